@@ -1,5 +1,5 @@
-// The toolkit: everything that programs may build on. It prints nothing, installs no signal handler, reads no environment and never ends the
-// process; several services, clients and fleets live side by side.
+// Public API of the package. It prints nothing, installs no signal handler, reads no environment
+// variable and never ends the process. Several services, clients and fleets may run side by side.
 export type { CallAnswer, CallInput, ListId, ListItem } from './client/call.ts';
 export type { ClientOptions } from './client/caller.ts';
 export { ManagementClient, type ManagementOptions } from './client/management-client.ts';

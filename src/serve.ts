@@ -3,16 +3,17 @@ import { createRequire } from 'node:module';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
 import { makeLoadShed } from './http/admission/load-shed.ts';
-import { shedWatch } from './http/admission/shed-reporting.ts';
+import { makeShedReporter } from './http/admission/shed-reporting.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
 import { makeFastPath } from './http/fast-path/fast-path.ts';
+import { faultResponses } from './http/faults/fault-responses.ts';
 import { makeFaults } from './http/faults/faults.ts';
-import { faultResponses } from './http/faults/refusal.ts';
 import { withFaults } from './http/faults/with-faults.ts';
 import { mediaRoutes } from './http/handlers/media.ts';
-import { makeRefuse } from './http/listener/early-errors.ts';
-import { listen, type Tls } from './http/listener/listener.ts';
+import { makeEarlyErrors } from './http/listener/early-errors.ts';
+import { listen } from './http/listener/listener.ts';
+import type { Tls } from './http/listener/tls.ts';
 import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeIsKnown } from './http/request/is-known.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
@@ -32,28 +33,45 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 export type { RequestInfo };
 
-const takeBackFailed =
-  'The start failed, and the platform token that it made could not be deleted: give the next start one in SIGNAGE_ADMIN_TOKEN.';
+const deletionFailed =
+  'The start failed, and the new platform token could not be deleted. Set SIGNAGE_ADMIN_TOKEN for the next start.';
 
+/** A running service. */
 export interface Running {
+  /** Base URL with the actual host and port, such as `http://127.0.0.1:4100`. */
   url: string;
-  /** The platform token: the given one, or the one made on empty storage; `undefined` on later starts without one. */
+  /**
+   * The platform token: the given one, or the one created on empty storage. `undefined` on later
+   * starts without one.
+   */
   adminToken: string | undefined;
   /**
    * Answers a request without the listener, for a server of your own. Limits on guessed pairing
-   * codes count by the caller's address: without `info`, all callers share one limit, no address is
-   * trusted, and the audit trail names none.
+   * codes apply per client address. Without `info`, all callers share one limit, no address is
+   * trusted, and audit entries have no address. Rejects with `invalid_option` if `remoteAddress` is
+   * not an IP address. Responds with 503 after `close`.
    *
    * @example
-   * createServer(getRequestListener((request, { incoming }) => service.fetch(request, { remoteAddress: incoming.socket.remoteAddress })));
+   * createServer(
+   *   getRequestListener((request, { incoming }) =>
+   *     service.fetch(request, { remoteAddress: incoming.socket.remoteAddress }),
+   *   ),
+   * );
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
+  /**
+   * Replaces the TLS certificate for new connections. Throws `invalid_option` if the certificate is
+   * invalid, or the service was started without TLS.
+   */
   replaceTls(tls: Tls): void;
-  /** Stops accepting, finishes what is under way (at most 10 s; long polls end at once), and makes everything durable. */
+  /**
+   * Stops accepting requests, finishes those in progress for at most 10 s, ends long polls at once,
+   * and makes everything durable. Further calls return the same promise.
+   */
   close(): Promise<void>;
 }
 
-/** As `serve` does, on a store that is opened by `open`. */
+/** As `serve`, with a store opened by `open`. */
 export async function serveOn(open: typeof openStore, options: ServeOptions): Promise<Running> {
   const {
     host = '127.0.0.1',
@@ -76,7 +94,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const stops = makeShutdown();
   stops.push(() => opened.close());
   const metrics = makeMetrics(version);
-  let takeBack: (() => Promise<void>) | undefined;
+  let deleteNewToken: (() => Promise<void>) | undefined;
   try {
     const playlists = await wireOrigins(
       opened,
@@ -87,7 +105,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       metrics.registerLockout(scope);
       log.warn(
         { scope, source },
-        'Too many unknown pairing codes: registrations from this source, or from untrusted sources beyond their share, are refused for a while.',
+        'Too many unknown pairing codes: registrations from this source, or from untrusted sources beyond their share, are rejected for a while.',
       );
     };
     const services = makeServices({
@@ -109,8 +127,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       corsOrigins: options.corsOrigins ?? [],
       trustedProxies: options.trustProxy ?? [],
       stopping: stopping.signal,
-      extra: options.demo ? mediaRoutes(demoMediaFolder) : undefined,
-      refusals: faults && faultResponses,
+      extraRoutes: options.demo ? mediaRoutes(demoMediaFolder) : undefined,
+      faultResponses: faults && faultResponses,
     };
     const app = makeApp(appOptions);
     const { answer, idle } = trackAnswers(
@@ -121,8 +139,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     stops.push(services.denials.stop);
     stops.push(idle);
     const onError = (error: Error) =>
-      log.error({ err: error }, 'The listener met an error; it goes on.');
-    const refuse = makeRefuse({
+      log.error({ err: error }, 'The listener had an error, and goes on.');
+    const earlyErrors = makeEarlyErrors({
       newId: services.deps.newId,
       corsOrigins: options.corsOrigins ?? [],
     });
@@ -130,25 +148,25 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const loadShed = makeLoadShed({
       clock,
       random,
-      refuse: refuse.request,
+      refuse: earlyErrors.request,
       isKnown,
-      ...shedWatch(metrics, log),
+      ...makeShedReporter(metrics, log),
     });
-    // Before the port is open: whoever reaches the service finds its tenant and its platform token.
+    // Before the port opens, so that every request finds the tenant and the platform token.
     const bootstrapped = await bootstrap(services.deps, options.adminToken, options.makesToken);
     const adminToken = bootstrapped.token;
-    takeBack = bootstrapped.takeBack;
-    if (adminToken !== undefined && takeBack) await options.keepToken?.(adminToken);
+    deleteNewToken = bootstrapped.takeBack;
+    if (adminToken !== undefined && deleteNewToken) await options.keepToken?.(adminToken);
     const listener = await listen({
       host,
       port,
       tls: options.tls,
       fetch: answer,
-      hot: makeFastPath(appOptions),
+      fastPath: makeFastPath(appOptions),
       onError,
-      // What is held back on purpose is no overload.
+      // Injected delays are not overload.
       admit: faults ? undefined : loadShed.admit,
-      refuse,
+      earlyErrors,
       isKnown,
     });
     stops.push(listener.close);
@@ -166,20 +184,26 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       close: () => (closed ??= close()),
     };
   } catch (error) {
-    // Nobody has seen a token that a failed start made: the next start makes another.
-    await takeBack?.().catch((err: unknown) => log.warn({ err }, takeBackFailed));
+    // Nobody has seen the token of a failed start. The next start creates another.
+    await deleteNewToken?.().catch((err: unknown) => log.warn({ err }, deletionFailed));
     await stops.all();
     throw error;
   }
 }
 
 /**
- * Runs the service until it is closed. Prints nothing, installs no signal handler, reads no environment, never ends the process; two can run
- * side by side, each on its own store. Throws `SignageError`s: `invalid_option`, `port_taken`, `store_locked`, `store_damaged`, …
+ * Starts the service and resolves once it listens. Prints nothing, installs no signal handler,
+ * reads no environment variable, and never ends the process. Several services run side by side,
+ * each on its own store.
+ *
+ * Rejects with a `SignageError`: `invalid_option`, `port_taken`, `store_locked`, `store_damaged`
+ * and others.
  *
  * @example
  * const service = await serve({ port: 0, store: 'memory:' });
- * await fetch(`${service.url}/v1/me`, { headers: { Authorization: `Bearer ${service.adminToken}` } });
+ * await fetch(`${service.url}/v1/me`, {
+ *   headers: { Authorization: `Bearer ${service.adminToken}` },
+ * });
  * await service.close();
  */
 export function serve(options: ServeOptions = {}): Promise<Running> {

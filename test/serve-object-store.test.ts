@@ -100,7 +100,7 @@ describe.each(Object.entries(kinds))(
       expect(summary(await playlist())).toEqual([200, 'store', '2']);
     });
 
-    it('404 once it was withdrawn: what was taken off is not played again', async () => {
+    it('404 once it was withdrawn', async () => {
       await publish(item());
       await copied();
       await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
@@ -109,12 +109,12 @@ describe.each(Object.entries(kinds))(
       expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
     });
 
-    it('500 where nothing was published: that there is no copy decides nothing', async () => {
+    it('500 where nothing was published: a missing copy proves nothing', async () => {
       stores[0]!.fault = 'error';
       expect(summary(await playlist())).toEqual([500, 'playlist_fetch_failed', null]);
     });
 
-    it('404 from its end on', async () => {
+    it('404 from its expiry on', async () => {
       const validUntil = service.clock.now() / 1000 + 60;
       await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
         items: [item()],
@@ -129,8 +129,8 @@ describe.each(Object.entries(kinds))(
   },
 );
 
-describe('copies that are damaged', () => {
-  it('keep nobody from those that are not', async () => {
+describe('damaged copies', () => {
+  it('do not affect other copies', async () => {
     const folder = join(await temporaryFolder(), 'mirror');
     await start({ objectStore: pathToFileURL(folder).href });
     await publish(item());
@@ -165,7 +165,7 @@ describe('a service with an object store that fails', () => {
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
     ['garbage', { status: 200, body: '<html>', headers: { etag: '"x"' } }],
     ['nothing', 'reset' as const],
-  ])('goes on as ever, and says nothing secret: %s', async (_, fault) => {
+  ])('keeps working, and logs no secret: %s', async (_, fault) => {
     server.fault = () => fault;
     expect((await publish(item())).status).toBe(200);
     expect(summary(await playlist())).toEqual([200, 'store', '1']);
@@ -184,12 +184,12 @@ describe('a service with an object store that fails', () => {
       expect(said).not.toContain(secret);
   });
 
-  it('is ready all the same', async () => {
+  it('is still ready', async () => {
     server.fault = () => 'reset';
     expect((await service.send('GET', '/readyz')).status).toBe(200);
   });
 
-  it('stops, and copies at the next start what it could not', async () => {
+  it('stops, and retries failed copies at the next start', async () => {
     const data = await temporaryFolder();
     const objectStore = `s3://${s3Bucket}/next?endpoint=${server.endpoint}`;
     await start({ store: data, objectStore, aws: s3Credentials });
@@ -206,7 +206,7 @@ describe('a service with an object store that fails', () => {
   });
 });
 
-describe('where the copies are, unless told otherwise', () => {
+describe('the default place of the copies', () => {
   it('is the folder "mirror" beside the data', async () => {
     const data = await temporaryFolder();
     await start({ store: data });
@@ -225,7 +225,7 @@ describe('where the copies are, unless told otherwise', () => {
   it.each([
     ['data in memory', {}],
     ['none', { objectStore: 'none' }],
-  ])('is nowhere with %s, and nothing is noted', async (_, options) => {
+  ])('is nowhere with %s, and no changes are recorded', async (_, options) => {
     const data = await temporaryFolder();
     await start({ ...options, ...('objectStore' in options && { store: data }) });
     await publish(item());
@@ -237,7 +237,7 @@ describe('where the copies are, unless told otherwise', () => {
   });
 
   it.each(['s3://bucket', 'ftp://x', 'file://host/x', 's3://AKIA:secret@bucket'])(
-    'is refused before anything starts: %s',
+    'is rejected before anything starts: %s',
     async (objectStore) => {
       const data = await temporaryFolder();
       await expect(faultyServe({ port: 0, store: data, objectStore })).rejects.toEqual(

@@ -1,4 +1,4 @@
-// When the service begins to listen, and what is in its store by then.
+// The state of the store when the service begins to listen.
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()));
 });
 
-/** Whether something accepts connections on the port. */
+/** Returns whether something accepts connections on the port. */
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -36,7 +36,7 @@ async function takenPort(): Promise<number> {
   return (stranger.address() as { port: number }).port;
 }
 
-/** Starts the service, and holds the first change of its store until `release`. */
+/** Starts the service, and delays the first change of its store until `release`. */
 async function startHeld(options: ServeOptions) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
     expect([await me(await running, changed), await me(await running, given)]).toEqual([200, 401]);
   });
 
-  it('hands over the token that it made before it accepts connections', async () => {
+  it('passes its new token to keepToken before it accepts connections', async () => {
     const port = await freePort();
     const handed: unknown[] = [];
     const keepToken = async (token: string) => void handed.push(token, await accepts(port));
@@ -108,7 +108,7 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
     expect(handed).toEqual([adminToken, false]);
   });
 
-  it('hands over no token that was given, nor one at a second start', async () => {
+  it('passes no given token to keepToken, nor one at a second start', async () => {
     const store = await freshStore();
     const keepToken = () => Promise.reject(new Error('There is none to keep.'));
     await (await serve({ port: 0, store, adminToken: given, keepToken })).close();
@@ -122,7 +122,7 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
       async () => ({ keepToken: () => Promise.reject(new Error('The disk is full.')) }),
     ],
   ])(
-    'takes back the token of a first start that %s, and makes another at the next',
+    'deletes the token of a first start that %s, and creates another at the next',
     async (_name, reason) => {
       const store = await freshStore();
       await expect(serve({ port: 0, store, ...(await reason()) })).rejects.toThrow();
@@ -144,7 +144,7 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
     },
   );
 
-  it('leaves the given token of a start that cannot listen', async () => {
+  it('keeps the given token of a start that cannot listen', async () => {
     const store = await freshStore();
     await expect(
       serve({ port: await takenPort(), store, adminToken: given }),

@@ -34,7 +34,7 @@ const venuesOf = async (url: string): Promise<string[]> =>
     ({ name }) => name,
   );
 
-/** A request of which the head and a first piece of the body have arrived. */
+/** Begins a request, and resolves when its headers and a first piece of the body have arrived. */
 async function begin(
   url: string,
   agent?: Agent,
@@ -47,26 +47,27 @@ async function begin(
   const answer = once(request, 'response').then(([response]) => response as IncomingMessage);
   request.write('{"name":');
   await expect.poll(() => request.socket?.bytesWritten ?? 0).toBeGreaterThan(100);
-  // So that the service has read it too.
+  // Ensures that the service has read it, too.
   await get(`${url}/v1/venues`);
   return { request, answer };
 }
 
 describe('serve', () => {
-  it('listens where it says, on a port that is free', async () => {
+  it('listens at its URL, on a free port', async () => {
     const { url } = await start();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  it('writes an IPv6 host as URLs want it', async () => {
+  it('puts an IPv6 host in brackets in its URL', async () => {
     const { url } = await start({ host: '::1' });
     expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
   it('runs side by side with another, each on its own store', async () => {
-    const [one, other] = [await start(), await start()];
+    const one = await start();
+    const other = await start();
     await makeVenue(one.url, 'One');
     await makeVenue(other.url, 'Other');
     expect(await venuesOf(one.url)).toEqual(['One']);
@@ -83,7 +84,7 @@ describe('serve', () => {
     expect(await venuesOf(other.url)).toEqual(['Other']);
   });
 
-  it('keeps what it has from one start to the next', async () => {
+  it('keeps its data from one start to the next', async () => {
     const store = await temporaryFolder();
     const first = await start({ store });
     await makeVenue(first.url, 'Hall');
@@ -91,14 +92,14 @@ describe('serve', () => {
     expect(await venuesOf((await start({ store })).url)).toEqual(['Hall']);
   });
 
-  it('store_locked for a second one on the same folder, and the first goes on', async () => {
+  it('store_locked for a second service on the same folder, and the first goes on', async () => {
     const store = await temporaryFolder();
     const { url } = await start({ store });
     await expect(serve({ port: 0, store })).rejects.toMatchObject({ code: 'store_locked' });
     expect((await makeVenue(url, 'Hall')).status).toBe(201);
   });
 
-  it('port_taken names address and way out, and lets go of the store', async () => {
+  it('port_taken names the address and a remedy, and unlocks the store', async () => {
     const { url } = await start();
     const port = Number(new URL(url).port);
     const store = await temporaryFolder();
@@ -145,7 +146,7 @@ describe('serve', () => {
     expect(() => readFileSync(store)).toThrow(/ENOENT/);
   });
 
-  it('invalid_option for an address that is not of this machine, and lets go of the store', async () => {
+  it('invalid_option for an address of another machine, and unlocks the store', async () => {
     const store = await temporaryFolder();
     await expect(serve({ host: '192.0.2.1', port: 0, store })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -156,11 +157,11 @@ describe('serve', () => {
     await start({ store });
   });
 
-  it('takes origins of packaged apps', async () => {
+  it('accepts origins of packaged apps', async () => {
     await start({ corsOrigins: ['null', '*', 'file://', 'app://tv', 'http://localhost:3000'] });
   });
 
-  it('tells the log of each request, never its path or a secret', async () => {
+  it('logs each request, never its path or a secret', async () => {
     const lines: string[] = [];
     const keep = (fields: object, message: string) =>
       void lines.push(JSON.stringify({ ...fields, message }));
@@ -174,7 +175,7 @@ describe('serve', () => {
 });
 
 describe('guessing', () => {
-  it('is told to the log and counted once a source is locked out, without the codes', async () => {
+  it('is logged and counted when a source is locked out, without the codes', async () => {
     const warnings: object[] = [];
     const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
     const { url } = await start({ log });
@@ -193,7 +194,7 @@ describe('guessing', () => {
 });
 
 describe('codeTtlMinutes', () => {
-  it.each([1, 60])('%i is how long codes live', async (codeTtlMinutes) => {
+  it.each([1, 60])('%i sets the lifetime of codes', async (codeTtlMinutes) => {
     const service = await startService({ codeTtlMinutes });
     const { code, expiresAt } = await service.code();
     expect(Date.parse(expiresAt)).toBe(service.clock.now() + codeTtlMinutes * 60_000);
@@ -203,7 +204,7 @@ describe('codeTtlMinutes', () => {
 });
 
 describe('retentionDays', () => {
-  it('is how long events and audit entries are kept; reports go on counting', async () => {
+  it('limits how long events and audit entries are kept; reports keep counting', async () => {
     const service = await startService({ retentionDays: 2, store: await temporaryFolder() });
     const admin = manager(service);
     const tv = await service.tv();
@@ -250,7 +251,7 @@ describe('fetch', () => {
     expect((await ask(running, '/nowhere')).status).toBe(404);
   });
 
-  it('does not take a caller whose address it does not know for this machine', async () => {
+  it('does not treat a caller without an address as loopback', async () => {
     const running = await start({ metricsToken: 'scrape' });
     expect((await ask(running, '/metrics', { headers: {} })).status).toBe(401);
     expect(
@@ -268,13 +269,13 @@ describe('fetch', () => {
     expect((await ask(running, '/readyz')).status).toBe(503);
   });
 
-  it('does not hold an answer for a caller that is gone already', async () => {
+  it('does not hold a response for a client that has disconnected', async () => {
     const running = await start({ clock: new ManualClock() });
     const answer = await ask(running, '/v1/events?waitSeconds=30', { signal: AbortSignal.abort() });
     expect(await answer.json()).toEqual({ items: [], nextCursor: null });
   });
 
-  it('has its requests finished by close()', async () => {
+  it('is completed by close()', async () => {
     const store = await temporaryFolder();
     const running = await start({ store });
     const answers = ['One', 'Two', 'Three'].map((name) =>
@@ -291,7 +292,7 @@ describe('fetch', () => {
 });
 
 describe('close', () => {
-  it('is one and the same, however often it is called', async () => {
+  it('returns the same promise each time', async () => {
     const running = await start();
     const first = running.close();
     expect(running.close()).toBe(first);
@@ -300,7 +301,7 @@ describe('close', () => {
     await expect(fetch(`${running.url}/healthz`)).rejects.toThrow();
   });
 
-  it('ends long polls at once, with an answer', async () => {
+  it('ends long polls at once, with a response', async () => {
     const clock = new ManualClock();
     const running = await start({ clock });
     const waiting = clock.waiting;
@@ -318,7 +319,7 @@ describe('close', () => {
     }
   });
 
-  it('finishes what is under way, durably, while it takes nothing new', async () => {
+  it('finishes requests in progress durably, and accepts no new ones', async () => {
     const store = await temporaryFolder();
     const running = await start({ store });
     const { request, answer } = await begin(running.url);
@@ -331,7 +332,7 @@ describe('close', () => {
     expect(await venuesOf((await start({ store })).url)).toEqual(['Late']);
   });
 
-  it('does not wait for connections that are kept alive', async () => {
+  it('does not wait for idle keep-alive connections', async () => {
     const running = await start();
     const agent = new Agent({ keepAlive: true });
     const { request, answer } = await begin(running.url, agent);
@@ -344,7 +345,7 @@ describe('close', () => {
     agent.destroy();
   });
 
-  it('lets go of port and folder', async () => {
+  it('releases port and folder', async () => {
     const store = await temporaryFolder();
     const { url, close } = await start({ store });
     await close();
@@ -374,7 +375,7 @@ describe('demo', () => {
     }
   });
 
-  it('fills it once: a start with venues leaves them as they are', async () => {
+  it('fills it once: a start with venues leaves them unchanged', async () => {
     const store = await temporaryFolder();
     const first = await start({ store, demo: true });
     const { items } = (await (await get(`${first.url}/v1/venues`)).json()) as {
@@ -388,7 +389,7 @@ describe('demo', () => {
     expect((await fetch(`${second.url}/media/welcome.svg`)).status).toBe(200);
   });
 
-  it('keeps out of a store that somebody uses', async () => {
+  it('leaves a store in use unchanged', async () => {
     const store = await temporaryFolder();
     const first = await start({ store });
     await makeVenue(first.url, 'Mine');
@@ -396,13 +397,13 @@ describe('demo', () => {
     expect(await venuesOf((await start({ store, demo: true })).url)).toEqual(['Mine']);
   });
 
-  it('is not there unless asked for', async () => {
+  it('is off by default', async () => {
     const { url } = await start();
     expect(await venuesOf(url)).toEqual([]);
     expect((await fetch(`${url}/media/welcome.svg`)).status).toBe(404);
   });
 
-  it('stops all again when it fails', async () => {
+  it('stops everything when it fails', async () => {
     let port = 0;
     let calls = 0;
     const random = (length: number) => {
@@ -429,7 +430,7 @@ describe('tls', () => {
     cert: pem(`${name}.cert`),
     key: pem(`${name}.key`),
   })) as [{ cert: string; key: string }, { cert: string; key: string }];
-  /** The status of an answer, and whose certificate came with it. */
+  /** Returns the status of a response, and the subject of the certificate. */
   const secureGet = async (url: string) => {
     const request = httpsRequest(`${url}/healthz`, {
       ca: [first.cert, second.cert],
@@ -441,7 +442,7 @@ describe('tls', () => {
     return `${response.statusCode} ${subject.CN}`;
   };
 
-  it('answers under https, and not without', async () => {
+  it('answers https, and not http', async () => {
     const { url } = await start({ tls: first });
     expect(url).toMatch(/^https:/);
     expect(await secureGet(url)).toBe('200 first.test');
@@ -458,18 +459,21 @@ describe('tls', () => {
     ['no PEM', { cert: 'x', key: 'y' }],
     ['another one’s key', { cert: first.cert, key: second.key }],
     ['no key', { cert: first.cert, key: '' }],
-  ])('invalid_option for %s, at start and later, when it keeps what it has', async (_, tls) => {
-    const store = await temporaryFolder();
-    await expect(serve({ port: 0, store, tls })).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.not.stringContaining('PRIVATE'),
-    });
-    const running = await start({ store, tls: first });
-    expect(() => running.replaceTls(tls)).toThrow(
-      expect.objectContaining({ code: 'invalid_option' }),
-    );
-    expect(await secureGet(running.url)).toBe('200 first.test');
-  });
+  ])(
+    'invalid_option for %s, at start and in replaceTls, which keeps the current certificate',
+    async (_, tls) => {
+      const store = await temporaryFolder();
+      await expect(serve({ port: 0, store, tls })).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.not.stringContaining('PRIVATE'),
+      });
+      const running = await start({ store, tls: first });
+      expect(() => running.replaceTls(tls)).toThrow(
+        expect.objectContaining({ code: 'invalid_option' }),
+      );
+      expect(await secureGet(running.url)).toBe('200 first.test');
+    },
+  );
 
   it('replaceTls invalid_option when the service has none', async () => {
     const running = await start({ log: silentLog });

@@ -17,7 +17,10 @@ function base62(value: bigint, length: number): string {
   return text;
 }
 
-/** The CRC-32 of the secret part, which a number holds: every request of a TV passes here. */
+/**
+ * Returns the CRC-32 of the secret part. Uses numbers rather than `bigint`, because it runs for
+ * every request of a TV.
+ */
 function checksumOf(secret: string): string {
   let text = '';
   for (let rest = crc32(secret); text.length < checksumLength; rest = Math.floor(rest / 62))
@@ -31,8 +34,9 @@ function withChecksum(prefix: KeyPrefix, bytes: Uint8Array): string {
 }
 
 /**
- * A new key: the prefix, 43 base62 characters (256 bits), and the CRC-32 of those 43 as 6 base62 digits,
- * so that a typo is refused before any look-up and a leaked key can be recognised (docs/protocol.md §3.3).
+ * Returns a new key: the prefix, 43 base62 characters (256 bits), and their CRC-32 as 6 base62
+ * digits. The checksum rejects typos before any look-up, and makes leaked keys recognizable
+ * (docs/protocol.md §3.3).
  */
 export function makeKey(prefix: KeyPrefix, random: Random): string {
   return withChecksum(prefix, random(32));
@@ -42,7 +46,10 @@ function derive(serverSecret: Uint8Array, text: string): string {
   return withChecksum('dak_', createHmac('sha256', serverSecret).update(text).digest());
 }
 
-/** The device key of one code and one `Idempotency-Key`: always the same, so that a lost answer can be repeated without keeping the key (docs/protocol.md §3.2). */
+/**
+ * Derives the device key of one code and one `Idempotency-Key`. The result is deterministic, so
+ * that a lost response can be repeated without storing the key (docs/protocol.md §3.2).
+ */
 export function deriveDeviceKey(
   serverSecret: Uint8Array,
   pairingCode: string,
@@ -52,8 +59,9 @@ export function deriveDeviceKey(
 }
 
 /**
- * The key in the row `nextId` that takes the place of another, by that one's id and one `Idempotency-Key`: always the same, for the same reason
- * (docs/protocol.md §2.8). No row comes twice, so that a key which was replaced can never be made again.
+ * Derives the key in row `nextId` that replaces the key `keyId`, from one `Idempotency-Key`
+ * (docs/protocol.md §2.8). It is deterministic, as above. Row ids are never reused, so a replaced
+ * key can never be derived again.
  */
 export function deriveNextKey(
   serverSecret: Uint8Array,
@@ -64,7 +72,7 @@ export function deriveNextKey(
   return derive(serverSecret, `next-device-key\n${keyId}\n${nextId}\n${idempotencyKey}`);
 }
 
-/** Whether a text has the form of a key with this prefix, checksum included. */
+/** Returns whether a text is a well-formed key with this prefix, checksum included. */
 export function isKey(prefix: KeyPrefix, text: string): boolean {
   const rest = text.slice(prefix.length);
   if (!text.startsWith(prefix) || !form.test(rest)) return false;
@@ -72,7 +80,7 @@ export function isKey(prefix: KeyPrefix, text: string): boolean {
   return rest.slice(secretLength) === checksumOf(secret);
 }
 
-/** What is stored of a key or token: its SHA-256, in hex. */
+/** Returns the stored form of a key or token: its SHA-256, in hex. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }

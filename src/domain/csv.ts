@@ -1,9 +1,9 @@
-/** A spreadsheet takes a cell that begins so for a formula. */
+/** Spreadsheets evaluate a cell that begins so as a formula. */
 const formula = /^[=+\-@\t\r]/;
 
 /**
- * A cell of CSV (RFC 4180 §2). Text that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP advises against CSV injection. Numbers
- * stay numbers, negative ones too.
+ * Returns a CSV cell (RFC 4180 §2). Text that a spreadsheet would evaluate gets a leading
+ * apostrophe, as OWASP recommends against CSV injection. Numbers are unchanged, even negative ones.
  *
  * @example csvCell('=1+1') // "'=1+1"
  */
@@ -13,7 +13,7 @@ function csvCell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** One line of CSV, with its end. */
+/** Returns one line of CSV, including the line end. */
 export function csvLine(cells: readonly (string | number)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }

@@ -8,7 +8,10 @@ const unitsMs: Readonly<Record<string, number>> = {
   d: dayMs,
 };
 
-/** A span of time as people write it, `250ms`, `90s`, `15m`, `2h` or `7d`, in milliseconds; a bare number counts seconds. `undefined` for what is none. */
+/**
+ * Parses a duration such as `250ms`, `90s`, `15m`, `2h` or `7d` to milliseconds. A bare number is
+ * in seconds. Returns `undefined` for other text.
+ */
 export function readDuration(text: string): number | undefined {
   const [, amount, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(text) ?? [];
   return amount === undefined ? undefined : Number(amount) * (unitsMs[unit] ?? secondMs);

@@ -1,34 +1,38 @@
-/** One complaint about one member of a request: a JSON Pointer into the body (`/deviceInfo/macAddress`), `query.limit`, or `header.idempotency-key`. */
+/**
+ * An error in one member of a request. `path` is a JSON Pointer into the body
+ * (`/deviceInfo/macAddress`), `query.limit`, or `header.idempotency-key`.
+ */
 export interface FieldError {
   path: string;
   message: string;
 }
 
-/** What an error may carry beside its code and message. */
+/** Optional properties of an error. */
 export interface ErrorExtras {
-  /** The complaints, with `invalid_request`. */
+  /** The wrong members, with `invalid_request`. */
   errors?: FieldError[];
-  /** There are further complaints, which are not listed. */
+  /** True if there are further errors that are not listed. */
   truncated?: boolean;
-  /** The record that already has the name, with `name_taken`. */
+  /** Id of the record that already has the name, with `name_taken`. */
   existingId?: string;
-  /** Whole seconds after which it is worth trying again. */
+  /** Whole seconds after which to retry. */
   retryAfterSeconds?: number;
-  /** The HTTP status that it was answered with, when it came from a service. */
+  /** HTTP status of the response, if the error came from a service. */
   status?: number;
-  /** The id of the request that it answers. */
+  /** Id of the request, if the error came from a service. */
   requestId?: string;
-  /** What to try next, for the person at a command line. */
+  /** A suggestion for the user of the command line. */
   hint?: string;
-  /** The methods that the path does have, with `method_not_allowed`. */
+  /** The methods that the path allows, with `method_not_allowed`. */
   allow?: string[];
-  /** What went wrong underneath: for the log, never for the caller. */
+  /** The underlying error. For the log, never for the caller. */
   cause?: unknown;
 }
 
 /**
- * The one error of the project. `code` is stable and for programs, the message is for the person who reads it,
- * `cause` is for the log. Codes and their HTTP statuses stand in `wire/errors.ts` (docs/protocol.md §1.4).
+ * The error class of this package. `code` is stable and meant for programs. The message is for
+ * people, `cause` for the log. Codes and their HTTP statuses are in `wire/errors.ts`
+ * (docs/protocol.md §1.4).
  */
 export class SignageError extends Error {
   override readonly name = 'SignageError';
@@ -56,26 +60,35 @@ export class SignageError extends Error {
   }
 }
 
-/** Whether a caught value is our error with this code. */
+/**
+ * Returns whether a caught value is a `SignageError` with this code.
+ *
+ * @example
+ * try {
+ *   await management.call('getVenue', { id });
+ * } catch (error) {
+ *   if (!hasCode(error, 'venue_not_found')) throw error;
+ * }
+ */
 export function hasCode(error: unknown, code: string): error is SignageError {
   return error instanceof SignageError && error.code === code;
 }
 
-/** How many complaints one error lists at most. */
-export const mostErrors = 20;
+/** Maximum number of errors listed. Default of `invalid`. */
+export const maxErrors = 20;
 
-/** A request that is wrong in itself: 400 `invalid_request`, naming each member, and no more than `most`. */
-export function invalid(complaints: readonly FieldError[], most = mostErrors): SignageError {
-  const errors = complaints.slice(0, most);
-  const truncated = complaints.length > most;
+/** Returns a 400 `invalid_request` that lists each wrong member, up to `max`. */
+export function invalid(all: readonly FieldError[], max = maxErrors): SignageError {
+  const errors = all.slice(0, max);
+  const truncated = all.length > max;
   const [first] = errors;
   const detail = first
     ? `${first.path || 'the body'}: ${first.message}`
     : 'The request is not valid.';
-  const others = truncated
-    ? ` (and at least ${most} more)`
+  const rest = truncated
+    ? ` (and at least ${max} more)`
     : errors.length > 1
       ? ` (and ${errors.length - 1} more)`
       : '';
-  return new SignageError('invalid_request', detail + others, { errors, truncated });
+  return new SignageError('invalid_request', detail + rest, { errors, truncated });
 }

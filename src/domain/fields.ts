@@ -1,26 +1,32 @@
 import { z } from 'zod';
 
-/** An id that we are given, or give: any 8-4-4-4-12 hex UUID, compared without regard to case, kept in lower case (docs/protocol.md §1.2). */
+/**
+ * A record id, from the caller or the service: any 8-4-4-4-12 hex UUID. Compared without regard to
+ * case, and stored in lower case (docs/protocol.md §1.2).
+ */
 export const recordId = z
   .guid('must be a UUID')
   .toLowerCase()
   .meta({ example: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
 
-/** A record's time: ISO 8601 UTC with milliseconds. */
+/** A time of a record: ISO 8601 UTC with milliseconds. */
 export const isoTime = z
   .string()
   .meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
 
 const isoForm = /^(\d{4}-\d{2}-(\d{2}))(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
-/** A time in a query or body, ISO 8601 with a zone, in milliseconds; a day alone is its UTC midnight. `NaN` for what is none. */
+/**
+ * Parses an ISO 8601 time with a zone to milliseconds. A date alone is its UTC midnight. Returns
+ * `NaN` for other text.
+ */
 export function isoMs(text: string): number {
-  const [, day = '', ofMonth] = isoForm.exec(text) ?? [];
-  // `Date` takes 30 February for 2 March.
-  return new Date(day).getUTCDate() === Number(ofMonth) ? Date.parse(text) : Number.NaN;
+  const [, day = '', dayOfMonth] = isoForm.exec(text) ?? [];
+  // `Date` accepts 30 February as 2 March.
+  return new Date(day).getUTCDate() === Number(dayOfMonth) ? Date.parse(text) : Number.NaN;
 }
 
-/** Such a time in a body; comes out in milliseconds. */
+/** An ISO 8601 time in a body, converted to milliseconds. */
 export const isoInput = z
   .string('must be ISO 8601 (2026-11-20T12:00:00Z)')
   .transform((text, context) => {
@@ -31,10 +37,10 @@ export const isoInput = z
   })
   .meta({ example: '2026-11-20T12:00:00Z' });
 
-/** From this on a timestamp that comes in is taken for milliseconds (docs/protocol.md §1.2). */
+/** Timestamps from this value on are milliseconds (docs/protocol.md §1.2). */
 const firstMilliseconds = 100_000_000_000;
 
-/** A time as TVs and publishers send it: whole Unix epoch seconds, or milliseconds from 10^11 on. */
+/** A time from TVs and publishers: whole Unix epoch seconds, or milliseconds from 10^11 on. */
 export const epochTime = z
   .number('must be a whole number: Unix epoch seconds')
   .int('must be a whole number: Unix epoch seconds')
@@ -42,7 +48,7 @@ export const epochTime = z
   .max(Number.MAX_SAFE_INTEGER)
   .meta({ example: 1760000000 });
 
-/** Such a time in milliseconds. */
+/** Converts such a time to milliseconds. */
 export function epochMs(time: number): number {
   return time >= firstMilliseconds ? time : time * 1000;
 }
@@ -50,19 +56,22 @@ export function epochMs(time: number): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
-/** Characters are code points, as JSON Schema counts them: an emoji is one. */
+/** Counts characters as code points, as JSON Schema does: an emoji is one. */
 function hasAtMost(max: number): (text: string) => boolean {
   return (text) => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
 
 /**
- * Characters that nobody sees, or that turn the direction of the text after them: with them two names look alike. The joiners U+200C and U+200D stay, for
- * scripts and emoji need them.
+ * Invisible characters, and characters that change the direction of text: they make two names look
+ * alike. The joiners U+200C and U+200D are allowed, because scripts and emoji need them.
  */
 const noInvisibles =
   /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
 
-/** A name as a record may have it from an earlier version of the service: 1–200 characters, NFC, trimmed, no control characters, no `/`. */
+/**
+ * A name as stored, perhaps by an earlier version: 1–200 characters, NFC, trimmed, no control
+ * characters, no `/`.
+ */
 export const storedName = z
   .string('must be a string')
   .normalize('NFC')
@@ -73,7 +82,7 @@ export const storedName = z
   .regex(/^[^/]*$/, 'must not contain "/"')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
 
-/** What people call a record: such a name, without invisible characters (docs/protocol.md §5.1). */
+/** A name in a request: as `storedName`, without invisible characters (docs/protocol.md §5.1). */
 export const recordName = storedName
   .regex(
     noInvisibles,
@@ -81,12 +90,12 @@ export const recordName = storedName
   )
   .meta({ example: 'Lobby', maxLength: 200 });
 
-/** How names are compared: without regard to case. */
+/** Returns the form in which names are compared: without regard to case. */
 export function foldName(name: string): string {
   return name.normalize('NFC').trim().toLowerCase();
 }
 
-/** Free text of bounded length. */
+/** Free text of at most `max` characters. */
 export function freeText(max: number) {
   return z
     .string('must be a string')
@@ -103,17 +112,17 @@ const labelKey = z
 
 const labelValue = freeText(200).regex(noControls, 'must not contain control characters');
 
-/** A record has at most this many labels. */
+/** Maximum number of labels of a record. */
 export const maxLabels = 64;
 
-/** Whether an object has at most `max` members; looks at no more of them. */
+/** Returns whether an object has at most `max` members, without counting further. */
 function hasAtMostMembers(value: object, max: number): boolean {
   let count = 0;
   for (const _ in value) if (++count > max) return false;
   return true;
 }
 
-/** A map whose members are counted before any of them is judged. Of arrays, zod does so itself. */
+/** A map whose members are counted before they are validated. For arrays, zod does so itself. */
 function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {
   return z.preprocess((value: z.input<T>, context) => {
     if (typeof value !== 'object' || value === null || hasAtMostMembers(value, max)) return value;
@@ -122,7 +131,7 @@ function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {
   }, map);
 }
 
-/** Labels: a map of strings by which people select records (`label=floor:2`). */
+/** Labels: a map of strings for selecting records (`label=floor:2`). */
 export const labels = countedMap(
   z.record(labelKey, labelValue),
   maxLabels,
@@ -131,12 +140,14 @@ export const labels = countedMap(
   example: { floor: '2' },
 });
 
-/** A merge patch can take all labels away, and set as many others. */
-const mostPatched = 2 * maxLabels;
+/** A merge patch may remove all labels and set as many new ones. */
+const maxPatchedLabels = 2 * maxLabels;
 
-/** In a merge patch, a label set to `null` goes, and `null` for the map empties it (RFC 7396). */
+/**
+ * Labels in a merge patch: `null` removes a label, and `null` for the map removes all (RFC 7396).
+ */
 export const labelsPatch = countedMap(
   z.record(labelKey, labelValue.nullable()),
-  mostPatched,
-  `must name at most ${mostPatched} labels`,
+  maxPatchedLabels,
+  `must name at most ${maxPatchedLabels} labels`,
 ).nullable();

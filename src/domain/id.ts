@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
 
-/** Makes a fresh id at each call; whoever has just asked what time it is may say so. */
+/** Returns a new id at each call. `nowMs` avoids another reading of the clock. */
 export type IdSource = (nowMs?: number) => string;
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Any 8-4-4-4-12 hex UUID, in lower case; `undefined` for what is none. Callers' ids may be of any version or none.
+ * Returns a UUID of any version in lower case, or `undefined` for other text.
  *
  * @example asGuid('0190A5B4-…') // '0190a5b4-…'
  */
@@ -16,23 +16,25 @@ export function asGuid(text: string): string | undefined {
   return guid.test(lower) ? lower : undefined;
 }
 
-/** Lays 16 bytes out as a UUID. */
+/** Formats 16 bytes as a UUID. */
 export function formatGuid(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * UUIDs of version 7 (RFC 9562 §5.7) that sort in the order in which this source made them: 48 bits of milliseconds, a 12-bit counter
- * within the millisecond, 62 random bits. A clock that steps back does not: the source stays at the latest time it has seen.
+ * Returns a source of version 7 UUIDs (RFC 9562 §5.7) that sort in order of creation. They have 48
+ * bits of milliseconds, a 12-bit counter within the millisecond, and 62 random bits. If the clock
+ * steps back, the source keeps the latest time it has seen.
  */
 export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSource {
   let timeMs = 0;
   let counter = 0;
   let timeText = '';
-  const next = drawn(random);
+  const next = randomTails(random);
   const begin = (ms: number) => {
-    [timeMs, counter] = [ms, 0];
+    timeMs = ms;
+    counter = 0;
     const hex = ms.toString(16).padStart(12, '0');
     timeText = `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
   };
@@ -47,16 +49,19 @@ const counters = Array.from(
   { length: 0x1000 },
   (_, counter) => `${(0x1000 | counter).toString(16).slice(1)}-`,
 );
-const drawnAtOnce = 512;
+const tailsPerCall = 512;
 
 const tailOf = (hex: string) => `${hex.slice(0, 4)}-${hex.slice(4)}`;
 
-/** The last 8 bytes of an id at each call: variant and random bits. To draw few at a time costs more than all else there is to an id. */
-function drawn(random: Random): () => string {
+/**
+ * Returns a function that returns the last 8 bytes of an id: variant and random bits. They are
+ * generated in batches, because small requests for random bytes are slow.
+ */
+function randomTails(random: Random): () => string {
   let tails: string[] = [];
   return () => {
     if (tails.length === 0) {
-      const bytes = Buffer.from(random(8 * drawnAtOnce));
+      const bytes = Buffer.from(random(8 * tailsPerCall));
       for (let at = 0; at < bytes.length; at += 8)
         bytes[at] = ((bytes[at] as number) & 0x3f) | 0x80;
       tails = bytes.toString('hex').match(/.{16}/g)?.map(tailOf) ?? [];

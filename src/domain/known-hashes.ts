@@ -1,27 +1,28 @@
-/** 1 MiB: of 20,000 credentials in use, about one in 25 shares its place with another. */
-const places = 2 ** 18;
+/** Uses 1 MiB. With 20,000 credentials in use, about one in 25 shares its slot with another. */
+const slots = 2 ** 18;
 
 /**
- * Remembers hashes of credentials that worked, in fixed memory: two that share a place take it from each other. It decides nothing but who waits for whom, so
- * it may forget, or (once in 2³²) take one for another.
+ * A fixed-size cache of hashes of recently verified credentials. A hash evicts another one in the
+ * same slot. It only affects priority, never authentication, so missing entries and false hits (one
+ * in 2³²) are harmless.
  */
 export class KnownHashes {
-  readonly #marks = new Uint32Array(places);
+  readonly #tags = new Uint32Array(slots);
 
-  /** `hash` is in hex, with 64 bits at least. */
+  /** `hash` is in hex, with at least 64 bits. */
   has(hash: string): boolean {
-    return this.#marks[placeOf(hash)] === markOf(hash);
+    return this.#tags[slotOf(hash)] === tagOf(hash);
   }
 
   add(hash: string): void {
-    this.#marks[placeOf(hash)] = markOf(hash);
+    this.#tags[slotOf(hash)] = tagOf(hash);
   }
 
   delete(hash: string): void {
-    if (this.has(hash)) this.#marks[placeOf(hash)] = 0;
+    if (this.has(hash)) this.#tags[slotOf(hash)] = 0;
   }
 }
 
-const placeOf = (hash: string) => Number.parseInt(hash.slice(0, 8), 16) % places;
-/** 0 stands for none. */
-const markOf = (hash: string) => Number.parseInt(hash.slice(8, 16), 16) || 1;
+const slotOf = (hash: string) => Number.parseInt(hash.slice(0, 8), 16) % slots;
+/** 0 marks an empty slot. */
+const tagOf = (hash: string) => Number.parseInt(hash.slice(8, 16), 16) || 1;

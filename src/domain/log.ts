@@ -1,13 +1,16 @@
-type Say = (fields: Record<string, unknown>, message: string) => void;
+type LogMethod = (fields: Record<string, unknown>, message: string) => void;
 
-/** Where the service says what it does; a pino logger fits. Nothing that is said there carries a key, a token or a whole pairing code. */
+/**
+ * Receives log entries. A pino logger fits. No entry contains a key, a token or a whole pairing
+ * code.
+ */
 export interface LogSink {
-  debug: Say;
-  info: Say;
-  warn: Say;
-  error: Say;
+  debug: LogMethod;
+  info: LogMethod;
+  warn: LogMethod;
+  error: LogMethod;
 }
 
-const silent: Say = () => {};
+const noop: LogMethod = () => {};
 
-export const silentLog: LogSink = { debug: silent, info: silent, warn: silent, error: silent };
+export const silentLog: LogSink = { debug: noop, info: noop, warn: noop, error: noop };

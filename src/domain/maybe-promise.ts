@@ -1,9 +1,9 @@
-/** What is there at once where it can be, and comes later where it must. A promise costs more than a look into memory does. */
+/** A value that is available synchronously if possible, which saves the cost of a promise. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Goes on with a value, at once if it is there. What `next` throws is thrown, or rejects, accordingly: callers either await the outcome, or
- * are ready for both.
+ * Calls `next` with a value, synchronously if it is available. Errors of `next` are thrown or
+ * rejected accordingly, so callers await the result or handle both.
  */
 export function andThen<T, U>(
   value: MaybePromise<T>,
@@ -12,7 +12,7 @@ export function andThen<T, U>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The value of a call, or of what takes its place when the call fails, now or later. */
+/** Returns the result of a call, or of `instead` if the call throws or rejects. */
 export function orElse<T>(
   call: () => MaybePromise<T>,
   instead: (error: unknown) => MaybePromise<T>,

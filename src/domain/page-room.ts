@@ -1,11 +1,16 @@
-/** The most bytes of JSON in one page of a list; a single record may be larger (docs/protocol.md §1.6). */
+/**
+ * Maximum size of a page of a list, in bytes of JSON. A single record may be larger
+ * (docs/protocol.md §1.6).
+ */
 export const maxPageBytes = 1024 * 1024;
 
-/** Bounds a page in bytes. The first record always fits. */
+/** Limits a page by size. The first record always fits. */
 export class PageRoom {
   #bytes = 0;
 
-  /** Takes the room of a record; `false` when it does not fit, and the next page begins with it. */
+  /**
+   * Reserves space for a record. Returns `false` if it does not fit, and belongs to the next page.
+   */
   take(bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > maxPageBytes) return false;
     this.#bytes += bytes;
@@ -13,7 +18,7 @@ export class PageRoom {
   }
 }
 
-/** Bytes of a value as JSON in UTF-8. */
+/** Returns the size of a value in bytes of JSON in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isoMs } from './fields.ts';
 
-/** The most that one page of a list holds, and what it holds unless asked (docs/protocol.md §1.6). */
+/** Maximum and default number of records of a page (docs/protocol.md §1.6). */
 const maxPage = 200;
 const defaultPage = 50;
 
@@ -12,13 +12,13 @@ const limit = z.coerce
   .max(maxPage, `must be 1 to ${maxPage}`)
   .default(defaultPage);
 
-/** `?limit=` and `?cursor=`, on every list. */
+/** `?limit=` and `?cursor=`, parameters of every list. */
 export const pageQuery = { limit, cursor: z.string().min(1, 'must not be empty').optional() };
 
-/** `?name=` (exact) and `?search=` (part), both without regard to case. */
+/** `?name=` (exact) and `?search=` (substring), both without regard to case. */
 export const nameQuery = { name: z.string().optional(), search: z.string().optional() };
 
-/** `?waitSeconds=`: how long an answer may be held until there is something to say. */
+/** `?waitSeconds=`: seconds for which a long poll may be held. */
 export const waitSeconds = z.coerce
   .number('must be a whole number')
   .int('must be a whole number')
@@ -26,7 +26,7 @@ export const waitSeconds = z.coerce
   .max(30, 'must be 1 to 30')
   .optional();
 
-/** A point in time in a query: ISO 8601, or Unix epoch seconds; comes out in milliseconds. */
+/** A time in a query, ISO 8601 or Unix epoch seconds, converted to milliseconds. */
 export const timeQuery = z
   .string()
   .transform((text, context) => {
@@ -44,12 +44,12 @@ function epochQueryMs(time: number): number {
   return time >= 100_000_000_000 ? time : time * 1000;
 }
 
-/** The envelope of every list. */
+/** Returns the schema of a list of items. */
 export function listOf<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 }
 
-/** One page of a list: `nextCursor` is `null` on the last. */
+/** One page of a list. `nextCursor` is `null` on the last page. */
 export interface Page<T> {
   items: T[];
   nextCursor: string | null;

@@ -1,14 +1,14 @@
-/** Whether a store's location is a PostgreSQL database: `postgres://user@host:5432/database`. */
+/** Returns whether a location is a PostgreSQL URL: `postgres://user@host:5432/database`. */
 export function isDatabaseUrl(location: string): boolean {
   return /^postgres(ql)?:\/\//i.test(location);
 }
 
-/** Whether such a URL has a password in it. */
+/** Returns whether such a URL contains a password. */
 export function hasPassword(url: string): boolean {
   return URL.canParse(url) && new URL(url).password !== '';
 }
 
-/** The URL without its password and parameters, for people and logs. */
+/** Returns the URL without password and parameters, for people and logs. */
 export function publicUrl(url: string): string {
   if (!URL.canParse(url)) return 'postgres://…';
   const { protocol, username, host, pathname } = new URL(url);

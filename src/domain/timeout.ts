@@ -2,8 +2,8 @@ import type { Clock } from './clock.ts';
 import { SignageError } from './error.ts';
 
 /**
- * The outcome of some work, unless it takes longer than `timeoutMs`: then it throws `origin_timeout`, after it has called `giveUp`, and the work's own
- * outcome is of interest to nobody any more.
+ * Resolves or rejects with `work`. After `timeoutMs`, it calls `giveUp` and rejects with
+ * `origin_timeout` instead, and ignores the later outcome.
  */
 export function withTimeout<T>(
   clock: Clock,
@@ -13,7 +13,7 @@ export function withTimeout<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(timeoutMs, () => {
-      reject(new SignageError('origin_timeout', `There was no answer within ${timeoutMs} ms.`));
+      reject(new SignageError('origin_timeout', `No answer within ${timeoutMs} ms.`));
       giveUp();
     });
     work.then(

@@ -6,7 +6,7 @@ import type { Services } from '../service/services.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { App } from './request/request-context.ts';
 
-/** What the app is made of. */
+/** Dependencies and settings of the app. */
 export interface AppOptions {
   services: Services;
   clock: Clock;
@@ -17,10 +17,10 @@ export interface AppOptions {
   metricsToken?: string | undefined;
   corsOrigins: readonly string[];
   trustedProxies: readonly string[];
-  /** Ends long polls when the service stops. */
+  /** Aborted when the service stops. Ends long polls. */
   stopping: AbortSignal;
-  /** More to serve, such as the demo's media. */
-  extra?: Hono | undefined;
-  /** Answers in place of the operations what fault rules say. */
-  refusals?: MiddlewareHandler<App> | undefined;
+  /** Additional routes, such as the demo's media. */
+  extraRoutes?: Hono | undefined;
+  /** Answers requests matched by a fault rule with a status. */
+  faultResponses?: MiddlewareHandler<App> | undefined;
 }

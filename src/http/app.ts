@@ -10,12 +10,12 @@ import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { metered, otherMethods } from './request/method-routes.ts';
+import { methodNotAllowed, setOperation } from './request/method-routes.ts';
 import { type Handlers, makeRoute } from './request/pipeline.ts';
 import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
 
-/** What web TV apps may read of an answer from another origin. */
+/** Response headers that web TV apps of other origins may read. */
 const exposedHeaders = [
   ...[
     'X-Playlist-Version',
@@ -26,7 +26,7 @@ const exposedHeaders = [
     'X-Request-Id',
     'Location',
   ],
-  // Of a service that misbehaves on purpose: this is how the test of a web TV app tells whose fault an answer is.
+  // Names the fault rule, so that tests of web TV apps can tell injected faults from real ones.
   'X-Signage-Fault',
 ];
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -40,29 +40,29 @@ const allowedHeaders = [
 ];
 
 /**
- * A connection that was reset has no address any more. Its requests would not count for the address
- * that they came from.
+ * A reset connection has no address any more. Its requests could not be counted towards their
+ * address.
  */
 const connectionGone = () =>
   new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
-/** Lets each request in, and gives its answer the headers that all have. */
-function arrival(visits: RequestLog): MiddlewareHandler<App> {
+/** Gives each request its id and client info, and each response the common headers. */
+function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
   return async (context, next) => {
     const { incoming, peer } = context.env ?? {};
-    const visit = visits.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
-    context.set('origin', visit.origin);
+    const logged = requestLog.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
+    context.set('client', logged.client);
     context.set('operation', 'none');
-    if ((incoming ?? peer) && visit.origin.address === null) throw connectionGone();
+    if ((incoming ?? peer) && logged.client.address === null) throw connectionGone();
     await next();
     const { headers, status } = context.res;
-    headers.set('X-Request-Id', visit.origin.requestId);
+    headers.set('X-Request-Id', logged.client.requestId);
     for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
-    visits.end(visit, context.var.operation, status);
+    requestLog.end(logged, context.var.operation, status);
   };
 }
 
-/** Paths in the order in which they must be tried: what stands literally in one wins over `:id`. */
+/** Sorts paths for matching: a literal segment comes before `:id`. */
 function literalFirst(paths: Iterable<string>): string[] {
   const rank = (path: string) => path.replaceAll(/:\w+/g, '\uffff');
   return [...new Set(paths)].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
@@ -72,25 +72,28 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
   const lists = new ListLimit();
   const entries = Object.entries(operations) as [OperationId, (typeof operations)[OperationId]][];
   for (const path of literalFirst(entries.map(([, { path: operationPath }]) => operationPath))) {
-    const here = entries.filter(([, operation]) => operation.path === path);
-    for (const [id, { method }] of here)
+    const sharingPath = entries.filter(([, operation]) => operation.path === path);
+    for (const [id, { method }] of sharingPath)
       app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id], lists));
-    otherMethods(
+    methodNotAllowed(
       app,
       path,
-      here.map(([, { method }]) => method),
+      sharingPath.map(([, { method }]) => method),
     );
   }
 }
 
-/** The service as a Hono app: the operations of the table, and what stands beside them (docs/protocol.md §7). */
+/**
+ * Returns the service as a Hono app: the operation table, and the other paths (docs/protocol.md
+ * §7).
+ */
 export function makeApp(options: AppOptions): Hono<App> {
-  const { services, metrics, corsOrigins, extra } = options;
+  const { services, metrics, corsOrigins, extraRoutes } = options;
   const app = new Hono<App>();
-  const visits = makeRequestLog(options);
+  const requestLog = makeRequestLog(options);
   const fail = (context: Ctx, thrown: unknown) => {
-    const { status, headers, text } = visits.fail(
-      context.var.origin,
+    const { status, headers, text } = requestLog.fail(
+      context.var.client,
       context.var.operation,
       thrown,
     );
@@ -100,10 +103,10 @@ export function makeApp(options: AppOptions): Hono<App> {
   app.notFound((context) =>
     fail(
       context,
-      new SignageError('not_found', 'There is nothing at this path: see /docs for what there is.'),
+      new SignageError('not_found', 'There is nothing at this path. See /docs for the API.'),
     ),
   );
-  app.use('*', arrival(visits));
+  app.use('*', requestLogging(requestLog));
   if (corsOrigins.length > 0) {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
     app.use(
@@ -117,23 +120,23 @@ export function makeApp(options: AppOptions): Hono<App> {
       }),
     );
   }
-  if (options.refusals) app.use('*', options.refusals);
-  app.use('/devices/register', countRefusals(metrics));
+  if (options.faultResponses) app.use('*', options.faultResponses);
+  app.use('/devices/register', countFailedRegistrations(metrics));
   operationRoutes(app, services, {
     ...runtimeHandlers(services, metrics),
     ...managementHandlers(services, options.stopping),
   });
   systemRoutes(app, options);
-  app.use('/docs/*', metered('docs'));
+  app.use('/docs/*', setOperation('docs'));
   app.route('/', docsRoutes() as unknown as Hono<App>);
-  for (const path of docsPaths) otherMethods(app, path, ['GET']);
-  app.use('/media/*', metered('media'));
-  if (extra) app.route('/', extra as unknown as Hono<App>);
+  for (const path of docsPaths) methodNotAllowed(app, path, ['GET']);
+  app.use('/media/*', setOperation('media'));
+  if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;
 }
 
-/** Registrations that were not to be, by why. */
-function countRefusals(metrics: Metrics): MiddlewareHandler<App> {
+/** Counts failed registrations by reason. */
+function countFailedRegistrations(metrics: Metrics): MiddlewareHandler<App> {
   return async (context, next) => {
     await next();
     if (context.var.operation !== 'registerDevice' || context.res.status < 400) return;

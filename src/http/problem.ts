@@ -1,38 +1,47 @@
 import { type FieldError, SignageError } from '../domain/error.ts';
 import { errorKind } from '../wire/errors.ts';
 
-/** Any thrown thing as our error: what is none of ours is an internal one, its cause for the log alone. */
+/**
+ * Returns a thrown value as a `SignageError`. Anything else becomes `internal_error`, with the
+ * value as `cause` for the log only.
+ */
 export function asSignageError(thrown: unknown): SignageError {
   if (thrown instanceof SignageError && errorKind(thrown.code).code === thrown.code) return thrown;
   const detail =
-    'Something went wrong here; the log tells what. Try again, and pass the requestId on if it stays.';
+    'Internal error: see the log of the service. Retry, and report the requestId if the error persists.';
   return new SignageError('internal_error', detail, { cause: thrown });
 }
 
-/** In characters. With 20 complaints of control characters, each of which takes six bytes in JSON, an answer stays below 32 KiB. */
-const longestDetail = 300;
-const longestPath = 200;
+/**
+ * Limits in characters. With 20 field errors full of control characters, which take six bytes each
+ * in JSON, a response stays below 32 KiB.
+ */
+const maxDetail = 300;
+const maxPath = 200;
 
-const shortened = (text: string, longest: number) =>
-  text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+const truncate = (text: string, max: number) =>
+  text.length > max ? `${text.slice(0, max - 1)}…` : text;
 
-function shortComplaint({ path, message }: FieldError): FieldError {
-  return { path: shortened(path, longestPath), message: shortened(message, longestDetail) };
+function truncateError({ path, message }: FieldError): FieldError {
+  return { path: truncate(path, maxPath), message: truncate(message, maxDetail) };
 }
 
-/** What goes out for an error, whichever way. */
+/** Status, headers and body of an error response. */
 export interface ProblemParts {
   status: number;
   headers: Record<string, string>;
   text: string;
 }
 
-/** An error as a problem document (RFC 9457): never a stack trace, never a secret (docs/protocol.md §1.4). */
+/**
+ * Returns an error as a problem document (RFC 9457), without stack traces and secrets
+ * (docs/protocol.md §1.4).
+ */
 export function problemParts(error: SignageError, requestId: string): ProblemParts {
   const { status, title, code } = errorKind(error.code);
   const { truncated, existingId, retryAfterSeconds, allow } = error;
-  const errors = error.errors?.map(shortComplaint) ?? (code === 'invalid_request' ? [] : undefined);
-  const detail = shortened(error.message, longestDetail);
+  const errors = error.errors?.map(truncateError) ?? (code === 'invalid_request' ? [] : undefined);
+  const detail = truncate(error.message, maxDetail);
   const body = {
     type: 'about:blank',
     title,
@@ -53,7 +62,7 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
   return { status, headers, text: JSON.stringify(body) };
 }
 
-/** The same as an answer of the app. */
+/** Returns the problem document as a `Response`. */
 export function problem(error: SignageError, requestId: string): Response {
   const { status, headers, text } = problemParts(error, requestId);
   return new Response(text, { status, headers });

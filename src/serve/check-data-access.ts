@@ -4,17 +4,18 @@ import { openToOthers, othersCan, othersCanRead, othersCanWrite } from '../domai
 import type { LogSink } from '../domain/log.ts';
 
 interface DataAccess {
-  /** Only warns of what others can change. */
+  /** Only warns about files that others can change. */
   allowOpenData: boolean | undefined;
   log: LogSink;
 }
 
-/** Files that hold a secret. */
+/** Files that contain a secret. */
 const secrets = ['secret', 'admin-token'];
 
 /**
- * Looks at the modes of a data folder and of what stands in it. Throws `open_to_others` when others on the machine can change one of them, and warns once
- * when they can read one. Windows keeps no such modes.
+ * Checks the modes of a data folder and its entries. Throws `open_to_others` if other users of the
+ * machine can change one of them. Warns once if they can read the folder or a secret. Does nothing
+ * on Windows, which has no such modes.
  */
 export async function checkDataAccess(
   location: string,
@@ -24,30 +25,37 @@ export async function checkDataAccess(
   if (!isFolder || process.platform === 'win32') return;
   const folder = resolve(location);
   const modes = await modesIn(folder);
-  const mend = `chmod -R go-rwx ${folder}`;
+  const fix = `chmod -R go-rwx ${folder}`;
   const changeable = modes.find(({ mode }) => othersCanWrite(mode));
   if (changeable && !allowOpenData)
-    throw openToOthers(changeable.path, changeable.mode, mend, 'Or allow it: --allow-open-data.');
+    throw openToOthers(changeable.path, changeable.mode, fix, 'Or allow it: --allow-open-data.');
   if (changeable)
     return log.warn(
       { path: changeable.path },
-      othersCan('write', changeable.path, changeable.mode, mend),
+      othersCan('write', changeable.path, changeable.mode, fix),
     );
-  const toRead = modes.find(
+  const readableEntry = modes.find(
     ({ path, mode }) =>
       othersCanRead(mode) &&
       (path === folder || secrets.some((name) => path === join(folder, name))),
   );
-  if (toRead) log.warn({ path: toRead.path }, othersCan('read', toRead.path, toRead.mode, mend));
+  if (readableEntry)
+    log.warn(
+      { path: readableEntry.path },
+      othersCan('read', readableEntry.path, readableEntry.mode, fix),
+    );
 }
 
-/** The folder and its entries; none for a folder that is not there, or cannot be read: the store says why. */
+/**
+ * Returns the modes of the folder and its entries. Returns none if the folder is missing or
+ * unreadable: the store reports that.
+ */
 async function modesIn(folder: string): Promise<{ path: string; mode: number }[]> {
   try {
     const modes = [{ path: folder, mode: (await stat(folder)).mode }];
     for (const name of await readdir(folder)) {
       const entry = await lstat(join(folder, name));
-      // The modes of links and sockets say nothing.
+      // The modes of links and sockets have no meaning.
       if (entry.isFile() || entry.isDirectory())
         modes.push({ path: join(folder, name), mode: entry.mode });
     }

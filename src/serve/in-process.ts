@@ -3,12 +3,12 @@ import type { LogSink } from '../domain/log.ts';
 import { type Peer, parseAddress } from '../http/request/client-address.ts';
 import type { Bindings } from '../http/request/request-context.ts';
 
-/** What the server that a service is mounted in knows of a request's connection. */
+/** Connection information of a request, for a service mounted in another server. */
 export interface RequestInfo {
   /**
-   * The address at the other end of the connection, `incoming.socket.remoteAddress` in Node.
-   * `X-Forwarded-For` is read where this is a trusted proxy. In Node it is `undefined` once the
-   * connection was reset: the request is then refused.
+   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is a trusted
+   * proxy, `X-Forwarded-For` is read. In Node it is `undefined` once the connection was reset: the
+   * request is then rejected.
    */
   remoteAddress: string | undefined;
 }
@@ -27,11 +27,14 @@ function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
   };
 }
 
-type Answer = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
-/** Remembers which answers are in progress, also those whose client has gone. */
-export function trackAnswers(answer: Answer): {
-  answer: (...call: Parameters<Answer>) => Promise<Response>;
+/**
+ * Tracks responses in progress, including those whose client has disconnected. `idle` resolves when
+ * all are done.
+ */
+export function trackAnswers(answer: FetchHandler): {
+  answer: (...call: Parameters<FetchHandler>) => Promise<Response>;
   idle(): Promise<void>;
 } {
   const inProgress = new Set<Promise<Response>>();
@@ -45,8 +48,8 @@ export function trackAnswers(answer: Answer): {
   };
 }
 
-/** Returns the `fetch` of a service that answers without a listener. */
-export function makeInProcess(answer: Answer, log: LogSink) {
+/** Returns the `fetch` of a service, which answers without a listener. */
+export function makeInProcess(answer: FetchHandler, log: LogSink) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {
@@ -54,7 +57,7 @@ export function makeInProcess(answer: Answer, log: LogSink) {
     isWarned = true;
     log.warn(
       {},
-      'A registration was mounted without its address: all such callers share one limit on unknown codes. Call fetch(request, { remoteAddress }).',
+      'A registration was passed to fetch without its address. All such callers share one limit on unknown codes. Call fetch(request, { remoteAddress }).',
     );
   }
 

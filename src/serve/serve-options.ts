@@ -1,73 +1,115 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Tls } from '../http/listener/listener.ts';
+import type { Tls } from '../http/listener/tls.ts';
 import type { AwsSettings } from '../origin/object-store/open-object-store.ts';
 import type { OnDemandPlaylists } from '../origin/origin.ts';
 import type { DatabaseOptions } from '../store/open.ts';
 
+/** Options of `serve`. Invalid values make it reject with `invalid_option`. */
 export interface ServeOptions {
-  /** `127.0.0.1` unless said. */
+  /** Host name or IP address to listen on. Default: `127.0.0.1`. */
   host?: string;
-  /** 4100 unless said; 0 takes any that is free. */
+  /** TCP port. 0 chooses a free one. Default: 4100. */
   port?: number;
-  /** `memory:`, a folder, or `postgres://user:password@host:5432/database`; `./signage-data` unless said. */
+  /**
+   * Location of the store: `memory:`, a folder, or `postgres://user:password@host:5432/database`.
+   * Default: `./signage-data`.
+   */
   store?: string;
-  /** Uses a data folder that others on the machine can change, which is refused by default. */
+  /**
+   * Allows a data folder that other users of the machine can change. Otherwise such a folder makes
+   * `serve` reject with `open_to_others`. Default: false.
+   */
   allowOpenData?: boolean;
-  /** How the database is used, where that is the store. */
+  /** Settings for a PostgreSQL store. */
   database?: DatabaseOptions;
-  /** How long a pairing code lives: 1 to 60, 15 unless said. */
+  /** Lifetime of a pairing code in minutes, 1 to 60. Default: 15. */
   codeTtlMinutes?: number;
-  /** For how long events and the audit trail are kept; reports go on counting them. 90 unless said. */
+  /**
+   * Days for which events and the audit trail are kept, 1 to 36,500. Reports keep counting deleted
+   * events. Default: 90.
+   */
   retentionDays?: number;
   /**
-   * For how long a device key that this instance has verified is good for playlist and config while the database cannot be asked: 0 to 86,400, 0 (not at
-   * all) unless said. As long, a device that is revoked elsewhere meanwhile may still be served here (docs/deployment.md).
+   * Seconds for which a device key that this instance has verified is accepted for playlist and
+   * config while the database is unreachable, 0 to 86,400. A device that is revoked elsewhere
+   * meanwhile may still be served for that long (docs/deployment.md). Default: 0, not at all.
    */
   authGraceSeconds?: number;
   /**
-   * Proxies whose `X-Forwarded-For` is believed: addresses, and ranges such as `10.0.0.0/8` or
-   * `2001:db8::/32`. Name no address that a TV may have: its requests would count for the proxy, or
-   * for any address that it claims (docs/protocol.md §3.5).
+   * Trusted proxies, whose `X-Forwarded-For` is read: addresses, and ranges such as `10.0.0.0/8` or
+   * `2001:db8::/32`. Never name an address that a TV may have: its requests would count for the
+   * proxy, or for any address that it claims (docs/protocol.md §3.5). Default: none.
    */
   trustProxy?: readonly string[];
-  /** Origins of web TV apps that may call from a browser. */
+  /**
+   * Origins of web TV apps that may call the service from a browser, such as
+   * `https://tv.example.com`; `*` allows all. Default: none.
+   */
   corsOrigins?: readonly string[];
-  /** PEM texts. */
+  /** Certificate and private key, as PEM texts. Default: plain HTTP. */
   tls?: Tls;
-  /** Opens `/metrics` to others than this machine. */
+  /**
+   * Bearer token that allows other machines to read `/metrics`. Default: only loopback may read it.
+   */
   metricsToken?: string;
-  /** The bootstrap token: `mak_` and at least 24 characters of A-Z, a-z and 0-9. */
+  /**
+   * The bootstrap platform token: `mak_` and at least 24 characters of A-Z, a-z and 0-9. Default: a
+   * first start creates one.
+   */
   adminToken?: string;
-  /** Whether a first start without that makes one; it does unless said. Else it is refused: where nobody would see the new one. */
+  /**
+   * Whether a first start without `adminToken` creates a token. Set it to false where nobody would
+   * see the new token: such a start then fails with `invalid_option`. Default: true.
+   */
   makesToken?: boolean;
-  /** Receives the token that a first start made, before the service listens. The start fails when this rejects, and the token is deleted. */
+  /**
+   * Receives the token that a first start created, before the service listens. If it rejects, the
+   * token is deleted and the start fails.
+   */
   keepToken?: (token: string) => void | Promise<void>;
-  /** Fills an empty store with a venue, screens and playlists, and serves their media. */
+  /**
+   * Fills an empty store with a venue, screens and playlists, and serves their media. Default:
+   * false.
+   */
   demo?: boolean;
-  /** Says what screens are to play now, before what was published: as a function … */
+  /**
+   * Returns the current playlist of a screen, in preference to the published one. Alternative to
+   * `onDemandUrl`.
+   */
   onDemand?: OnDemandPlaylists;
-  /** … or as a URL such as `https://ads.example/playlists/{screenId}` (docs/on-demand.md). */
+  /**
+   * URL of an on-demand source, such as `https://ads.example/playlists/{screenId}`
+   * (docs/on-demand.md). Alternative to `onDemand`.
+   */
   onDemandUrl?: string;
-  /** Sent to that URL as a bearer token. */
+  /** Bearer token for `onDemandUrl`. */
   onDemandToken?: string;
-  /** For how long an answer is held, "none" too: 0 to 3,600, 10 unless said. */
+  /**
+   * Seconds for which an on-demand response is cached, "no playlist" too: 0 to 3,600. Default: 10.
+   */
   onDemandTtlSeconds?: number;
-  /** How long a TV is kept waiting for the source: 100 to 10,000, 2,000 unless said. */
+  /** Time-out of an on-demand call in milliseconds: 100 to 10,000. Default: 2,000. */
   onDemandTimeoutMs?: number;
-  /** The most calls of the source at a time: 1 to 1,000, 20 unless said. */
+  /** Maximum number of concurrent on-demand calls: 1 to 1,000. Default: 20. */
   onDemandConcurrency?: number;
   /**
-   * Keeps a copy of every playlist outside the store: `file:///folder`, `s3://bucket/prefix?endpoint=…&region=…`, or `none`. The folder `mirror` beside
-   * the data unless said, where those are in a folder (docs/object-store.md).
+   * Location of a copy of every playlist and config outside the store: `file:///folder`,
+   * `s3://bucket/prefix?endpoint=…&region=…`, or `none` (docs/object-store.md). Default: the folder
+   * `mirror` inside the data folder, or none if the store is not a folder.
    */
   objectStore?: string;
-  /** What it takes to use `s3:`; the region may also stand in its URL. */
+  /** Credentials and region for `s3:`. The region may also be part of the URL. */
   aws?: AwsSettings;
-  /** Makes the service misbehave on purpose, for the tests of TV apps: rules such as `POST /devices/register=503:10%` (docs/simulator.md). */
+  /**
+   * Fault-injection rules for testing TV apps, such as `POST /devices/register=503:10%`
+   * (docs/simulator.md). Default: none.
+   */
   faults?: readonly string[];
+  /** Source of time. Default: `systemClock`. */
   clock?: Clock;
+  /** Source of random bytes. Must be cryptographically secure. Default: `node:crypto`. */
   random?: Random;
-  /** Silent unless given. */
+  /** Receives log entries, such as a pino logger. Default: no log. */
   log?: LogSink;
 }

@@ -1,4 +1,4 @@
-/** What was started, to be stopped in the other order. */
+/** Collects shutdown steps, and runs them in reverse order. */
 export function makeShutdown() {
   const stops: (() => Promise<void>)[] = [];
   return {

@@ -15,30 +15,30 @@ import { startMirror } from '../service/mirror/mirror.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
 import type { Store } from '../store/store.ts';
-import { whole } from './check-options.ts';
+import { wholeNumber } from './check-options.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { ShutdownSteps } from './shutdown.ts';
 
-/** The on-demand source, if the options name one. */
+/** Opens the on-demand source, if the options name one. */
 export async function onDemandOf(
   options: ServeOptions,
   clock: Clock,
 ): Promise<OpenSource | undefined> {
   const { onDemand: playlists, onDemandUrl: url, onDemandToken: token } = options;
   const ttlMs =
-    whole(
+    wholeNumber(
       'The lifetime of on-demand answers in seconds',
       options.onDemandTtlSeconds ?? 10,
       0,
       3600,
     ) * secondMs;
-  const timeoutMs = whole(
+  const timeoutMs = wholeNumber(
     'The on-demand time-out in milliseconds',
     options.onDemandTimeoutMs ?? 2000,
     100,
     10_000,
   );
-  const concurrency = whole(
+  const concurrency = wholeNumber(
     'The number of on-demand calls at a time',
     options.onDemandConcurrency ?? 20,
     1,
@@ -47,7 +47,7 @@ export async function onDemandOf(
   return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
 }
 
-/** Where copies of playlists are kept, if anywhere. */
+/** Opens the object store for copies of playlists and configs, if there is one. */
 export async function objectStoreOf(
   { objectStore, aws = {} }: ServeOptions,
   location: string,
@@ -61,12 +61,12 @@ export async function objectStoreOf(
     : undefined;
 }
 
-interface PlaylistPlaces {
+interface PlaylistSources {
   onDemand: OpenSource | undefined;
   objectStore: Awaited<ReturnType<typeof objectStoreOf>>;
 }
 
-interface Started {
+interface WiringDependencies {
   clock: Clock;
   random: Random;
   log: LogSink;
@@ -74,11 +74,14 @@ interface Started {
   stops: ShutdownSteps;
 }
 
-/** Where playlists come from, and where else they are kept. The store that it answers is the one to use: it takes note for the mirror. */
+/**
+ * Connects the sources of playlists and their copies. Use the returned store: it records changes
+ * for the mirror.
+ */
 export async function wireOrigins(
   opened: Store,
-  { onDemand, objectStore }: PlaylistPlaces,
-  { clock, random, log, metrics, stops }: Started,
+  { onDemand, objectStore }: PlaylistSources,
+  { clock, random, log, metrics, stops }: WiringDependencies,
 ) {
   const copies = objectStore && makePlaylistCopies(objectStore, clock);
   const configCopies = objectStore && makeConfigCopies(objectStore, clock);
@@ -95,7 +98,10 @@ export async function wireOrigins(
   const served = makeServedVersions(store, clock);
   const deps = { store, clock, random, newId: makeIdSource(clock, random) };
   const origins = makeOrigins({
-    ...{ clock, log, reader: store.read, notOlder: served.notOlder },
+    clock,
+    log,
+    reader: store.read,
+    notOlder: served.notOlder,
     objectStore: copies && makeObjectStoreOrigin(copies, clock),
     onDemand: onDemand && {
       ...onDemand,

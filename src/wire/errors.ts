@@ -1,4 +1,4 @@
-/** An error code as callers see it: its HTTP status, and the title of its problem document. */
+/** HTTP status and title of an error code. */
 interface ErrorKind {
   status: number;
   title: string;
@@ -12,14 +12,16 @@ function kinds<const C extends string>(
   return Object.fromEntries(entries) as Record<C, ErrorKind>;
 }
 
-/** The one table of error codes and statuses: the server reads it forwards, the client backwards (docs/protocol.md §1.4). */
+/**
+ * The only table of error codes and statuses (docs/protocol.md §1.4). Used by server and client.
+ */
 export const errorKinds = {
   ...kinds(400, {
     invalid_request: 'The request is not valid',
     invalid_json: 'The body is not JSON',
-    malformed_request: 'This is not a request as we take it',
-    idempotency_key_reused: 'The Idempotency-Key stands for another request',
-    tenant_required: 'A tenant must be named',
+    malformed_request: 'Malformed or ambiguous HTTP request',
+    idempotency_key_reused: 'The Idempotency-Key belongs to another request',
+    tenant_required: 'A tenant is required',
   }),
   ...kinds(401, {
     credential_missing: 'A management token is needed',
@@ -28,12 +30,12 @@ export const errorKinds = {
     device_key_missing: 'A device key is needed',
     device_key_invalid: 'The device key is not valid',
     device_key_revoked: 'The device key was revoked',
-    device_key_orphaned: 'The device key has no screen any more',
+    device_key_orphaned: 'The screen of the device key was deleted',
     device_key_mismatch: 'The device key is for another screen',
   }),
   ...kinds(403, { insufficient_role: 'The token may not do this' }),
   ...kinds(404, {
-    not_found: 'There is nothing here',
+    not_found: 'Not found',
     tenant_not_found: 'No such tenant',
     token_not_found: 'No such token',
     venue_not_found: 'No such venue',
@@ -43,7 +45,7 @@ export const errorKinds = {
     playlist_not_found: 'No playlist',
     config_not_found: 'No config is stored here',
   }),
-  ...kinds(405, { method_not_allowed: 'Not a method of this path' }),
+  ...kinds(405, { method_not_allowed: 'Method not allowed' }),
   ...kinds(408, { request_timeout: 'The request did not arrive in time' }),
   ...kinds(409, {
     name_taken: 'The name is taken',
@@ -53,8 +55,8 @@ export const errorKinds = {
     screen_active: 'The screen has a device',
     venue_not_empty: 'The venue has screens',
     tenant_not_empty: 'The tenant has venues',
-    last_tenant: 'The last tenant stays',
-    last_token: 'The last platform token stays',
+    last_tenant: 'The last tenant cannot be deleted',
+    last_token: 'The last platform token cannot be deleted',
     not_supported: 'Not supported by this deployment',
   }),
   ...kinds(410, {
@@ -66,7 +68,7 @@ export const errorKinds = {
   ...kinds(429, { too_many_attempts: 'Too many unknown pairing codes' }),
   ...kinds(431, { headers_too_large: 'The headers are too large' }),
   ...kinds(500, {
-    internal_error: 'Something went wrong here',
+    internal_error: 'Internal error',
     playlist_fetch_failed: 'The playlist cannot be fetched',
     config_fetch_failed: 'The config cannot be fetched',
   }),
@@ -76,7 +78,7 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** How a code is answered; a code that is none of ours is an internal error. */
+/** Returns the status and title of a code. Unknown codes become `internal_error`. */
 export function errorKind(code: string): ErrorKind & { code: ErrorCode } {
   const known = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'internal_error';
   return { ...errorKinds[known], code: known };

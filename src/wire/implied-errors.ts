@@ -9,7 +9,10 @@ const deviceKeyErrors = [
   'device_key_mismatch',
 ] as const satisfies ErrorCode[];
 
-/** Whether a platform token must say in which tenant it acts: not to manage tenants, nor to ask whose token it is. */
+/**
+ * Returns whether a platform token must name the tenant. Managing tenants and reading `/v1/me` need
+ * none.
+ */
 function needsTenant({ access, answer }: Operation): boolean {
   return access !== 'platform' && answer !== 'me';
 }
@@ -36,7 +39,10 @@ function requestErrors({ record, body, query, headers }: Operation): ErrorCode[]
   ];
 }
 
-/** The errors that an operation's access, record, body and query bring with them, in the order of the checks and once each (docs/protocol.md §1.3). */
+/**
+ * Returns the errors implied by an operation's access, record, body and query, once each, in the
+ * order of the checks (docs/protocol.md §1.3).
+ */
 export function impliedErrors(operation: Operation): ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
@@ -49,7 +55,7 @@ export function impliedErrors(operation: Operation): ErrorCode[] {
 }
 
 /**
- * Every error that an operation can answer, once each.
+ * Returns every error that an operation can answer, once each.
  *
  * @example possibleErrors(operations.getVenue).includes('venue_not_found') // true
  */

@@ -9,7 +9,10 @@ import { runtimeOperations } from './operations/runtime.ts';
 
 export type { Operation, RecordKind } from './operation.ts';
 
-/** Every operation of the interface, once: routes, authorisation, OpenAPI, clients and commands are made from this table. */
+/**
+ * Every operation of the API. Routes, authorisation, OpenAPI, clients and commands are made from
+ * this table.
+ */
 export const operations = {
   ...runtimeOperations,
   ...devicesOperations,

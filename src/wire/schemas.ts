@@ -32,7 +32,7 @@ import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/reco
 import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/records/token.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
 
-/** A problem document (RFC 9457), as every error is answered (docs/protocol.md §1.4). */
+/** A problem document (RFC 9457), the body of every error (docs/protocol.md §1.4). */
 const problem = z
   .looseObject({
     type: z.string().meta({ example: 'about:blank' }),
@@ -48,12 +48,12 @@ const problem = z
     truncated: z
       .boolean()
       .optional()
-      .meta({ description: 'true when there are further errors, which are not listed' }),
+      .meta({ description: 'true if there are further errors that are not listed' }),
     existingId: z.string().optional().meta({ description: 'with name_taken' }),
   })
   .meta({ id: 'Problem' });
 
-/** Every schema of the interface by the name that the operation table uses. */
+/** Every schema of the API by the name that the operation table uses. */
 export const schemas = {
   activePlaylist,
   auditList: listOf(auditEntry),

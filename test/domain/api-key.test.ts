@@ -17,7 +17,7 @@ const value = (digits: string) =>
   [...digits].reduce((sum, digit) => sum * 62n + BigInt(alphabet.indexOf(digit)), 0n);
 
 describe('makeKey', () => {
-  it('is the prefix, the 256 bits in base62, and their CRC-32', () => {
+  it('returns the prefix, 256 bits in base62, and their CRC-32', () => {
     fc.assert(
       fc.property(prefixes, secretBytes, (prefix, bytes) => {
         const key = makeKey(prefix, () => bytes);
@@ -29,7 +29,7 @@ describe('makeKey', () => {
     );
   });
 
-  it('asks for 32 bytes, and no two keys are alike', () => {
+  it('draws 32 random bytes, and no two keys are equal', () => {
     const asked: number[] = [];
     const random = (length: number) => {
       asked.push(length);
@@ -40,7 +40,7 @@ describe('makeKey', () => {
     expect(new Set(asked)).toEqual(new Set([32]));
   });
 
-  it('holds the smallest and the largest value', () => {
+  it('encodes the smallest and the largest value', () => {
     expect(makeKey('dak_', () => new Uint8Array(32))).toMatch(/^dak_0{43}/);
     const largest = makeKey('mak_', () => new Uint8Array(32).fill(255));
     expect(value(largest.slice(4, 47))).toBe(2n ** 256n - 1n);
@@ -50,7 +50,7 @@ describe('makeKey', () => {
 describe('isKey', () => {
   const key = makeKey('dak_', randomBytes);
 
-  it('refuses a key in which one character was changed', () => {
+  it('rejects a key with one changed character', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 52 }), fc.constantFrom(...alphabet), (at, digit) => {
         const other = key.slice(0, at) + digit + key.slice(at + 1);
@@ -59,14 +59,14 @@ describe('isKey', () => {
     );
   });
 
-  it('refuses a key in which two neighbours changed places', () => {
+  it('rejects a key with two swapped characters', () => {
     for (let at = 4; at < 52; at++) {
       const other = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
       expect(isKey('dak_', other)).toBe(other === key);
     }
   });
 
-  it('refuses the other prefix, more or fewer characters, and other texts', () => {
+  it('rejects another prefix, a wrong length, and other texts', () => {
     for (const text of [
       '',
       'dak_',
@@ -87,7 +87,7 @@ describe('isKey', () => {
 describe('deriveDeviceKey', () => {
   const secret = randomBytes(32);
 
-  it('is always the same for the same secret, code and Idempotency-Key', () => {
+  it('returns the same key for the same secret, code and Idempotency-Key', () => {
     fc.assert(
       fc.property(secretBytes, fc.string(), fc.string(), (server, code, idempotencyKey) => {
         const key = deriveDeviceKey(server, code, idempotencyKey);
@@ -97,7 +97,7 @@ describe('deriveDeviceKey', () => {
     );
   });
 
-  it('is another for each secret, code and Idempotency-Key', () => {
+  it('returns another key for another secret, code or Idempotency-Key', () => {
     const keys = [
       deriveDeviceKey(secret, 'ABCD2345', 'one-idempotency-key'),
       deriveDeviceKey(secret, 'ABCD2345', 'two-idempotency-key'),
@@ -111,7 +111,7 @@ describe('deriveDeviceKey', () => {
 describe('deriveNextKey', () => {
   const secret = randomBytes(32);
 
-  it('is always the same for the same secret, key, row and Idempotency-Key', () => {
+  it('returns the same key for the same secret, key, row and Idempotency-Key', () => {
     fc.assert(
       fc.property(
         secretBytes,
@@ -127,7 +127,7 @@ describe('deriveNextKey', () => {
     );
   });
 
-  it('is another for each secret, key, row and Idempotency-Key, and none that a registration gives', () => {
+  it('returns another key for another secret, key, row or Idempotency-Key, never a key of a registration', () => {
     const keys = [
       deriveNextKey(secret, 'key 1', 'row 1', 'one-idempotency-key'),
       deriveNextKey(secret, 'key 1', 'row 1', 'two-idempotency-key'),
@@ -140,6 +140,6 @@ describe('deriveNextKey', () => {
   });
 });
 
-it('hashKey is the SHA-256 in hex', () => {
+it('hashKey returns the SHA-256 in hex', () => {
   expect(hashKey('dak_x')).toBe(createHash('sha256').update('dak_x').digest('hex'));
 });

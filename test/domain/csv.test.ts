@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvLine } from '../../src/domain/csv.ts';
 
-/** The cells of one line, as a reader of RFC 4180 has them. */
+/** Returns the cells of one line as an RFC 4180 reader parses them. */
 function read(line: string): string[] {
   const cells = [...line.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(?:,|\r\n$)/g)];
   return cells.map(([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '');
@@ -20,12 +20,12 @@ describe('a line of CSV', () => {
     ['a=1', 'a=1'],
     ["'=1", "'=1"],
     ['', ''],
-  ])('has %j as %j', (text, cell) => expect(csvLine([text])).toBe(`${cell}\r\n`));
+  ])('writes %j as %j', (text, cell) => expect(csvLine([text])).toBe(`${cell}\r\n`));
 
-  it('has numbers as they are', () =>
+  it('writes numbers unchanged', () =>
     expect(csvLine([-5, 0, 1.5, -0.25])).toBe('-5,0,1.5,-0.25\r\n'));
 
-  it('has every text whole, and none that a spreadsheet would run', () => {
+  it('keeps every text whole, and contains none that a spreadsheet would evaluate', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n",\'ab') }), {

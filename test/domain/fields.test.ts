@@ -15,15 +15,15 @@ import { timeQuery } from '../../src/domain/paging.ts';
 const good = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
 
-describe('a time as TVs send it', () => {
-  it('is whole seconds, or milliseconds from 10^11 on', () => {
+describe('a time from TVs', () => {
+  it('is in whole seconds, or in milliseconds from 10^11 on', () => {
     expect(epochMs(1_760_000_000)).toBe(1_760_000_000_000);
     expect(epochMs(99_999_999_999)).toBe(99_999_999_999_000);
     expect(epochMs(100_000_000_000)).toBe(100_000_000_000);
     expect(epochMs(1_760_000_000_123)).toBe(1_760_000_000_123);
   });
 
-  it('is a whole number that is not negative', () => {
+  it('must be a whole number of 0 or more', () => {
     for (const time of [0, 1, Number.MAX_SAFE_INTEGER])
       expect(good(epochTime, time), String(time)).toBe(true);
     for (const time of [
@@ -63,9 +63,9 @@ describe('a time in a query', () => {
     '-1',
     '20 Nov 2026',
     '999999999999999999',
-  ])('not "%s"', (text) => expect(good(timeQuery, text)).toBe(false));
+  ])('rejects "%s"', (text) => expect(good(timeQuery, text)).toBe(false));
 
-  it('takes what the service gives out', () => {
+  it('accepts the times that the service writes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 0) }), (time) => {
         expect(timeQuery.parse(iso(time))).toBe(time);
@@ -73,7 +73,7 @@ describe('a time in a query', () => {
     );
   });
 
-  it('isoOrNull is null for a time that has not come', () => {
+  it('isoOrNull returns null for a missing time', () => {
     expect([isoOrNull(null), isoOrNull(undefined), isoOrNull(0)]).toEqual([
       null,
       null,
@@ -83,7 +83,7 @@ describe('a time in a query', () => {
 });
 
 describe('an id', () => {
-  it('is any UUID, of any version or none, and comes out in lower case', () => {
+  it('is any UUID, of any version or none, converted to lower case', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(
@@ -98,7 +98,7 @@ describe('an id', () => {
 });
 
 describe('a name', () => {
-  it('is trimmed and brought into NFC', () => {
+  it('is trimmed and normalized to NFC', () => {
     expect(recordName.parse('  Cafe\u0301 ')).toBe('Caf\u00e9');
     expect(recordName.parse('\u00a0Lobby\u3000')).toBe('Lobby');
   });
@@ -121,7 +121,7 @@ describe('a name', () => {
     null,
   ])('may not be %j', (name) => expect(good(recordName, name)).toBe(false));
 
-  it('comes out of itself unchanged', () => {
+  it('is unchanged when validated again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
         const first = recordName.safeParse(text);
@@ -131,7 +131,7 @@ describe('a name', () => {
     );
   });
 
-  it('is compared without regard to case and form', () => {
+  it('is compared without regard to case and normal form', () => {
     expect(foldName(' CAFE\u0301 ')).toBe(foldName('caf\u00e9'));
   });
 });
@@ -166,7 +166,7 @@ describe('labels', () => {
     }
   });
 
-  it('may be taken away by a patch', () => {
+  it('may be removed by a patch', () => {
     for (const patch of [null, {}, { floor: null, wing: 'east' }])
       expect(good(labelsPatch, patch)).toBe(true);
     expect(good(labelsPatch, { floor: 2 })).toBe(false);

@@ -8,7 +8,7 @@ const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 describe('makeIdSource', () => {
-  it('makes UUIDs of version 7 that tell the time', () => {
+  it('returns version 7 UUIDs that contain the time', () => {
     const clock = new ManualClock();
     const id = makeIdSource(clock)();
     expect(id).toMatch(version7);
@@ -23,7 +23,7 @@ describe('makeIdSource', () => {
     );
   });
 
-  it('makes ids that sort in the order in which they were made, also when the clock stands still or steps back', () => {
+  it('returns ids that sort in order of creation, even when the clock stands still or steps back', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: -5000, max: 5000 }), { minLength: 2, maxLength: 200 }),
@@ -40,7 +40,7 @@ describe('makeIdSource', () => {
     );
   });
 
-  it('goes on sorting past 4,096 ids in one millisecond', () => {
+  it('keeps the order past 4,096 ids in one millisecond', () => {
     const newId = makeIdSource(new ManualClock(), () => new Uint8Array(8));
     const ids = Array.from({ length: 10_000 }, newId);
     expect(ids).toEqual([...new Set(ids)].sort());
@@ -60,7 +60,7 @@ describe('makeIdSource', () => {
 });
 
 describe('asGuid', () => {
-  it('takes any UUID, in any case, and answers it in lower case', () => {
+  it('accepts any UUID in any case, and returns it in lower case', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
         const guid = formatGuid(bytes);
@@ -80,5 +80,5 @@ describe('asGuid', () => {
     '00000000-0000-0000-0000-00000000000g',
     ' 00000000-0000-0000-0000-000000000000',
     '00000000-0000-0000-0000-000000000000\n',
-  ])('refuses %j', (text) => expect(asGuid(text)).toBeUndefined());
+  ])('rejects %j', (text) => expect(asGuid(text)).toBeUndefined());
 });

@@ -6,25 +6,25 @@ const fail = (): never => {
 };
 
 describe('andThen', () => {
-  it('goes on at once with what is there, and later with what comes later', async () => {
+  it('continues synchronously with a value, and asynchronously with a promise', async () => {
     expect(andThen(1, (n) => n + 1)).toBe(2);
     expect(await andThen(Promise.resolve(1), (n) => n + 1)).toBe(2);
     expect(await andThen(1, async (n) => n + 1)).toBe(2);
   });
 
-  it('throws at once, or rejects, what the next step throws', async () => {
+  it('throws or rejects with the error of the next step', async () => {
     expect(() => andThen(1, fail)).toThrow('planted');
     await expect(andThen(Promise.resolve(1), fail)).rejects.toThrow('planted');
   });
 });
 
 describe('orElse', () => {
-  it('is the value of the call', async () => {
+  it('returns the result of the call', async () => {
     expect(orElse(() => 1, fail)).toBe(1);
     expect(await orElse(async () => 1, fail)).toBe(1);
   });
 
-  it('is what takes its place when the call fails, now or later', async () => {
+  it('returns the replacement when the call throws or rejects', async () => {
     expect(orElse(fail, () => 2)).toBe(2);
     expect(
       await orElse(

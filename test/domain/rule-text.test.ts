@@ -17,7 +17,7 @@ describe('a share', () => {
   ])('%j is %s', (text, share) => expect(readShare(text)).toBe(share));
 });
 
-describe('a span of time', () => {
+describe('a duration', () => {
   it.each([
     ['250ms', 250],
     ['90', 90_000],
@@ -33,8 +33,8 @@ describe('a span of time', () => {
   ])('%j is %s ms', (text, spanMs) => expect(readDuration(text)).toBe(spanMs));
 });
 
-describe('chance', () => {
-  it('is a number from 0 to below 1, of all the bytes that it takes', () => {
+describe('fraction', () => {
+  it('returns a number from 0 to below 1 that depends on all its random bytes', () => {
     expect(fraction(() => Uint8Array.of(0, 0, 0, 0))).toBe(0);
     expect(fraction(() => Uint8Array.of(0, 0, 0, 1))).toBe(1 / 2 ** 32);
     expect(fraction(() => Uint8Array.of(128, 0, 0, 0))).toBe(0.5);
@@ -44,7 +44,7 @@ describe('chance', () => {
 });
 
 describe('a rule that cannot be read', () => {
-  it('is shown with the part that is wrong, its place, and what there may be', () => {
+  it('is reported with the wrong part, its position, and the allowed values', () => {
     expect(wrongRule('a=b:c', { part: 'c', at: 4, allowed: 'there is 10%' })).toMatchObject({
       code: 'invalid_option',
       message: 'In the fault rule "a=b:c", "c" (character 5) is not understood: there is 10%.',

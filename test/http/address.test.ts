@@ -173,7 +173,7 @@ describe('the address of a caller', () => {
     expect(makeAddressOf(proxies)(incoming(socket, forwarded))).toBe(address);
   });
 
-  it('is read from any header, however nonsensical, within the time of its length', () => {
+  it('is parsed from any header, however malformed, in linear time', () => {
     const addressOf = makeAddressOf(['10.0.0.0/8']);
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f:.,[\]" ]*$/)), (text) => {
@@ -193,17 +193,17 @@ describe('the address of a caller', () => {
     ['fe80::1%eth0', 'neither'],
     ['10.0.0.0/33', 'more than 32 bits'],
     ['2001:db8::/129', 'more than 128 bits'],
-    ['10.0.0.1/8', 'write 10.0.0.0/8'],
-    ['2001:db8::1/32', 'write 2001:db8::/32'],
+    ['10.0.0.1/8', 'Write 10.0.0.0/8'],
+    ['2001:db8::1/32', 'Write 2001:db8::/32'],
     ['0.0.0.0/0', 'every address there is'],
     ['::ffff:0.0.0.0/96', 'every address there is'],
-  ])('cannot be told by a trusted proxy %s: %s', (range, why) => {
+  ])('rejects the trusted proxy %s: %s', (range, why) => {
     expect(() => makeAddressOf([range])).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(why) }),
     );
   });
 
-  it('is not known to a mounted service', () => expect(makeAddressOf([])(undefined)).toBeNull());
+  it('is unknown to a mounted service', () => expect(makeAddressOf([])(undefined)).toBeNull());
 
   async function addresses(service: TestService, forwarded: string) {
     const headers = { 'x-forwarded-for': forwarded };
@@ -215,7 +215,7 @@ describe('the address of a caller', () => {
     return [audit.address, device.lastAddress];
   }
 
-  it('stands in the audit trail and on the device', async () => {
+  it('is recorded in the audit trail and on the device', async () => {
     const behind = await startService({ trustProxy: ['127.0.0.1', '10.0.0.2'] });
     expect(await addresses(behind, '192.0.2.66, 203.0.113.7, 10.0.0.2')).toEqual([
       '203.0.113.7',

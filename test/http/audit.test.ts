@@ -32,7 +32,10 @@ beforeAll(async () => {
   screen = await admin.screen(venue.id, 'Lobby');
 });
 
-/** That this work leaves one entry, whole; `subject` and `details` may be functions of what it answered. */
+/**
+ * Expects that `work` leaves one complete entry. `subject` and `details` may be functions of its
+ * result.
+ */
 async function expectEntry(
   work: () => Promise<{ status: number; body: { id?: string } }>,
   expected: (body: { id?: string }) => object,
@@ -208,7 +211,8 @@ describe('each change leaves exactly one entry', () => {
       await inside.post('/v1/tokens', { name: fresh(), role: 'viewer' })
     ).body;
     const deleted = await auditOf(platform, () => platform.delete(`/v1/tenants/${other.id}`));
-    // Its tokens end with it, each with an entry of its own; the tenant that they were of cannot be asked any more.
+    // Its tokens are deleted with it, each with an entry. The tenant itself cannot be read any
+    // more.
     expect(deleted).toHaveLength(2);
     expect(deleted).toContainEqual(
       expect.objectContaining({ action: 'tenant.delete', subject, details: { name: `${name} B` } }),
@@ -223,7 +227,7 @@ describe('each change leaves exactly one entry', () => {
   });
 });
 
-describe('what changes nothing leaves no entry', () => {
+describe('a request that changes nothing leaves no entry', () => {
   it.each<[string, () => Promise<{ status: number }>]>([
     [
       'the same playlist again',
@@ -261,7 +265,7 @@ describe('what changes nothing leaves no entry', () => {
     expect(await auditOf(platform, both)).toEqual([]);
   });
 
-  it('what was refused', async () => {
+  it('a rejected request', async () => {
     const viewer = await admin.as('viewer');
     const refused = async () => {
       await viewer.post('/v1/venues', { name: fresh() });
@@ -270,7 +274,7 @@ describe('what changes nothing leaves no entry', () => {
       await admin.post('/v1/venues', { name: '' });
       await service.register('AAAAAAAA');
     };
-    // Of what tokens were refused there is an entry of its own.
+    // Rejected requests of tokens have an entry of their own.
     expect(
       (await auditOf(platform, refused)).filter(({ action }) => action !== 'access.denied'),
     ).toEqual([]);
@@ -294,7 +298,7 @@ describe('GET /v1/audit', () => {
     expect((await walk(admin, '/v1/audit', 3)).items).toEqual(all);
   });
 
-  it('200 keeps its pages while more is done', async () => {
+  it('200 with stable pages while entries are added', async () => {
     const before = (await walk(admin, '/v1/audit', 200)).items;
     const first = (await admin.get('/v1/audit?limit=4')).body;
     await admin.venue(fresh());
@@ -324,7 +328,7 @@ describe('GET /v1/audit', () => {
     },
   );
 
-  it('200 without another tenant’s entries; what belongs to no tenant is for platform tokens', async () => {
+  it('200 without entries of other tenants; entries without a tenant are for platform tokens', async () => {
     const other = await platform.tenant(fresh());
     const inside = platform.in(other.id);
     const foreign = await auditOf(inside, () => inside.venue('Hall'));
@@ -343,7 +347,7 @@ describe('GET /v1/audit', () => {
     expect((await walk(admin, '/v1/audit', 200)).items).toEqual(mine.items);
   });
 
-  it('200 with what the service did by itself at its start', async () => {
+  it('200 with the actions of the service itself at its start', async () => {
     const first = await startService();
     const { items } = (await manager(first).get('/v1/audit')).body;
     expect(items.map(({ action }: { action: string }) => action)).toEqual([
@@ -359,7 +363,7 @@ describe('GET /v1/audit', () => {
     }
   });
 
-  it('has no secret in it, of whatever was done', async () => {
+  it('contains no secret of any action', async () => {
     const { token } = (await admin.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
     const tv = await service.tv();
     await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
@@ -377,12 +381,12 @@ describe('GET /v1/audit', () => {
   });
 });
 
-describe('a token that is refused with 403', () => {
+describe('a token that is rejected with 403', () => {
   const denied = async (id: string) =>
     (await platform.get(`/v1/audit?action=access.denied&subjectId=${id}&limit=200`)).body.items;
   const who = async (caller: Manager) => (await caller.get('/v1/me')).body;
 
-  it('leaves access.denied at once, and a count of further ones when the minute ends', async () => {
+  it('leaves access.denied at once, and a count of further rejections when the minute ends', async () => {
     const viewer = await admin.as('viewer');
     const { tokenId: id, name } = await who(viewer);
     for (let n = 0; n < 5; n++)
@@ -411,8 +415,9 @@ describe('a token that is refused with 403', () => {
     await expect.poll(() => denied(id)).toHaveLength(3);
   });
 
-  it('is told apart by operation, also where the service refuses what it asks for', async () => {
-    const [operator, second] = [await admin.as('operator'), await platform.as('admin')];
+  it('is recorded per operation, even when the service layer rejects the request', async () => {
+    const operator = await admin.as('operator');
+    const second = await platform.as('admin');
     const { tokenId: id } = await who(operator);
     await Promise.all([operator.get('/v1/audit'), operator.post('/v1/tokens', {})]);
     await expect.poll(() => denied(id)).toHaveLength(2);
@@ -426,7 +431,7 @@ describe('a token that is refused with 403', () => {
     await expect.poll(() => denied(tokenId)).toHaveLength(1);
   });
 
-  it('leaves nothing where nobody knows the token', async () => {
+  it('leaves no entry for an unknown token', async () => {
     const before = (await walk(platform, '/v1/audit', 200)).items.length;
     expect(
       (await manager(service, `${admin.token.slice(0, -1)}0`).post('/v1/venues', {})).status,
@@ -434,7 +439,7 @@ describe('a token that is refused with 403', () => {
     expect((await walk(platform, '/v1/audit', 200)).items).toHaveLength(before);
   });
 
-  it('is not lost at a clean stop', async () => {
+  it('is recorded before a clean stop', async () => {
     const store = await temporaryFolder();
     const stopped = await startService({ store });
     const viewer = await manager(stopped).as('viewer');

@@ -1,4 +1,5 @@
-// Credentials that are taken away while a request of theirs is under way: its body comes late, or its answer is held.
+// Credentials that are revoked during a request: while its body arrives, or while its response is
+// held.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { impression, item } from '../support/content.ts';
@@ -13,7 +14,7 @@ beforeAll(async () => {
   platform = manager(service);
 });
 
-/** A new token, its id, and when it was last used. */
+/** Returns a new token, its id, and when it was last used. */
 async function newToken(role: string, more: object = {}) {
   const { id, token } = (await platform.post('/v1/tokens', { name: randomUUID(), role, ...more }))
     .body;
@@ -26,7 +27,7 @@ async function newToken(role: string, more: object = {}) {
   };
 }
 
-/** Sends half of a request, and comes back when the service has let its caller in. */
+/** Sends half of a request, and resolves when the service has authenticated it. */
 async function halfSent(sent: LateRequest, lastUsed: () => Promise<unknown>) {
   const before = await lastUsed();
   service.clock.advance(1);
@@ -43,7 +44,7 @@ const refusal = ({ status, body }: { status: number; body: { code?: string } | u
 describe.each([
   ['announced', false],
   ['sent in chunks', true],
-])('a body that comes late, %s', (_, chunked) => {
+])('a body that arrives late, %s', (_, chunked) => {
   it.each<[string, string, () => Promise<{ method: string; path: string; body: unknown }>]>([
     [
       'POST /v1/tokens',
@@ -89,7 +90,7 @@ describe.each([
     },
   );
 
-  it('401 before the body is judged', async () => {
+  it('401 before the body is validated', async () => {
     const { token, lastUsed, end } = await newToken('admin');
     const { finish } = await halfSent(
       { method: 'POST', path: '/v1/tokens', key: token, body: 'no token at all', chunked },
@@ -143,7 +144,7 @@ describe.each([
     },
   );
 
-  it('202 and 201 for those whose credential still holds', async () => {
+  it('202 and 201 while the credential is valid', async () => {
     const tv = await service.tv();
     const seen = async () => (await platform.get(`/v1/devices/${tv.deviceId}`)).body.lastSeenAt;
     const batch = await halfSent(
@@ -166,7 +167,7 @@ describe.each([
   });
 });
 
-describe('a held answer', () => {
+describe('a long poll', () => {
   const held: [string, () => Promise<string>, () => Promise<unknown>][] = (() => {
     let made: { code: string };
     let tv: Awaited<ReturnType<TestService['tv']>>;
@@ -198,7 +199,7 @@ describe('a held answer', () => {
   }
 
   describe.each(held)('%s', (_, path, settle) => {
-    it('401 when its token was deleted and there is something to tell', async () => {
+    it('401 when its token was deleted, on the next event', async () => {
       const { token, end } = await newToken('viewer');
       const { answer } = await hold(await path(), token);
       await end();
@@ -206,7 +207,7 @@ describe('a held answer', () => {
       expect(refusal(await answer)).toEqual([401, 'credential_invalid']);
     });
 
-    it('401 when its token was deleted and the time is over', async () => {
+    it('401 when its token was deleted, at the end of the wait', async () => {
       const { token, end } = await newToken('viewer');
       const { answer } = await hold(await path(), token);
       await end();
@@ -224,7 +225,7 @@ describe('a held answer', () => {
       expect(refusal(await answer)).toEqual([401, 'credential_expired']);
     });
 
-    it('200 while it holds', async () => {
+    it('200 while its token is valid', async () => {
       const { token } = await newToken('viewer');
       const { answer } = await hold(await path(), token);
       await settle();

@@ -1,4 +1,4 @@
-// Every management operation of the table, by every kind of caller.
+// Every management operation, by every kind of caller.
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mayAct, type Role, roles } from '../../src/domain/records/role.ts';
@@ -56,7 +56,7 @@ describe.each(table)('%s', (_, operation) => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('401 credential_invalid for what is no token, a device key included', async () => {
+  it('401 credential_invalid for anything but a token, such as a device key', async () => {
     const unknown = 'mak_0000000000000000000000000000000000000000000000000';
     for (const value of [
       `Bearer ${unknown}`,
@@ -84,10 +84,10 @@ describe.each(table)('%s', (_, operation) => {
 
   it.each(
     roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'),
-  )('opens for a %s', async (role) => {
+  )('is allowed for a %s', async (role) => {
     const id = await calls.makeFor(operation);
     const answer = await calls.perform(callers[role].send, operation, id);
-    // Nothing was published or stored in what was just made.
+    // The record was just created, so nothing is published or stored for it.
     if (answer.status === 404)
       return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
     expect(answer.status, answer.text).toBe(operation.status);
@@ -95,7 +95,7 @@ describe.each(table)('%s', (_, operation) => {
 });
 
 describe.each(withRecord)('%s of another tenant', (_, operation) => {
-  it('404 byte for byte as for an unknown one, and nothing happened', async () => {
+  it('404 byte for byte as for an unknown one, and changes nothing', async () => {
     if (operation.access === 'platform')
       return expectProblem(
         await calls.perform(foreigner.send, operation, home),
@@ -121,7 +121,7 @@ describe.each(withRecord)('%s of another tenant', (_, operation) => {
     expect((await callers.platform.get('/v1/audit?limit=1')).body.items[0].id).toBe(before);
   });
 
-  it('404 before the body and the query are judged', async () => {
+  it('404 before the body and the query are validated', async () => {
     if (operation.access === 'platform') return;
     const sent = operation.body ? { body: { nonsense: [] } } : {};
     const answer = await foreigner.send(
@@ -135,7 +135,7 @@ describe.each(withRecord)('%s of another tenant', (_, operation) => {
 
 describe('lists', () => {
   it.each(['venues', 'screens', 'devices', 'events', 'tokens'])(
-    'GET /v1/%s shows nothing of another tenant',
+    'GET /v1/%s returns nothing of another tenant',
     async (noun) => {
       await calls.make.device();
       const mine = (await callers.admin.get(`/v1/${noun}?limit=200`)).body.items.map(
@@ -149,7 +149,7 @@ describe('lists', () => {
     },
   );
 
-  it('filters that name another tenant’s record are empty', async () => {
+  it('return nothing for filters that name another tenant’s record', async () => {
     const screen = (await callers.admin.get('/v1/screens?limit=1')).body.items[0];
     for (const query of [
       `screens?venueId=${screen.venueId}`,
@@ -160,7 +160,7 @@ describe('lists', () => {
     }
   });
 
-  it('a cursor of another tenant’s list shows nothing of it', async () => {
+  it('return nothing of another tenant for a cursor of its list', async () => {
     const cursor = (await callers.admin.get('/v1/venues?limit=1')).body.nextCursor;
     expect((await foreigner.get(`/v1/venues?cursor=${cursor}`)).body).toEqual({
       items: [],
@@ -171,7 +171,7 @@ describe('lists', () => {
 
 describe('platform operations', () => {
   it.each(table.filter(([, { path }]) => path === '/v1/tenants/:id'))(
-    '%s opens for a platform token, in any tenant',
+    '%s is allowed for a platform token, in any tenant',
     async (_, operation) => {
       const { id } = await platform.tenant(`Tenant ${++count}`);
       const answer = await calls.perform(callers.platform.send, operation, id);

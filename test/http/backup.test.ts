@@ -20,7 +20,7 @@ describe('POST /v1/backup', () => {
     service = await startService();
   });
 
-  it('200 with a tar file that goes to nobody else', async () => {
+  it('200 with a tar file that must not be cached', async () => {
     const answer = await backupOf(service);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/x-tar');
@@ -34,7 +34,7 @@ describe('POST /v1/backup', () => {
     expect(entries.at(-1)?.header.name).toBe('checksums.json');
   });
 
-  it('leaves an entry in the audit trail that the platform alone sees', async () => {
+  it('leaves an audit entry that only platform tokens see', async () => {
     await (await backupOf(service)).arrayBuffer();
     const { body } = await manager(service).get('/v1/audit?action=backup.create');
     expect(body.items[0]).toMatchObject({
@@ -46,16 +46,16 @@ describe('POST /v1/backup', () => {
     ).toEqual([]);
   });
 
-  it('403 to a token of a tenant, and nothing of the store', async () => {
+  it('403 for a token of a tenant, without data', async () => {
     const { status, body } = await (await manager(service).as('admin')).send('POST', '/v1/backup');
     expect([status, body.code]).toEqual([403, 'insufficient_role']);
   });
 
-  it('405 to all but POST', async () => {
+  it('405 for methods other than POST', async () => {
     expect((await service.manage('GET', '/v1/backup')).status).toBe(405);
   });
 
-  it('opens as the same service: keys, playlists, events and pending codes are as they were', async () => {
+  it('restores keys, playlists, events and pending codes', async () => {
     const tv = await service.tv();
     await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
       items: [
@@ -89,7 +89,7 @@ describe('POST /v1/backup', () => {
     expect((await copy.register(code)).status).toBe(201);
   });
 
-  it('is finished when the service is told to stop meanwhile', async () => {
+  it('is completed when the service is stopped meanwhile', async () => {
     const big = await startService();
     const tv = await big.tv();
     const event = { type: 'log', timestamp: 1_760_000_000, text: 'x'.repeat(8000) };
@@ -103,7 +103,7 @@ describe('POST /v1/backup', () => {
     await closing;
   });
 
-  it('409 where the store is backed up with tools of its own', async () => {
+  it('409 for a store that has backup tools of its own', async () => {
     const store = await openStore('memory:');
     const backup = () =>
       Promise.reject(new SignageError('not_supported', 'Back the database up with pg_dump.'));
@@ -118,7 +118,7 @@ describe('POST /v1/backup', () => {
   });
 });
 
-/** A store of which some members are others. Those of a class with private fields work on the instance itself only. */
+/** Returns a store with some members replaced. A proxy would break classes with private fields. */
 function instead(store: Store, members: Partial<Store>): Store {
   return new Proxy(store, {
     get(target, name) {

@@ -18,10 +18,10 @@ const status = (code: string, query = '') =>
   service.manage('GET', `${codes}/${code}/status${query}`);
 const statusOf = async (code: string) => (await status(code)).body.status;
 const cancel = (code: string) => service.manage('DELETE', `${codes}/${code}`);
-/** With an id of its own, the code is the first thing of a request that takes from the random source. */
-const scriptedFromTheCodeOn = { headers: { 'x-request-id': 'given' } };
+/** With a request id of its own, the code is the first use of the random source in a request. */
+const withRequestId = { headers: { 'x-request-id': 'given' } };
 const isoNow = () => new Date(service.clock.now()).toISOString();
-/** Several codes of one screen, a second apart. */
+/** Creates several codes of one screen, one second apart. */
 async function several(count: number, of = service, apartMs = 1000) {
   const { id } = await of.screen();
   const made: string[] = [];
@@ -61,14 +61,14 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect(JSON.stringify(audit)).not.toContain(code);
   });
 
-  it('201 for the id in any case, and members that we do not know', async () => {
+  it('201 for an id in any case, and with unknown members', async () => {
     const { id } = await service.screen();
     const answer = await create(id.toUpperCase(), { minutes: 5, note: 'x' });
     expect(answer.status).toBe(201);
     expect(answer.body.screenId).toBe(id);
   });
 
-  it('201 with codes that differ, of the 31 characters that nobody confuses', async () => {
+  it('201 with distinct codes of 31 characters, without easily confused ones', async () => {
     const made = (await Promise.all(Array.from({ length: 20 }, () => several(5)))).flatMap(
       (screen) => screen.codes,
     );
@@ -76,15 +76,15 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect(new Set(made.join(''))).toEqual(new Set('ABCDEFGHJKMNPQRSTUVWXYZ23456789'));
   });
 
-  it('201 with another code when chance repeats one that is still remembered', async () => {
+  it('201 with another code when the random source repeats a stored one', async () => {
     const scripted: Uint8Array[] = [];
     const alone = await startService({
       random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
     });
-    const [one, two] = [await alone.screen(), await alone.screen()];
+    const one = await alone.screen();
+    const two = await alone.screen();
     scripted.push(new Uint8Array(8));
-    const make = (screenId: string) =>
-      alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, withRequestId);
     expect((await make(one.id)).body.code).toBe('AAAAAAAA');
     await alone.manage('DELETE', `${codes}/AAAAAAAA`);
     scripted.push(new Uint8Array(8), new Uint8Array(8), new Uint8Array(8).fill(1));
@@ -95,15 +95,15 @@ describe('POST /v1/devices/provisioning-codes', () => {
     });
   });
 
-  it('500 internal_error when chance keeps repeating one, and nothing is stored', async () => {
+  it('500 internal_error when the random source keeps repeating one, and nothing is stored', async () => {
     const scripted: Uint8Array[] = [];
     const alone = await startService({
       random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
     });
-    const [one, two] = [await alone.screen(), await alone.screen()];
+    const one = await alone.screen();
+    const two = await alone.screen();
     scripted.push(new Uint8Array(8));
-    const make = (screenId: string) =>
-      alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, withRequestId);
     expect((await make(one.id)).status).toBe(201);
     const before = await snapshot(alone);
     scripted.push(...Array.from({ length: 8 }, () => new Uint8Array(8)));
@@ -111,7 +111,7 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect(await snapshot(alone)).toEqual(before);
   });
 
-  it('lives as long as the service was told', async () => {
+  it('lives as long as configured', async () => {
     const alone = await startService({ codeTtlMinutes: 60 });
     const { code, ...rest } = await alone.code();
     expect(rest).toMatchObject({ expiresInSeconds: 3600 });
@@ -119,14 +119,14 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect((await alone.register(code)).status).toBe(201);
   });
 
-  it('lives no longer for being made in the same millisecond as another', async () => {
+  it('lives no longer when created in the same millisecond as another', async () => {
     const { id } = await service.screen();
     const made = [await service.code(id), await service.code(id), await service.code(id)];
     const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
     for (const one of made) expect(one).toMatchObject({ expiresAt, expiresInSeconds: 900 });
   });
 
-  it('201 beside four that live, and they go on living', async () => {
+  it('201 beside four pending codes, which stay pending', async () => {
     const { codes: made } = await several(5);
     expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
   });
@@ -141,7 +141,7 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect((await service.register(made[1]!)).status).toBe(201);
   });
 
-  it('the oldest is the one that was made first, also when all are made in one millisecond', async () => {
+  it('the oldest is the one created first, even within one millisecond', async () => {
     const { screenId, codes: made } = await several(6, service, 0);
     expect(await Promise.all(made.map(statusOf))).toEqual([
       'cancelled',
@@ -166,7 +166,7 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
   });
 
-  it('using one cancels the others, but those that were finished stay what they are', async () => {
+  it('using one cancels the others, except finished ones', async () => {
     const { codes: made } = await several(3);
     await cancel(made[0]!);
     service.clock.advance(1000);
@@ -180,7 +180,7 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expectProblem(await create(randomUUID()), 404, 'screen_not_found');
   });
 
-  it('409 screen_already_bound for an active screen, with a hint, and no code is made', async () => {
+  it('409 screen_already_bound for an active screen, with a hint, and no code is created', async () => {
     const tv = await service.tv();
     const before = await snapshot(service);
     const answer = await create(tv.screenId);
@@ -202,7 +202,7 @@ describe('POST /v1/devices/provisioning-codes', () => {
 });
 
 describe('GET /v1/devices/provisioning-codes/:code/status', () => {
-  it('200 pending, with what is left, rounded up', async () => {
+  it('200 pending, with the remaining seconds rounded up', async () => {
     const { code, screenId, expiresAt } = await service.code();
     const createdAt = isoNow();
     service.clock.advance(60_001);
@@ -238,7 +238,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     });
   });
 
-  it('200 used, by whom and when, also past its life', async () => {
+  it('200 used, by whom and when, even past its expiry', async () => {
     const { code } = await service.code();
     service.clock.advance(1000);
     const usedAt = isoNow();
@@ -256,7 +256,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     expect((await status(code)).body).toMatchObject({ status: 'used', deviceId });
   });
 
-  it('200 cancelled, also past its life', async () => {
+  it('200 cancelled, even past its expiry', async () => {
     const { code } = await service.code();
     await cancel(code);
     for (const later of [0, 20 * minute]) {
@@ -295,7 +295,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     ]);
   });
 
-  it('400 for a parameter that it does not know', async () => {
+  it('400 for an unknown parameter', async () => {
     const { code } = await service.code();
     expectProblem(await status(code, '?wait=1'), 400, 'invalid_request', ['query.wait']);
   });
@@ -308,7 +308,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
 });
 
 describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
-  /** Asks, and comes back when the answer is being held, for `heldMs` at most. */
+  /** Requests the status, and resolves when the response has been held for at most `heldMs`. */
   async function held(
     of: TestService,
     code: string,
@@ -366,7 +366,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     expect((await asking).body).toMatchObject({ status: 'cancelled' });
   });
 
-  it('200 expired as soon as its life is over', async () => {
+  it('200 expired as soon as it expires', async () => {
     const { code } = await service.code();
     service.clock.advance(15 * minute - 10_000);
     const { asking, stillHeld } = await held(service, code, { heldMs: 10_000 });
@@ -377,7 +377,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     expect((await asking).body).toMatchObject({ status: 'expired', expiresInSeconds: 0 });
   });
 
-  it('200 pending when the time is over first', async () => {
+  it('200 pending at the end of the wait', async () => {
     const { code } = await service.code();
     const { asking, stillHeld } = await held(service, code, { seconds: 5 });
     service.clock.advance(4999);
@@ -387,7 +387,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     expect((await asking).body).toMatchObject({ status: 'pending', expiresInSeconds: 895 });
   });
 
-  it('is not woken by what happens to other codes', async () => {
+  it('is not woken by changes of other codes', async () => {
     const { code } = await service.code();
     const { asking, stillHeld } = await held(service, code, { seconds: 5 });
     await service.tv();
@@ -396,14 +396,14 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     await asking;
   });
 
-  it('200 for all of many who wait', async () => {
+  it('200 for all of many waiting clients', async () => {
     const { code } = await service.code();
     const waits = [await held(service, code), await held(service, code), await held(service, code)];
     await service.register(code);
     for (const { asking } of waits) expect((await asking).body.status).toBe('used');
   });
 
-  it('lets go when the caller goes away', async () => {
+  it('ends when the client disconnects', async () => {
     const { code } = await service.code();
     const gone = new AbortController();
     const { asking, over } = await held(service, code, { signal: gone.signal });
@@ -413,7 +413,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     expect(await statusOf(code)).toBe('pending');
   });
 
-  it('200 pending at once when the service closes, which does not wait for it', async () => {
+  it('200 pending at once when the service closes, without delaying it', async () => {
     const alone = await startService();
     const { code } = await alone.code();
     const { asking } = await held(alone, code);
@@ -423,7 +423,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     expect(performance.now() - started).toBeLessThan(2000);
   });
 
-  it('ends on the machine’s own clock, too', async () => {
+  it('ends with the system clock, too', async () => {
     const alone = await startService({ clock: systemClock });
     const { code } = await alone.code();
     const started = performance.now();
@@ -506,7 +506,7 @@ describe('a finished code', () => {
 });
 
 describe('a code of another tenant', () => {
-  it('404 byte for byte as an unknown one, and is not cancelled', async () => {
+  it('404 byte for byte as for an unknown one, and is not cancelled', async () => {
     const alone = await startService();
     const { code } = await alone.code();
     const other = (await alone.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;

@@ -33,7 +33,7 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
     await admin.delete(path());
   });
 
-  it('PUT 200 with what is stored, as it is; GET 200 with the same', async () => {
+  it('PUT 200 with the stored config unchanged; GET 200 with the same', async () => {
     const config = {
       syncIntervalMinutes: 7.5,
       cachePolicy: { maxSizeGB: 0.5, mode: 'lru' },
@@ -53,7 +53,7 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
     });
   });
 
-  it('PUT 200 replaces the whole', async () => {
+  it('PUT 200 replaces the whole config', async () => {
     await admin.put(path(), { syncIntervalMinutes: 7, a: 1 });
     await admin.put(path(), { heartbeatIntervalMinutes: 3 });
     expect((await admin.get(path())).body).toEqual({ heartbeatIntervalMinutes: 3 });
@@ -91,7 +91,7 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
     [{ cachePolicy: null }, ['/cachePolicy']],
     [[], ['']],
     ['null', ['']],
-  ])('PUT 400 for %j, and what stood stays', async (config, paths) => {
+  ])('PUT 400 for %j, and the stored config stays', async (config, paths) => {
     await admin.put(path(), { syncIntervalMinutes: 8 });
     expectInvalid(await admin.put(path(), config), ...paths);
     expect((await admin.get(path())).body).toEqual({ syncIntervalMinutes: 8 });
@@ -113,7 +113,7 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
   it('GET 404 config_not_found when none is stored', async () =>
     expectProblem(await admin.get(path()), 'config_not_found'));
 
-  it('DELETE 204, also when there is none', async () => {
+  it('DELETE 204, even when none is stored', async () => {
     await admin.put(path(), { syncIntervalMinutes: 8 });
     for (let times = 0; times < 2; times++)
       expect(await admin.delete(path())).toMatchObject({ status: 204, text: '' });
@@ -135,7 +135,7 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
 });
 
 describe('the levels together', () => {
-  it('merge over the default, the most specific last', async () => {
+  it('are merged into the default, the most specific last', async () => {
     await admin.put(`/v1/tenants/${tv.tenantId}/config`, {
       syncIntervalMinutes: 10,
       heartbeatIntervalMinutes: 10,
@@ -161,10 +161,11 @@ describe('the levels together', () => {
 });
 
 describe('/v1/tenants/:id/config', () => {
-  it('is for operators of their own tenant; another one’s is 404', async () => {
+  it('is for operators of the tenant; 404 for other tenants', async () => {
     const tenants = (await admin.get('/v1/tenants')).body.items;
     const inside = admin.in(tenants[0].id);
-    const [operator, viewer] = [await inside.as('operator'), await inside.as('viewer')];
+    const operator = await inside.as('operator');
+    const viewer = await inside.as('viewer');
     const other = await admin.tenant('Other');
     const own = `/v1/tenants/${tv.tenantId}/config`;
     expect((await operator.put(own, { syncIntervalMinutes: 6 })).status).toBe(200);

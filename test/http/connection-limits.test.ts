@@ -1,4 +1,4 @@
-// How long a connection lasts on which nothing gets on.
+// Time limits of connections without progress.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
@@ -13,7 +13,7 @@ const pem = (kind: 'cert' | 'key') =>
 const tls = { cert: pem('cert'), key: pem('key') };
 const halfClientHello = Buffer.from('16030102000100', 'hex');
 const largeBytes = 16 * 1024 * 1024;
-/** A body as that of a file: without end, for nobody reads it. */
+/** A body streamed like a file, without end, because nobody reads it. */
 const inPieces = () =>
   new ReadableStream(
     { pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) },
@@ -42,7 +42,7 @@ async function open(port: number, { secure = false } = {}): Promise<Socket> {
   return socket;
 }
 
-describe('a connection whose TLS handshake does not end', () => {
+describe('a connection whose TLS handshake never ends', () => {
   const limits = { handshakeTimeout: 300, closeTimeout: 300 };
   const fetch = () => new Response('done');
 
@@ -68,7 +68,7 @@ describe('a connection whose TLS handshake does not end', () => {
     expect(response.resume().statusCode).toBe(200);
   });
 
-  it('does not hold up the end of the service', async () => {
+  it('does not delay closing the service', async () => {
     const { port, close } = await start({
       fetch,
       tls,
@@ -82,11 +82,11 @@ describe('a connection whose TLS handshake does not end', () => {
   });
 });
 
-describe.each([false, true])('a client that takes nothing of a response (TLS: %s)', (secure) => {
+describe.each([false, true])('a client that reads nothing of a response (TLS: %s)', (secure) => {
   const limits = { stalledWriteTimeout: 400, closeTimeout: 100 };
   const options = { limits, ...(secure && { tls }) };
 
-  /** Begun and closed, on the side of the service. */
+  /** Counts of begun and closed responses on the side of the service. */
   async function responding(fetch: ListenerOptions['fetch']) {
     const ends: Promise<number>[] = [];
     const { port } = await start({
@@ -103,22 +103,23 @@ describe.each([false, true])('a client that takes nothing of a response (TLS: %s
     return { socket, ended: ends[0] as Promise<number> };
   }
 
-  it('is cut off after the limit', async () => {
+  it('is disconnected after the limit', async () => {
     const { ended } = await responding(() => new Response(inPieces()));
     const tookMs = await ended;
     expect(tookMs).toBeGreaterThan(300);
     expect(tookMs).toBeLessThan(3_000);
   });
 
-  it('gets all of it when it goes on in time, however often it stops', async () => {
+  it('gets all of it when it resumes in time, however often it stops', async () => {
     const { socket, ended } = await responding(() => new Response(new Uint8Array(largeBytes)));
-    let [bytes, sinceStop] = [0, 0];
+    let bytes = 0;
+    let sinceStop = 0;
     const all = new Promise<void>((resolve) => {
       socket.on('data', (chunk) => {
         bytes += chunk.length;
         sinceStop += chunk.length;
         if (bytes >= largeBytes) return resolve();
-        // More than the buffers of the system hold, so that the service notices.
+        // More than the system buffers hold, so that the service notices.
         if (sinceStop < largeBytes / 4) return;
         sinceStop = 0;
         socket.pause();
@@ -131,7 +132,7 @@ describe.each([false, true])('a client that takes nothing of a response (TLS: %s
     expect(await ended).toBeGreaterThan(limits.stalledWriteTimeout);
   });
 
-  it('is not cut off while the service has nothing to send', async () => {
+  it('is not disconnected while the service has nothing to send', async () => {
     const { socket } = await responding(async () => {
       await sleep(1_500);
       return new Response('late');
@@ -142,7 +143,7 @@ describe.each([false, true])('a client that takes nothing of a response (TLS: %s
 });
 
 describe('a connection without a request', () => {
-  it('is told 408 when its time is over, and not closed before', async () => {
+  it('gets 408 at the time-out, and is not closed before', async () => {
     const limits = {
       headersTimeout: 300,
       requestTimeout: 300,
@@ -157,12 +158,14 @@ describe('a connection without a request', () => {
 });
 
 describe('close', () => {
-  it('cuts off silent connections, half requests and responses that nobody reads after its limit', async () => {
+  it('destroys silent connections, incomplete requests and unread responses after its limit', async () => {
     const { port, close } = await start({
       fetch: () => new Response(new Uint8Array(largeBytes)),
       limits: { closeTimeout: 200 },
     });
-    const [, half, unread] = [await open(port), await open(port), await open(port)];
+    await open(port);
+    const half = await open(port);
+    const unread = await open(port);
     half.write(request().slice(0, 20));
     unread.pause().write(request().repeat(5));
     await sleep(50);

@@ -37,7 +37,7 @@ describe('GET /devices/:id/config', () => {
     expect(answer.headers.get('cache-control')).toBe('private, no-cache');
   });
 
-  it('notes the call on the device', async () => {
+  it('records the request on the device', async () => {
     const tv = await service.tv();
     service.clock.advance(1234);
     await tv.send('GET', 'config');
@@ -49,8 +49,8 @@ describe('GET /devices/:id/config', () => {
     });
   });
 
-  it('200 with all levels laid over each other, and X-Config-Source the most specific that is stored', async () => {
-    // A service of its own, for the tenant's config reaches every screen.
+  it('200 with all levels merged, and the most specific stored level in X-Config-Source', async () => {
+    // A separate service, because the tenant's config reaches every screen.
     const alone = await startService();
     const tv = await alone.tv();
     const put = (level: Level, config: unknown) => alone.manage('PUT', path(tv, level), config);
@@ -108,15 +108,16 @@ describe('GET /devices/:id/config', () => {
     expect(await seen()).toEqual(['default', defaults]);
   });
 
-  it('200 with X-Config-Source: screen for a stored config that says nothing', async () => {
+  it('200 with X-Config-Source: screen for an empty stored config', async () => {
     const tv = await service.tv();
     await store(tv, 'screen', {});
     const answer = await tv.send('GET', 'config');
     expect([answer.headers.get('x-config-source'), answer.body]).toEqual(['screen', defaults]);
   });
 
-  it('200 and untouched by the configs of other venues and screens', async () => {
-    const [tv, other] = [await service.tv(), await service.tv()];
+  it('200 without the configs of other venues and screens', async () => {
+    const tv = await service.tv();
+    const other = await service.tv();
     await store(other, 'screen', { syncIntervalMinutes: 99 });
     await store(other, 'venue', { syncIntervalMinutes: 98 });
     expect((await tv.send('GET', 'config')).body).toEqual(defaults);
@@ -131,7 +132,7 @@ describe('GET /devices/:id/config', () => {
     },
   );
 
-  it('304 with the same headers for its ETag; 200 again when the config changes, and 304 when it changes back', async () => {
+  it('304 with the same headers for its ETag; 200 when the config changes, and 304 when it changes back', async () => {
     const tv = await service.tv();
     await store(tv, 'screen', { syncIntervalMinutes: 7 });
     const first = await tv.send('GET', 'config');
@@ -149,7 +150,7 @@ describe('GET /devices/:id/config', () => {
     expect((await again()).status).toBe(304);
   });
 
-  it('200 to HEAD without a body', async () => {
+  it('200 for HEAD without a body', async () => {
     const tv = await service.tv();
     const answer = await tv.send('HEAD', 'config');
     expect([answer.status, answer.text, answer.headers.get('x-config-source')]).toEqual([

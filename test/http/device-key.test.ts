@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
 });
 
-/** All that managers see, but for what refused calls themselves leave: when the last one was. */
+/** All records in the management API, except the times of rejected requests. */
 async function withoutRefusals(): Promise<Record<string, unknown>> {
   return JSON.parse(
     JSON.stringify(await snapshot(service)).replaceAll(/"lastRefusedAt":("[^"]*"|null),/g, ''),
@@ -110,7 +110,7 @@ describe.each([
     expect(await withoutRefusals()).toEqual(before);
   });
 
-  it('401 device_key_revoked, not orphaned, when the screen has another device or is gone since', async () => {
+  it('401 device_key_revoked, not orphaned, even when the screen has another device or was deleted', async () => {
     const revoked = await service.tv();
     await service.manage('POST', `/v1/devices/${revoked.deviceId}/revoke`);
     const next = await service.tv(revoked.screenId);
@@ -197,7 +197,7 @@ describe.each([
   });
 });
 
-describe('a device key whose records do not fit together', () => {
+describe('a device key with inconsistent records', () => {
   async function bound() {
     const store = await openStore('memory:');
     const service = await mounted({ store, clock: new ManualClock() });
@@ -215,7 +215,7 @@ describe('a device key whose records do not fit together', () => {
     );
   });
 
-  it('401 device_key_orphaned when the device is gone', async () => {
+  it('401 device_key_orphaned when the device was deleted', async () => {
     const { store, service, tv } = await bound();
     await store.write((tx) => tx.delete('devices', tv.deviceId));
     expectProblem(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 describe('GET /v1/devices/:id', () => {
-  it('200 with all members after registration; what has not been is null', async () => {
+  it('200 with all members after registration; null for activity that has not happened', async () => {
     const { code, screenId } = await service.code();
     const registered = (
       await service.register(code, {
@@ -62,7 +62,7 @@ describe('GET /v1/devices/:id', () => {
     expect(answer.text).not.toContain(registered.apiKey);
   });
 
-  it('200 with what it last did: 404, 200 and 304 for the playlist, config, events', async () => {
+  it('200 with its latest activity: 404, 200 and 304 for the playlist, config, events', async () => {
     const tv = await service.tv();
     service.clock.advance(1000);
     expect((await tv.send('GET', 'playlist')).status).toBe(404);
@@ -106,15 +106,16 @@ describe('GET /v1/devices/:id', () => {
     });
   });
 
-  it('200, and a refused batch is no event, though the TV was seen', async () => {
+  it('200, and a rejected batch counts as seen, but not as an event', async () => {
     const tv = await service.tv();
     service.clock.advance(1000);
     expect((await tv.send('POST', 'events', { body: [{}] })).status).toBe(400);
     expect(await device(tv.deviceId)).toMatchObject({ lastEventAt: null, lastSeenAt: iso() });
   });
 
-  it('200 with when a dead key of it was last refused: of a TV that was revoked, and of one that has a newer key', async () => {
-    const [tv, rotated] = [await service.tv(), await service.tv()];
+  it('200 with the time of the latest request with a revoked or replaced key', async () => {
+    const tv = await service.tv();
+    const rotated = await service.tv();
     await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
     expect(await device(tv.deviceId)).toMatchObject({ lastRefusedAt: null });
     const seenAt = (await device(tv.deviceId)).lastSeenAt;
@@ -140,7 +141,7 @@ describe('GET /v1/devices/:id', () => {
     expect(await device(rotated.deviceId)).toMatchObject({ lastRefusedAt: iso(), online: true });
   });
 
-  it('200 with what it last did also after a restart', async () => {
+  it('200 with its latest activity even after a restart', async () => {
     const other = await startService({ store: await temporaryFolder() });
     const tv = await other.tv();
     await tv.send('GET', 'playlist');
@@ -183,7 +184,7 @@ describe('online', () => {
     ['screen', { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 2 }, 4],
     ['venue', { heartbeatIntervalMinutes: 30 }, 60],
     ['screen', { syncIntervalMinutes: 0.5 + 0.75 }, 2.5],
-  ])('by the config in force, here of the %s', async (level, config, windowMinutes) => {
+  ])('by the effective config, here of the %s', async (level, config, windowMinutes) => {
     const tv = await service.tv();
     await admin.put(
       `/v1/${level}s/${level === 'screen' ? tv.screenId : tv.venueId}/config`,
@@ -195,8 +196,9 @@ describe('online', () => {
     expect(await both(tv)).toBe(false);
   });
 
-  it('not by a call that its key does not open', async () => {
-    const [tv, other] = [await service.tv(), await service.tv()];
+  it('not by a rejected request', async () => {
+    const tv = await service.tv();
+    const other = await service.tv();
     service.clock.advance(11 * minuteMs);
     await service.send('GET', `/devices/${other.screenId}/config`, { key: tv.apiKey });
     expect(await both(tv)).toBe(false);
@@ -236,7 +238,7 @@ describe('GET /v1/devices', () => {
     }
   });
 
-  it('200 with each as it is by itself', async () => {
+  it('200 with each device as in GET /v1/devices/:id', async () => {
     for (const one of (await lister.get('/v1/devices')).body.items)
       expect((await lister.get(`/v1/devices/${one.id}`)).body).toEqual(one);
   });
@@ -287,7 +289,7 @@ describe('POST /v1/devices/:id/revoke', () => {
       expectProblem(await tv.send('GET', what), 'device_key_revoked');
   });
 
-  it('200, and the screen takes another TV: two devices, one bound', async () => {
+  it('200, and the screen accepts another TV: two devices, one bound', async () => {
     const tv = await service.tv();
     await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
     const next = await service.tv(tv.screenId);
@@ -296,7 +298,7 @@ describe('POST /v1/devices/:id/revoke', () => {
     expectProblem(await tv.send('GET', 'config'), 'device_key_revoked');
     const { items } = (await admin.get(`/v1/devices?screenId=${tv.screenId}`)).body;
     expect(items.map(({ state }: { state: string }) => state)).toEqual(['suspended', 'bound']);
-    // Revoking the former once more leaves the new one alone.
+    // Revoking the former device again leaves the new one unchanged.
     const again = await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
     expect(again.body.screen).toMatchObject({ state: 'active', deviceId: next.deviceId });
     expect((await next.send('GET', 'config')).status).toBe(200);
@@ -332,14 +334,14 @@ describe('POST /v1/devices/:id/revoke', () => {
     ['501 characters', { reason: 'r'.repeat(501) }, '/reason'],
     ['a number', { reason: 5 }, '/reason'],
     ['a list for a body', [], ''],
-  ])('400 for %s, and it goes on playing', async (_, body, path) => {
+  ])('400 for %s, and the device goes on playing', async (_, body, path) => {
     const tv = await service.tv();
     expectInvalid(await admin.post(`/v1/devices/${tv.deviceId}/revoke`, body), path);
     expect((await tv.send('GET', 'config')).status).toBe(200);
     expect(await device(tv.deviceId)).toMatchObject({ state: 'bound' });
   });
 
-  it('404 device_not_found, before the body is judged', async () => {
+  it('404 device_not_found, before the body is validated', async () => {
     const tv = await service.tv();
     for (const id of [unknownId, tv.screenId, 'x']) {
       expectProblem(

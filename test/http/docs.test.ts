@@ -6,7 +6,7 @@ const get = (path: string, headers: Record<string, string> = {}) => app.request(
 const origins = (text: string) =>
   [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+\.[a-z]/gi)].map(([origin]) => origin);
 
-/** What a page loads, as paths of this service. */
+/** Returns the paths of this service that a page loads. */
 async function loadedBy(page: string): Promise<string[]> {
   const html = await (await get(page)).text();
   const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
@@ -31,7 +31,7 @@ describe('GET /docs', () => {
     ['/docs/page.js', /^text\/javascript/],
     ['/docs/swagger-ui.css', /^text\/css/],
     ['/docs/swagger-ui-bundle.js', /^text\/javascript/],
-  ])('loads %s, and we serve it', async (path, type) => {
+  ])('loads %s, which the service serves', async (path, type) => {
     expect(await loadedBy('/docs')).toContain(path);
     const response = await get(path);
     expect(response.status).toBe(200);
@@ -54,7 +54,7 @@ describe('GET /docs', () => {
   });
 
   it.each(['/docs', '/docs/page.css', '/docs/page.js'])(
-    '%s names no other origin',
+    '%s references no other origin',
     async (path) => {
       expect(origins(await (await get(path)).text())).toEqual([]);
     },
@@ -68,7 +68,7 @@ describe('GET /docs', () => {
     expect(css).not.toContain('@import');
   });
 
-  it('turns off what Swagger UI would ask of another host', async () => {
+  it('disables the requests of Swagger UI to other hosts', async () => {
     expect(await (await get('/docs/page.js')).text()).toContain('validatorUrl: null');
   });
 
@@ -90,12 +90,12 @@ describe('GET /docs', () => {
     },
   );
 
-  it('has no inline script, style or handler that the policy would stop', async () => {
+  it('has no inline script, style or handler, which the policy would block', async () => {
     const html = await (await get('/docs')).text();
     expect(html).not.toMatch(/<style|<script(?![^>]* src=)|\sstyle=|\son[a-z]+=/i);
   });
 
-  it('answers 304 to the ETag that it gave', async () => {
+  it('answers 304 for its ETag', async () => {
     const etag = (await get('/docs/swagger-ui-bundle.js')).headers.get('etag')!;
     const again = await get('/docs/swagger-ui-bundle.js', {
       'If-None-Match': `"other", W/${etag}`,
@@ -105,7 +105,7 @@ describe('GET /docs', () => {
     expect(await again.text()).toBe('');
   });
 
-  it('sends /docs/ to /docs, where relative addresses fit', async () => {
+  it('redirects /docs/ to /docs, where relative URLs resolve', async () => {
     const response = await get('/docs/');
     expect(response.status).toBe(301);
     expect(new URL(response.headers.get('location')!, 'http://tv.test/docs/').pathname).toBe(

@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 const post = (body: unknown, sent: Sent = {}) => tv.send('POST', 'events', { body, ...sent });
 const keyed = (key: string): Sent => ({ headers: { 'idempotency-key': key } });
-/** What is stored of the TV, oldest first. */
+/** Returns the stored events of the TV, oldest first. */
 const storedRows = async () =>
   (
     await service.manage('GET', `/v1/events?deviceId=${tv.deviceId}&limit=200`)
@@ -47,7 +47,7 @@ async function expectRefused(body: unknown, paths: string[], sent: Sent = {}): P
 }
 
 describe('POST /devices/:id/events', () => {
-  it('202 with the count received, and the batch is stored as it was sent, beside the time of receipt', async () => {
+  it('202 with the number of events, and stores the batch as sent with the time of receipt', async () => {
     const batch = [impression({ duration: 15 }), heartbeat({ uptime: 1.5 })];
     service.clock.advance(1);
     const answer = await post(batch);
@@ -167,14 +167,14 @@ describe('POST /devices/:id/events', () => {
       await expectRefused([event], paths);
     });
 
-    it('400 invalid_request for a duration beyond what a number can be', async () => {
+    it('400 invalid_request for a duration that overflows a number', async () => {
       await expectRefused(
         JSON.stringify([impression({ duration: 7 })]).replace('"duration":7', '"duration":1e999'),
         ['/0/duration'],
       );
     });
 
-    it('400 naming each event that is wrong, and the good ones are not stored either', async () => {
+    it('400 naming each invalid event, and stores no event of the batch', async () => {
       const batch = [
         heartbeat(),
         heartbeat({ type: '' }),
@@ -205,13 +205,13 @@ describe('POST /devices/:id/events', () => {
       await expectAccepted(`[${wide(4079)},${escaped(1359)}]`, 2);
     });
 
-    it('does not count the white space around an event, but that in it', async () => {
+    it('counts the white space inside an event, but not around it', async () => {
       await expectAccepted(`[\n  ${padded(kib8)} ,\r\n\t${padded(kib8)}\n]`, 2);
-      const roomy = padded(kib8).replace('{', '{ ');
-      expectProblem(await post(`[${roomy}]`), 400, 'invalid_request', ['/0']);
+      const withInnerSpace = padded(kib8).replace('{', '{ ');
+      expectProblem(await post(`[${withInnerSpace}]`), 400, 'invalid_request', ['/0']);
     });
 
-    it('400 naming each event that is too large, whatever brackets and quotes stand in its texts', async () => {
+    it('400 naming each event that is too large, even with brackets and quotes in texts', async () => {
       const tricky = JSON.stringify(heartbeat({ text: '],[{"\\"}{' }));
       await expectRefused(
         `[${tricky},${padded(kib8 + 1, heartbeat({ text: '"}],' }))},${tricky},${padded(kib8 + 1)}]`,
@@ -231,7 +231,7 @@ describe('POST /devices/:id/events', () => {
       await expectAccepted(`[${Array.from({ length: 100 }, () => padded(kib8)).join(',')}]`, 100);
     });
 
-    it('202 for a body of 1 MiB, 413 body_too_large with one byte more, announced or not', async () => {
+    it('202 for a body of 1 MiB, 413 body_too_large with one byte more, with and without a Content-Length', async () => {
       const body = JSON.stringify([heartbeat()]).padEnd(mib, ' ');
       const chunked = (text: string) => new Blob([text]).stream() as unknown;
       const send = (stream: unknown) =>
@@ -315,7 +315,7 @@ describe('POST /devices/:id/events', () => {
     });
 
     it.each(['__proto__', '\\u005f_proto__', '\\u005F\\u005fproto\\u005f\\u005f'])(
-      '202 without a member named %s, in any depth',
+      '202 and drops members named %s at any depth',
       async (name) => {
         await expectAccepted(
           `[{"${name}":{"type":"y"},"type":"x","timestamp":1,"in":[{"${name}":1,"a":2}]}]`,
@@ -327,7 +327,7 @@ describe('POST /devices/:id/events', () => {
       },
     );
 
-    it('400 for a type that only __proto__ has', async () => {
+    it('400 for an event whose type is only in __proto__', async () => {
       await expectRefused('[{"__proto__":{"type":"x"},"timestamp":1}]', ['/0/type']);
     });
 
@@ -388,7 +388,7 @@ describe('POST /devices/:id/events', () => {
   });
 
   describe('Idempotency-Key', () => {
-    it('202 alike for the same key and bytes, stored and counted once', async () => {
+    it('202 with the same response for the same key and bytes, stored and counted once', async () => {
       const batch = [impression({ duration: 15 }), heartbeat()];
       const counted = async () =>
         /signage_events_received_total (\d+)/.exec(
@@ -406,7 +406,7 @@ describe('POST /devices/:id/events', () => {
       });
     });
 
-    it('202 for all of many at the same moment, stored once', async () => {
+    it('202 for all of many simultaneous repetitions, stored once', async () => {
       const batch = [heartbeat()];
       await Promise.all(
         Array.from({ length: 30 }, () => expectAccepted(batch, 1, keyed('at once'))),
@@ -414,7 +414,7 @@ describe('POST /devices/:id/events', () => {
       expect(await stored()).toEqual(batch);
     });
 
-    it('400 idempotency_key_reused for other bytes, also when they mean the same', async () => {
+    it('400 idempotency_key_reused for other bytes, even with the same meaning', async () => {
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('reused'));
       expectProblem(
         await post([heartbeat({ n: 2 })], keyed('reused')),
@@ -429,7 +429,7 @@ describe('POST /devices/:id/events', () => {
       expect(await stored()).toEqual([heartbeat({ n: 1 })]);
     });
 
-    it('is not used up by a refused batch', async () => {
+    it('is not used up by a rejected batch', async () => {
       expectProblem(
         await post([heartbeat({ type: '' })], keyed('refused')),
         400,
@@ -449,7 +449,7 @@ describe('POST /devices/:id/events', () => {
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('again'));
     });
 
-    it('means nothing between devices', async () => {
+    it('is separate for each device', async () => {
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('shared'));
       const other = await service.tv();
       expect(
@@ -475,7 +475,7 @@ describe('POST /devices/:id/events', () => {
       expect(await stored()).toHaveLength(130);
     });
 
-    it('batches without it are stored as often as they come', async () => {
+    it('batches without it are stored each time', async () => {
       await expectAccepted([heartbeat()], 1);
       await expectAccepted([heartbeat()], 1);
       expect(await stored()).toHaveLength(2);
@@ -494,7 +494,7 @@ describe('POST /devices/:id/events', () => {
     );
   });
 
-  it('202 for both of two batches at the same moment, each whole', async () => {
+  it('202 for two simultaneous batches, each stored whole', async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, n) => expectAccepted([heartbeat({ n }), heartbeat({ n })], 2)),
     );
@@ -503,12 +503,12 @@ describe('POST /devices/:id/events', () => {
     for (let at = 0; at < 40; at += 2) expect(order[at]).toBe(order[at + 1]);
   });
 
-  it('503 unavailable when the batch cannot be stored, and nothing of it is there', async () => {
+  it('503 unavailable when the batch cannot be stored, and stores nothing of it', async () => {
     const disk = heldDisk(nodeFileSystem);
     const store = await openStore(await temporaryFolder(), { disk });
     const alone = await mounted({ store });
     const { apiKey, screenId } = await alone.tv();
-    // The first use of the key is on the disk before the disk goes bad.
+    // The first use of the key is stored before the disk fails.
     await alone.send('GET', `/devices/${screenId}/config`, { key: apiKey });
     disk.failing = true;
     const send = () =>
@@ -523,7 +523,7 @@ describe('POST /devices/:id/events', () => {
     await store.close();
   });
 
-  it('stores nothing when the body breaks off, and is no fault of the service', async () => {
+  it('stores nothing when the body is aborted, and does not count as a service error', async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     const text = JSON.stringify([heartbeat()]);

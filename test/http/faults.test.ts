@@ -10,15 +10,15 @@ import { expectProblem } from '../support/problem.ts';
 import { rawRequest } from '../support/raw-request.ts';
 import { type BoundTv, type Sent, startService, type TestService } from '../support/service.ts';
 
-const planted = 'x-signage-fault';
+const faultHeader = 'x-signage-fault';
 
-/** A service with these rules, and a TV that was bound before any of them could meet it. */
+/** Starts a service with these rules, and a TV that was bound before the rules applied. */
 async function faulty(
   rules: readonly string[],
   more: object = {},
 ): Promise<{ service: TestService; tv: BoundTv }> {
   const faults: string[] = [];
-  // Read by `serve` at start: the rules come with the restart, once the TV is bound.
+  // `serve` reads the rules at start, so they come with the restart, once the TV is bound.
   const service = await startService({ store: await folder(), faults, ...more });
   const tv = await service.tv();
   await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
@@ -32,11 +32,11 @@ async function folder(): Promise<string> {
   return temporaryFolder();
 }
 
-/** How a request without an answer ends. */
+/** Expects a request to end without a response. */
 const noAnswer = (sending: Promise<unknown>) =>
   expect(sending).rejects.toThrow(/fetch failed|terminated/);
 
-describe('serve --fault: an answer in place of the service’s own', () => {
+describe('serve --fault: a status', () => {
   let service: TestService;
   let tv: BoundTv;
   const rules = [
@@ -79,7 +79,7 @@ describe('serve --fault: an answer in place of the service’s own', () => {
       const answer = await service.send(method, path());
       expectProblem(answer, status, code);
       expect(answer.headers.get('retry-after')).toBe(retryAfter);
-      expect(answer.headers.get(planted)).toBe(rules[rule]);
+      expect(answer.headers.get(faultHeader)).toBe(rules[rule]);
     },
   );
 
@@ -87,7 +87,7 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     ['/v1/venues', 502, 'Bad Gateway'],
     ['/healthz', 500, 'Internal Server Error'],
   ])(
-    '%s: a problem without a code where none is documented, as from a proxy',
+    '%s: a problem without a code if none is documented, as from a proxy',
     async (path, status, title) => {
       const answer = await service.manage('GET', path);
       expect(answer.status).toBe(status);
@@ -102,18 +102,18 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     },
   );
 
-  it('leaves every other request alone', async () => {
+  it('does not affect other requests', async () => {
     const answer = await tv.send('GET', 'playlist');
     expect(answer.status).toBe(200);
-    expect(answer.headers.has(planted)).toBe(false);
+    expect(answer.headers.has(faultHeader)).toBe(false);
   });
 
-  it('stores nothing of what it refuses', async () => {
+  it('stores nothing of a rejected request', async () => {
     await tv.send('POST', 'events', { body: [impression()] });
     expect((await service.manage('GET', '/v1/events')).body.items).toEqual([]);
   });
 
-  it('a 401 says which of the reasons it is', async () => {
+  it('a 401 has a code', async () => {
     const one = await faulty([
       'GET /devices/*/playlist=401 device_key_orphaned',
       'GET /devices/*/config=401',
@@ -122,7 +122,7 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     expectProblem(await one.tv.send('GET', 'config'), 401, 'device_key_invalid');
   });
 
-  it('looks like any other answer to a web app from another origin', async () => {
+  it('has CORS headers like any other response', async () => {
     const one = await faulty(['*=503'], { corsOrigins: ['https://tv.example.com'] });
     const answer = await one.tv.send('GET', 'config', {
       headers: { origin: 'https://tv.example.com' },
@@ -131,7 +131,7 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://tv.example.com');
   });
 
-  it('meets one screen only when the path names it, in either case', async () => {
+  it('affects only the screen named in the path, in either case', async () => {
     const first = await faulty([]);
     const other = await first.service.tv();
     const faults = [`GET /devices/${other.screenId.toUpperCase()}/config=500`];
@@ -143,7 +143,7 @@ describe('serve --fault: an answer in place of the service’s own', () => {
   });
 });
 
-describe('serve --fault: no answer, half an answer, a late answer', () => {
+describe('serve --fault: missing, truncated and delayed responses', () => {
   it('drop: the connection breaks before the request is handled', async () => {
     const { service, tv } = await faulty(['POST /devices/*/events=drop:first 1']);
     await noAnswer(tv.send('POST', 'events', { body: [impression()] }));
@@ -151,7 +151,7 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
     expect((await tv.send('POST', 'events', { body: [impression()] })).status).toBe(202);
   });
 
-  it('lose: the request is handled, its answer never comes, and the same key gets it again', async () => {
+  it('lose: the request is handled, its response is lost, and the same Idempotency-Key returns it again', async () => {
     const { service, tv } = await faulty(['POST /devices/*/events=lose:first 1']);
     const sent: Sent = { body: [impression()], headers: { 'idempotency-key': 'one' } };
     await noAnswer(tv.send('POST', 'events', sent));
@@ -160,7 +160,7 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
     expect((await service.manage('GET', '/v1/events')).body.items).toHaveLength(1);
   });
 
-  it('truncate: the whole head, with the rule and the whole length, and half of the body', async () => {
+  it('truncate: all headers, with the rule and the full length, and half of the body', async () => {
     const { service, tv } = await faulty(['GET /devices/*/config=truncate']);
     const request = `GET /devices/${tv.screenId}/config HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tv.apiKey}\r\n\r\n`;
     const [head = '', body = ''] = (await rawRequest(service.url, request)).split('\r\n\r\n');
@@ -173,13 +173,13 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
     await noAnswer(tv.send('GET', 'config'));
   });
 
-  it('truncate of an answer without a body is no answer', async () => {
+  it('truncate of a response without a body drops the response', async () => {
     const { tv } = await faulty(['GET /devices/*/config=truncate:every 2']);
     const etag = (await tv.send('GET', 'config')).headers.get('etag') ?? '';
     await noAnswer(tv.send('GET', 'config', { headers: { 'if-none-match': etag } }));
   });
 
-  it('delay: the request is handled at once, the answer comes when the time is over', async () => {
+  it('delay: the request is handled at once, the response is delayed', async () => {
     const clock = new ManualClock();
     const { service, tv } = await faulty(['POST /devices/*/events=delay 2s'], { clock });
     const waiting = clock.waitingFor(2000);
@@ -196,10 +196,10 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
     clock.advance(1);
     const answer = await sending;
     expect(answer.status).toBe(202);
-    expect(answer.headers.get(planted)).toBe('POST /devices/*/events=delay 2s');
+    expect(answer.headers.get(faultHeader)).toBe('POST /devices/*/events=delay 2s');
   });
 
-  it('a delay goes with another fault, and ends at once when the service stops', async () => {
+  it('a delay combines with another fault, and ends at once when the service stops', async () => {
     const { service, tv } = await faulty([
       '*=delay 1h',
       'GET /devices/*/config=503',
@@ -210,11 +210,11 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
     const closing = service.close();
     const answer = await sending;
     expect(answer.status).toBe(503);
-    expect(answer.headers.get(planted)).toBe('*=delay 1h, GET /devices/*/config=503');
+    expect(answer.headers.get(faultHeader)).toBe('*=delay 1h, GET /devices/*/config=503');
     await closing;
   });
 
-  it('meets a mounted service too: what breaks a connection is a failed fetch there', async () => {
+  it('affects a mounted service too, where a broken connection is a failed fetch', async () => {
     const running = await serve({
       port: 0,
       store: 'memory:',
@@ -242,7 +242,7 @@ describe('serve --fault: how often', () => {
     return hit;
   }
 
-  it('every request, unless said', async () =>
+  it('every request by default', async () =>
     expect(await hits('GET /healthz=503', 3)).toEqual([1, 2, 3]));
   it('every nth', async () =>
     expect(await hits('GET /healthz=503:every 3', 10)).toEqual([3, 6, 9]));
@@ -263,14 +263,14 @@ describe('serve --fault: how often', () => {
     ]).toEqual([405, 200, 503, 200]);
     await running.close();
   });
-  it('a share of them, by the chance that is handed in: the same again with the same', async () => {
+  it('a share of requests, reproducible with the same random source', async () => {
     const seeded = (seed: number) => {
       let state = seed;
       const next = () => {
         state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
         return state >>> 24;
       };
-      // Keys and secrets are no business of this test.
+      // Only random draws of the rules are scripted, not those of keys and secrets.
       return (length: number) =>
         length === 4 ? Uint8Array.from({ length }, next) : randomBytes(length);
     };
@@ -291,19 +291,19 @@ describe('a fault rule', () => {
     ],
     [
       'FETCH /healthz=500',
-      '"FETCH" (character 1) is not understood: there are the methods GET, POST',
+      '"FETCH" (character 1) is not understood: use one of the methods GET, POST',
     ],
     ['GET /a b=500', '"GET /a b" (character 1) is not understood: a rule is'],
     ['GET healthz=500', '"healthz" (character 5) is not understood: a path begins with /'],
     ['GET /healthz?x=500', '"/healthz?x" (character 5) is not understood'],
     ['=500', 'something is missing at character 1'],
-    ['/healthz=', 'something is missing at character 10: there is a status from 400 to 599'],
-    ['/healthz=200', '"200" (character 10) is not understood: there is a status from 400 to 599'],
+    ['/healthz=', 'something is missing at character 10: use a status from 400 to 599'],
+    ['/healthz=200', '"200" (character 10) is not understood: use a status from 400 to 599'],
     ['/healthz=5000', '"5000" (character 10) is not understood'],
     ['/healthz=explode', '"explode" (character 10) is not understood'],
     ['/healthz=drop it', '"drop it" (character 10) is not understood'],
     ['/healthz=delay', 'something is missing at character'],
-    ['/healthz=delay soon', '"soon" (character 16) is not understood: delay takes a span of time'],
+    ['/healthz=delay soon', '"soon" (character 16) is not understood: delay takes a duration'],
     ['/healthz=delay 2s-1s', '"2s-1s" (character 16) is not understood'],
     ['/healthz=delay 1s-2s-3s', '"1s-2s-3s" (character 16) is not understood'],
     ['/healthz=503 retry', 'something is missing at character 19: retry takes whole seconds'],
@@ -314,17 +314,17 @@ describe('a fault rule', () => {
     ['/healthz=503 retry 1s 2s', '"2s" (character 23) is not understood'],
     [
       'GET /devices/*/playlist=401 revoked',
-      '"revoked" (character 29) is not understood: with 401 there is device_key_missing, device_key_invalid',
+      '"revoked" (character 29) is not understood: with 401, use device_key_missing, device_key_invalid',
     ],
-    ['GET /devices/*/playlist=404 config_not_found', 'with 404 there is playlist_not_found.'],
-    ['GET /devices/*/playlist=418 teapot', 'no code is documented there with 418'],
-    ['/healthz=500:0%', '"0%" (character 14) is not understood: there is 10%, every 3 and first 5'],
+    ['GET /devices/*/playlist=404 config_not_found', 'with 404, use playlist_not_found.'],
+    ['GET /devices/*/playlist=418 teapot', 'no code is documented for this path with 418'],
+    ['/healthz=500:0%', '"0%" (character 14) is not understood: use 10%, every 3 or first 5'],
     ['/healthz=500:101%', '"101%" (character 14) is not understood'],
     ['/healthz=500:every 0', '"every 0" (character 14) is not understood'],
     ['/healthz=500:every 2 or so', '"every 2 or so" (character 14) is not understood'],
     ['/healthz=500:', 'something is missing at character 14'],
     ['/healthz=500:10%:first 2', '"10%:first 2" (character 14) is not understood'],
-  ])('%j is refused: it says where, and what there may be', async (rule, said) => {
+  ])('%j is rejected with the position and the allowed values', async (rule, said) => {
     await expect(
       serve({ port: 0, store: 'memory:', faults: ['/healthz=500', rule] }),
     ).rejects.toMatchObject({
@@ -336,17 +336,17 @@ describe('a fault rule', () => {
     );
   });
 
-  it('is announced at start, each one', async () => {
-    const told: unknown[] = [];
+  it('is logged at start', async () => {
+    const logged: unknown[] = [];
     const log: LogSink = {
       debug() {},
       info() {},
-      warn: (fields, message) => void told.push([fields, message]),
+      warn: (fields, message) => void logged.push([fields, message]),
       error() {},
     };
     const faults = ['*=drop:1%', 'GET /healthz=delay 1s-2s'];
     const running = await serve({ port: 0, store: 'memory:', faults, log });
-    expect(told).toEqual(
+    expect(logged).toEqual(
       faults.map((rule) => [{ rule }, expect.stringContaining('misbehaves on purpose')]),
     );
     await running.close();

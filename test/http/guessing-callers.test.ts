@@ -1,5 +1,4 @@
-// Whose guesses count for whom: in a server of one's own, behind proxies, and over connections that
-// are reset.
+// Attribution of guesses: in a server of one's own, behind proxies, and over reset connections.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -12,7 +11,7 @@ import { type Running, serve } from '../../src/serve.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { adminToken, sendTo, startService } from '../support/service.ts';
 
-/** Codes that are never made: they hold characters that ours do not. */
+/** Codes that are never generated, because they contain excluded characters. */
 let guesses = 0;
 const wrong = () => `0000${String(guesses++ % 10_000).padStart(4, '0')}`;
 
@@ -23,7 +22,10 @@ afterEach(async () => {
 
 type Infos = (remoteAddress: string | undefined) => RequestInfo | undefined;
 
-/** A service in a server of one's own. `infoOf` makes what that server tells of a connection. */
+/**
+ * Starts a service mounted in another server. `infoOf` returns the info that this server passes for
+ * a connection.
+ */
 async function mounted(infoOf: Infos, options: ServeOptions = {}) {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
@@ -85,7 +87,7 @@ function callersOf(url: string, running: Running) {
   return {
     register,
     manage,
-    /** Unknown codes from one caller; the statuses, each once. */
+    /** Sends unknown codes from one caller. Returns the distinct statuses. */
     async guess(count: number, address?: string) {
       const statuses = [];
       for (let n = 0; n < count; n++) statuses.push(await register(wrong(), address));
@@ -95,8 +97,7 @@ function callersOf(url: string, running: Running) {
       };
     },
     /**
-     * Made over the service's own listener, so that the caller of the mounted one has not been
-     * seen.
+     * Created over the service's own listener, so that the mounted service has not seen the caller.
      */
     async code(): Promise<string> {
       const send = (path: string, body: unknown) =>
@@ -111,7 +112,7 @@ function callersOf(url: string, running: Running) {
 describe('a service mounted with the addresses of its callers', () => {
   const behindProxy: Infos = (remoteAddress) => ({ remoteAddress });
 
-  it('locks out the one that guesses, and no other', async () => {
+  it('locks out the guessing address only', async () => {
     const service = await mounted(behindProxy, { trustProxy: ['127.0.0.0/8'] });
     expect(await service.guess(12, '203.0.113.7:4711')).toEqual({ told: 10, refused: 2 });
     const code = await service.code();
@@ -120,7 +121,7 @@ describe('a service mounted with the addresses of its callers', () => {
     expect(service.warnings.filter((message) => message.includes('remoteAddress'))).toEqual([]);
   });
 
-  it('does not believe X-Forwarded-For of others than trusted proxies', async () => {
+  it('ignores X-Forwarded-For unless it comes from a trusted proxy', async () => {
     const service = await mounted(behindProxy, { trustProxy: ['10.0.0.0/8'] });
     let told = 0;
     for (let n = 0; n < 15; n++)
@@ -128,7 +129,7 @@ describe('a service mounted with the addresses of its callers', () => {
     expect(told).toBe(10);
   });
 
-  it('names them in the audit trail and on devices, and trusts where a token worked or a TV registered', async () => {
+  it('records them in the audit trail and on devices, and trusts addresses where a token worked or a TV registered', async () => {
     const service = await mounted(behindProxy, { trustProxy: ['127.0.0.1'] });
     expect(await service.register(await service.code(), '"[2001:db8::1]:80"')).toBe(201);
     const { items } = await service.manage('/v1/audit?action=device.register');
@@ -143,20 +144,20 @@ describe('a service mounted with the addresses of its callers', () => {
     expect(await service.register(await service.code(), '203.0.113.9')).toBe(201);
   });
 
-  it('refuses requests of connections that were reset, which nobody can read, and counts nothing', async () => {
+  it('rejects requests of reset connections, and does not count them', async () => {
     const service = await mounted(() => ({ remoteAddress: undefined }));
     for (let n = 0; n < 140; n++) expect(await service.register(wrong())).toBe(400);
     expect(await service.register(wrong(), undefined, service.running.url)).toBe(404);
   });
 
-  it('invalid_option, to the server around it, for what is no address', async () => {
+  it('rejects with invalid_option for a malformed address', async () => {
     const service = await mounted(() => ({ remoteAddress: 'localhost' }));
     expect((await sendTo(service.url, 'GET', '/healthz', {})).text).toBe('invalid_option');
   });
 });
 
 describe('a service mounted without the addresses of its callers', () => {
-  it('says so once, at the first registration', async () => {
+  it('logs one warning, at the first registration', async () => {
     const service = await mounted(() => undefined);
     await sendTo(service.url, 'GET', '/healthz', {});
     expect(service.warnings).toEqual([]);
@@ -164,9 +165,10 @@ describe('a service mounted without the addresses of its callers', () => {
     expect(service.warnings).toEqual([expect.stringContaining('remoteAddress')]);
   });
 
-  it('404 for half of all unknown codes, whoever sends them, and then 429: all others, with an address, go on', async () => {
+  it('404 for half of all unknown codes, then 429; callers with an address are not affected', async () => {
     const service = await mounted(() => undefined);
-    const [code, second] = [await service.code(), await service.code()];
+    const code = await service.code();
+    const second = await service.code();
     expect(await service.guess(40)).toEqual({ told: 40, refused: 0 });
     expect(await service.register(code)).toBe(201);
     expect(await service.guess(40)).toEqual({ told: 24, refused: 16 });
@@ -180,7 +182,7 @@ describe('a service mounted without the addresses of its callers', () => {
 });
 
 describe('connections that are reset as soon as a registration is sent', () => {
-  /** Sends a registration and resets the connection in the same breath. */
+  /** Sends a registration and immediately resets the connection. */
   async function sendAndReset(url: string): Promise<void> {
     const body = JSON.stringify({ pairingCode: wrong(), deviceInfo: {} });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -193,7 +195,7 @@ describe('connections that are reset as soon as a registration is sent', () => {
     await once(socket, 'close');
   }
 
-  it('count at most ten guesses of their address, so that they lock out nobody else', async () => {
+  it('count at most ten guesses for their address, and lock out nobody else', async () => {
     const service = await startService({ trustProxy: ['127.0.0.2'] });
     await Promise.all(Array.from({ length: 300 }, () => sendAndReset(service.url)));
     expect((await service.send('GET', '/healthz')).status).toBe(200);

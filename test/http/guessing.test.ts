@@ -9,7 +9,7 @@ import { snapshot } from '../support/snapshot.ts';
 const minute = 60_000;
 const from = (address: string): Sent => ({ headers: { 'x-forwarded-for': address } });
 const venue = '198.51.100.1';
-/** Codes that are never made: they hold characters that ours do not. */
+/** Codes that are never generated, because they contain excluded characters. */
 const wrong = (n: number) => `0000${String(n % 10_000).padStart(4, '0')}`;
 
 let addresses = 0;
@@ -20,7 +20,7 @@ const fresh = () =>
       : `2001:db8:${addresses.toString(16)}::1`,
   );
 
-/** So many unknown codes, each from an address that nobody has used; at these services in turn. */
+/** Sends this many unknown codes, each from a new address, to these services alternately. */
 async function attack(count: number, ...services: TestService<Clock>[]): Promise<number[]> {
   const guesses = Array.from({ length: count }, (_, n) =>
     (services[n % services.length] as TestService<Clock>).register(wrong(n), fresh()),
@@ -32,7 +32,7 @@ const lockOuts = async (service: TestService<Clock>, sent: Sent = {}) =>
   (await service.manage('GET', '/v1/audit?action=registration.locked_out', undefined, sent)).body
     .items;
 
-describe('POST /devices/register while codes are guessed from everywhere', () => {
+describe('POST /devices/register while codes are guessed from many addresses', () => {
   let service: TestService;
   beforeEach(async () => {
     service = await startService({ trustProxy: ['127.0.0.1'] });
@@ -47,7 +47,7 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
     expect(await attack(1, service)).toEqual([404]);
   });
 
-  it('429 also for a right code from an address that nobody vouches for, which is not used up', async () => {
+  it('429 even for a valid code from an untrusted address, and the code stays usable', async () => {
     await attack(129, service);
     const { code, screenId } = await service.code();
     const before = await snapshot(service);
@@ -67,7 +67,7 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
     });
   });
 
-  it('201 where the tenant’s credentials have worked, and everything else goes on for everybody', async () => {
+  it('201 from addresses where the tenant’s credentials have worked, and other requests are not affected', async () => {
     const tv = await service.tv();
     await tv.send('GET', 'config', from(venue));
     await attack(140, service);
@@ -78,7 +78,7 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
     expect((await tv.send('GET', 'config', fresh())).status).toBe(200);
   });
 
-  it('201 at the other addresses of a tenant while a guest guesses at one of them; another tenant’s go on, too', async () => {
+  it('201 from other addresses of a tenant while a guest guesses at one of them, and from other tenants', async () => {
     const own = (await service.manage('GET', '/v1/me')).body.tenantId;
     const venues = Array.from({ length: 21 }, (_, n) => `198.51.100.${n + 1}`);
     const tv = await service.tv();
@@ -100,7 +100,7 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
         'too_many_attempts',
       );
     }
-    // Now there were 198 tries at the codes of the tenant.
+    // By now, 198 codes of the tenant were tried.
     for (const address of venues)
       expectProblem(
         await service.register((await service.code()).code, from(address)),
@@ -110,7 +110,7 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
     expect((await service.register(other.code, from('198.51.100.77'))).status).toBe(201);
   });
 
-  it('one entry of the audit trail and one count for each lock-out, for platform tokens, and no code in them', async () => {
+  it('one audit entry for platform tokens and one count per lock-out, without codes', async () => {
     const { tenantId } = (await service.manage('GET', '/v1/me')).body;
     for (let n = 0; n < 14; n++)
       await service.register(wrong(n), {
@@ -136,7 +136,7 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
     expect(metrics).toContain('signage_register_lockouts_total{scope="service"} 1\n');
   });
 
-  it('counts for as long as codes live', async () => {
+  it('counts guesses for the lifetime of codes', async () => {
     const short = await startService({ trustProxy: ['127.0.0.1'], codeTtlMinutes: 1 });
     expect(await attack(128, short)).toEqual(Array(128).fill(404));
     expect(await attack(1, short)).toEqual([429]);
@@ -145,8 +145,8 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
   });
 });
 
-describe('two instances on one database while codes are guessed from everywhere', () => {
-  it('count together, trust together, and write one entry', async () => {
+describe('two instances on one database while codes are guessed from many addresses', () => {
+  it('share counts and trust, and write one entry', async () => {
     const options = { store: await freshDatabase(), clock: systemClock, trustProxy: ['127.0.0.1'] };
     const [one, other] = await Promise.all([
       startService<Clock>(options),

@@ -57,7 +57,7 @@ describe('GET /v1/events', () => {
     await post(tvs[0]!, event(6));
   });
 
-  it('200 with all, newest receipt first, each as it was sent', async () => {
+  it('200 with all events as sent, newest receipt first', async () => {
     const { items, nextCursor } = await ask('');
     expect(numbers(items)).toEqual([6, 5, 4, 3, 2, 1]);
     expect(nextCursor).toBeNull();
@@ -135,16 +135,16 @@ describe('GET /v1/events', () => {
     await admin.delete(`/v1/tenants/${other.id}`);
   });
 
-  it('200 at once, with waitSeconds, when there is something', async () => {
+  it('200 at once with waitSeconds when there are events', async () => {
     expect(numbers((await ask('?waitSeconds=30&limit=1')).items)).toEqual([6]);
   });
 });
 
-describe('following by order=asc&after&waitSeconds', () => {
+describe('long polling with order=asc&after&waitSeconds', () => {
   let tv: BoundTv;
   let last: string;
 
-  /** A request that is held: what it answers, and whether it has. */
+  /** A long poll: its response, and whether it has arrived. */
   const hold = async (query: string, signal?: AbortSignal) => {
     const waiting = service.clock.waiting;
     const held = {
@@ -167,7 +167,7 @@ describe('following by order=asc&after&waitSeconds', () => {
     last = (await ask('?order=asc')).items[0]!.id;
   });
 
-  it('200 with what came after, oldest first, nothing twice and nothing missed', async () => {
+  it('200 with later events, oldest first, each exactly once', async () => {
     const seen: number[] = [];
     for (let round = 0; round < 3; round++) {
       await post(tv, event(round * 2 + 1), event(round * 2 + 2));
@@ -179,7 +179,7 @@ describe('following by order=asc&after&waitSeconds', () => {
     expect(await ask(`?order=asc&after=${last}`)).toEqual({ items: [], nextCursor: null });
   });
 
-  it('200 as soon as there is an event, held until then', async () => {
+  it('200 as soon as there is an event', async () => {
     const held = await hold(`?order=asc&after=${last}&waitSeconds=30`);
     expect(held.isOver).toBe(false);
     await post(tv, event(10));
@@ -189,7 +189,7 @@ describe('following by order=asc&after&waitSeconds', () => {
     last = body.items.at(-1).id;
   });
 
-  it('200, woken only by what fits its filters', async () => {
+  it('200 only for events that match the filters', async () => {
     const held = await hold(`?order=asc&after=${last}&type=log&waitSeconds=30`);
     await post(tv, event(11));
     await post(tv, event(12));
@@ -200,7 +200,7 @@ describe('following by order=asc&after&waitSeconds', () => {
     last = (await ask('?limit=1')).items[0]!.id;
   });
 
-  it('200 and empty when the time is over', async () => {
+  it('200 and empty at the end of the wait', async () => {
     const held = await hold(`?order=asc&after=${last}&waitSeconds=2`);
     service.clock.advance(1999);
     await ask('');
@@ -209,7 +209,7 @@ describe('following by order=asc&after&waitSeconds', () => {
     expect((await held.answer).body).toEqual({ items: [], nextCursor: null });
   });
 
-  it('leaves no timer behind when the caller goes away', async () => {
+  it('leaves no timer when the client disconnects', async () => {
     const waiting = service.clock.waiting;
     const controller = new AbortController();
     const held = await hold(`?order=asc&after=${last}&waitSeconds=30`, controller.signal);
@@ -218,13 +218,13 @@ describe('following by order=asc&after&waitSeconds', () => {
     await expect.poll(() => service.clock.waiting).toBe(waiting);
   });
 
-  it('200 for one that begins before there is any event', async () => {
+  it('200 when it begins before the first event', async () => {
     const other = await admin.tenant('Fresh');
     const inside = admin.in(other.id);
     const waiting = service.clock.waiting;
     const answer = inside.get('/v1/events?order=asc&waitSeconds=30');
     await expect.poll(() => service.clock.waiting).toBeGreaterThan(waiting);
-    // What another tenant's TVs send wakes nobody here.
+    // Events of another tenant do not end the long poll.
     await post(tv, event(20));
     const venue = await inside.venue('Hall');
     const screen = await inside.screen(venue.id, 'TV');
@@ -237,7 +237,7 @@ describe('following by order=asc&after&waitSeconds', () => {
     expect(numbers((await answer).body.items)).toEqual([21]);
   });
 
-  it('401 is not held', async () => {
+  it('401 at once', async () => {
     expectProblem(
       await service.send('GET', '/v1/events?waitSeconds=30', { key: 'mak_x' }),
       'credential_invalid',

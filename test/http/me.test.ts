@@ -31,7 +31,7 @@ describe('GET /v1/me', () => {
     },
   );
 
-  it('200 for a platform token: the only tenant; null while that is open; the named one', async () => {
+  it('200 for a platform token: the only tenant, null if there are several, or the named one', async () => {
     const { body } = await platform.get('/v1/me');
     expect(body).toMatchObject({ name: 'bootstrap', role: 'platform', tenantName: 'default' });
     const other = await platform.tenant('Other');
@@ -47,7 +47,7 @@ describe('GET /v1/me', () => {
     });
   });
 
-  it('shows the name that the tenant has now', async () => {
+  it('returns the current name of the tenant', async () => {
     const other = await platform.tenant('Old name');
     const viewer = await platform.in(other.id).as('viewer');
     await platform.patch(`/v1/tenants/${other.id}`, { name: 'New name' });
@@ -55,7 +55,8 @@ describe('GET /v1/me', () => {
   });
 
   it('404 tenant_not_found when a token names a tenant that is not its own', async () => {
-    const [one, other] = [await platform.tenant('One'), await platform.tenant('Two')];
+    const one = await platform.tenant('One');
+    const other = await platform.tenant('Two');
     const viewer = await platform.in(one.id).as('viewer');
     expectProblem(await viewer.in(other.id).get('/v1/me'), 'tenant_not_found');
   });

@@ -1,4 +1,4 @@
-// Media URLs: what is refused, in which form the others are stored, and what becomes of those stored before.
+// Media URLs: validation, canonical form, and URLs stored by earlier versions.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { item } from '../support/content.ts';
 import { expectInvalid, type Manager, manager } from '../support/management.ts';
@@ -49,7 +49,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     path = `/v1/screens/${(await service.screen()).id}/playlist`;
   });
 
-  it('200 with media URLs in the form of the WHATWG URL parser, and TVs get that form', async () => {
+  it('200 with media URLs in the canonical WHATWG form, which TVs get', async () => {
     const screen = await service.screen();
     const tv = await service.tv(screen.id);
     expect(
@@ -79,7 +79,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('400 for a URL that has more than 2,048 characters in the stored form', async () => {
+  it('400 for a URL of more than 2,048 characters in canonical form', async () => {
     const url = (letters: number) => `https://media.example.com/${'ä'.repeat(letters)}`;
     expect(
       (await admin.put(path, { items: [item({ creativeUrl: url(337) })] })).body.items[0]
@@ -92,55 +92,58 @@ describe('PUT /v1/screens/:id/playlist', () => {
   });
 });
 
-/** A screen with a playlist of an earlier version of the service, which stored URLs as they were sent. */
+/**
+ * A screen with a playlist of an earlier version of the service, which stored URLs as they were
+ * sent.
+ */
 async function withOldRow(options: ThreeOrigins = {}) {
-  const rig = await threeOrigins({ mirrored: true, ...options });
-  const tv = await rig.tv();
+  const fixture = await threeOrigins({ mirrored: true, ...options });
+  const tv = await fixture.tv();
   const old = [...sent, item({ creativeUrl: 'https://tom:secret@media.example.com/\ta' })];
-  await rig.publish(tv.screenId, [item()]);
-  const row = await rig.inner.read.get('playlists', tv.screenId);
+  await fixture.publish(tv.screenId, [item()]);
+  const row = await fixture.inner.read.get('playlists', tv.screenId);
   if (!row) throw new Error('nothing was published');
-  await rig.store.write((tx) =>
+  await fixture.store.write((tx) =>
     tx.put('playlists', { ...row, items: JSON.stringify(old), version: 7 }),
   );
-  return { rig, tv, old };
+  return { fixture, tv, old };
 }
 
-describe('a playlist that was stored with other URLs', () => {
+describe('a playlist stored with URLs that are not canonical', () => {
   let planted: Awaited<ReturnType<typeof withOldRow>>;
   const rigs: { close(): Promise<void> }[] = [];
   beforeEach(async () => {
     planted = await withOldRow();
-    rigs.push(planted.rig);
+    rigs.push(planted.fixture);
   });
   afterAll(async () => {
-    for (const rig of rigs) await rig.close();
+    for (const fixture of rigs) await fixture.close();
   });
 
   it('reaches TVs and managers unchanged', async () => {
-    const { rig, tv, old } = planted;
-    const answer = await rig.get(tv);
+    const { fixture, tv, old } = planted;
+    const answer = await fixture.get(tv);
     expect(summary(answer)).toBe('200 store 7');
     expect(answer.body.items).toEqual(old);
-    expect((await rig.service.manage('GET', `/v1/screens/${tv.screenId}/playlist`)).items).toEqual(
-      old,
-    );
+    expect(
+      (await fixture.service.manage('GET', `/v1/screens/${tv.screenId}/playlist`)).items,
+    ).toEqual(old);
   });
 
   it('reaches TVs unchanged from its copy when the store is lost', async () => {
-    const { rig, tv, old } = planted;
-    rig.clock.advance(60_000);
-    expect((await rig.get(tv)).body.items).toEqual(old);
-    rig.store.fault = 'error';
-    const answer = await rig.get(tv);
+    const { fixture, tv, old } = planted;
+    fixture.clock.advance(60_000);
+    expect((await fixture.get(tv)).body.items).toEqual(old);
+    fixture.store.fault = 'error';
+    const answer = await fixture.get(tv);
     expect(summary(answer)).toBe('200 object-store 7');
     expect(answer.body.items).toEqual(old);
   });
 
-  it('gets one new version when the same content is published again, and no second', async () => {
-    const { rig, tv } = planted;
+  it('gets exactly one new version when the same content is published again', async () => {
+    const { fixture, tv } = planted;
     for (let times = 0; times < 2; times++) {
-      expect(await rig.publish(tv.screenId, sent)).toMatchObject({ version: 8, items: stored });
+      expect(await fixture.publish(tv.screenId, sent)).toMatchObject({ version: 8, items: stored });
     }
   });
 });
@@ -148,16 +151,16 @@ describe('a playlist that was stored with other URLs', () => {
 describe('an on-demand answer', () => {
   it('is served with its URLs in canonical form, as one version', async () => {
     let says: unknown[] = sent;
-    const rig = await threeOrigins({ onDemand: () => ({ items: says }) });
-    const tv = await rig.tv();
+    const fixture = await threeOrigins({ onDemand: () => ({ items: says }) });
+    const tv = await fixture.tv();
     for (const items of [sent, stored, sent]) {
       says = items;
-      const answer = await rig.get(tv);
+      const answer = await fixture.get(tv);
       expect(summary(answer)).toBe('200 on-demand 1');
       expect(answer.body.items).toEqual(stored);
     }
     says = [item({ creativeUrl: 'https://tom:secret@media.example.com/' })];
-    expect(summary(await rig.get(tv))).toBe('200 store 1');
-    await rig.close();
+    expect(summary(await fixture.get(tv))).toBe('200 store 1');
+    await fixture.close();
   });
 });

@@ -30,7 +30,7 @@ const list = async (query = '') => (await admin.get(`/v1/mirror?limit=200${query
 const stateOf = async (screenId: string) =>
   (await list()).find((one: { screenId: string }) => one.screenId === screenId)?.state;
 
-/** Until nothing is waiting to be copied. */
+/** Waits until no copies are pending. */
 async function settled(): Promise<void> {
   await expect
     .poll(
@@ -53,7 +53,7 @@ beforeEach(async () => {
 });
 
 describe('GET /v1/mirror', () => {
-  it('200 with the screens that have a playlist or a copy, and how these stand', async () => {
+  it('200 with the screens that have a playlist or a copy, and their states', async () => {
     const [a, b] = screens as [string, string];
     await publish(a);
     await publish(a);
@@ -85,7 +85,7 @@ describe('GET /v1/mirror', () => {
     });
   });
 
-  it('tells every way in which a copy can differ', async () => {
+  it('reports every state of a copy', async () => {
     for (const id of screens) await publish(id);
     await settled();
     const [good, missing, stale, newer, damaged, changed] = screens as [
@@ -123,7 +123,7 @@ describe('GET /v1/mirror', () => {
     });
   });
 
-  it('tells of a withdrawal that the copy does not know of, and the other way round', async () => {
+  it('reports a withdrawal missing in the copy, and the reverse', async () => {
     const [a, b] = screens as [string, string];
     await publish(a);
     await publish(b);
@@ -139,8 +139,8 @@ describe('GET /v1/mirror', () => {
     expect([await stateOf(a), await stateOf(b)]).toEqual(['stale', 'stale']);
   });
 
-  it('says since when a copy is waiting', async () => {
-    // A file stands where the folder would have to be.
+  it('reports since when a copy has been waiting', async () => {
+    // A file blocks the path of the folder.
     await writeFile(folder, '');
     await publish(screens[0]!);
     await rm(folder);
@@ -171,13 +171,13 @@ describe('GET /v1/mirror', () => {
     ).toEqual([screens[3]]);
   });
 
-  it('400 for a filter that cannot be', async () => {
+  it('400 for an invalid filter', async () => {
     expectInvalid(await admin.get('/v1/mirror?state=good'), 'query.state');
     expectInvalid(await admin.get('/v1/mirror?venueId=x'), 'query.venueId');
     expectInvalid(await admin.get('/v1/mirror?cursor=x'), 'query.cursor');
   });
 
-  it('shows a tenant its own, and a bound token its venues', async () => {
+  it('shows each tenant its own screens, and a bound token those of its venues', async () => {
     await publish(screens[0]!);
     const otherTenant = (await admin.tenant('Other')).id;
     const other = admin.in(otherTenant);
@@ -197,7 +197,7 @@ describe('GET /v1/mirror', () => {
     );
   });
 
-  it('503 unavailable when the object store does not answer, without saying more than that', async () => {
+  it('503 unavailable when the object store does not respond, without details', async () => {
     await publish(screens[0]!);
     await settled();
     await rm(folder, { recursive: true });
@@ -215,7 +215,7 @@ describe('GET /v1/mirror', () => {
 });
 
 describe('POST /v1/mirror/repair', () => {
-  it('200, and every copy is as it should be in the end', async () => {
+  it('200, and repairs every copy', async () => {
     for (const id of screens) await publish(id);
     await admin.delete(`/v1/screens/${screens[5]}/playlist`);
     await settled();
@@ -241,7 +241,7 @@ describe('POST /v1/mirror/repair', () => {
     expect(await readFile(pathOf(screens[0]!), 'utf8')).toBe(untouched);
   });
 
-  it('again and again changes nothing more', async () => {
+  it('changes nothing when repeated', async () => {
     await publish(screens[0]!);
     for (let time = 0; time < 3; time++)
       expect((await admin.post('/v1/mirror/repair')).body).toEqual({ queued: 1 });
@@ -249,7 +249,7 @@ describe('POST /v1/mirror/repair', () => {
     expect(await stateOf(screens[0]!)).toBe('ok');
   });
 
-  it('removes copies of screens that are gone, and no other tenant’s', async () => {
+  it('removes copies of deleted screens, and none of other tenants', async () => {
     await publish(screens[0]!);
     await settled();
     const leftover = join(folder, tenantId, 'playlists', `${unknownId}.json`);
@@ -264,7 +264,7 @@ describe('POST /v1/mirror/repair', () => {
     expect(await readFile(foreign, 'utf8')).toBe('{}');
   });
 
-  it('by a bound token sees to its venues only', async () => {
+  it('repairs only the venues of a bound token', async () => {
     await publish(screens[0]!);
     const elsewhere = (await admin.venue('Bar')).id;
     await publish((await admin.screen(elsewhere, 'A')).id);
@@ -279,7 +279,7 @@ describe('POST /v1/mirror/repair', () => {
     expect(await readFile(leftover, 'utf8')).toBe('{}');
   });
 
-  it('is in the audit trail', async () => {
+  it('is recorded in the audit trail', async () => {
     await publish(screens[0]!);
     const entries = await auditOf(admin, () => admin.post('/v1/mirror/repair'));
     expect(entries).toMatchObject([
@@ -303,7 +303,7 @@ describe('GET /metrics', () => {
     );
   };
 
-  it('tells how many copies are waiting, for how long, and how often one failed', async () => {
+  it('counts waiting copies, their age, and failures', async () => {
     expect(await figures()).toEqual({
       signage_mirror_pending: 0,
       signage_mirror_oldest_seconds: 0,
@@ -318,7 +318,7 @@ describe('GET /metrics', () => {
     expect(await figures()).toMatchObject({ signage_mirror_oldest_seconds: 90 });
   });
 
-  it('tells nothing of a mirror where there is none', async () => {
+  it('has no mirror metrics without a mirror', async () => {
     service = await startService();
     expect(await figures()).toEqual({});
   });
@@ -334,7 +334,7 @@ describe('GET /readyz?verbose', () => {
   };
   const ofMirror = async () => (await components()).find(({ component }) => component === 'mirror');
 
-  it('tells of the mirror, which makes nothing unready', async () => {
+  it('reports the mirror, which does not affect readiness', async () => {
     expect(await ofMirror()).toEqual({
       component: 'mirror',
       status: 'ok',
@@ -355,7 +355,7 @@ describe('GET /readyz?verbose', () => {
     expect((await service.send('GET', '/readyz')).status).toBe(200);
   });
 
-  it('tells of none where there is none', async () => {
+  it('reports no mirror without one', async () => {
     service = await startService();
     expect(await ofMirror()).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-// Names that look like another name, and those that were stored before they were refused.
+// Names with invisible characters, and such names stored by earlier versions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import { expectInvalid, expectProblem, type Manager, manager } from '../support/management.ts';
@@ -24,7 +24,7 @@ const invisible = [
   ...['\u2060', '\u2064', '\u2066', '\u2067', '\u2068', '\u2069', '\u206f', '\ufeff'],
 ];
 
-describe('a name with a character that nobody sees', () => {
+describe('a name with an invisible character', () => {
   let admin: Manager;
   let venueId: string;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('a name with a character that nobody sees', () => {
   );
 });
 
-describe('a name that was stored before', () => {
+describe('a name stored by an earlier version', () => {
   const old = 'Lob\u200bby\u202e';
   let store: Awaited<ReturnType<typeof openStore>>;
   let service: Awaited<ReturnType<typeof mounted>>;
@@ -73,7 +73,7 @@ describe('a name that was stored before', () => {
   const send = (method: string, at: string, body?: unknown) =>
     service.send(method, at, { key: adminToken, body });
 
-  it('is read, and found by its name and a part of it', async () => {
+  it('is returned, and found by its name and a part of it', async () => {
     expect((await send('GET', path)).body.name).toBe(old);
     for (const query of [
       `name=${encodeURIComponent(old)}`,
@@ -83,7 +83,7 @@ describe('a name that was stored before', () => {
     }
   });
 
-  it('stays when other members are patched, and is taken still', async () => {
+  it('stays when other members are patched, and stays taken', async () => {
     expect((await send('PATCH', path, { address: 'Here 1' })).body).toMatchObject({
       name: old,
       address: 'Here 1',

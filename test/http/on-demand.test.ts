@@ -11,12 +11,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const hour = 60 * 60_000;
 
-/** What the source says next; each test sets it. */
-let says: () => unknown;
+/** The next result of the source; each test sets it. */
+let nextResult: () => unknown;
 let asked: OnDemandScreen[];
 const onDemand = (async (screen) => {
   asked.push(screen);
-  return says();
+  return nextResult();
 }) as OnDemandPlaylists;
 const fails = () => {
   throw new Error('planted');
@@ -27,7 +27,7 @@ let service: TestService;
 let tv: BoundTv;
 beforeEach(async () => {
   asked = [];
-  says = none;
+  nextResult = none;
   service = await startService({ onDemand, onDemandTtlSeconds: 0 });
   tv = await service.tv();
   return () => service.close();
@@ -55,10 +55,10 @@ const audit = async () =>
   );
 
 describe('GET /devices/:id/playlist with an on-demand source', () => {
-  it('200 with what it answers, as a playlist like any other', async () => {
+  it('200 with its playlist, like any other', async () => {
     const items = [item({ campaignId: 'kept' })];
     const validUntil = Math.floor(service.clock.now() / 1000) + 3600;
-    says = () => ({ items, validUntil });
+    nextResult = () => ({ items, validUntil });
     const answer = await get();
     expect(summary(answer)).toBe('200 on-demand 1');
     expect(answer.body).toMatchObject({
@@ -74,9 +74,9 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     ).toBe(304);
   });
 
-  it('tells it of the screen, and gives nothing away that could be changed', async () => {
+  it('passes it a copy of the screen', async () => {
     await service.manage('PATCH', `/v1/screens/${tv.screenId}`, { labels: { floor: '2' } });
-    says = () => {
+    nextResult = () => {
       Object.assign(asked.at(-1)?.labels as object, { floor: 'changed' });
       return null;
     };
@@ -94,18 +94,19 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     });
   });
 
-  it('counts versions up when the content differs, and leaves them when it does not', async () => {
-    const [first, second] = [[item()], [item()]];
-    says = () => ({ items: first });
+  it('increments the version only when the content differs', async () => {
+    const first = [item()];
+    const second = [item()];
+    nextResult = () => ({ items: first });
     expect(await got()).toBe('200 on-demand 1');
     expect(await got()).toBe('200 on-demand 1');
-    says = () => ({ items: second });
+    nextResult = () => ({ items: second });
     expect(await got()).toBe('200 on-demand 2');
     const validUntil = Math.floor(service.clock.now() / 1000) + 60;
-    says = () => ({ items: second, validUntil });
+    nextResult = () => ({ items: second, validUntil });
     expect(await got()).toBe('200 on-demand 3');
     expect(await got()).toBe('200 on-demand 3');
-    says = () => ({ items: first });
+    nextResult = () => ({ items: first });
     expect(await got()).toBe('200 on-demand 4');
     expect(await history()).toEqual([
       [4, 'active'],
@@ -128,21 +129,21 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     );
   });
 
-  it('takes the same content in another order of members for the same', async () => {
+  it('treats another order of members as the same content', async () => {
     await publish({
       items: [item({ meta: { a: 1, b: 2 }, creativeId: '11111111-1111-4111-8111-111111111111' })],
     });
-    says = () => ({
+    nextResult = () => ({
       items: [item({ meta: { b: 2, a: 1 }, creativeId: '11111111-1111-4111-8111-111111111111' })],
     });
     expect(await got()).toBe('200 on-demand 1');
   });
 
-  it('keeps the answer in the store: the same bytes when the source has none, or fails', async () => {
-    says = () => ({ items: [item()] });
+  it('stores its playlist, and serves the same bytes when it has none or fails', async () => {
+    nextResult = () => ({ items: [item()] });
     const first = await get();
     for (const state of [none, fails, () => ({ items: [] })]) {
-      says = state;
+      nextResult = state;
       const answer = await get();
       expect(summary(answer)).toBe('200 store 1');
       expect(answer.text).toBe(first.text);
@@ -150,10 +151,10 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     }
   });
 
-  it('comes before what was published, which stays in the history', async () => {
+  it('takes precedence over the published playlist, which stays in the history', async () => {
     const { id } = await publish({ items: [item()] });
     const items = [item()];
-    says = () => ({ items });
+    nextResult = () => ({ items });
     const answer = await get();
     expect(summary(answer)).toBe('200 on-demand 2');
     expect(answer.body.id).toBe(id);
@@ -165,7 +166,7 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     expect(await got()).toBe('200 on-demand 4');
   });
 
-  it('leaves a published playlist alone while it has none', async () => {
+  it('leaves a published playlist unchanged while it has none', async () => {
     await publish({ items: [item()] });
     expect(await got()).toBe('200 store 1');
     service.clock.advance(48 * hour);
@@ -174,22 +175,22 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     expect(await got()).toBe('200 store 1');
   });
 
-  it('404 when nobody has one; 500 when nobody has one and the source failed', async () => {
+  it('404 when there is no playlist; 500 when there is none and the source failed', async () => {
     expectProblem(await get(), 404, 'playlist_not_found');
-    says = fails;
+    nextResult = fails;
     expectProblem(await get(), 500, 'playlist_fetch_failed');
   });
 
-  it('404 when it fails and the store knows that the playlist was withdrawn', async () => {
+  it('404 when it fails and the playlist was withdrawn in the store', async () => {
     await publish({ items: [item()] });
     await withdraw();
-    says = fails;
+    nextResult = fails;
     expectProblem(await get(), 404, 'playlist_not_found');
   });
 
-  it('makes the next version of an answer that was withdrawn, for the source still wants it played', async () => {
+  it('publishes a withdrawn playlist as the next version when it still returns that', async () => {
     const items = [item()];
-    says = () => ({ items });
+    nextResult = () => ({ items });
     expect(await got()).toBe('200 on-demand 1');
     await withdraw();
     expect(await got()).toBe('200 on-demand 2');
@@ -199,15 +200,17 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     ]);
   });
 
-  describe('when it has had none for 24 hours', () => {
+  describe('when it has had no playlist for 24 hours', () => {
     beforeEach(async () => {
-      says = () => ({ items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })] });
+      nextResult = () => ({
+        items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })],
+      });
       expect(await got()).toBe('200 on-demand 1');
-      says = none;
+      nextResult = none;
       expect(await got()).toBe('200 store 1');
     });
 
-    it('404: its kept answer is withdrawn, by the system, and not a moment before', async () => {
+    it('404 from then on: the system withdraws its stored playlist', async () => {
       service.clock.advance(24 * hour - 1);
       expect(await got()).toBe('200 store 1');
       service.clock.advance(1);
@@ -223,11 +226,13 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
       expect(last.details).toEqual({ version: 1, origin: 'on-demand' });
     });
 
-    it('200 for longer when it had one in between, which makes no version', async () => {
+    it('200 for longer when it had the same one in between, without a new version', async () => {
       service.clock.advance(23 * hour);
-      says = () => ({ items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })] });
+      nextResult = () => ({
+        items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })],
+      });
       expect(await got()).toBe('200 on-demand 1');
-      says = none;
+      nextResult = none;
       service.clock.advance(hour);
       expect(await got()).toBe('200 store 1');
       service.clock.advance(24 * hour - 1);
@@ -236,17 +241,17 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
       expect(await got()).toBe('404');
     });
 
-    it('404 also when it failed in between: a failure is no playlist', async () => {
+    it('404 even when it failed in between', async () => {
       service.clock.advance(12 * hour);
-      says = fails;
+      nextResult = fails;
       expect(await got()).toBe('200 store 1');
       service.clock.advance(12 * hour);
       expect(await got()).toBe('200 store 1');
-      says = none;
+      nextResult = none;
       expect(await got()).toBe('404');
     });
 
-    it('200 when somebody has published the same since: then only a manager withdraws it', async () => {
+    it('200 when the same playlist was published since: only a manager withdraws that', async () => {
       expect(
         await publish({ items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })] }),
       ).toMatchObject({ version: 1 });
@@ -256,18 +261,18 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
       expect(await got()).toBe('200 store 1');
     });
 
-    it('200 on demand as the next version when it has one again', async () => {
+    it('200 with the next version when it has one again', async () => {
       service.clock.advance(24 * hour);
       expect(await got()).toBe('404');
-      says = () => ({ items: [item()] });
+      nextResult = () => ({ items: [item()] });
       expect(await got()).toBe('200 on-demand 2');
     });
   });
 
-  it('counts an answer that has ended as none', async () => {
+  it('treats an expired playlist as none', async () => {
     const validUntil = Math.floor(service.clock.now() / 1000) + 60;
     const items = [item()];
-    says = () => ({ items, validUntil });
+    nextResult = () => ({ items, validUntil });
     expect(await got()).toBe('200 on-demand 1');
     service.clock.advance(60_000);
     expectProblem(await get(), 404, 'playlist_not_found');
@@ -275,23 +280,24 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     expect(await got()).toBe('200 store 2');
   });
 
-  it('goes on where it was after a restart', async () => {
+  it('continues after a restart', async () => {
     const folder = await temporaryFolder();
     const other = await startService({ onDemand, onDemandTtlSeconds: 0, store: folder });
     const bound = await other.tv();
     const ask = async () => summary(await bound.send('GET', 'playlist'));
-    const [first, second] = [[item()], [item()]];
-    says = () => ({ items: first });
+    const first = [item()];
+    const second = [item()];
+    nextResult = () => ({ items: first });
     expect(await ask()).toBe('200 on-demand 1');
-    says = none;
+    nextResult = none;
     expect(await ask()).toBe('200 store 1');
     await other.restart();
     expect(await ask()).toBe('200 store 1');
-    says = () => ({ items: first });
+    nextResult = () => ({ items: first });
     expect(await ask()).toBe('200 on-demand 1');
-    says = () => ({ items: second });
+    nextResult = () => ({ items: second });
     expect(await ask()).toBe('200 on-demand 2');
-    says = none;
+    nextResult = none;
     await ask();
     await other.restart();
     other.clock.advance(24 * hour);
@@ -300,11 +306,11 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
 });
 
 describe('a creativeUrl', () => {
-  it('is never fetched by the service, whoever named it', async () => {
+  it('is never fetched by the service', async () => {
     const media = await stubService(json(200, {}));
-    says = () => ({ items: [item({ creativeUrl: `${media.url}/on-demand.mp4` })] });
+    nextResult = () => ({ items: [item({ creativeUrl: `${media.url}/on-demand.mp4` })] });
     expect(await got()).toBe('200 on-demand 1');
-    says = none;
+    nextResult = none;
     await publish({ items: [item({ creativeUrl: `${media.url}/published.mp4` })] });
     expect(await got()).toBe('200 store 2');
     await withdraw();
@@ -314,7 +320,7 @@ describe('a creativeUrl', () => {
 });
 
 describe('serve({ onDemandUrl })', () => {
-  it('asks the URL, with the token, for each TV that asks', async () => {
+  it('requests the URL with the token for each request of a TV', async () => {
     const items = [item()];
     const stub = await stubService(json(200, { items }));
     const other = await startService({

@@ -1,4 +1,4 @@
-// What the service really answers, held against the document that it hands out.
+// Compares actual responses with the OpenAPI document.
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
@@ -20,10 +20,10 @@ let document: Answer['body'];
 let described: DescribedAnswers;
 const seen: Answered[] = [];
 
-/** What is wrong with an answer by the document; empty when nothing is. */
-const complaints = (one: Answered) => described.complaints(one);
+/** Returns the violations of a response against the document. */
+const violations = (one: Answered) => described.complaints(one);
 
-/** Sends, and remembers what came back. */
+/** Sends a request, and records the response. */
 async function send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
   const answer = await service.send(method, path, sent);
   const found = operationOf(method, path);
@@ -38,8 +38,8 @@ const manage = (
   headers: Record<string, string> = {},
 ) => send(method, path, { key: admin.token, headers, ...(body === undefined ? {} : { body }) });
 
-/** The life of a tenant, from its making to its end. */
-async function tellTheStory(): Promise<void> {
+/** The whole life of a tenant, with successful requests. */
+async function runLifecycle(): Promise<void> {
   const { id: tenantId } = (await manage('GET', '/v1/tenants')).body.items[0];
   const inside = { 'X-Tenant-Id': tenantId };
   const { id: spare } = (await manage('POST', '/v1/tenants', { name: 'Spare' })).body;
@@ -155,8 +155,11 @@ async function readAndEnd(venueId: string, screenId: string, tokenId: string): P
   for (const path of Object.keys(systemOperations)) await send('GET', path);
 }
 
-/** Whatever else each operation refuses: no credential, no right, no such record, no such parameter, no good body. */
-async function askAmiss(): Promise<void> {
+/**
+ * Other errors of each operation: no credential, no permission, unknown record, unknown parameter,
+ * invalid body.
+ */
+async function sendInvalidRequests(): Promise<void> {
   const viewer = await admin.as('viewer');
   const unknown = (path: string) => path.replace(':id', unknownId).replace(':code', 'ZZZZZZZZ');
   for (const [, { method, path, body, query }] of table) {
@@ -177,46 +180,46 @@ beforeAll(async () => {
   admin = manager(service);
   document = (await service.send('GET', '/openapi.json')).body;
   described = describedAnswers(document);
-  await tellTheStory();
-  await askAmiss();
+  await runLifecycle();
+  await sendInvalidRequests();
 });
 
 describe('the OpenAPI document', () => {
-  it.each(table)('describes what %s answers when it succeeds', (id, { status }) => {
+  it.each(table)('describes the success response of %s', (id, { status }) => {
     const answers = seen.filter((one) => one.operation === id && one.answer.status === status);
     expect(answers).not.toEqual([]);
-    expect(answers.flatMap(complaints)).toEqual([]);
+    expect(answers.flatMap(violations)).toEqual([]);
   });
 
-  it.each(table)('describes what %s answers when it refuses, and each code of it', (id) => {
+  it.each(table)('describes the error responses of %s with each code', (id) => {
     const refusals = seen.filter((one) => one.operation === id && one.answer.status >= 300);
     expect(refusals).not.toEqual([]);
-    expect(refusals.flatMap(complaints)).toEqual([]);
+    expect(refusals.flatMap(violations)).toEqual([]);
     for (const { method, path, answer } of refusals.filter((one) => one.answer.status >= 400)) {
       const { content } = document.paths[path][method.toLowerCase()].responses[answer.status];
       expect(Object.keys(content['application/problem+json'].examples)).toContain(answer.body.code);
     }
   });
 
-  it.each(Object.entries(systemOperations))('describes what %s answers', (_, operation) => {
+  it.each(Object.entries(systemOperations))('describes the response of %s', (_, operation) => {
     const answers = seen.filter((one) => one.operation === operation);
     expect(answers).not.toEqual([]);
-    expect(answers.flatMap(complaints)).toEqual([]);
+    expect(answers.flatMap(violations)).toEqual([]);
   });
 
-  it('would not describe another answer', () => {
+  it('does not describe other responses', () => {
     const one = seen.find(
       ({ operation, answer }) => operation === 'getVenue' && answer.status === 200,
     )!;
     const other = (answer: Partial<Answer>) =>
-      complaints({ ...one, answer: { ...one.answer, ...answer } });
+      violations({ ...one, answer: { ...one.answer, ...answer } });
     expect(other({})).toEqual([]);
     expect(other({ body: { ...one.answer.body, name: 5 } })).toHaveLength(1);
     expect(other({ status: 418 })).toEqual(['418 is not described']);
     expect(other({ headers: new Headers({ 'Content-Type': 'text/html' }) })).not.toEqual([]);
   });
 
-  it('has seen most of what can be answered', () => {
+  it('is checked against most possible responses', () => {
     const kinds = new Set(
       seen.map(({ operation, answer }) => `${operation} ${answer.body?.code ?? answer.status}`),
     );

@@ -17,7 +17,7 @@ beforeAll(async () => {
   viewer = await service.token('viewer');
 });
 
-/** A request with everything wrong from one check on; the checks before it pass. */
+/** A request in which everything is wrong from one check on; the checks before it pass. */
 type Row = [
   status: number,
   code: ErrorCode,
@@ -300,7 +300,7 @@ describe('the order of checks', () => {
       },
     );
   });
-  describe('management, with a good token', () => {
+  describe('management, with a valid token', () => {
     it.each(managed)('%i %s with wrong: %s', async (status, code, _, method, path, sent) => {
       const { body, ...more } = sent();
       expectProblem(await service.manage(method, path(), body, more), status, code);

@@ -13,9 +13,10 @@ const fromSource = [item({ title: 'on demand' })];
 const published = [item({ title: 'published' })];
 const mirrored = [item({ title: 'mirrored' })];
 
-/** What the protocol says to each combination (docs/protocol.md §2.3), worked out from its sentences. */
+/** Returns the response that the protocol requires for each combination (docs/protocol.md §2.3). */
 function expected(onDemand: State, store: State, objectStore: State): string {
-  // A new on-demand answer gets its version in the store before it is served; that of the screen's first playlist is 1.
+  // A new on-demand playlist is stored with a version before it is served. The screen's first
+  // playlist has version 1.
   if (onDemand === 'answers' && store === 'answers') return '200 on-demand 4';
   if (onDemand === 'answers' && store === 'none') return '200 on-demand 1';
   if (store === 'answers') return '200 store 3';
@@ -47,25 +48,25 @@ const objectFaults: Record<State, ObjectFault> = {
   garbage: 'garbage',
 };
 
-/** The service on three origins in these states, and one answer of it. */
+/** Returns a response of a service with three origins in these states. */
 async function answerOf(onDemand: State, storeState: State, objectStore: State) {
   const objects = faultyObjects();
-  const rig = await threeOrigins({ onDemand: onDemandIn[onDemand], objects });
-  const tv = await rig.tv();
+  const fixture = await threeOrigins({ onDemand: onDemandIn[onDemand], objects });
+  const tv = await fixture.tv();
   for (let version = 1; version <= 3 && storeState !== 'none'; version++)
-    await rig.publish(tv.screenId, [...published, item()]);
-  const screen = (await rig.inner.read.get('screens', tv.screenId))!;
+    await fixture.publish(tv.screenId, [...published, item()]);
+  const screen = (await fixture.inner.read.get('screens', tv.screenId))!;
   const copy = playlistRow(screen, { version: 7, items: JSON.stringify(mirrored) });
   objects.objects.set(`${screen.tenantId}/playlists/${screen.id}.json`, playlistObjectBytes(copy));
   const newestVersion = async () =>
-    (await rig.inner.read.get('playlists', tv.screenId))?.version ?? 0;
+    (await fixture.inner.read.get('playlists', tv.screenId))?.version ?? 0;
   const before = await newestVersion();
-  rig.store.fault = storeFaults[storeState];
+  fixture.store.fault = storeFaults[storeState];
   objects.fault = objectFaults[objectStore];
-  const answer = await rig.get(tv);
+  const answer = await fixture.get(tv);
   const newVersions = (await newestVersion()) - before;
-  await rig.close();
-  return { answer, health: rig.origins.health(), newVersions, objectStoreAsked: objects.gets };
+  await fixture.close();
+  return { answer, health: fixture.origins.health(), newVersions, objectStoreAsked: objects.gets };
 }
 
 describe('GET /devices/:id/playlist from three origins', () => {
@@ -91,11 +92,11 @@ describe('GET /devices/:id/playlist from three origins', () => {
       if (answer.status === 500) expect(answer.body.code).toBe('playlist_fetch_failed');
       expect(answer.text).not.toMatch(/planted|rubbish/);
 
-      // Nobody is asked after one that delivered, and nothing is recorded but what was served.
+      // No origin is asked after one that delivered, and only the served version is recorded.
       expect(objectStoreAsked).toBe(source === 'on-demand' || source === 'store' ? 0 : 1);
       expect(newVersions).toBe(source === 'on-demand' ? 1 : 0);
 
-      // Operators see who failed, and nobody else.
+      // Only the log names the origins that failed.
       const isBad = (state: State) => state !== 'answers' && state !== 'none';
       const failed = {
         'on-demand': isBad(onDemand) || (onDemand === 'answers' && isBad(store)),

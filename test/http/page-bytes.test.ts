@@ -1,11 +1,12 @@
-// A page of a list has at most 1 MiB of JSON, unless it holds a single record (docs/protocol.md §1.6).
+// A page of a list has at most 1 MiB of JSON, unless it holds a single record (docs/protocol.md
+// §1.6).
 import { beforeEach, describe, expect, it } from 'vitest';
 import { item } from '../support/content.ts';
 import { type Manager, manager, walk } from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const mostBytes = 1024 * 1024;
-/** What the envelope of a list and a record's further members may take on top. */
+/** Allowance for the envelope of a list and further members of records. */
 const fewBytes = 64 * 1024;
 
 let service: TestService;
@@ -16,14 +17,14 @@ beforeEach(async () => {
   return () => service.close();
 });
 
-/** As many labels as a record may have, each as long as it may be: 60 KB or so. */
+/** Returns the maximum number of labels of maximum length: about 60 KB. */
 function manyLabels(): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: 64 }, (_, n) => [`${n}`.padEnd(100, 'k'), 'ü'.repeat(200)]),
   );
 }
 
-/** The bytes of each page, and the ids in their order. */
+/** Returns the size of each page, and the ids in order. */
 async function pagesOf(path: string): Promise<{ bytes: number[]; ids: string[] }> {
   const bytes: number[] = [];
   const ids: string[] = [];
@@ -58,7 +59,7 @@ describe('a page of a list', () => {
     expect(Math.max(...bytes)).toBeLessThanOrEqual(mostBytes + fewBytes);
   });
 
-  it('has one playlist version where that is as large as it may be', async () => {
+  it('has one playlist version of maximum size', async () => {
     const venue = await admin.venue('Venue');
     const { id } = await admin.screen(venue.id, 'Screen');
     for (let n = 1; n <= 4; n++) {

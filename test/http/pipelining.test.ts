@@ -1,4 +1,4 @@
-// Requests that a client sends on one connection before it has the responses to those before.
+// HTTP pipelining: requests that a client sends before it has the earlier responses.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -10,12 +10,12 @@ const head = (method: string, path: string, ...more: string[]) =>
   [`${method} ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');
 const get = (path: string, ...more: string[]) => head('GET', path, ...more);
 const largeBytes = 8 * 1024 * 1024;
-const tinyPerRead = 2_000;
+const requestsPerRead = 2_000;
 
 let listener: Awaited<ReturnType<typeof listen>>;
-/** In the order in which they were begun. */
+/** In order of beginning. */
 let begun: string[];
-let mostInProgress: number;
+let maxInProgress: number;
 let sockets: Socket[];
 let answer: (request: Request) => Promise<Response>;
 
@@ -23,7 +23,7 @@ async function start(limits: ListenerOptions['limits'] = {}): Promise<void> {
   let inProgress = 0;
   const admit = ({ url = '' }: IncomingMessage, outgoing: ServerResponse) => {
     begun.push(url);
-    mostInProgress = Math.max(mostInProgress, ++inProgress);
+    maxInProgress = Math.max(maxInProgress, ++inProgress);
     outgoing.on('close', () => inProgress--);
     return true;
   };
@@ -38,7 +38,9 @@ async function start(limits: ListenerOptions['limits'] = {}): Promise<void> {
 }
 
 beforeEach(async () => {
-  [begun, mostInProgress, sockets] = [[], 0, []];
+  begun = [];
+  maxInProgress = 0;
+  sockets = [];
   answer = async (request) =>
     new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()};`);
   await start();
@@ -66,7 +68,7 @@ async function client({ allowHalfOpen = false } = {}) {
   return { socket, closed, read, text: () => text };
 }
 
-/** All that comes back on a connection until the service closes it. */
+/** Returns everything received on a connection until the service closes it. */
 async function answersTo(bytes: string): Promise<string> {
   const { socket, closed, read } = await client();
   read();
@@ -91,10 +93,10 @@ describe('pipelined requests', () => {
     );
     expect(bodies(text)).toEqual(paths.map((path) => `GET ${path}`));
     expect(begun).toEqual(paths);
-    expect(mostInProgress).toBe(1);
+    expect(maxInProgress).toBe(1);
   });
 
-  it('are answered with the bodies that belong to them, also when these arrive in pieces', async () => {
+  it('are answered with their own bodies, even when these arrive in pieces', async () => {
     const { socket, closed, read } = await client();
     read();
     const large = 'y'.repeat(100_000);
@@ -129,7 +131,7 @@ describe('pipelined requests', () => {
     ]);
   });
 
-  it('are not begun behind a response that the client does not read', async () => {
+  it('do not begin behind a response that the client does not read', async () => {
     answer = async () => new Response(new Uint8Array(largeBytes));
     const { socket, closed, read } = await client();
     socket.write(get('/a') + get('/b') + get('/c', 'Connection: close'));
@@ -140,7 +142,7 @@ describe('pipelined requests', () => {
     expect(begun).toEqual(['/a', '/b', '/c']);
   });
 
-  it('are not begun behind one with Connection: close, and never after their client has gone', async () => {
+  it('do not begin behind one with Connection: close, or after their client has disconnected', async () => {
     expect(bodies(await answersTo(get('/a') + get('/b', 'Connection: close') + get('/c')))).toEqual(
       ['GET /a', 'GET /b'],
     );
@@ -154,7 +156,7 @@ describe('pipelined requests', () => {
     await start();
   });
 
-  it('are all answered to a client that has closed its side', async () => {
+  it('are all answered for a client that has half-closed its connection', async () => {
     answer = async (request) => {
       await sleep(20);
       return new Response(`GET ${new URL(request.url).pathname} ;`);
@@ -165,7 +167,7 @@ describe('pipelined requests', () => {
     expect(bodies(await closed)).toEqual(['GET /a', 'GET /b', 'GET /c']);
   });
 
-  it('are answered before what comes after them and is no request', async () => {
+  it('are answered before malformed input that follows them', async () => {
     answer = async (request) => {
       await sleep(20);
       return new Response(`GET ${new URL(request.url).pathname} ;`);
@@ -182,7 +184,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  it('are answered by the thousand, and read no further ahead than one piece', async () => {
+  it('are answered by the thousand, reading ahead one chunk at most', async () => {
     const { socket, closed, read } = await client();
     const count = 10_000;
     const bytes = Buffer.from(get('/x').repeat(count) + get('/y', 'Connection: close'));
@@ -194,30 +196,30 @@ describe('pipelined requests', () => {
 });
 
 describe('requests that wait behind an unfinished response', () => {
-  it('are bounded in number by what one read delivers', async () => {
+  it('are limited to what one read delivers', async () => {
     answer = () => new Promise(() => {});
     const { socket } = await client();
-    const bytes = Buffer.from(get('/x').repeat(tinyPerRead * 100));
+    const bytes = Buffer.from(get('/x').repeat(requestsPerRead * 100));
     socket.write(bytes);
     await expect.poll(() => begun).toHaveLength(1);
     await sleep(200);
-    // What is beyond the buffers of the system was not taken.
+    // Data beyond the system buffers was not read.
     expect(socket.writableLength).toBeGreaterThan(0);
   });
 
   it('are dropped with their connection when too many wait on all connections together', async () => {
     answer = () => new Promise(() => {});
-    const modest = await client();
-    modest.socket.write(get('/x') + get('/x'));
+    const small = await client();
+    small.socket.write(get('/x') + get('/x'));
     const greedy = await Promise.all(Array.from({ length: 20 }, () => client()));
-    for (const { socket } of greedy) socket.write(get('/x').repeat(tinyPerRead));
+    for (const { socket } of greedy) socket.write(get('/x').repeat(requestsPerRead));
     await expect
       .poll(() => greedy.filter(({ socket }) => socket.resume().closed).length)
       .toBeGreaterThan(5);
-    expect(modest.socket.closed).toBe(false);
+    expect(small.socket.closed).toBe(false);
   });
 
-  it('are not cut off because the service has not read the rest of the next one', async () => {
+  it('do not time out because the service has paused reading', async () => {
     await listener.close();
     await start({ headersTimeout: 100, requestTimeout: 300, connectionsCheckingInterval: 20 });
     answer = async (request) => {
@@ -233,7 +235,7 @@ describe('requests that wait behind an unfinished response', () => {
     expect((await closed).match(/HTTP\/1\.1 \d+/g)).toEqual(
       Array.from({ length: 3 }, () => 'HTTP/1.1 200'),
     );
-    // It is, when the rest does not come.
+    // It does time out when the rest never arrives.
     const late = await answersTo(get('/slow') + get('/a') + last.slice(0, 10));
     expect(late.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 408']);
   });

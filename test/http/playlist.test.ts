@@ -55,7 +55,7 @@ describe('GET /devices/:id/playlist', () => {
     });
   });
 
-  it('200 with further members of items as they were published, order and nesting too', async () => {
+  it('200 with further members of items as published, in order and nesting', async () => {
     const tv = await service.tv();
     const items = [
       item({
@@ -101,7 +101,7 @@ describe('GET /devices/:id/playlist', () => {
     expect((await next.send('GET', 'playlist')).body).toMatchObject({ id, version: 1 });
   });
 
-  it('200 to HEAD, with the same headers and no body', async () => {
+  it('200 for HEAD, with the same headers and no body', async () => {
     const tv = await service.tv();
     await publish(tv, { items: [item()] });
     const get = await tv.send('GET', 'playlist');
@@ -166,7 +166,7 @@ describe('GET /devices/:id/playlist', () => {
       ).toBe(200);
     });
 
-    it('404, not 304, when there is none any more', async () => {
+    it('404, not 304, when the playlist was withdrawn', async () => {
       const { tv, first } = await asked((etag) => etag);
       await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
       const answer = await tv.send('GET', 'playlist', {
@@ -177,7 +177,7 @@ describe('GET /devices/:id/playlist', () => {
   });
 
   describe('validUntil', () => {
-    it('is what the publisher gave, in seconds, also when that came in milliseconds', async () => {
+    it('is the publisher’s time in seconds, even if given in milliseconds', async () => {
       const tv = await service.tv();
       const until = seconds() + 3600;
       await publish(tv, { items: [item()], validUntil: until * 1000 + 999 });
@@ -194,7 +194,7 @@ describe('GET /devices/:id/playlist', () => {
       expect(await deviceOf(tv)).toMatchObject({ lastPlaylistStatus: 404, lastPlaylistVersion: 1 });
     });
 
-    it('is the publication + 365 days when none was given, and the ETag stands still for 185 days', async () => {
+    it('defaults to the publication + 365 days, with a stable ETag for 185 days', async () => {
       const tv = await service.tv();
       const published = seconds();
       await publish(tv, { items: [item()] });
@@ -208,7 +208,7 @@ describe('GET /devices/:id/playlist', () => {
       expect(last.headers.get('etag')).toBe(first.headers.get('etag'));
     });
 
-    it('is moved on by 365 days when fewer than 180 are left, again and again, and the version stays', async () => {
+    it('is extended by 365 days whenever fewer than 180 are left, without a new version', async () => {
       const tv = await service.tv();
       const published = seconds();
       await publish(tv, { items: [item()] });
@@ -226,7 +226,7 @@ describe('GET /devices/:id/playlist', () => {
     });
   });
 
-  it('404 playlist_not_found when nothing was published, and the device was seen all the same', async () => {
+  it('404 playlist_not_found when nothing was published, and the device counts as seen', async () => {
     const tv = await service.tv();
     service.clock.advance(1000);
     expectProblem(await tv.send('GET', 'playlist'), 404, 'playlist_not_found');
@@ -249,7 +249,7 @@ describe('GET /devices/:id/playlist', () => {
     expect((await tv.send('GET', 'playlist')).body).toMatchObject({ id, version: 2, items });
   });
 
-  it('reads no body and knows no query parameters', async () => {
+  it('ignores a body and query parameters', async () => {
     const tv = await service.tv();
     expect(
       (await service.send('GET', `/devices/${tv.screenId}/config?x=1&x=2`, { key: tv.apiKey }))
@@ -306,23 +306,23 @@ describe('GET /devices/:id/playlist, from several origins', () => {
     },
   );
 
-  it('200 from the next one when one has none, or fails', async () => {
+  it('200 from the next one when one has no playlist, or fails', async () => {
     const { answer } = await asked(none, failing, having('object-store'));
     expect(answer.headers.get('x-source')).toBe('object-store');
   });
 
-  it('404 when all say none', async () => {
+  it('404 when none has a playlist', async () => {
     const { answer } = await asked(none, none);
     expectProblem(answer, 404, 'playlist_not_found');
   });
 
-  it('404 when one has decided that there is none, and the next is not asked', async () => {
+  it('404 when one has a withdrawal, and the next is not asked', async () => {
     const decided = answers('store', async () => ({ kind: 'decided-none' }));
     const { answer } = await asked(failing, decided, having('object-store'));
     expectProblem(answer, 404, 'playlist_not_found');
   });
 
-  it('500 playlist_fetch_failed when none delivers and one failed; the device remembers the version it had', async () => {
+  it('500 playlist_fetch_failed when none delivers and one failed; the device keeps its last version', async () => {
     const { answer, device } = await asked(failing, none);
     expectProblem(answer, 500, 'playlist_fetch_failed');
     expect(answer.text).not.toContain('planted');

@@ -59,7 +59,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     });
   });
 
-  it('200 with items in their order, their further members kept', async () => {
+  it('200 with items in order and with further members', async () => {
     const items = [
       item({
         campaignId: '33333333-3333-4333-8333-333333333333',
@@ -78,7 +78,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expect((await tv.send('GET', 'playlist')).body.items).toEqual(items);
   });
 
-  it('200 with creative ids of any version, in lower case', async () => {
+  it('200 with creative ids of any UUID version, in lower case', async () => {
     const creativeId = 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF';
     expect((await publish({ items: [item({ creativeId })] })).items[0].creativeId).toBe(
       creativeId.toLowerCase(),
@@ -97,7 +97,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expect((await admin.get(path())).body.version).toBe(1);
   });
 
-  it('200 unchanged for the same content, however often and however written', async () => {
+  it('200 unchanged for the same content, in any notation', async () => {
     const first = await publish({
       items: [item({ campaignId: 'c', extra: { a: 1, b: 2 } })],
       validUntil: seconds() + 60,
@@ -125,7 +125,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expect((await history()).items).toEqual([second, { ...first, status: 'superseded' }]);
   });
 
-  it('200 with one version each when two publish at the same moment', async () => {
+  it('200 with one version each for two simultaneous publications', async () => {
     await Promise.all([publish(other(1)), publish(other(2)), publish(other(3))]);
     const { items } = await history();
     expect(
@@ -148,7 +148,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     ]);
   });
 
-  it('200 with a new version after the end; the former one stays expired', async () => {
+  it('200 with a new version after expiry; the former one stays expired', async () => {
     const first = await publish({ items: [item()], validUntil: seconds() + 60 });
     service.clock.advance(60_000);
     const second = await publish({ items: [item()], validUntil: seconds() + 60 });
@@ -163,7 +163,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     ['now', 0],
     ['the past', -1],
     ['long past', -1_000_000],
-  ])('400 for a validUntil of %s, and what stood stays', async (_, offset) => {
+  ])('400 for a validUntil of %s, and the playlist stays', async (_, offset) => {
     const first = await publish({ items: [item()] });
     expectInvalid(
       await admin.put(path(), { items: [item({ duration: 3 })], validUntil: seconds() + offset }),
@@ -220,7 +220,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expectInvalid(await admin.put(path(), [item()]), '');
   });
 
-  it('404 screen_not_found before the body is judged', async () => {
+  it('404 screen_not_found before the body is validated', async () => {
     expectProblem(await admin.put(`/v1/screens/${unknownId}/playlist`, {}), 'screen_not_found');
   });
 
@@ -237,10 +237,10 @@ describe('PUT /v1/screens/:id/playlist', () => {
 });
 
 describe('GET /v1/screens/:id/playlist', () => {
-  it('404 playlist_not_found when there never was one', async () =>
+  it('404 playlist_not_found when nothing was published', async () =>
     expectProblem(await admin.get(path()), 'playlist_not_found'));
 
-  it('200 with the status expired from its end on, 404 for the TV', async () => {
+  it('200 with the status expired from validUntil on, 404 for the TV', async () => {
     const tv = await service.tv(screenId);
     const playlist = await publish({ items: [item()], validUntil: seconds() + 60 });
     expect(playlist.validUntil).toBe(seconds() + 60);
@@ -257,7 +257,7 @@ describe('GET /v1/screens/:id/playlist', () => {
 });
 
 describe('DELETE /v1/screens/:id/playlist', () => {
-  it('204, and there is none for managers and TVs; the history keeps it', async () => {
+  it('204, then 404 for managers and TVs; the history keeps it', async () => {
     const tv = await service.tv(screenId);
     const first = await publish({ items: [item()] });
     expect(await admin.delete(path())).toMatchObject({ status: 204, text: '' });
@@ -266,7 +266,7 @@ describe('DELETE /v1/screens/:id/playlist', () => {
     expect((await history()).items).toEqual([{ ...first, status: 'withdrawn' }]);
   });
 
-  it('204 also when there is none, or it is withdrawn already', async () => {
+  it('204 even when there is none, or it is already withdrawn', async () => {
     expect((await admin.delete(path())).status).toBe(204);
     await publish({ items: [item()] });
     for (let times = 0; times < 2; times++) expect((await admin.delete(path())).status).toBe(204);
@@ -316,7 +316,7 @@ describe('GET /v1/screens/:id/playlists', () => {
     expectInvalid(await admin.get(`${path()}s?${query}`), `query.${query.split('=')[0]}`),
   );
 
-  it('404 screen_not_found, and a deleted screen leaves nothing to its successor', async () => {
+  it('404 screen_not_found, and a new screen of the same name has no history', async () => {
     expectProblem(await admin.get(`/v1/screens/${unknownId}/playlists`), 'screen_not_found');
     const screen = await service.screen();
     screenId = screen.id;

@@ -1,4 +1,5 @@
-// What holds for every path: methods, ids, problems, the order of checks, other origins, and what stands beside the operations.
+// Rules for every path: methods, ids, problems, the order of checks, CORS, and the paths beside the
+// operations.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, operations } from '../../src/wire/operations.ts';
 import {
@@ -32,7 +33,7 @@ beforeAll(async () => {
   admin = manager(service);
 });
 
-/** The headers that every answer has. */
+/** Headers of every response. */
 function expectCommonHeaders({ headers }: Answer): void {
   expect(headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -57,7 +58,7 @@ describe('paths', () => {
     '/docs/x',
     '/%',
     '/v1/%2e%2e/healthz2',
-  ])('404 not_found at %s, with no credential asked for', async (path) => {
+  ])('404 not_found at %s, without a credential', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await service.send(method, path);
       expectProblem(answer, 'not_found');
@@ -67,7 +68,7 @@ describe('paths', () => {
   });
 
   it.each([...paths, ...system])(
-    '405 method_not_allowed at %s with Allow, with no credential asked for',
+    '405 method_not_allowed at %s with Allow, without a credential',
     async (path) => {
       const own: string[] = table
         .filter((operation) => operation.path === path)
@@ -119,7 +120,8 @@ describe('HEAD', () => {
     '/docs',
     '/v1/reports/impressions',
   ])('%s as GET, without a body', async (path) => {
-    const [head, get] = [await admin.send('HEAD', path), await admin.get(path)];
+    const head = await admin.send('HEAD', path);
+    const get = await admin.get(path);
     expect(head).toMatchObject({ status: 200, text: '' });
     const named = ({ headers }: Answer) => {
       const own = [
@@ -153,14 +155,14 @@ describe('X-Request-Id', () => {
   );
 
   it.each(['', 'x'.repeat(129), 'a b', 'a/b', 'a,b', '<script>', 'ä'])(
-    'is ours instead of %j',
+    'is a new one instead of %j',
     async (id) => {
       const answer = await service.send('GET', '/healthz', { headers: { 'X-Request-Id': id } });
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     },
   );
 
-  it('is another one for each request', async () => {
+  it('differs for each request', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, async () =>
         (await service.send('GET', '/healthz')).headers.get('x-request-id'),
@@ -247,23 +249,23 @@ describe('the order of checks', () => {
     ['application/x-www-form-urlencoded', 415],
     ['multipart/form-data; boundary=x', 415],
     ['json', 415],
-  ])('takes a body of %s with %i', async (type, status) => {
+  ])('accepts a body of %s with %i', async (type, status) => {
     expect(
       (await admin.send('PATCH', path, { body: '{}', headers: { 'Content-Type': type } })).status,
     ).toBe(status);
   });
 
-  it('takes a body without a type', async () =>
+  it('accepts a body without a type', async () =>
     expect((await admin.send('PATCH', path, { body: {}, untyped: true })).status).toBe(200));
 
-  it('asks no type of an empty body', async () => {
+  it('needs no type for an empty body', async () => {
     const tv = await service.tv();
     expect(
       (await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { headers: text })).status,
     ).toBe(200);
   });
 
-  it('takes no notice of a body that the operation does not have', async () => {
+  it('ignores a body if the operation has none', async () => {
     expect((await admin.send('DELETE', path, { body: 'nonsense', headers: text })).status).toBe(
       204,
     );
@@ -281,12 +283,12 @@ describe('the order of checks', () => {
 });
 
 describe('problems', () => {
-  it('have type, title, status, detail, code and requestId, and nothing that is empty', async () => {
+  it('have type, title, status, detail, code and requestId, and no empty members', async () => {
     const { body } = await admin.get(`/v1/venues/${unknownId}`);
     expect(Object.keys(body)).toEqual(['type', 'title', 'status', 'detail', 'code', 'requestId']);
   });
 
-  it('500 internal_error tells nothing of its cause', async () => {
+  it('500 internal_error does not reveal its cause', async () => {
     const logged: object[] = [];
     const silent = () => {};
     const log = {
@@ -319,7 +321,7 @@ describe('problems', () => {
     broken = false;
   });
 
-  it('name no secret: not the token, not the pairing code', async () => {
+  it('contain no secret: not the token, not the pairing code', async () => {
     const { code } = await service.code();
     const answers = [
       await service.send('GET', '/v1/me', { key: `${adminToken}X` }),
@@ -362,11 +364,11 @@ describe('the listener', () => {
     );
   });
 
-  it('400 for what is no HTTP', async () => {
+  it('400 for input that is not HTTP', async () => {
     expect(await rawRequest(service.url, 'HELO example.com\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('413 for a body in chunks that grows past the limit', async () => {
+  it('413 for a chunked body that exceeds the limit', async () => {
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
     const lines = [
       'Host: a',
@@ -445,7 +447,7 @@ describe('other origins (CORS)', () => {
     expect(headers.get('vary')).toContain('Origin');
   });
 
-  it('takes nothing from another Vary', async () => {
+  it('keeps another Vary', async () => {
     const { headers } = await open.send('GET', '/v1/reports/impressions', {
       key: adminToken,
       headers: { Origin: origin },
@@ -453,7 +455,7 @@ describe('other origins (CORS)', () => {
     expect(headers.get('vary')?.split(/, */).toSorted()).toEqual(['Accept', 'Origin']);
   });
 
-  it('lets in no other origin, and packaged apps when they are named', async () => {
+  it('allows no other origin, and packaged apps if configured', async () => {
     for (const other of [
       'https://evil.example.com',
       'http://tv.example.com',
@@ -469,13 +471,13 @@ describe('other origins (CORS)', () => {
     ).toBe('null');
   });
 
-  it('lets in all by *', async () => {
+  it('allows all origins with *', async () => {
     const all = await startService({ corsOrigins: ['*'] });
     const { headers } = await all.send('GET', '/healthz', { headers: { Origin: origin } });
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('OPTIONS 405 and no header of CORS when no origin was configured', async () => {
+  it('OPTIONS 405 and no CORS headers if no origin is configured', async () => {
     const answer = await service.send('OPTIONS', '/v1/venues', {
       headers: { Origin: origin, 'Access-Control-Request-Method': 'GET' },
     });
@@ -485,7 +487,7 @@ describe('other origins (CORS)', () => {
   });
 });
 
-describe('outside both families', () => {
+describe('outside both APIs', () => {
   it('GET /healthz 200', async () => {
     const answer = await service.send('GET', '/healthz');
     expect(answer).toMatchObject({
@@ -566,7 +568,7 @@ describe('GET /metrics', () => {
     { 'X-Forwarded-For': 'unknown' },
     { Forwarded: 'for=203.0.113.7' },
     { Via: '1.1 x' },
-  ])('401 credential_missing through a proxy, whatever it says: %j', async (headers) => {
+  ])('401 credential_missing through a proxy, with any headers: %j', async (headers) => {
     for (const to of [service, guarded]) {
       const answer = await scrape(to, headers as unknown as Record<string, string>);
       expectProblem(answer, 'credential_missing');

@@ -61,7 +61,7 @@ describe('GET /readyz?verbose', () => {
     ]);
   });
 
-  it('leaves GET /readyz as it is', async () => {
+  it('does not affect GET /readyz', async () => {
     says = fails;
     await get();
     expect(await service.send('GET', '/readyz')).toMatchObject({
@@ -70,7 +70,7 @@ describe('GET /readyz?verbose', () => {
     });
   });
 
-  it('tells how an origin fares, since when, and how it failed last, with no word of its own', async () => {
+  it('reports the state of an origin, since when, and its last failure, without its own text', async () => {
     await get();
     expect(await onDemand()).toMatchObject({
       status: 'ok',
@@ -99,7 +99,7 @@ describe('GET /readyz?verbose', () => {
     });
   });
 
-  it('says that an origin is left alone, until it is back', async () => {
+  it('reports an open circuit breaker until the origin recovers', async () => {
     says = fails;
     for (let n = 0; n < 7; n++) await get();
     expect(await onDemand()).toMatchObject({ status: 'open', counts: { failed: 5, skipped: 2 } });
@@ -111,7 +111,7 @@ describe('GET /readyz?verbose', () => {
     expect(await onDemand()).toMatchObject({ status: 'ok', counts: { none: 1 } });
   });
 
-  it('503 with the same lines when the store takes no changes', async () => {
+  it('503 with the same lines when the store rejects changes', async () => {
     const inner = await openStore('memory:');
     const broken = await mounted({ store: faultyStore(inner) });
     await inner.close();
@@ -126,8 +126,8 @@ describe('GET /readyz?verbose', () => {
   });
 });
 
-describe('the look at the store', () => {
-  it('is shared by all who ask within 250 ms, whether it succeeds or fails', async () => {
+describe('the check of the store', () => {
+  it('is shared by all requests within 250 ms, whether it succeeds or fails', async () => {
     const inner = await openStore('memory:');
     let looks = 0;
     let answer = () => Promise.resolve();
@@ -158,7 +158,7 @@ describe('the look at the store', () => {
 });
 
 describe('GET /metrics', () => {
-  it('counts what was asked of each origin, by outcome', async () => {
+  it('counts requests to each origin by outcome', async () => {
     await get();
     says = () => null;
     await get();
@@ -180,7 +180,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('shows an origin that is left alone', async () => {
+  it('shows an open circuit breaker', async () => {
     expect(await metric('signage_origin_breaker_open')).toEqual({
       '{origin="on-demand"}': 0,
       '{origin="store"}': 0,
@@ -195,7 +195,7 @@ describe('GET /metrics', () => {
 });
 
 describe('the log', () => {
-  it('says once a minute that an origin fails, whatever the number of TVs', async () => {
+  it('reports a failing origin once a minute, for any number of TVs', async () => {
     const said: Record<string, unknown>[] = [];
     const log = {
       debug: () => {},

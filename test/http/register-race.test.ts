@@ -9,7 +9,7 @@ import { mounted } from '../support/mounted.ts';
 import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const racers = 100;
+const requestCount = 100;
 const someone: TenantCaller = {
   actor: system,
   role: 'platform',
@@ -22,7 +22,7 @@ const someone: TenantCaller = {
 const opened: Store[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.close())));
 
-/** Everything in the store that a registration could change. */
+/** Returns everything in the store that a registration could change. */
 async function rows(store: Store, { screenId, tenantId }: { screenId: string; tenantId: string }) {
   const devices = await store.list('devices', { limit: 200 });
   const keys = await store.read.select(
@@ -41,7 +41,7 @@ async function rows(store: Store, { screenId, tenantId }: { screenId: string; te
   };
 }
 
-describe('POST /devices/register, raced', () => {
+describe('POST /devices/register, simultaneously', () => {
   it.each([
     ['memory:', async () => 'memory:'],
     ['a folder', temporaryFolder],
@@ -51,14 +51,14 @@ describe('POST /devices/register, raced', () => {
       const service = await startService({ store: await location() });
       const { code, screenId } = await service.code();
       const answers = await Promise.all(
-        Array.from({ length: racers }, (_, n) =>
+        Array.from({ length: requestCount }, (_, n) =>
           service.register(code, { deviceInfo: { model: `TV ${n}` } }),
         ),
       );
       const won = answers.filter(({ status }) => status === 201);
       expect(won).toHaveLength(1);
       expect(answers.filter(({ body }) => body.code === 'pairing_code_used')).toHaveLength(
-        racers - 1,
+        requestCount - 1,
       );
       const devices = (await service.manage('GET', '/v1/devices')).body.items;
       expect(devices).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('POST /devices/register, raced', () => {
     const codes: string[] = [];
     for (let n = 0; n < 5; n++) codes.push((await service.code(id)).code);
     const answers = await Promise.all(
-      Array.from({ length: racers }, (_, n) => service.register(codes[n % 5]!)),
+      Array.from({ length: requestCount }, (_, n) => service.register(codes[n % 5]!)),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     const others = new Set(answers.map(({ body }) => body.code).filter(Boolean));
@@ -91,7 +91,7 @@ describe('POST /devices/register, raced', () => {
     expect((await service.manage('GET', '/v1/devices')).body.items).toHaveLength(1);
   });
 
-  async function onHeldDisk(location: string) {
+  async function onSlowDisk(location: string) {
     const disk = heldDisk(nodeFileSystem);
     const clock = new ManualClock();
     const store = await openStore(location, { clock, disk });
@@ -106,7 +106,8 @@ describe('POST /devices/register, raced', () => {
         idempotencyKey: n % 2 === 0 ? undefined : `racer-number-${String(n).padStart(4, '0')}`,
         body: { pairingCode: code, deviceInfo: {} as never },
       });
-    const race = () => Promise.allSettled(Array.from({ length: racers }, (_, n) => register(n)));
+    const race = () =>
+      Promise.allSettled(Array.from({ length: requestCount }, (_, n) => register(n)));
     return {
       disk,
       store,
@@ -120,8 +121,8 @@ describe('POST /devices/register, raced', () => {
     };
   }
 
-  it('one binding while the disk holds fdatasync back for 50 ms, and nobody sees it before', async () => {
-    const { disk, store, race, screenId, tenantId } = await onHeldDisk(await temporaryFolder());
+  it('one binding while fdatasync takes 50 ms, and it is not visible before', async () => {
+    const { disk, store, race, screenId, tenantId } = await onSlowDisk(await temporaryFolder());
     disk.holdMs = 50;
     const racing = race();
     await new Promise((resolve) => setTimeout(resolve, 25));
@@ -143,9 +144,9 @@ describe('POST /devices/register, raced', () => {
     expect(after.screen).toMatchObject({ state: 'active', deviceId: after.devices[0]?.id });
   });
 
-  it('no binding and nothing changed when that fdatasync fails, also after a restart', async () => {
+  it('no binding and no change when that fdatasync fails, even after a restart', async () => {
     const location = await temporaryFolder();
-    const { disk, store, race, register, screenId, tenantId } = await onHeldDisk(location);
+    const { disk, store, race, register, screenId, tenantId } = await onSlowDisk(location);
     const before = await rows(store, { screenId, tenantId });
     disk.holdMs = 50;
     disk.failing = true;

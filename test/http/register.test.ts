@@ -39,7 +39,7 @@ const statusOf = async (code: string) =>
 const post = (body: unknown, sent: Sent = {}) =>
   service.send('POST', '/devices/register', { body, ...sent });
 
-/** What a refusal must leave alone: the records, and the code, which still works afterwards. */
+/** Expects that an error changed no record, and that the code still works. */
 async function expectUnused(code: string, before: unknown): Promise<void> {
   expect(await snapshot(service)).toEqual(before);
   expect((await statusOf(code)).status).toBe('pending');
@@ -110,7 +110,8 @@ describe('POST /devices/register', () => {
     const { code, screenId } = await service.code();
     const { apiKey } = (await service.register(code)).body;
     expect(apiKey).toMatch(/^dak_[0-9A-Za-z]{49}$/);
-    const [secret, checksum] = [apiKey.slice(4, 47), apiKey.slice(47)];
+    const secret = apiKey.slice(4, 47);
+    const checksum = apiKey.slice(47);
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const value = [...checksum].reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
     expect(value).toBe(crc32(secret));
@@ -150,7 +151,7 @@ describe('POST /devices/register', () => {
     expect(await deviceOf(first.deviceId)).toMatchObject({ state: 'suspended' });
   });
 
-  it('201 whatever Authorization says', async () => {
+  it('201 with any Authorization header', async () => {
     const { code } = await service.code();
     expect(
       (await service.register(code, { headers: { authorization: 'Bearer nonsense' } })).status,
@@ -353,7 +354,7 @@ describe('POST /devices/register', () => {
       expect(await snapshot(service)).toEqual(before);
     });
 
-    it('201 in the last millisecond of its life', async () => {
+    it('201 in the last millisecond before expiry', async () => {
       const { code } = await service.code();
       service.clock.advance(15 * minute - 1);
       expect((await service.register(code)).status).toBe(201);
@@ -378,14 +379,14 @@ describe('POST /devices/register', () => {
       expect(await screenOf(screenId)).toMatchObject({ state: 'provisioning', deviceId: null });
     });
 
-    it('410 pairing_code_cancelled, not expired, also after its life', async () => {
+    it('410 pairing_code_cancelled, not expired, even past its expiry', async () => {
       const { code } = await service.code();
       await service.manage('DELETE', `/v1/devices/provisioning-codes/${code}`);
       service.clock.advance(16 * minute);
       expectProblem(await service.register(code), 410, 'pairing_code_cancelled');
     });
 
-    it('410 pairing_code_cancelled when another code of the screen was used, also after that device is revoked', async () => {
+    it('410 pairing_code_cancelled when another code of the screen was used, even after that device is revoked', async () => {
       const { code, screenId } = await service.code();
       const { deviceId } = await service.tv(screenId);
       expectProblem(await service.register(code), 410, 'pairing_code_cancelled');
@@ -412,7 +413,7 @@ describe('POST /devices/register', () => {
       expect((await tv.send('GET', 'config')).status).toBe(200);
     });
 
-    it('409 pairing_code_used also after its life, and after the device was revoked', async () => {
+    it('409 pairing_code_used even past its expiry, and after the device was revoked', async () => {
       const tv = await service.tv();
       service.clock.advance(16 * minute);
       expectProblem(await service.register(tv.code), 409, 'pairing_code_used');
@@ -422,7 +423,7 @@ describe('POST /devices/register', () => {
     });
   });
 
-  describe('the same answer again', () => {
+  describe('a repeated registration', () => {
     const idempotency = (key: string) => ({ headers: { 'idempotency-key': key } });
     let count = 0;
     const freshKey = () => `a-random-secret-${String(++count).padStart(6, '0')}`;
@@ -442,7 +443,7 @@ describe('POST /devices/register', () => {
       };
     }
 
-    it('201 byte for byte for the same code and Idempotency-Key, and nothing is made twice', async () => {
+    it('201 with the same bytes for the same code and Idempotency-Key, creating nothing twice', async () => {
       const { first, again } = await registered(someInfo);
       const before = await snapshot(service);
       for (let repeat = 0; repeat < 3; repeat++) {
@@ -454,7 +455,7 @@ describe('POST /devices/register', () => {
       expect(await snapshot(service)).toEqual(before);
     });
 
-    it('201 with a key of the usual form, which works', async () => {
+    it('201 with a well-formed key that works', async () => {
       const { first, screenId, again } = await registered();
       expect(first.body.apiKey).toMatch(/^dak_[0-9A-Za-z]{49}$/);
       const { apiKey } = (await again()).body;
@@ -463,13 +464,13 @@ describe('POST /devices/register', () => {
       ).toBe(200);
     });
 
-    it('201 with the config as it was then', async () => {
+    it('201 with the config of the first response', async () => {
       const { first, screenId, again } = await registered();
       await service.manage('PUT', `/v1/screens/${screenId}/config`, { syncIntervalMinutes: 99 });
       expect((await again()).text).toBe(first.text);
     });
 
-    it('201 whatever deviceInfo says now, and the stored one stays', async () => {
+    it('201 with any deviceInfo, and the stored one stays', async () => {
       const { first, again } = await registered(someInfo);
       expect((await again({ model: 'another' })).text).toBe(first.text);
       expect((await deviceOf(first.body.deviceId)).deviceInfo).toEqual(someInfo);
@@ -489,7 +490,7 @@ describe('POST /devices/register', () => {
       expectProblem(await again(), 409, 'pairing_code_used');
     });
 
-    it('201 after the apiKey was only refused, for another path', async () => {
+    it('201 after the apiKey was only rejected, for another path', async () => {
       const { first, again } = await registered();
       const other = await service.send('GET', '/devices/nonsense/config', {
         key: first.body.apiKey,
@@ -523,7 +524,7 @@ describe('POST /devices/register', () => {
       expectProblem(await service.register(code), 409, 'pairing_code_used');
     });
 
-    it('409 with a key when the first came without', async () => {
+    it('409 with a key when the first had none', async () => {
       const { code } = await service.code();
       await service.register(code);
       expectProblem(
@@ -534,7 +535,8 @@ describe('POST /devices/register', () => {
     });
 
     it('another apiKey for another code with the same Idempotency-Key', async () => {
-      const [one, two] = [await service.code(), await service.code()];
+      const one = await service.code();
+      const two = await service.code();
       const key = freshKey();
       const [first, second] = [
         await service.register(one.code, idempotency(key)),
@@ -544,7 +546,7 @@ describe('POST /devices/register', () => {
       expect(first.body.apiKey).not.toBe(second.body.apiKey);
     });
 
-    it('one device when the request and its repeats race', async () => {
+    it('one device when the request and its repetitions are simultaneous', async () => {
       const { code } = await service.code();
       const key = freshKey();
       const answers = await Promise.all(

@@ -17,7 +17,7 @@ const rows = async (query = '') => {
 };
 const csv = (Accept: string, query = '') =>
   admin.send('GET', `${path}${query}`, { headers: { Accept } });
-/** Seconds of the first hour of a day in November 2026. */
+/** Returns a time in the first hour of a day in November 2026, in seconds. */
 const day = (date: number) => Date.UTC(2026, 10, date, 1) / 1000;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 
 describe('GET /v1/reports/impressions', () => {
-  it('200 by campaign, sorted by key; seconds sum the durations, whatever else the TV sent', async () => {
+  it('200 by campaign, sorted by key; seconds add up valid durations', async () => {
     const expected = [
       { key: guid(1), impressions: 3, seconds: 2.75 },
       { key: guid(2), impressions: 1, seconds: 10 },
@@ -97,7 +97,7 @@ describe('GET /v1/reports/impressions', () => {
     );
   });
 
-  it('200 by day: of the event’s own time, or of receipt', async () => {
+  it('200 by day of the event’s timestamp, or of its receipt', async () => {
     expect(await rows('?groupBy=day')).toEqual([
       { key: '2026-11-18', impressions: 1, seconds: 10 },
       { key: '2026-11-19', impressions: 2, seconds: 2.5 },
@@ -142,7 +142,7 @@ describe('GET /v1/reports/impressions', () => {
     await admin.delete(`/v1/tenants/${other.id}`);
   });
 
-  it('200 goes on counting what came from screens that are gone', async () => {
+  it('200 keeps counting events of deleted screens', async () => {
     const tv = await service.tv();
     await tv.send('POST', 'events', { body: [impression({ campaignId: guid(9), duration: 1 })] });
     await admin.delete(`/v1/screens/${tv.screenId}?force=true`);
@@ -164,7 +164,7 @@ describe('GET /v1/reports/impressions as CSV', () => {
     );
   });
 
-  it('200 with the header alone when there is nothing', async () => {
+  it('200 with only the header when there are no rows', async () => {
     expect((await csv('text/csv', '?from=2027-01-01')).text).toBe('key,impressions,seconds\r\n');
   });
 
@@ -185,7 +185,7 @@ describe('GET /v1/reports/impressions as CSV', () => {
     expect(headers.get('vary')).toBe('Accept');
   });
 
-  it('200 with keys in quotes where they need it, and none that a spreadsheet would run', async () => {
+  it('200 with keys quoted where necessary, and none that a spreadsheet would evaluate', async () => {
     const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere', '=1+1'].map((key) => ({
       key,
       impressions: 1,
@@ -201,6 +201,6 @@ describe('GET /v1/reports/impressions as CSV', () => {
     );
   });
 
-  it('400 is a problem document all the same', async () =>
+  it('400 is still a problem document', async () =>
     expectInvalid(await csv('text/csv', '?from=x'), 'query.from'));
 });

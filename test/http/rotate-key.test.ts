@@ -5,7 +5,7 @@ import { type Answer, type BoundTv, startService, type TestService } from '../su
 
 let service: TestService;
 let count = 0;
-/** A secret that no other test uses. */
+/** Returns a secret that no other test uses. */
 const freshSecret = () => `a-secret-for-one-rotation-${++count}`;
 
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 interface RotatingTv extends BoundTv {
   /** Rotates with a key; `secret` is the `Idempotency-Key`, if any. */
   rotate(key: string, secret?: string): Promise<Answer>;
-  /** The code, or status, that a call with a key is answered with; it is a use of the key. */
+  /** Uses a key for a request. Returns the code or status of the response. */
   call(key: string, what?: 'playlist' | 'config' | 'events'): Promise<string | number>;
   audit(): Promise<string[]>;
 }
@@ -46,7 +46,7 @@ async function rotatingTv(): Promise<RotatingTv> {
   };
 }
 
-/** A TV whose old key is retiring, and the new one that waits. */
+/** Returns a TV with a retiring old key, and the unused new key. */
 async function waiting(secret = freshSecret()) {
   const tv = await rotatingTv();
   const { body } = await tv.rotate(tv.apiKey, secret);
@@ -54,7 +54,7 @@ async function waiting(secret = freshSecret()) {
 }
 
 describe('POST /devices/:id/keys/rotate', () => {
-  it('201 with a new key, not to be kept by caches; the old one goes on working', async () => {
+  it('201 with a new key that must not be cached; the old one keeps working', async () => {
     const tv = await rotatingTv();
     const answer = await tv.rotate(tv.apiKey, freshSecret());
     expect(answer.status).toBe(201);
@@ -67,7 +67,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
   });
 
-  it("201 by the device's id too, and marks the device as seen", async () => {
+  it('201 with the device id, too, and the device counts as seen', async () => {
     const tv = await rotatingTv();
     service.clock.advance(60_000);
     const answer = await service.send('POST', `/devices/${tv.deviceId.toUpperCase()}/keys/rotate`, {
@@ -78,7 +78,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(lastSeenAt).toBe(new Date(service.clock.now()).toISOString());
   });
 
-  it('the same 201, byte for byte, for the same Idempotency-Key, however often, and nothing changes', async () => {
+  it('the same 201, byte for byte, for the same Idempotency-Key, without changes', async () => {
     const { tv, old, fresh, secret } = await waiting();
     const answers = [
       await tv.rotate(old, secret),
@@ -94,7 +94,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     ]);
   });
 
-  it('one key for the same Idempotency-Key by many at the same moment', async () => {
+  it('one key for many simultaneous requests with the same Idempotency-Key', async () => {
     const tv = await rotatingTv();
     const secret = freshSecret();
     const answers = await Promise.all(
@@ -104,7 +104,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
   });
 
-  it('201 with a newer key for another Idempotency-Key, and the one that waited is dead', async () => {
+  it('201 with a newer key for another Idempotency-Key, which revokes the unused one', async () => {
     const { tv, old, fresh } = await waiting();
     const newer = (await tv.rotate(old, freshSecret())).body.apiKey;
     expect(newer).not.toBe(fresh);
@@ -118,7 +118,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     ]);
   });
 
-  it('201 with another key each time without an Idempotency-Key, of which the last one waits', async () => {
+  it('201 with another key each time without an Idempotency-Key; only the last one is usable', async () => {
     const tv = await rotatingTv();
     const keys: string[] = [];
     for (let n = 0; n < 3; n++) keys.push((await tv.rotate(tv.apiKey)).body.apiKey);
@@ -133,7 +133,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     ]);
   });
 
-  it('400 idempotency_key_reused for the Idempotency-Key of a new key that is dead: a late repeat kills nothing', async () => {
+  it('400 idempotency_key_reused for the Idempotency-Key of a revoked new key: a late repetition revokes nothing', async () => {
     const { tv, old, secret } = await waiting();
     const newer = (await tv.rotate(old, freshSecret())).body.apiKey;
     const answer = await tv.rotate(old, secret);
@@ -146,9 +146,10 @@ describe('POST /devices/:id/keys/rotate', () => {
     ]);
   });
 
-  it('another key for the same Idempotency-Key by another key or another TV', async () => {
+  it('another key for the same Idempotency-Key of another key or another TV', async () => {
     const secret = freshSecret();
-    const [one, other] = [await waiting(secret), await waiting(secret)];
+    const one = await waiting(secret);
+    const other = await waiting(secret);
     expect(one.fresh).not.toBe(other.fresh);
     const next = await one.tv.rotate(one.fresh, secret);
     expect(next.status).toBe(201);
@@ -168,7 +169,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     ['that is too long', 'x'.repeat(256)],
     ['with a blank', 'two words of a secret'],
     ['that is empty', ''],
-  ])('400 for an Idempotency-Key %s, and no key is made', async (_, secret) => {
+  ])('400 for an Idempotency-Key %s, and no key is created', async (_, secret) => {
     const tv = await rotatingTv();
     const answer = await tv.rotate(tv.apiKey, secret);
     expectInvalid(answer, 'header.idempotency-key');
@@ -176,7 +177,7 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(await tv.audit()).toEqual(['device.register']);
   });
 
-  it('needs no body, and judges none', async () => {
+  it('needs no body, and ignores one', async () => {
     const tv = await rotatingTv();
     const answer = await service.send('POST', `/devices/${tv.screenId}/keys/rotate`, {
       key: tv.apiKey,
@@ -192,8 +193,9 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(answer.headers.get('allow')).toBe('POST');
   });
 
-  it('401 as every endpoint of TVs: missing, invalid, mismatch; a management token is none', async () => {
-    const [tv, other] = [await rotatingTv(), await service.tv()];
+  it('401 like every TV endpoint: missing, invalid, mismatch, management token', async () => {
+    const tv = await rotatingTv();
+    const other = await service.tv();
     const path = `/devices/${tv.screenId}/keys/rotate`;
     expectProblem(await service.send('POST', path), 401, 'device_key_missing');
     expectProblem(
@@ -212,7 +214,7 @@ describe('POST /devices/:id/keys/rotate', () => {
 
 describe('the first use of the new key', () => {
   it.each(['playlist', 'config', 'events'] as const)(
-    'takes over, by the %s: the old key is dead',
+    'revokes the old key, with the %s',
     async (what) => {
       const { tv, old, fresh } = await waiting();
       const expected = { playlist: 'playlist_not_found', config: 200, events: 202 };
@@ -224,7 +226,7 @@ describe('the first use of the new key', () => {
     },
   );
 
-  it('takes over once, by many at the same moment', async () => {
+  it('revokes the old key once for many simultaneous requests', async () => {
     const { tv, old, fresh } = await waiting();
     expect(new Set(await Promise.all(Array.from({ length: 20 }, () => tv.call(fresh))))).toEqual(
       new Set([200]),
@@ -233,7 +235,7 @@ describe('the first use of the new key', () => {
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate']);
   });
 
-  it('takes over with a rotate of its own, which starts the next', async () => {
+  it('may be another rotation, which starts the next one', async () => {
     const { tv, old, fresh } = await waiting();
     const newer = (await tv.rotate(fresh, freshSecret())).body.apiKey;
     expect(await tv.call(old)).toBe('device_key_revoked');
@@ -251,7 +253,7 @@ describe('the first use of the new key', () => {
     ]);
   });
 
-  it('is none when it is refused: 401 device_key_mismatch changes nothing', async () => {
+  it('does not count when rejected: 401 device_key_mismatch changes nothing', async () => {
     const { tv, old, fresh } = await waiting();
     const other = await service.tv();
     const answer = await service.send('GET', `/devices/${other.screenId}/config`, { key: fresh });
@@ -260,7 +262,7 @@ describe('the first use of the new key', () => {
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
   });
 
-  it('is one when the request is refused after the credential: 400 for a bad batch', async () => {
+  it('counts when the request is rejected after authentication: 400 for an invalid batch', async () => {
     const { tv, old, fresh } = await waiting();
     const answer = await service.send('POST', `/devices/${tv.screenId}/events`, {
       key: fresh,
@@ -270,7 +272,7 @@ describe('the first use of the new key', () => {
     expect(await tv.call(old)).toBe('device_key_revoked');
   });
 
-  it('401 for the old key also when it rotates again with the same Idempotency-Key', async () => {
+  it('401 for the old key even when it rotates again with the same Idempotency-Key', async () => {
     const { tv, old, fresh, secret } = await waiting();
     expect(await tv.call(fresh)).toBe(200);
     expectProblem(await tv.rotate(old, secret), 401, 'device_key_revoked');
@@ -278,8 +280,8 @@ describe('the first use of the new key', () => {
   });
 });
 
-describe('what ends the keys', () => {
-  it('a revoke ends all of them', async () => {
+describe('the end of keys', () => {
+  it('revoking the device revokes all of them', async () => {
     const { tv, old, fresh, secret } = await waiting();
     expect((await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`)).status).toBe(200);
     expect([await tv.call(old), await tv.call(fresh)]).toEqual([
@@ -291,7 +293,7 @@ describe('what ends the keys', () => {
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'device.revoke']);
   });
 
-  it('a screen that is deleted by force makes orphans of them', async () => {
+  it('deleting the screen by force orphans them', async () => {
     const { tv, old, fresh } = await waiting();
     expect((await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`)).status).toBe(
       204,
@@ -303,7 +305,7 @@ describe('what ends the keys', () => {
     expectProblem(await tv.rotate(old), 401, 'device_key_orphaned');
   });
 
-  it('time forgets dead ones: the last 4 are told that they are, older ones are unknown', async () => {
+  it('only the last 4 revoked ones are remembered as revoked; older ones are unknown', async () => {
     const tv = await rotatingTv();
     const dead: string[] = [];
     let key = tv.apiKey;
@@ -321,7 +323,7 @@ describe('what ends the keys', () => {
     expect(await tv.call(key)).toBe(200);
   });
 
-  it('not a repeated registration: 409 once the key was used, a rotation included', async () => {
+  it('a repeated registration does not revoke them: 409 once the key was used, even for a rotation', async () => {
     const { code, screenId } = await service.code();
     const idempotent = { headers: { 'idempotency-key': freshSecret() } };
     const { apiKey } = (await service.register(code, idempotent)).body;

@@ -1,4 +1,4 @@
-// Tokens that fit the job: every management operation, by tokens that have expired and by tokens that are bound to venues.
+// Limited tokens: every management operation, by expired tokens and by tokens bound to venues.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mayAct, type Role, roles } from '../../src/domain/records/role.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
@@ -31,7 +31,10 @@ let home: string;
 /** An admin of the whole tenant. */
 let whole: Manager;
 let calls: ReturnType<typeof operationCalls>;
-/** Each with a screen, a TV that has played, a playlist, configs, a pairing code, and a token of its own. */
+/**
+ * Each place has a screen, a TV that has played, a playlist, configs, a pairing code, and a token
+ * of its own.
+ */
 let inside: Place;
 let outside: Place;
 /** Callers that are bound to the venue inside, by role. */
@@ -46,8 +49,8 @@ interface Place {
   code: string;
 }
 
-/** `campaign` and `creative` say by which last digit their ids end. */
-async function furnish(
+/** `campaign` and `creative` are the last digits of their ids. */
+async function fillPlace(
   name: string,
   ids: { campaignId: string; creativeId: string },
 ): Promise<Place> {
@@ -77,7 +80,7 @@ async function furnish(
 const shares = '99999999-9999-4999-8999-999999999999';
 const own = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 
-/** A caller with a token that is bound to these venues. */
+/** Returns a caller with a token bound to these venues. */
 async function boundTo(role: Role, ...venueIds: string[]): Promise<Manager> {
   const { status, text, body } = await whole.post('/v1/tokens', {
     name: `${role} ${++count}`,
@@ -94,18 +97,18 @@ beforeAll(async () => {
   home = (await platform.get('/v1/me')).body.tenantId;
   whole = await platform.as('admin');
   calls = operationCalls(service, whole, home);
-  inside = await furnish('Inside', { campaignId: own(1), creativeId: own(2) });
-  outside = await furnish('Outside', { campaignId: own(3), creativeId: own(4) });
+  inside = await fillPlace('Inside', { campaignId: own(1), creativeId: own(2) });
+  outside = await fillPlace('Outside', { campaignId: own(3), creativeId: own(4) });
   await whole.put(`/v1/tenants/${home}/config`, { syncIntervalMinutes: 9 });
   bound = {} as typeof bound;
   for (const role of tenantRoles) bound[role] = await boundTo(role, inside.venueId);
 });
 
-/** That nothing in the tenant was changed by the work. */
+/** Expects that `work` changes nothing in the tenant. */
 async function expectNoChange(work: () => Promise<void>): Promise<void> {
   const newest = async () => {
     const { items } = (await platform.get('/v1/audit?limit=200')).body;
-    // Refusals are recorded beside the answers.
+    // Rejections are recorded asynchronously.
     return items.find(({ action }: { action: string }) => action !== 'access.denied').id;
   };
   const before = await newest();
@@ -118,7 +121,7 @@ const headerNames = ({ headers }: Answer) =>
   [...headers.keys()].filter((name) => name !== 'date').toSorted();
 
 describe('a token that has expired', () => {
-  /** Tokens that were never used, of each kind of role. */
+  /** Expired, never used tokens of each kind of role. */
   let expired: Record<'viewer' | 'admin' | 'platform', { id: string; caller: Manager }>;
 
   async function brief(role: Role): Promise<{ id: string; caller: Manager }> {
@@ -141,7 +144,7 @@ describe('a token that has expired', () => {
   });
 
   it.each(['viewer', 'platform'] as const)(
-    'works until the last millisecond, as a %s',
+    'works until the last millisecond, with the role %s',
     async (role) => {
       const { caller } = await brief(role);
       service.clock.advance(3_599_999);
@@ -152,7 +155,7 @@ describe('a token that has expired', () => {
   );
 
   it.each(table)(
-    '%s: 401 credential_expired, before role, record and body are judged; nothing happens',
+    '%s: 401 credential_expired, before role, record and body are checked, without changes',
     async (_, operation) => {
       const ids = [await calls.makeFor(operation), 'x'];
       await expectNoChange(async () => {
@@ -183,7 +186,7 @@ describe('a token that has expired', () => {
     expectProblem(await expired.admin.caller.get('/v1/me'), 'credential_invalid');
   });
 
-  it('vouches for no codes from its address: 429 as for a stranger', async () => {
+  it('does not make its address trusted: 429 as for a stranger', async () => {
     const stranger = await startService();
     const { body } = await manager(stranger).post('/v1/tokens', {
       name: 'Brief',
@@ -201,10 +204,10 @@ describe.each(withRecord)('%s with a token that is bound to venues', (_, operati
   const isOfTenant = operation.record === 'tenant';
 
   it.each(tenantRoles.filter((role) => mayAct(role, operation.access)))(
-    'is as ever inside, for a %s',
+    'is unrestricted inside, for a %s',
     async (role) => {
       if (isOfTenant) return;
-      // Of a venue that is deleted nothing else may be left.
+      // A venue must be empty to be deleted.
       const fresh = (await whole.venue(`Room ${++count}`)).id;
       const caller = await boundTo(role, fresh);
       const id = await calls.makeFor(operation, fresh);
@@ -216,7 +219,7 @@ describe.each(withRecord)('%s with a token that is bound to venues', (_, operati
   );
 
   it.each(tenantRoles.filter((role) => mayAct(role, operation.access)))(
-    '404 outside for a %s, byte for byte as for an unknown one, and nothing happens',
+    '404 outside for a %s, byte for byte as for an unknown record, without changes',
     async (role) => {
       const id = await calls.makeFor(operation, isOfTenant ? undefined : outside.venueId);
       const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
@@ -259,29 +262,33 @@ describe.each(withRecord)('%s with a token that is bound to venues', (_, operati
   );
 });
 
-/** Items of a list, as one that sees the whole tenant knows them, that belong to the venue inside. */
-async function whatIsInside(path: string, belongs: (item: Body) => boolean): Promise<Body[]> {
+/**
+ * Returns the items of a list that belong to the venue inside, as a token of the whole tenant sees
+ * them.
+ */
+async function itemsInside(path: string, belongs: (item: Body) => boolean): Promise<Body[]> {
   const { items } = await walk(whole, path, 200);
-  const [own, others] = [items.filter(belongs), items.filter((one) => !belongs(one))];
-  // A list that has nothing else to show would prove nothing.
+  const own = items.filter(belongs);
+  const others = items.filter((one) => !belongs(one));
+  // A list without other items would prove nothing.
   expect(own).not.toEqual([]);
   expect(others).not.toEqual([]);
   return own;
 }
 
-/** That a list shows a bound token what is inside and nothing else, page by page too. */
+/** Expects that a list shows a bound token only items inside, page by page too. */
 async function expectInside(
   path: string,
   belongs: (item: Body) => boolean,
   caller = bound.viewer,
 ): Promise<void> {
-  const own = await whatIsInside(path, belongs);
+  const own = await itemsInside(path, belongs);
   for (const limit of [3, 200]) expect((await walk(caller, path, limit)).items).toEqual(own);
 }
 
 const nothing = { items: [], nextCursor: null };
 
-/** What operations that name no record do, each by its own rule. */
+/** Rules for operations that name no record. */
 const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   async getMe() {
     const { body } = await bound.viewer.get('/v1/me');
@@ -419,7 +426,7 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
       inHere.add(id);
     for (const { id } of (await walk(bound.admin, '/v1/tokens', 200)).items) inHere.add(id);
     for (const { id } of (await walk(bound.admin, '/v1/devices', 200)).items) inHere.add(id);
-    // The others are of venues, tokens and TVs that came and went.
+    // The other entries belong to deleted venues, tokens and TVs.
     const { items } = await walk(bound.admin, '/v1/audit', 20);
     const actions = new Set(items.map(({ action }) => action));
     const told = [
@@ -485,7 +492,7 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   },
 
   async listMirror() {
-    // There is no object store here: test/http/mirror.test.ts has one.
+    // Without an object store here; test/http/mirror.test.ts has one.
     expectProblem(await bound.operator.get('/v1/mirror'), 'not_supported');
   },
   async repairMirror() {
@@ -495,7 +502,7 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
 
 describe('with a token that is bound to venues', () => {
   it.each(ofTenants.filter(([, { record }]) => !record))(
-    '%s keeps to them',
+    '%s is limited to them',
     async (id, operation) => {
       const rule = rules[id];
       if (!rule)
@@ -510,13 +517,13 @@ describe('with a token that is bound to venues', () => {
   );
 
   it.each(table.filter(([, { access }]) => access === 'platform'))(
-    '%s stays with platform tokens: 403',
+    '%s is for platform tokens only: 403',
     async (_, operation) => {
       expectProblem(await calls.perform(bound.admin.send, operation, home), 'insufficient_role');
     },
   );
 
-  it('has no rule for what is no operation', () => {
+  it('has no rule for unknown operations', () => {
     expect(
       Object.keys(rules).filter(
         (id) => !ofTenants.some(([known, { record }]) => known === id && !record),
@@ -524,7 +531,7 @@ describe('with a token that is bound to venues', () => {
     ).toEqual([]);
   });
 
-  it('sees all of several venues, and acts in each', async () => {
+  it('reads and changes several venues', async () => {
     const both = await boundTo('operator', inside.venueId, outside.venueId);
     const other = (await whole.venue(`Room ${++count}`)).id;
     const ids = (await walk(both, '/v1/venues', 1)).items.map(({ id }) => id);
@@ -540,7 +547,7 @@ describe('with a token that is bound to venues', () => {
       expect((await both.get(`/v1/screens/${screenId}/playlist`)).status).toBe(200);
   });
 
-  it('is told of a name that is taken outside, and not by what', async () => {
+  it('gets name_taken for a name outside, without existingId', async () => {
     const fresh = await whole.venue(`Room ${++count}`);
     const caller = await boundTo('admin', fresh.id);
     const taken = await caller.patch(`/v1/venues/${fresh.id}`, { name: 'outside' });
@@ -574,7 +581,7 @@ describe('with a token that is bound to venues', () => {
     expectProblem(again, 'name_taken', { existingId: own.id });
   });
 
-  it('is not woken by what happens outside, while it follows events', async () => {
+  it('is not woken by events outside while it follows events', async () => {
     const [last] = (await bound.viewer.get('/v1/events?limit=1')).body.items;
     const held = bound.viewer.get(`/v1/events?order=asc&after=${last.id}&waitSeconds=30`);
     const tell = async (venueId: string) => {
@@ -591,7 +598,7 @@ describe('with a token that is bound to venues', () => {
     expect((await held).body.items.map((one: Body) => one.screenId)).toEqual([screenId]);
   });
 
-  it('still knows a code when its screen is gone', async () => {
+  it('still reads a code after its screen was deleted', async () => {
     const id = await calls.make.screen(inside.venueId);
     const { code } = await bound.installer.code(id);
     expect((await whole.delete(`/v1/screens/${id}`)).status).toBe(204);
@@ -601,7 +608,7 @@ describe('with a token that is bound to venues', () => {
     expect([status, body.status]).toEqual([200, 'cancelled']);
   });
 
-  it('sees nothing once its venues are gone, nor a new one of that name', async () => {
+  it('sees nothing once its venues are deleted, nor a new one of that name', async () => {
     const name = `Passing ${++count}`;
     const { id } = await whole.venue(name);
     const caller = await boundTo('admin', id);
@@ -621,7 +628,7 @@ describe('with a token that is bound to venues', () => {
       'venue_not_found',
     );
     expect((await caller.get('/v1/me')).body.venueIds).toEqual([id]);
-    // What happened there it may still look up.
+    // It may still read the audit entries of the venue.
     expect((await caller.get('/v1/audit?limit=2')).body.items).toEqual(entries.toReversed());
   });
 });

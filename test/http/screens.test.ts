@@ -72,7 +72,7 @@ describe('POST /v1/screens', () => {
     );
   });
 
-  it('404 venue_not_found for an unknown venue and another tenant’s alike, and none is made', async () => {
+  it('404 venue_not_found for an unknown venue and another tenant’s alike, and none is created', async () => {
     const other = await service.manage('POST', '/v1/tenants', { name: 'Other' });
     const foreign = await admin.in(other.body.id).venue('Hall');
     const mine = admin.in((await admin.in(other.body.id).get('/v1/tenants')).body.items[0].id);
@@ -97,7 +97,7 @@ describe('POST /v1/screens', () => {
     expect((await admin.post('/v1/screens', { venueId: other.id, name })).status).toBe(201);
   });
 
-  it('leaves no screen without a venue when the venue goes at the same moment', async () => {
+  it('leaves no screen without a venue when the venue is deleted simultaneously', async () => {
     const venue = await admin.venue('Short-lived');
     const [made, gone] = await Promise.all([
       admin.post('/v1/screens', { venueId: venue.id, name: fresh() }),
@@ -111,7 +111,7 @@ describe('POST /v1/screens', () => {
 });
 
 describe('PATCH /v1/screens/:id', () => {
-  it('200 with name and labels merged, all else as it was', async () => {
+  it('200 with name and labels merged, everything else unchanged', async () => {
     const screen = await admin.screen(venueId, fresh(), { labels: { a: '1', b: '2' } });
     service.clock.advance(1000);
     const name = fresh();
@@ -179,7 +179,7 @@ describe('GET /v1/screens/:id', () => {
     expect(answer.text).not.toContain('hash');
   });
 
-  it('200 with a code that is cancelled, expired, used, and null once it is forgotten', async () => {
+  it('200 with a code that is cancelled, expired, used, and null once it is purged', async () => {
     const screen = await admin.screen(venueId, fresh());
     const cancelled = await admin.code(screen.id);
     await admin.delete(`/v1/devices/provisioning-codes/${cancelled.code}`);
@@ -192,7 +192,7 @@ describe('GET /v1/screens/:id', () => {
     await service.register(code);
     expect(await codeOf(screen.id)).toMatchObject({ status: 'used' });
     service.clock.advance(25 * 60 * minuteMs);
-    // It is purged within a minute.
+    // A deleted record is purged within a minute.
     const aMinuteLater = () => {
       service.clock.advance(minuteMs);
       return codeOf(screen.id);
@@ -232,7 +232,7 @@ describe('GET /v1/screens', () => {
     }
   });
 
-  it('200 filtered by venue, in any case; empty for one that is unknown', async () => {
+  it('200 filtered by venue id in any case; empty for an unknown one', async () => {
     expect(await names(`?venueId=${venues[1]!.id}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
     expect(await names(`?venueId=${venues[1]!.id.toUpperCase()}`)).toEqual([
       'TV 1',
@@ -245,7 +245,7 @@ describe('GET /v1/screens', () => {
     });
   });
 
-  it('200 filtered by state, with what each has', async () => {
+  it('200 filtered by state, with the members of each', async () => {
     expect(await names('?state=active')).toEqual(['TV 2']);
     expect(await names('?state=provisioning&limit=200')).toHaveLength(5);
     const [active] = (await lister.get('/v1/screens?state=active')).body.items;
@@ -256,7 +256,7 @@ describe('GET /v1/screens', () => {
     });
   });
 
-  it('200 filtered by labels, which must all hold', async () => {
+  it('200 filtered by labels, which must all match', async () => {
     expect(await names('?label=floor:1')).toEqual(['TV 1', 'TV 4']);
     expect(await names('?label=floor:1&label=side:right')).toEqual(['TV 4']);
     expect(await names('?label=url:a:b&label=floor:0')).toEqual(['TV 0', 'TV 3']);
@@ -266,7 +266,7 @@ describe('GET /v1/screens', () => {
     expect(await names('?label=nowhere:1')).toEqual([]);
   });
 
-  it('200 with labels named like members of every object', async () => {
+  it('200 with labels named like members of Object.prototype', async () => {
     expect(await names('?label=constructor:x')).toEqual([]);
     expect(await names('?label=__proto__:x')).toEqual([]);
     const odd = await lister.screen(venues[0]!.id, 'Odd', {
@@ -286,7 +286,7 @@ describe('GET /v1/screens', () => {
     expect(await names('?name=tv%203')).toEqual(['TV 3']);
   });
 
-  it('400 for filters that cannot be', async () => {
+  it('400 for invalid filters', async () => {
     expectInvalid(await lister.get('/v1/screens?state=foo'), 'query.state');
     expectInvalid(await lister.get('/v1/screens?venueId=hall'), 'query.venueId');
     expectInvalid(await lister.get('/v1/screens?label=floor'), 'query.label');
@@ -310,7 +310,7 @@ describe('DELETE /v1/screens/:id', () => {
     expect((await admin.screen(venueId, screen.name)).provisioningCode).toBeNull();
   });
 
-  it.each(['', '?force=false'])('409 screen_active%s, and all stays', async (query) => {
+  it.each(['', '?force=false'])('409 screen_active%s, without changes', async (query) => {
     const screen = await admin.screen(venueId, fresh());
     await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
     const tv = await service.tv(screen.id);
@@ -322,7 +322,7 @@ describe('DELETE /v1/screens/:id', () => {
     expect((await tv.send('GET', 'playlist')).status).toBe(200);
   });
 
-  it('204 with force=true: device, playlist and config go, the key is an orphan, events stay', async () => {
+  it('204 with force=true: deletes device, playlist and config, orphans the key, keeps events', async () => {
     const screen = await admin.screen(venueId, fresh());
     await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
     await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item({ duration: 5 })] });
@@ -353,7 +353,7 @@ describe('DELETE /v1/screens/:id', () => {
     expect((await admin.delete(`/v1/screens/${screen.id}?force=true`)).status).toBe(204);
   });
 
-  it('204 takes the suspended devices too; a key that was revoked stays revoked', async () => {
+  it('204 deletes suspended devices too; a revoked key stays revoked', async () => {
     const screen = await admin.screen(venueId, fresh());
     const tv = await service.tv(screen.id);
     await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
@@ -362,7 +362,7 @@ describe('DELETE /v1/screens/:id', () => {
     expectProblem(await tv.send('GET', 'config'), 'device_key_revoked');
   });
 
-  it('400 for another value of force, and it stays', async () => {
+  it('400 for another value of force, and the screen stays', async () => {
     const screen = await admin.screen(venueId, fresh());
     for (const force of ['yes', '1', '', 'TRUE'])
       expectInvalid(await admin.delete(`/v1/screens/${screen.id}?force=${force}`), 'query.force');

@@ -13,7 +13,7 @@ import { mounted } from '../support/mounted.ts';
 import { adminToken, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Everything that was said to a log, with all that hangs on it. */
+/** A log that captures every entry with all nested values. */
 function capturingLog() {
   const lines: string[] = [];
   const say = (fields: object, message: string) =>
@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, 30_000);
 
 describe('secrets', () => {
-  it('the scenario went where it should', () => {
+  it('the scenario completed', () => {
     expect(new Set(story.answers.map(({ status }) => status))).toEqual(
       new Set([200, 202, 400, 401, 404, 405, 409, 410, 415, 429]),
     );
@@ -64,27 +64,27 @@ describe('secrets', () => {
         ).not.toEqual([]);
   });
 
-  it('stand in no answer but the one that gives them', () => {
+  it('are only in the responses that issue them', () => {
     for (const { text, headers } of story.answers)
       expect(found(`${text} ${[...headers].join(' ')}`), text).toEqual([]);
   });
 
-  it('stand in no line of the log', () => {
+  it('are in no line of the log', () => {
     for (const line of lines) expect(found(line), line).toEqual([]);
   });
 
-  it('stand neither in the audit trail nor in the metrics', () => {
+  it('are neither in the audit trail nor in the metrics', () => {
     expect(found(story.audit)).toEqual([]);
     expect(found(story.metrics)).toEqual([]);
   });
 
-  it('stand in no file of the store, in no encoding', async () => {
+  it('are in no file of the store, in any encoding', async () => {
     const files = await filesOf(folder);
     expect(files.length).toBeGreaterThan(5);
     for (const file of files) expect(found(await readFile(file)), file).toEqual([]);
   });
 
-  it('the server secret stands in its own file alone', async () => {
+  it('the server secret is only in its own file', async () => {
     const secret = (await readFile(join(folder, 'secret'), 'utf8')).trim();
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     for (const file of await filesOf(folder)) {
@@ -94,7 +94,7 @@ describe('secrets', () => {
     expect(lines.join('\n')).not.toContain(secret);
   });
 
-  it('files are readable by their owner alone', async () => {
+  it('files are readable by their owner only', async () => {
     for (const file of await filesOf(folder))
       expect((await stat(file)).mode & 0o777, file).toBe(0o600);
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -103,7 +103,7 @@ describe('secrets', () => {
     }
   });
 
-  it('stand in no line of the log when the service itself fails', async () => {
+  it('are in no line of the log when the service itself fails', async () => {
     const failure = capturingLog();
     const disk = heldDisk(nodeFileSystem);
     const store = await openStore(await temporaryFolder(), {

@@ -29,7 +29,7 @@ describe('POST /v1/tenants', () => {
     expect((await platform.get(`/v1/tenants/${id}`)).body).toEqual(answer.body);
   });
 
-  it('400 for unknown members and names that cannot be', async () => {
+  it('400 for unknown members and invalid names', async () => {
     expectInvalid(await platform.post('/v1/tenants', { nam: 'x' }), '/name', '/nam');
     expectInvalid(await platform.post('/v1/tenants', { name: 'a/b' }), '/name');
   });
@@ -44,7 +44,7 @@ describe('POST /v1/tenants', () => {
 });
 
 describe('GET /v1/tenants', () => {
-  it('200 with all tenants, whatever X-Tenant-Id names, page by page', async () => {
+  it('200 with all tenants, for any X-Tenant-Id, page by page', async () => {
     const { id } = await platform.tenant(fresh());
     const { items } = await walk(platform, '/v1/tenants', 1);
     expect(items.map(({ name }) => name)).toContain('default');
@@ -86,7 +86,8 @@ describe('PATCH /v1/tenants/:id', () => {
   });
 
   it('400, 404 and 409', async () => {
-    const [one, other] = [await platform.tenant(fresh()), await platform.tenant(fresh())];
+    const one = await platform.tenant(fresh());
+    const other = await platform.tenant(fresh());
     expectInvalid(await platform.patch(`/v1/tenants/${one.id}`, { id: unknownId }), '/id');
     expectProblem(
       await platform.patch(`/v1/tenants/${unknownId}`, { name: fresh() }),
@@ -118,7 +119,7 @@ describe('DELETE /v1/tenants/:id', () => {
     );
   });
 
-  it('409 tenant_not_empty while it has venues, and all stays', async () => {
+  it('409 tenant_not_empty while it has venues, without changes', async () => {
     const { id } = await platform.tenant(fresh());
     const inside = platform.in(id);
     const viewer = await inside.as('viewer');
@@ -133,7 +134,7 @@ describe('DELETE /v1/tenants/:id', () => {
     ['venue', '/v1/venues', { name: 'Hall' }],
     ['token', '/v1/tokens', { name: 'Night shift', role: 'viewer' }],
   ])(
-    'leaves no %s without a tenant when one is made at the same moment',
+    'leaves no %s without a tenant when one is created simultaneously',
     async (kind, path, body) => {
       for (let round = 0; round < 5; round++) {
         const { id } = await platform.tenant(fresh());
@@ -171,7 +172,7 @@ describe('the last tenant', () => {
     expect((await platform.delete(`/v1/tenants/${only.id}`)).status).toBe(204);
   });
 
-  it('409 for one when the last two are deleted at the same moment', async () => {
+  it('409 for one when the last two are deleted simultaneously', async () => {
     await platform.tenant('Another');
     const { items } = (await platform.get('/v1/tenants')).body;
     const answers = await Promise.all(
@@ -205,7 +206,7 @@ describe('X-Tenant-Id', () => {
       expect((await platform.in(id).get('/v1/venues?name=lost')).body.items).toEqual([]);
   });
 
-  it('is not asked for by /v1/tenants and /v1/me', async () => {
+  it('is not required by /v1/tenants and /v1/me', async () => {
     expect((await platform.get('/v1/tenants')).status).toBe(200);
     expect((await platform.get(`/v1/tenants/${second}`)).status).toBe(200);
     expect((await platform.get('/v1/me')).body).toMatchObject({ tenantId: null, tenantName: null });
@@ -218,7 +219,7 @@ describe('X-Tenant-Id', () => {
     expect((await platform.in(second).get(`/v1/venues/${venue.id}`)).body).toEqual(venue);
   });
 
-  it.each([unknownId, 'x', ''])('404 tenant_not_found for %j, from every token', async (id) => {
+  it.each([unknownId, 'x', ''])('404 tenant_not_found for %j, with every token', async (id) => {
     expectProblem(await platform.in(id).get('/v1/venues'), 'tenant_not_found');
     expectProblem(await platform.in(id).get('/v1/tenants'), 'tenant_not_found');
     expectProblem(
@@ -227,7 +228,7 @@ describe('X-Tenant-Id', () => {
     );
   });
 
-  it('is ignored from other tokens when it names their own tenant, and 404 as for an unknown one otherwise', async () => {
+  it('is ignored for other tokens if it names their own tenant; 404 as for an unknown one otherwise', async () => {
     const viewer = await platform.in(first).as('viewer');
     expect((await viewer.in(first).get('/v1/venues')).body).toEqual(
       (await viewer.get('/v1/venues')).body,
@@ -241,7 +242,7 @@ describe('X-Tenant-Id', () => {
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
   });
 
-  it('403 comes before: the role is judged first', async () => {
+  it('403 comes first: the role is checked before', async () => {
     const viewer = await platform.in(first).as('viewer');
     expectProblem(await viewer.in(second).post('/v1/venues', { name: 'x' }), 'insufficient_role');
   });

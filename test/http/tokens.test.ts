@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 describe('POST /v1/tokens', () => {
   it.each(roles.filter((role) => role !== 'platform'))(
-    '201 with a working %s token, shown here alone',
+    '201 with a working %s token, returned only here',
     async (role) => {
       const name = fresh();
       const answer = await admin.post('/v1/tokens', { name, role });
@@ -66,13 +66,13 @@ describe('POST /v1/tokens', () => {
     },
   );
 
-  it('201 from a platform token makes a platform token, which belongs to no tenant', async () => {
+  it('201 for a platform token that creates a platform token, which belongs to no tenant', async () => {
     const { body } = await platform.post('/v1/tokens', { name: fresh(), role: 'platform' });
     expect(body).toMatchObject({ tenantId: null, role: 'platform' });
     expect((await manager(service, body.token).get('/v1/tenants')).status).toBe(200);
   });
 
-  it('403 insufficient_role when an admin asks for a platform token, and none is made', async () => {
+  it('403 insufficient_role when an admin requests a platform token, and none is created', async () => {
     const name = fresh();
     expectProblem(await admin.post('/v1/tokens', { name, role: 'platform' }), 'insufficient_role');
     expect((await platform.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual(
@@ -80,7 +80,7 @@ describe('POST /v1/tokens', () => {
     );
   });
 
-  it('400 for what is missing, unknown or no role', async () => {
+  it('400 for missing and unknown members, and unknown roles', async () => {
     expectInvalid(await admin.post('/v1/tokens', {}), '/name', '/role');
     expectInvalid(
       await admin.post('/v1/tokens', { name: fresh(), role: 'root', scope: 'all' }),
@@ -93,8 +93,9 @@ describe('POST /v1/tokens', () => {
     );
   });
 
-  it('201 with expiresAt and venueIds, in any of their forms; null is as good as absent', async () => {
-    const [one, other] = [await platform.venue(fresh()), await platform.venue(fresh())];
+  it('201 with expiresAt and venueIds in any form; null means absent', async () => {
+    const one = await platform.venue(fresh());
+    const other = await platform.venue(fresh());
     const venueIds = [other.id.toUpperCase(), one.id, other.id];
     const expected = { expiresAt: '2026-12-01T00:00:00.000Z', venueIds: [other.id, one.id] };
     for (const expiresAt of ['2026-12-01', '2026-12-01T01:00:00+01:00', '2026-12-01T00:00Z']) {
@@ -130,8 +131,8 @@ describe('POST /v1/tokens', () => {
     ['101 venues', { venueIds: Array.from({ length: 101 }, () => unknownId) }, '/venueIds'],
     ['one venue that is no list', { venueIds: unknownId }, '/venueIds'],
     ['what is no id', { venueIds: [unknownId, 'x'] }, '/venueIds/1'],
-  ])('400 for %s, and none is made', async (_, reach, path) => {
-    // By the clock of the service, which stands where it began.
+  ])('400 for %s, and none is created', async (_, reach, path) => {
+    // By the clock of the service, which does not advance.
     const own = await startService();
     const name = fresh();
     expectInvalid(await manager(own).post('/v1/tokens', { name, role: 'viewer', ...reach }), path);
@@ -148,7 +149,7 @@ describe('POST /v1/tokens', () => {
     );
   });
 
-  it('404 venue_not_found for an unknown venue and for another tenant’s, alike, and none is made', async () => {
+  it('404 venue_not_found for an unknown venue and for another tenant’s, alike, and none is created', async () => {
     const other = await platform.tenant(fresh());
     const foreign = (await platform.in(other.id).venue(fresh())).id;
     const own = (await admin.post('/v1/venues', { name: fresh() })).body.id;
@@ -179,7 +180,7 @@ describe('POST /v1/tokens', () => {
   });
 });
 
-describe('a token that is made by one that expires', () => {
+describe('a token created by an expiring token', () => {
   const atMs = (ms: number) => new Date(service.clock.now() + ms).toISOString();
   const made = async (by: Manager, more: object) => {
     const { status, body } = await by.post('/v1/tokens', {
@@ -199,7 +200,9 @@ describe('a token that is made by one that expires', () => {
   ])(
     '201 by a token of the role %s for one of the role %s, which expires no later',
     async (makers, role) => {
-      const [soon, end, later] = [atMs(3_599_999), atMs(3_600_000), atMs(3_600_001)];
+      const soon = atMs(3_599_999);
+      const end = atMs(3_600_000);
+      const later = atMs(3_600_001);
       const maker = manager(
         service,
         (await made(platform, { role: makers, expiresAt: end })).token,
@@ -219,7 +222,7 @@ describe('a token that is made by one that expires', () => {
     },
   );
 
-  it('201 for the one that it makes in turn, no later either', async () => {
+  it('201 for a token that it creates in turn, which expires no later', async () => {
     const end = atMs(3_600_000);
     const maker = manager(service, (await made(platform, { role: 'admin', expiresAt: end })).token);
     const second = manager(service, (await made(maker, { role: 'admin' })).token);
@@ -289,21 +292,21 @@ describe('GET /v1/tokens/:id', () => {
 });
 
 describe('DELETE /v1/tokens/:id', () => {
-  it('204, and it works no more', async () => {
+  it('204, and it stops working', async () => {
     const { id, token } = (await admin.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
     expect((await admin.delete(`/v1/tokens/${id}`)).status).toBe(204);
     expectProblem(await manager(service, token).get('/v1/me'), 'credential_invalid');
     expectProblem(await admin.delete(`/v1/tokens/${id}`), 'token_not_found');
   });
 
-  it('204 for oneself', async () => {
+  it('204 for the token itself', async () => {
     const own = await admin.as('admin');
     const { tokenId } = (await own.get('/v1/me')).body;
     expect((await own.delete(`/v1/tokens/${tokenId}`)).status).toBe(204);
     expectProblem(await own.get('/v1/me'), 'credential_invalid');
   });
 
-  it('404 for a platform token, from an admin, and it goes on working', async () => {
+  it('404 for a platform token, for an admin, and it keeps working', async () => {
     const { tokenId } = (await manager(service).get('/v1/me')).body;
     expectProblem(await admin.delete(`/v1/tokens/${tokenId}`), 'token_not_found');
     expect((await manager(service).get('/v1/me')).status).toBe(200);
@@ -318,7 +321,7 @@ describe('the last platform token', () => {
     last = manager(service);
   });
 
-  it('409 last_token, and it goes on working', async () => {
+  it('409 last_token, and it keeps working', async () => {
     const { tokenId } = (await last.get('/v1/me')).body;
     expectProblem(await last.delete(`/v1/tokens/${tokenId}`), 'last_token');
     expect((await last.get('/v1/me')).status).toBe(200);
@@ -327,7 +330,7 @@ describe('the last platform token', () => {
     expectProblem(await last.get('/v1/me'), 'credential_invalid');
   });
 
-  it('409 for one when the last two are deleted at the same moment', async () => {
+  it('409 for one when the last two are deleted simultaneously', async () => {
     const other = await last.as('platform');
     const ids = await Promise.all(
       [last, other].map(async (one) => (await one.get('/v1/me')).body.tokenId),
@@ -337,14 +340,14 @@ describe('the last platform token', () => {
       other.delete(`/v1/tokens/${ids[0]}`),
     ]);
     const statuses = answers.map(({ status }) => status).toSorted();
-    // The slower one may find that its own token is gone already.
+    // The slower request may find its own token deleted.
     expect([
       [204, 409],
       [204, 401],
     ]).toContainEqual(statuses);
   });
 
-  it('409 while the others are to end, or have ended: one that never ends stays', async () => {
+  it('409 if all others expire or have expired: one without expiry must stay', async () => {
     const { tokenId } = (await last.get('/v1/me')).body;
     const inAnHour = new Date(service.clock.now() + 3_600_000).toISOString();
     const brief = (
@@ -393,7 +396,7 @@ describe('a management token', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('401 credential_invalid for a device key, and the other way round', async () => {
+  it('401 credential_invalid for a device key, and the reverse', async () => {
     const { apiKey, screenId } = await service.tv();
     expectProblem(await service.send('GET', '/v1/me', { key: apiKey }), 'credential_invalid');
     expectProblem(

@@ -40,7 +40,7 @@ describe('POST /v1/venues', () => {
     expect((await admin.get(`/v1/venues/${id}`)).body).toEqual(answer.body);
   });
 
-  it('201 with null for what is left out', async () => {
+  it('201 with null for omitted members', async () => {
     expect((await admin.post('/v1/venues', { name: fresh() })).body).toMatchObject({
       address: null,
       timezone: null,
@@ -80,7 +80,7 @@ describe('POST /v1/venues', () => {
     expect((await walk(admin, '/v1/venues', 200)).items).toHaveLength(before);
   });
 
-  it('400 naming every member that is wrong, unknown ones included', async () => {
+  it('400 naming every invalid and unknown member', async () => {
     const body = {
       adress: 'x',
       timezone: 'Mars/Olympus',
@@ -121,7 +121,7 @@ describe('POST /v1/venues', () => {
     },
   );
 
-  it('400 for labels past their bounds', async () => {
+  it('400 for labels beyond their limits', async () => {
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, 'v']));
     expectInvalid(await admin.post('/v1/venues', { name: fresh(), labels: many }), '/labels');
     const { k64: _, ...most } = many;
@@ -144,7 +144,7 @@ describe('POST /v1/venues', () => {
     expect(await names(`?name=${encodeURIComponent('ärztehaus')}`)).toEqual(['Ärztehaus']);
   });
 
-  it('409 for one of two at the same moment', async () => {
+  it('409 for one of two simultaneous requests', async () => {
     const name = fresh();
     const both = await Promise.all([
       admin.post('/v1/venues', { name }),
@@ -157,7 +157,7 @@ describe('POST /v1/venues', () => {
 });
 
 describe('GET /v1/venues/:id', () => {
-  it('200 whatever the case of the id', async () => {
+  it('200 for an id in any case', async () => {
     const venue = await admin.venue(fresh());
     expect((await admin.get(`/v1/venues/${venue.id.toUpperCase()}`)).body).toEqual(venue);
   });
@@ -171,7 +171,7 @@ describe('GET /v1/venues/:id', () => {
 });
 
 describe('PATCH /v1/venues/:id', () => {
-  it('200 leaves alone what is not named', async () => {
+  it('200 leaves unnamed members unchanged', async () => {
     const venue = await admin.venue(fresh(), {
       address: 'here',
       timezone: 'Europe/Berlin',
@@ -189,13 +189,13 @@ describe('PATCH /v1/venues/:id', () => {
     expect((await admin.get(`/v1/venues/${venue.id}`)).body).toEqual(body);
   });
 
-  it('200 with null empties address and timezone', async () => {
+  it('200 with null clears address and timezone', async () => {
     const venue = await admin.venue(fresh(), { address: 'here', timezone: 'Europe/Berlin' });
     const { body } = await admin.patch(`/v1/venues/${venue.id}`, { address: null, timezone: null });
     expect(body).toMatchObject({ name: venue.name, address: null, timezone: null });
   });
 
-  it('200 merges labels, and null takes away one or all', async () => {
+  it('200 merges labels, and null removes one or all', async () => {
     const { id } = await admin.venue(fresh(), { labels: { a: '1', b: '2' } });
     const patched = async (labels: unknown) =>
       (await admin.patch(`/v1/venues/${id}`, { labels })).body.labels;
@@ -204,7 +204,7 @@ describe('PATCH /v1/venues/:id', () => {
     expect(await patched(null)).toEqual({});
   });
 
-  it('200 and nothing changes for an empty patch, or what is so already', async () => {
+  it('200 and nothing changes for an empty patch, or for current values', async () => {
     const venue = await admin.venue(fresh(), { labels: { a: '1' } });
     service.clock.advance(1000);
     for (const patch of [{}, { name: venue.name }, { labels: { a: '1' } }, { address: null }]) {
@@ -255,7 +255,7 @@ describe('PATCH /v1/venues/:id', () => {
     ).toBe(200);
   });
 
-  it('404 before the body is judged', async () => {
+  it('404 before the body is validated', async () => {
     expectProblem(
       await admin.patch(`/v1/venues/${unknownId}`, { nonsense: true }),
       'venue_not_found',
@@ -263,7 +263,8 @@ describe('PATCH /v1/venues/:id', () => {
   });
 
   it('409 name_taken with existingId, and nothing changes', async () => {
-    const [one, other] = [await admin.venue(fresh()), await admin.venue(fresh())];
+    const one = await admin.venue(fresh());
+    const other = await admin.venue(fresh());
     const answer = await admin.patch(`/v1/venues/${one.id}`, {
       name: other.name.toUpperCase(),
       address: 'x',
@@ -274,7 +275,7 @@ describe('PATCH /v1/venues/:id', () => {
 });
 
 describe('DELETE /v1/venues/:id', () => {
-  it('204, and it is gone with its config; the name is free again', async () => {
+  it('204 deletes it and its config; the name is free again', async () => {
     const venue = await admin.venue(fresh());
     await admin.put(`/v1/venues/${venue.id}/config`, { syncIntervalMinutes: 9 });
     const answer = await admin.delete(`/v1/venues/${venue.id}`);
@@ -285,7 +286,7 @@ describe('DELETE /v1/venues/:id', () => {
     expect((await admin.venue(venue.name)).id).not.toBe(venue.id);
   });
 
-  it('409 venue_not_empty while it has screens, and all stays', async () => {
+  it('409 venue_not_empty while it has screens, without changes', async () => {
     const venue = await admin.venue(fresh());
     const screen = await admin.screen(venue.id, 'Lobby');
     await admin.put(`/v1/venues/${venue.id}/config`, { syncIntervalMinutes: 9 });
@@ -307,7 +308,7 @@ describe('GET /v1/venues', () => {
     for (let number = 1; number <= 7; number++) made.push(await admin.venue(`Hall ${number}`));
   });
 
-  it('200 with all, in the order in which they were made', async () => {
+  it('200 with all, in order of creation', async () => {
     const { status, body } = await admin.get('/v1/venues');
     expect(status).toBe(200);
     expect(body).toEqual({ items: made, nextCursor: null });
@@ -322,7 +323,7 @@ describe('GET /v1/venues', () => {
     },
   );
 
-  it('200 pages stay stable while others are made and deleted', async () => {
+  it('200 pages stay stable while others are created and deleted', async () => {
     const first = (await admin.get('/v1/venues?limit=3')).body;
     expect(first.nextCursor).toEqual(expect.any(String));
     const late = await admin.venue('Late hall');
@@ -335,7 +336,7 @@ describe('GET /v1/venues', () => {
     made.splice(2, 1);
   });
 
-  it('200 with 50 at most unless asked', async () => {
+  it('200 with at most 50 by default', async () => {
     const many = await startService();
     const caller = manager(many);
     await Promise.all(Array.from({ length: 51 }, (_, index) => caller.venue(`Room ${index}`)));
@@ -355,19 +356,19 @@ describe('GET /v1/venues', () => {
     expectInvalid(await admin.get(`/v1/venues?cursor=${cursor}`), 'query.cursor');
   });
 
-  it('400 for a parameter that is not known, or given twice', async () => {
+  it('400 for an unknown or repeated parameter', async () => {
     expectInvalid(await admin.get('/v1/venues?lable=a:b&limit=5'), 'query.lable');
     expectInvalid(await admin.get('/v1/venues?limit=5&limit=6'), 'query.limit');
     expectInvalid(await admin.get('/v1/venues?name=a&name=b'), 'query.name');
   });
 
-  it('200 filtered by name, whole and in any case', async () => {
+  it('200 filtered by the whole name in any case', async () => {
     expect(await names('?name=hall%204')).toEqual(['Hall 4']);
     expect(await names('?name=Hall')).toEqual([]);
     expect(await names('?name=')).toEqual([]);
   });
 
-  it('200 filtered by search, any part and in any case', async () => {
+  it('200 filtered by search, for any part in any case', async () => {
     expect(await names('?search=ALL%204')).toEqual(['Hall 4']);
     expect(await names('?search=hall')).toHaveLength(made.length);
     expect(await names('?search=cellar')).toEqual([]);

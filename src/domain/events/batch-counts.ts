@@ -2,18 +2,21 @@ import { dayMs } from '../clock.ts';
 import { epochMs } from '../fields.ts';
 import type { CountedEvent } from './event.ts';
 
-/** What is counted. */
+/** Counts of impressions. */
 export interface Cell {
   impressions: number;
   seconds: number;
 }
 
-/** Absurd durations must not add up to what JSON cannot say. */
+/** Adds two durations. Caps the sum, because JSON has no infinity. */
 export function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 
-/** A cell to be added to. One that comes from a literal of zeros is for whole numbers alone, as the engine sees it, and is made anew as soon as it gets another. */
+/**
+ * A mutable cell. A class, because an object literal of zeros gets a hidden class for small
+ * integers, and V8 replaces that at the first fraction.
+ */
 class Sum implements Cell {
   impressions: number;
   seconds: number;
@@ -24,20 +27,20 @@ class Sum implements Cell {
   }
 }
 
-/** Adds to a cell. */
+/** Adds one cell to another. */
 export function addTo(cell: Cell, { impressions, seconds }: Cell): void {
   cell.impressions += impressions;
   cell.seconds = sumOfSeconds(cell.seconds, seconds);
 }
 
-/** Adds to the cell of a key. */
+/** Adds to the cell of a key, creating it if necessary. */
 export function count(cells: Map<string, Cell>, key: string, more: Cell): void {
   const cell = cells.get(key);
   if (cell) addTo(cell, more);
   else cells.set(key, new Sum(more));
 }
 
-/** One impression, for as long as it is counted: there are hundreds of thousands a second. */
+/** A single impression, reused to avoid hundreds of thousands of allocations per second. */
 const once: Cell = { impressions: 1, seconds: 0 };
 
 function secondsOf({ duration }: CountedEvent): number {
@@ -46,9 +49,12 @@ function secondsOf({ duration }: CountedEvent): number {
 
 const nothing: Cell = { impressions: 0, seconds: 0 };
 
-/** Impressions of one day, by the ids that the events name, in lower case; none is the empty one. */
+/**
+ * Impressions of one day, by campaign and by creative. Ids are in lower case; events without an id
+ * count under the empty string.
+ */
 export class DaySums {
-  /** Since 1970, in UTC, by the events' own clock. */
+  /** Days since 1970 in UTC, by the clock of the events. */
   readonly day: number;
   readonly campaigns = new Map<string, Cell>();
   readonly creatives = new Map<string, Cell>();
@@ -73,18 +79,19 @@ export class DaySums {
 }
 
 /**
- * What is looked at in a batch of events, all else being bytes: it is added up while the batch is read. A batch waits for the disk, and the garbage collector
- * would have to carry a hundred events of each about meanwhile, where most batches have few days, campaigns and creatives.
+ * The sums of a batch of events, added up while it is parsed. A batch waits for the disk. Keeping a
+ * hundred event objects meanwhile would burden the garbage collector, while most batches have few
+ * days, campaigns and creatives.
  */
 export class BatchSums {
-  /** How many events there are. */
+  /** Number of events. */
   length = 0;
-  /** Each once. */
+  /** Distinct event types. */
   readonly types: string[] = [];
-  /** Each day once; of impressions alone. */
+  /** Sums of impressions by distinct day. */
   readonly days: DaySums[] = [];
 
-  /** `event` names its ids in lower case. */
+  /** Adds an event whose ids are in lower case. */
   add(event: CountedEvent): void {
     this.length++;
     if (!this.types.includes(event.type)) this.types.push(event.type);
@@ -101,7 +108,7 @@ export class BatchSums {
   }
 }
 
-/** Of events as they were sent: an id in capitals is the same. */
+/** Returns the sums of events as sent. Ids may be in upper case. */
 export function batchSums(events: readonly CountedEvent[]): BatchSums {
   const sums = new BatchSums();
   for (const event of events) {

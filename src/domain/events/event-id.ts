@@ -1,6 +1,9 @@
 import { formatGuid } from '../id.ts';
 
-/** Where a stored event is: when it was received, in which batch (counted from 1 over the whole log), at which place in it. */
+/**
+ * Position of a stored event: time of receipt, batch number (from 1 over the whole log), and index
+ * in the batch.
+ */
 export interface EventPosition {
   receivedAtMs: number;
   batch: number;
@@ -8,24 +11,25 @@ export interface EventPosition {
 }
 
 const variant = 0x8000_0000;
-/** The batch numbers that fit beside a place in 32 bits. */
+/** Batch numbers that fit beside an index in 32 bits. */
 const lowBatches = 0x100_0000;
 
 /**
- * The id of a stored event: a UUID of version 7 (RFC 9562 §5.7) whose 62 free bits are the batch number (54) and the place in the batch (8).
- * Ids therefore sort as the log does, and an id alone tells where to go on reading. The caller keeps `receivedAtMs` from stepping back.
+ * Returns the id of a stored event: a version 7 UUID (RFC 9562 §5.7). Its 62 free bits are the
+ * batch number (54) and the index in the batch (8). Ids sort in log order, and an id alone is a
+ * position to continue from. The caller ensures that `receivedAtMs` never decreases.
  */
 export function eventId({ receivedAtMs, batch, index }: EventPosition): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(receivedAtMs, 0, 6);
   bytes.writeUInt16BE(0x7000, 6);
-  // In two halves: large integers are slow.
+  // In two halves, because `bigint` is slow.
   bytes.writeUInt32BE(variant + Math.floor(batch / lowBatches), 8);
   bytes.writeUInt32BE((batch % lowBatches) * 0x100 + index, 12);
   return formatGuid(bytes);
 }
 
-/** The other way round; `undefined` for an id that `eventId` did not make. */
+/** Parses an id to its position. Returns `undefined` for an id that `eventId` did not create. */
 export function eventPosition(id: string): EventPosition | undefined {
   const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
   if (bytes.length !== 16 || bytes.readUInt16BE(6) !== 0x7000) return undefined;

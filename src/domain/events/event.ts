@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { epochTime, isoTime, recordId } from '../fields.ts';
 import { pageQuery, timeQuery, waitSeconds } from '../paging.ts';
 
-/** A batch has 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
+/** Limits of a batch: 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
 export const maxBatch = 100;
 export const maxEventBytes = 8 * 1024;
 
@@ -16,7 +16,9 @@ const eventType = z
   .regex(typeForm, 'must be 1 to 64 characters of a-z, 0-9, ".", "_" and "-"')
   .meta({ example: 'impression' });
 
-/** One telemetry event. An impression must say what was played; other members are kept as they came. */
+/**
+ * One telemetry event. Impressions must name what was played. Unknown members are kept unchanged.
+ */
 const telemetryEvent = z
   .looseObject(
     {
@@ -28,7 +30,7 @@ const telemetryEvent = z
       duration: z
         .unknown()
         .optional()
-        .meta({ description: 'of an impression: the seconds really played' }),
+        .meta({ description: 'of an impression: the seconds actually played' }),
     },
     'must be an object',
   )
@@ -57,7 +59,7 @@ const telemetryEvent = z
   .meta({ id: 'TelemetryEvent' });
 export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 
-/** What is looked at in an event that was taken: all of it is kept as it was sent. */
+/** The members of an event that the service reads. The whole event is stored as sent. */
 export type CountedEvent = Pick<
   TelemetryEvent,
   'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'
@@ -69,21 +71,26 @@ export const eventBatch = z
   .max(maxBatch, 'must have 1 to 100 events')
   .meta({ id: 'EventBatch' });
 
-const judged = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
+const validated = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
 
-/** A batch with those members of its events that have rules: to explain a refusal, the others need not be looked at. */
-export function withoutFurtherMembers(json: unknown): unknown {
+/**
+ * Returns a batch with only the validated members of its events. To explain an error, the others
+ * are not isRequired.
+ */
+export function withoutUnknownMembers(json: unknown): unknown {
   if (!Array.isArray(json) || json.length > maxBatch) return json;
   return json.map((event: unknown) => {
     if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
     return Object.fromEntries(
-      judged.map((name) => [name, (event as Record<string, unknown>)[name]]),
+      validated.map((name) => [name, (event as Record<string, unknown>)[name]]),
     );
   });
 }
 
-function isId(id: unknown, needed: boolean): boolean {
-  return id === undefined || id === null ? !needed : typeof id === 'string' && guidForm.test(id);
+function isId(id: unknown, isRequired: boolean): boolean {
+  return id === undefined || id === null
+    ? !isRequired
+    : typeof id === 'string' && guidForm.test(id);
 }
 
 function isSeconds(seconds: unknown): boolean {
@@ -113,8 +120,9 @@ function isEvent(event: unknown): boolean {
 }
 
 /**
- * Whether parsed JSON is a batch that `eventBatch` takes, and hands on as it is: the same rules by hand, for a hundred events at a time take zod longer than
- * all the rest of their way. A refusal is zod's to explain.
+ * Returns whether `eventBatch` would accept parsed JSON unchanged. The rules are repeated by hand,
+ * because zod takes longer for a hundred events than everything else. On failure, zod produces the
+ * errors.
  */
 export function isEventBatch(json: unknown): json is TelemetryEvent[] {
   return Array.isArray(json) && json.length >= 1 && json.length <= maxBatch && json.every(isEvent);

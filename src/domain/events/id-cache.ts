@@ -1,11 +1,14 @@
 import { guidForm } from './event.ts';
 
 export const guidLength = 36;
-/** Bytes in a floating-point number, as which text is compared: those of ASCII are equal only if all their bits are, and others equal none of them. */
+/**
+ * Bytes of a float64. Text is compared as float64s: two words of ASCII are equal as numbers only if
+ * all their bits are equal.
+ */
 export const word = 8;
-/** The last begins where it ends with the id. */
+/** The last word ends with the id, and overlaps the one before. */
 const wordStarts = [0, 8, 16, 24, guidLength - word] as const;
-/** A power of two: where a network has a few hundred campaigns and creatives, nearly all of them keep their places. */
+/** A power of two. Networks have a few hundred campaigns and creatives, so collisions are rare. */
 const slots = 2048;
 const slotShift = 32 - Math.log2(slots);
 
@@ -13,19 +16,25 @@ const words = new Float64Array(slots * wordStarts.length);
 const texts: (string | undefined)[] = new Array(slots).fill(undefined);
 
 /**
- * The UUID that stands in a text at `start`, in lower case; `null` for what is none. Campaigns and creatives come again and again: each is checked, and made a string, once, as
- * long as no other takes its place. So maps that it is looked up in need not read it anew, either.
+ * Returns the UUID at `start` of a text, in lower case, or `null`. Campaigns and creatives recur,
+ * so their strings are cached: each is validated and allocated once while its slot is not reused.
+ * Maps keyed by these strings then need not hash them again.
  *
  * @param view of the same bytes
  */
 export function guidAt(bytes: Buffer, view: DataView, start: number): string | null {
   if (start + guidLength > bytes.length) return null;
   const slot = slotOf(view, start);
-  const known = texts[slot];
-  return known !== undefined && isSame(view, start, slot) ? known : keep(bytes, view, start, slot);
+  const cached = texts[slot];
+  return cached !== undefined && isSame(view, start, slot)
+    ? cached
+    : keep(bytes, view, start, slot);
 }
 
-/** Of nearly all digits, each four by a factor of their own: so the processor need not wait for one product to begin with the next. */
+/**
+ * Hashes nearly all digits. Each group of four has a factor of its own, so that the multiplications
+ * run in parallel.
+ */
 function slotOf(view: DataView, start: number): number {
   const sum =
     Math.imul(view.getInt32(start, true), 0x9e3779b1) ^

@@ -2,27 +2,23 @@ import { BatchSums } from './batch-counts.ts';
 import { type CountedEvent, maxBatch, typeForm } from './event.ts';
 import { guidAt, guidLength, word } from './id-cache.ts';
 
-/** A number of more digits may not be a safe integer. */
-const mostDigits = 15;
+/** More digits may exceed the safe integers. */
+const maxDigits = 15;
 
 const codesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
-const [quote, comma, dot, zero, nine] = codesOf('",.09') as unknown as [
-  number,
-  number,
-  number,
-  number,
-  number,
-];
-const [openList, closeList, openObject, closeObject] = codesOf('[]{}') as unknown as [
-  number,
-  number,
-  number,
-  number,
-];
+const quote = 0x22;
+const comma = 0x2c;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const openList = 0x5b;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
 const impression = 'impression';
 
-/** A text of 8 to 16 ASCII characters, compared as two words, which may overlap. */
-function piece(text: string) {
+/** A text of 8 to 16 ASCII characters, compared as two words that may overlap. */
+function wordPair(text: string) {
   const codes = codesOf(text);
   const view = new DataView(codes.buffer);
   return {
@@ -31,21 +27,22 @@ function piece(text: string) {
     length: codes.length,
   };
 }
-type Piece = ReturnType<typeof piece>;
-const typeOfImpressions = piece(`${impression}"`);
+type WordPair = ReturnType<typeof wordPair>;
+const typeOfImpressions = wordPair(`${impression}"`);
 
-/** What may stand in an event, each once: a bit for each, to tell which did. */
-const member = (bit: number, text: string) => ({ bit, text: piece(text) });
+/** The members of a plain event. Each has a bit, to detect duplicates and missing members. */
+const member = (bit: number, text: string) => ({ bit, text: wordPair(text) });
 const type = member(1, '"type":"');
 const timestamp = member(2, '"timestamp":');
 const playlistId = member(4, '"playlistId":"');
 const creativeId = member(8, '"creativeId":"');
 const campaignId = member(16, '"campaignId":"');
 const duration = member(32, '"duration":');
-const inAll = type.bit | timestamp.bit;
-const inImpressions = inAll | playlistId.bit | creativeId.bit | campaignId.bit;
+const requiredMembers = type.bit | timestamp.bit;
+const requiredImpressionMembers =
+  requiredMembers | playlistId.bit | creativeId.bit | campaignId.bit;
 
-/** The member that a name may be which begins with these letters. */
+/** Returns the only member whose name can begin with these letters. */
 function memberAt(first: number | undefined, second: number | undefined) {
   switch (first) {
     case 0x74: // t
@@ -64,7 +61,7 @@ type PlainEvent = Required<CountedEvent>;
 class BatchReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  /** The event that is being read. */
+  /** The event being parsed, reused for all events. */
   readonly #event: PlainEvent = {
     type: '',
     timestamp: 0,
@@ -101,11 +98,11 @@ class BatchReader {
       if ((seen & bit) !== 0 || !this.#takesAll(text) || !this.#value(bit, event)) return false;
       seen |= bit;
     } while (this.#takes(comma));
-    const needed = event.type === impression ? inImpressions : inAll;
-    return (seen & needed) === needed && this.#takes(closeObject);
+    const required = event.type === impression ? requiredImpressionMembers : requiredMembers;
+    return (seen & required) === required && this.#takes(closeObject);
   }
 
-  /** Reads the value of a member; `false` for one that is not plain, or wrong. */
+  /** Reads the value of a member. Returns `false` if it is not plain, or invalid. */
   #value(bit: number, event: PlainEvent): boolean {
     switch (bit) {
       case type.bit:
@@ -134,8 +131,10 @@ class BatchReader {
     return true;
   }
 
-  #takesAll({ head, tail, length }: Piece): boolean {
-    const [view, at, end] = [this.#view, this.#at, this.#at + length];
+  #takesAll({ head, tail, length }: WordPair): boolean {
+    const view = this.#view;
+    const at = this.#at;
+    const end = at + length;
     if (
       end > this.#bytes.length ||
       view.getFloat64(at, true) !== head ||
@@ -146,7 +145,7 @@ class BatchReader {
     return true;
   }
 
-  /** An empty text for what is none. */
+  /** Reads an event type. Returns an empty string if it is invalid. */
   #type(): string {
     if (this.#takesAll(typeOfImpressions)) return impression;
     const end = this.#bytes.indexOf(quote, this.#at);
@@ -156,7 +155,7 @@ class BatchReader {
     return typeForm.test(text) ? text : '';
   }
 
-  /** Not negative, and without an exponent; `NaN` for all else. */
+  /** Reads a non-negative number without an exponent. Returns `NaN` for anything else. */
   #number(): number {
     const start = this.#at;
     const value = this.#digits();
@@ -169,8 +168,10 @@ class BatchReader {
   }
 
   #digits(): number {
-    const [bytes, start] = [this.#bytes, this.#at];
-    let [end, value] = [start, 0];
+    const bytes = this.#bytes;
+    const start = this.#at;
+    let end = start;
+    let value = 0;
     for (
       let code = bytes[end] as number;
       code >= zero && code <= nine;
@@ -178,7 +179,7 @@ class BatchReader {
     )
       value = value * 10 + (code - zero);
     this.#at = end;
-    return end === start || end - start > mostDigits ? Number.NaN : value;
+    return end === start || end - start > maxDigits ? Number.NaN : value;
   }
 
   #id(): string | null {
@@ -189,9 +190,11 @@ class BatchReader {
 }
 
 /**
- * What is looked at in a batch of events that programs write as nearly all do: JSON without white space, escapes and members of their own, each once. `undefined`
- * for all else, right or wrong, for whoever parses and checks it (`eventBatch`, which takes all that this takes). To make values of it all, to check
- * those, and to look for members that came twice takes nearly three times as long as the rest of a batch's way.
+ * Parses and sums a batch of events in the form that nearly all programs write: JSON without white
+ * space, escapes, unknown members or duplicates. Returns `undefined` for anything else, valid or
+ * not. The caller then parses and validates it with `eventBatch`, which accepts everything that
+ * this accepts. Parsing to objects, validating and checking for duplicates takes nearly three times
+ * as long as the rest of handling a batch.
  */
 export function plainBatch(bytes: Uint8Array): BatchSums | undefined {
   return new BatchReader(

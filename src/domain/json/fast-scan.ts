@@ -1,9 +1,12 @@
 import type { JsonScan } from './scan.ts';
 
-/** A number with an exponent, wherever one can stand in an object. */
+/** Matches a number with an exponent wherever one can occur in an object. */
 const exponent = /[\s:]-?[\d.]+e/i;
 
-/** Whether JSON may have a shorter form for a number than the usual one: 176e7 for 1760000000, 1e-3 for 0.001. */
+/**
+ * Returns whether JSON has a shorter form of a number than the default: 176e7 for 1760000000, 1e-3
+ * for 0.001.
+ */
 function isShortenable(value: number): boolean {
   return value % 1000 === 0 ? value !== 0 : Math.abs(value) < 0.01 || Math.abs(value) >= 1e15;
 }
@@ -11,7 +14,8 @@ function isShortenable(value: number): boolean {
 function numberSize(value: number): number {
   if (!Number.isSafeInteger(value)) return String(value).length;
   const size = Math.abs(value);
-  let [digits, limit] = size >= 1e9 ? [10, 1e10] : [1, 10];
+  let digits = size >= 1e9 ? 10 : 1;
+  let limit = size >= 1e9 ? 1e10 : 10;
   for (; size >= limit; limit *= 10) digits++;
   return value < 0 ? digits + 1 : digits;
 }
@@ -24,20 +28,21 @@ function sizeOf(value: unknown): number {
 }
 
 /**
- * What `scanJson` would tell of a JSON text in ASCII without `\`, told from what was parsed of it: of a list of objects that have nothing in them but texts,
- * numbers and the like, written as programs write it. No text that means the same is shorter; so white space or a member that came twice would show in
- * its length. `undefined` for all else. A batch of events is nearly always of this kind, and a look at each of its characters takes four times as long.
+ * Computes the result of `scanJson` from parsed JSON: a list of flat objects in ASCII text without
+ * `\`, as programs write it. The computed size is the smallest text for the same value. White space
+ * or a duplicate member would make the text longer. Returns `undefined` for anything else. Most
+ * event batches are of this kind, and scanning each character takes four times as long.
  */
 export function scanFlat(json: unknown, text: string): JsonScan | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;
   const elements: number[] = [];
   let members = 0;
   let mayBeShorter = false;
-  // Brackets, and commas between.
+  // The brackets, and the commas between elements.
   let total = json.length + 1;
   for (const element of json) {
     if (typeof element !== 'object' || element === null || Array.isArray(element)) return undefined;
-    // A brace; each member with its quotes, its colon, and the comma or brace behind it.
+    // The opening brace. Each member adds its quotes, its colon, and the comma or brace after it.
     let size = 1;
     for (const name in element) {
       const value = element[name];

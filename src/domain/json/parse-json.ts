@@ -2,18 +2,18 @@ import { invalid, SignageError } from '../error.ts';
 import { scanFlat } from './fast-scan.ts';
 import { type FullScan, type JsonScan, scanJson } from './scan.ts';
 
-/** Deeper JSON than this is refused: no program of ours sends it, and every recursion over it stays harmless. */
-const deepest = 64;
+/** Maximum nesting of JSON. No real client sends more, and it keeps recursion safe. */
+const maxDepth = 64;
 const proto = '__proto__';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** JSON text from outside, and what it says. */
+/** Parsed JSON and its scan result. */
 export interface ParsedJson {
   json: unknown;
   scan: JsonScan;
 }
 
-const badJson = (why: string, cause?: unknown) =>
+const invalidJson = (why: string, cause?: unknown) =>
   new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
 function decode(bytes: Uint8Array): string {
@@ -21,13 +21,16 @@ function decode(bytes: Uint8Array): string {
   try {
     text = utf8.decode(bytes);
   } catch (cause) {
-    throw badJson('it is not well-formed UTF-8', cause);
+    throw invalidJson('it is not well-formed UTF-8', cause);
   }
-  if (text.startsWith('\ufeff')) throw badJson('it begins with a byte order mark');
+  if (text.startsWith('\ufeff')) throw invalidJson('it begins with a byte order mark');
   return text;
 }
 
-/** Drops each member named `__proto__`, however it is spelt. The second argument of `JSON.parse` would take three times as long. */
+/**
+ * Removes each member named `__proto__`, however it is escaped. A reviver of `JSON.parse` would
+ * take three times as long.
+ */
 function dropProto(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
@@ -38,7 +41,7 @@ function dropProto(value: unknown): void {
   for (const name in value) dropProto(value[name as keyof typeof value]);
 }
 
-/** In one pass, where the text is of the kind that this can tell: JSON of programs, in ASCII, without escapes. */
+/** Parses ASCII JSON without escapes in one pass, if `scanFlat` supports it. */
 function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
   if (
     !text.startsWith('[{') ||
@@ -52,35 +55,36 @@ function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
     const scan = scanFlat(json, text);
     return scan && { json, scan };
   } catch {
-    // What is wrong with it is said the other way.
+    // The general path reports the error.
     return undefined;
   }
 }
 
-function checkParts({ containers, members }: FullScan, mostParts: number): void {
-  if (containers + members <= mostParts) return;
+function checkParts({ containers, members }: FullScan, maxParts: number): void {
+  if (containers + members <= maxParts) return;
   throw invalid([
-    { path: '', message: `must have at most ${mostParts} objects, arrays and members in all` },
+    { path: '', message: `must have at most ${maxParts} objects, arrays and members in all` },
   ]);
 }
 
 /**
- * Parses JSON that others have sent (docs/protocol.md §1.1). Throws `invalid_json`, and `invalid_request` for JSON with more than `mostParts` objects, arrays
- * and members. They are counted before anything is made of them: that takes a tenth of the time.
+ * Parses untrusted JSON (docs/protocol.md §1.1). Throws `invalid_json`, and `invalid_request` for
+ * JSON with more than `maxParts` objects, arrays and members. Counting before parsing takes a tenth
+ * of the time of parsing.
  */
-export function parseJson(bytes: Uint8Array, mostParts = Number.POSITIVE_INFINITY): ParsedJson {
+export function parseJson(bytes: Uint8Array, maxParts = Number.POSITIVE_INFINITY): ParsedJson {
   const text = decode(bytes);
-  // A part takes two bytes at least.
-  const plain = bytes.length <= 2 * mostParts ? parsePlain(text, bytes) : undefined;
+  // Each part takes at least two bytes.
+  const plain = bytes.length <= 2 * maxParts ? parsePlain(text, bytes) : undefined;
   if (plain) return plain;
   const scan = scanJson(bytes);
-  if (scan.depth > deepest) throw badJson(`it is nested more than ${deepest} deep`);
-  checkParts(scan, mostParts);
+  if (scan.depth > maxDepth) throw invalidJson(`it is nested more than ${maxDepth} deep`);
+  checkParts(scan, maxParts);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw badJson('check its syntax', cause);
+    throw invalidJson('check its syntax', cause);
   }
   if (text.includes(proto) || text.includes('\\u00')) dropProto(json);
   return { json, scan };

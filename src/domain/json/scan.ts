@@ -1,42 +1,54 @@
-/** What one pass over the bytes of a JSON text tells, before anything is made of it. */
+/** Result of one pass over the bytes of a JSON text, before parsing. */
 export interface JsonScan {
-  /** How deep arrays and objects are nested. */
+  /** Depth of nested arrays and objects. */
   depth: number;
-  /** Bytes of each element of the outermost array, as sent, without the white space around it; of the first 1,000. */
+  /**
+   * Size in bytes of each element of the outermost array as sent, without surrounding white space.
+   * Limited to the first 1,000 elements.
+   */
   elements: number[];
-  /** Members of all its objects, counted as they are written: duplicates too. */
+  /** Number of members of all objects as written, including duplicates. */
   members: number;
-  /** It is known to say each thing once, in as few characters as may be: one line, nothing twice. */
+  /** The text is known to be minimal: one line, no white space, no duplicates. */
   isCompact?: true;
 }
 
-/** Ten times as many as a batch of events may have. */
-const mostElements = 1000;
+/** Ten times the maximum of an event batch. */
+const maxElements = 1000;
 
 const space = 0x20;
-const [quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [
-  0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
-];
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
-/** The index of the quote that ends the string whose opening quote stands at `start`. */
+/** Returns the index of the quote that ends the string starting at `start`. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
   return at;
 }
 
-/** The bytes from `start` to `end`, less the white space (valid JSON has nothing else up to 0x20) at both ends. */
+/**
+ * Returns the number of bytes from `start` to `end` without white space at both ends. Valid JSON
+ * has no other bytes up to 0x20 there.
+ */
 function trimmedSize(bytes: Uint8Array, start: number, end: number): number {
-  let [from, to] = [start, end];
+  let from = start;
+  let to = end;
   while (from < to && (bytes[from] ?? 0) <= space) from++;
   while (to > from && (bytes[to - 1] ?? 0) <= space) to--;
   return to - from;
 }
 
-/** What the pass tells, and how many objects and arrays there are. */
+/** A scan result with the number of objects and arrays. */
 export type FullScan = JsonScan & { containers: number };
 
-/** Scans valid JSON in UTF-8; of anything else it says nothing useful, but ends. */
+/** Scans valid JSON in UTF-8. For other input, it terminates with a meaningless result. */
 export function scanJson(bytes: Uint8Array): FullScan {
   const elements: number[] = [];
   let containers = 0;
@@ -52,11 +64,11 @@ export function scanJson(bytes: Uint8Array): FullScan {
       if (depth++ === 0) elementStart = at + 1;
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) {
-      if (--depth === 0 && elements.length < mostElements)
+      if (--depth === 0 && elements.length < maxElements)
         elements.push(trimmedSize(bytes, elementStart, at));
     } else if (byte === colon) {
       members++;
-    } else if (byte === comma && depth === 1 && elements.length < mostElements) {
+    } else if (byte === comma && depth === 1 && elements.length < maxElements) {
       elements.push(trimmedSize(bytes, elementStart, at));
       elementStart = at + 1;
     }

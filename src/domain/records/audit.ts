@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isoTime, recordId } from '../fields.ts';
 import { pageQuery, timeQuery } from '../paging.ts';
 
-/** What else is worth knowing of a change; never a secret. */
+/** Further details of a change. Never a secret. */
 export type AuditDetails = Record<string, string | number | boolean | null>;
 
 export const auditEntry = z

@@ -6,7 +6,10 @@ const minutes = z
   .max(1440, 'must be 1 to 1440');
 const positive = z.number('must be a number above 0').positive('must be above 0');
 
-/** A config as it is stored, of one level: known members checked, others kept (docs/protocol.md §2.4). */
+/**
+ * The stored config of one level. Known members are validated, others are kept (docs/protocol.md
+ * §2.4).
+ */
 export const configBody = z
   .looseObject(
     {
@@ -24,7 +27,7 @@ export const configBody = z
   .meta({ id: 'Config' });
 export type ConfigBody = z.infer<typeof configBody>;
 
-/** A config as TVs get it: whole. */
+/** A complete config, as sent to TVs. */
 export const deviceConfig = z
   .looseObject({
     syncIntervalMinutes: z.number().meta({ description: 'minutes' }),
@@ -43,15 +46,15 @@ export const defaultConfig: DeviceConfig = {
   cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
 };
 
-/** `over` laid over `under`, recursively: objects merge, arrays and scalars replace. */
-function overlay(
+/** Merges `over` into `under`, recursively. Objects are merged, arrays and scalars replaced. */
+function merge(
   under: Record<string, unknown>,
   over: Record<string, unknown>,
 ): Record<string, unknown> {
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
-    const below = merged[name];
-    merged[name] = isPlainObject(value) && isPlainObject(below) ? overlay(below, value) : value;
+    const current = merged[name];
+    merged[name] = isPlainObject(value) && isPlainObject(current) ? merge(current, value) : value;
   }
   return merged;
 }
@@ -61,18 +64,22 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The config that is in force: the levels over the default, from the least specific to the most.
+ * Returns the effective config: all levels merged into the default, from the least to the most
+ * specific.
  *
  * @example effectiveConfig([{ syncIntervalMinutes: 10 }, undefined]).syncIntervalMinutes // 10
  */
 export function effectiveConfig(levels: readonly (ConfigBody | undefined)[]): DeviceConfig {
   return levels.reduce<Record<string, unknown>>(
-    (merged, level) => (level ? overlay(merged, level) : merged),
+    (merged, level) => (level ? merge(merged, level) : merged),
     defaultConfig,
   ) as DeviceConfig;
 }
 
-/** The ids of the stored configs that apply to a screen, from the least specific level to the most. */
+/**
+ * Returns the ids of the stored configs that apply to a screen, from the least to the most specific
+ * level.
+ */
 export function configIds(owner: {
   tenantId: string;
   venueId: string;
@@ -81,7 +88,10 @@ export function configIds(owner: {
   return [`tenant/${owner.tenantId}`, `venue/${owner.venueId}`, `screen/${owner.screenId}`];
 }
 
-/** Whether a device is online: not suspended, and seen within twice the larger of its two intervals (docs/protocol.md §2.7). Times in milliseconds. */
+/**
+ * Returns whether a device is online: not suspended, and seen within twice the larger of its two
+ * intervals (docs/protocol.md §2.7). Times are in milliseconds.
+ */
 export function isOnline(
   state: 'bound' | 'suspended',
   lastSeenAt: number | undefined,

@@ -7,7 +7,7 @@ import { screen } from './screen.ts';
 
 const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
 
-/** Optional; `null` is absent; comes out as `null` when absent. */
+/** An optional text. Absent and `null` both become `null`. */
 const optionalText = freeText(255).nullish().default(null);
 
 const infoMembers = {
@@ -30,7 +30,9 @@ const infoMembers = {
   locationHint: optionalText,
 };
 
-/** What a TV says of itself; members that we do not know are ignored (docs/protocol.md §3.1). */
+/**
+ * Information that a TV sends about itself. Unknown members are ignored (docs/protocol.md §3.1).
+ */
 export const deviceInfo = z
   .object(infoMembers, 'must be an object')
   .transform(absentAsNull)
@@ -52,9 +54,10 @@ export const registered = z
   .object({
     deviceId: recordId,
     screenId: recordId,
-    apiKey: z
-      .string()
-      .meta({ description: 'In this answer only: store it securely.', example: 'dak_…' }),
+    apiKey: z.string().meta({
+      description: 'Returned only in this response: store it securely.',
+      example: 'dak_…',
+    }),
     tenantId: recordId,
     config: deviceConfig,
   })
@@ -64,7 +67,7 @@ export type RegisteredView = z.infer<typeof registered>;
 export const rotated = z
   .object({
     apiKey: z.string().meta({
-      description: 'In this answer only: store it securely before its first use.',
+      description: 'Returned only in this response: store it securely before its first use.',
       example: 'dak_…',
     }),
   })
@@ -113,9 +116,9 @@ export const device = z
     lastPlaylistStatus: z.int().nullable().meta({ description: '200, 304, 404 or 500' }),
     lastConfigAt: isoTime.nullable(),
     lastEventAt: isoTime.nullable(),
-    lastRefusedAt: isoTime
-      .nullable()
-      .meta({ description: 'The latest call with a key of it that is dead.' }),
+    lastRefusedAt: isoTime.nullable().meta({
+      description: 'Time of the latest request with a revoked or replaced key of the device.',
+    }),
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,

@@ -1,7 +1,10 @@
-/** The longest media URL, in characters, as it is sent and as it is stored. */
+/** Maximum length of a media URL in characters, both as sent and in canonical form. */
 export const maxMediaUrl = 2048;
 
-/** An http or https URL. Not `URL.canParse`: once Node 20 has compiled a call of it, it says no to a host such as `bücher.example`. */
+/**
+ * Parses an http or https URL. Not `URL.canParse`: in Node 20, once optimized, it rejects hosts
+ * such as `bücher.example`.
+ */
 function parsed(text: string): URL | undefined {
   try {
     return /^https?:/i.test(text) ? new URL(text) : undefined;
@@ -13,7 +16,10 @@ function parsed(text: string): URL | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Why a text cannot be the URL of a media file; `undefined` when it can. The URL parser would drop control characters and outer blanks silently. */
+/**
+ * Returns why a text is not a valid media URL, or `undefined` if it is one. Checks control
+ * characters and outer white space, which the URL parser would silently drop.
+ */
 export function mediaUrlFault(text: string): string | undefined {
   if (controls.test(text)) return 'must not contain control characters';
   if (text.trim() !== text) return 'must not begin or end with white space';
@@ -23,7 +29,8 @@ export function mediaUrlFault(text: string): string | undefined {
 }
 
 /**
- * A media URL in the form that the WHATWG URL parser produces. Two URLs of one form are the same. Any other text comes back unchanged.
+ * Returns a media URL in the canonical form of the WHATWG URL parser. Other text is returned
+ * unchanged.
  *
  * @example canonicalMediaUrl('https:\\Example.com/a b') // 'https://example.com/a%20b'
  */

@@ -13,7 +13,7 @@ export const mirrorQuery = z.strictObject({
 });
 export type MirrorQuery = z.infer<typeof mirrorQuery>;
 
-/** How the copy of a screen's playlist in the object store stands (docs/protocol.md §5.4). */
+/** State of the copy of a screen's playlist in the object store (docs/protocol.md §5.4). */
 const mirrorCopy = z
   .object({
     screenId: recordId,
@@ -22,14 +22,14 @@ const mirrorCopy = z
     version: z
       .int()
       .nullable()
-      .meta({ description: 'the newest version that the store has; null when it has none' }),
+      .meta({ description: 'the newest version in the store; null if it has none' }),
     copiedVersion: z.int().nullable().meta({
-      description: 'the version of the copy; null when there is none, or none that can be read',
+      description: 'the version of the copy; null if it is missing or unreadable',
     }),
-    state: state.meta({ description: 'ok and tombstone are as they should be' }),
-    queuedAt: isoTime
-      .nullable()
-      .meta({ description: 'since when the copy is waiting to be made; null when it is not' }),
+    state: state.meta({ description: 'ok and tombstone are the correct states' }),
+    queuedAt: isoTime.nullable().meta({
+      description: 'since when the copy has been waiting to be written; null if it is not waiting',
+    }),
   })
   .meta({ id: 'MirrorCopy' });
 export type MirrorCopyView = z.infer<typeof mirrorCopy>;
@@ -39,7 +39,7 @@ export const mirrorList = listOf(mirrorCopy);
 export const mirrorRepair = z
   .object({
     queued: z.int().min(0).meta({
-      description: 'screens whose copies will be looked at, and mended where they differ',
+      description: 'screens whose copies will be checked, and repaired if they differ',
     }),
   })
   .meta({ id: 'MirrorRepair' });

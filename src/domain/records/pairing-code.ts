@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { Random } from '../clock.ts';
 import { isoTime, recordId } from '../fields.ts';
 
-/** The 31 characters that nobody confuses: no `0 O 1 I L` (docs/protocol.md §4). */
+/** The 31 characters of codes, without the easily confused `0 O 1 I L` (docs/protocol.md §4). */
 export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const codeLength = 8;
 
-/** A code as a TV sends it (docs/protocol.md §3.1); what we make is narrower. */
+/** A code as sent by a TV (docs/protocol.md §3.1). Generated codes use fewer characters. */
 export const pairingCodeText = z
   .string()
   .regex(/^[A-Z0-9]{8}$/, 'must be exactly 8 characters of A-Z and 0-9')
@@ -16,7 +16,10 @@ export const pairingCodeText = z
 export const codeStatuses = ['pending', 'used', 'expired', 'cancelled'] as const;
 export type CodeStatus = (typeof codeStatuses)[number];
 
-/** A fresh code: 8 characters, each equally likely (bytes that would favour some are thrown away). */
+/**
+ * Returns a new code of 8 uniformly distributed characters. Bytes that would bias the distribution
+ * are discarded.
+ */
 export function makeCode(random: Random): string {
   const fair = 256 - (256 % codeAlphabet.length);
   let code = '';
@@ -28,7 +31,10 @@ export function makeCode(random: Random): string {
   return code;
 }
 
-/** What is stored of a code, and its record's id: an HMAC under the server's secret, for 31^8 codes alone could be tried out. */
+/**
+ * Returns the stored form of a code, which is also the id of its record: an HMAC with the server's
+ * secret. A plain hash could be reversed by trying all 31^8 codes.
+ */
 export function hashCode(serverSecret: Uint8Array, code: string): string {
   return createHmac('sha256', serverSecret).update(`pairing-code\n${code}`).digest('hex');
 }
@@ -40,12 +46,15 @@ interface CodeLife {
   cancelledAt: number | null;
 }
 
-/** A code's status at a moment: one that nobody used or cancelled in time is expired (docs/protocol.md §6). */
+/**
+ * Returns the status of a code at a time. A pending code past its expiry is expired
+ * (docs/protocol.md §6).
+ */
 export function codeStatusAt(code: CodeLife, nowMs: number): CodeStatus {
   return code.state === 'pending' && code.expiresAt <= nowMs ? 'expired' : code.state;
 }
 
-/** When a code came to its end, or will at the latest. */
+/** Returns when a code was finished, or will expire. */
 export function codeFinishedAt(code: CodeLife): number {
   return code.usedAt ?? code.cancelledAt ?? code.expiresAt;
 }

@@ -11,7 +11,10 @@ const creativeTypes = ['image', 'video', 'html'] as const;
 
 const tooLong = `must have at most ${maxMediaUrl} characters`;
 
-/** A media URL comes out in its canonical form, which must keep to the length too (docs/protocol.md §5.4). */
+/**
+ * A media URL, converted to its canonical form. The maximum length applies to both forms
+ * (docs/protocol.md §5.4).
+ */
 const mediaUrl = z
   .string('must be an http or https URL')
   .max(maxMediaUrl, { error: tooLong, abort: true })
@@ -35,7 +38,9 @@ const itemMembers = {
     .meta({ description: 'seconds', example: 15 }),
 };
 
-/** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
+/**
+ * One entry of a playlist. Unknown members are passed to the TV unchanged (docs/protocol.md §2.3).
+ */
 const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 'PlaylistItem' });
 
 const itemCount = 'must have 1 to 500 items';
@@ -45,7 +50,7 @@ const listOfItems = <T extends z.ZodType>(item: T) =>
 
 const items = listOfItems(playlistItem);
 
-/** Items as they were stored, perhaps by a version that kept media URLs as they were sent. */
+/** Items as stored, perhaps by a version that did not canonicalize media URLs. */
 export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
 
 export const publication = z
@@ -53,7 +58,10 @@ export const publication = z
   .meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;
 
-/** What an on-demand source answers: a whole playlist, or its items alone. What else it has is its own (docs/on-demand.md). */
+/**
+ * Response of an on-demand source: a whole playlist, or only its items. Unknown members are ignored
+ * (docs/on-demand.md).
+ */
 export const onDemandAnswer = z.looseObject({
   items,
   validUntil: epochTime.nullish(),
@@ -71,10 +79,10 @@ const members = {
   items: z.array(playlistItem),
 };
 
-/** What a TV gets. */
+/** The playlist as sent to TVs. */
 export const activePlaylist = z.object(members).meta({ id: 'ActivePlaylist' });
 
-/** What managers read: `validUntil` is `null` when the publisher gave none. */
+/** The playlist in the management API: `validUntil` is `null` if the publisher gave none. */
 export const storedPlaylist = z
   .object({ ...members, validUntil: members.validUntil.nullable() })
   .meta({ id: 'Playlist' });
@@ -84,12 +92,12 @@ export const playlistVersions = z
   .object({ items: z.array(storedPlaylist), nextCursor: z.string().nullable() })
   .meta({ id: 'PlaylistVersions' });
 
-/** How many versions of a screen are kept, the newest included. */
+/** Number of versions kept per screen, including the newest. */
 export const keptVersions = 20;
 
 const yearMs = 365 * dayMs;
 
-/** A playlist's status at a moment. */
+/** Returns the status of a playlist at a time. */
 export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistStatus {
   return playlist.state === 'active' && playlist.validUntil !== null && playlist.validUntil <= nowMs
     ? 'expired'
@@ -97,8 +105,9 @@ export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistSta
 }
 
 /**
- * The end that TVs are told, in milliseconds. A playlist without one is given 365 days from its publication, moved on by 365 days whenever
- * fewer than 180 are left: no TV goes dark offline, and the ETag stands still in between (docs/protocol.md §2.3).
+ * Returns the `validUntil` for TVs, in milliseconds. A playlist without one is valid for 365 days
+ * from its publication, extended by 365 days whenever fewer than 180 are left. TVs that are offline
+ * keep playing, and the ETag rarely changes (docs/protocol.md §2.3).
  */
 export function servedValidUntil(
   playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>,

@@ -4,7 +4,7 @@ import { dayMs } from '../clock.ts';
 export const reportGroups = ['campaign', 'creative', 'screen', 'venue', 'day'] as const;
 export type ReportGroup = (typeof reportGroups)[number];
 
-/** Which clock puts an impression into a day: the event's own, or the time of receipt. */
+/** The clock that assigns an impression to a day: the event's timestamp, or the time of receipt. */
 export const reportClocks = ['timestamp', 'received'] as const;
 export type ReportClock = (typeof reportClocks)[number];
 
@@ -35,7 +35,9 @@ export const impressionReport = z
 
 const lastDay = Date.UTC(9999, 11, 31);
 
-/** The UTC day of a time, as `2026-11-20`. Times past the year 9999 count to its last day, for no calendar says more. */
+/**
+ * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count for its last day.
+ */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';
   const day = Math.floor(Math.min(timeMs, lastDay) / dayMs);
@@ -43,5 +45,5 @@ export function dayOf(timeMs: number): string {
   return latest.text;
 }
 
-/** It is nearly always the same day. */
+/** Caches the last result, because most events are of the same day. */
 let latest = { day: Number.NaN, text: '' };

@@ -3,7 +3,10 @@ import type { ConfigBody } from './config.ts';
 import type { DeviceInfo } from './device.ts';
 import type { Role } from './role.ts';
 
-/** The rows that stores keep. Times are Unix epoch milliseconds; what is empty is `null`; ids are lower-case UUIDs unless said otherwise. */
+/**
+ * The rows of stores. Times are Unix epoch milliseconds, missing values are `null`, ids are
+ * lower-case UUIDs except where noted.
+ */
 export interface Tenant {
   id: string;
   name: string;
@@ -20,11 +23,14 @@ export interface Token {
   /** SHA-256 of the token, in hex. */
   hash: string;
   createdAt: number;
-  /** Set on the one that `SIGNAGE_ADMIN_TOKEN` names; a changed value replaces it. */
+  /** True for the token from `SIGNAGE_ADMIN_TOKEN`. A changed value replaces it. */
   bootstrap: boolean;
-  /** From then on it is refused; absent or `null`: never. */
+  /** The token is rejected from then on. Absent or `null`: never. */
   expiresAt?: number | null;
-  /** All that it may know of; absent or `null`: the whole tenant. A venue that was deleted stays named. */
+  /**
+   * The venues that the token is bound to. Absent or `null`: the whole tenant. Deleted venues
+   * remain listed.
+   */
   venueIds?: readonly string[] | null;
 }
 
@@ -46,7 +52,7 @@ export interface Screen {
   name: string;
   labels: Record<string, string>;
   state: 'provisioning' | 'active';
-  /** The bound device, while active. */
+  /** The bound device, if active. */
   deviceId: string | null;
   createdAt: number;
   updatedAt: number;
@@ -64,7 +70,10 @@ export interface Device {
   suspendReason: string | null;
 }
 
-/** Kept when its device is deleted, so that the key can be told that it is an orphan. */
+/**
+ * Kept after its device is deleted, so that requests with the key are answered with
+ * `device_key_orphaned`.
+ */
 export interface DeviceKey {
   id: string;
   tenantId: string;
@@ -74,53 +83,59 @@ export interface DeviceKey {
   hash: string;
   state: 'active' | 'retiring' | 'revoked';
   createdAt: number;
-  /** When it first authenticated a request: from then on the registration's answer is not repeated. */
+  /**
+   * Time of the first authenticated request. From then on, the registration's response is not
+   * repeated.
+   */
   firstUsedAt: number | null;
   revokedAt: number | null;
 }
 
 export interface PairingCode {
-  /** HMAC of the code (`hashCode`), in hex: the code itself is never stored. */
+  /** HMAC of the code (`hashCode`), in hex. The code itself is never stored. */
   id: string;
   tenantId: string;
-  /** The screen's venue; absent in rows of earlier versions, which had no tokens that ask for it. */
+  /** The venue of the screen. Absent in rows of earlier versions. */
   venueId?: string;
   screenId: string;
-  /** `pending` also past `expiresAt`: `codeStatusAt` tells. */
+  /** Stays `pending` past `expiresAt`; see `codeStatusAt`. */
   state: 'pending' | 'used' | 'cancelled';
   createdAt: number;
   expiresAt: number;
   usedAt: number | null;
   cancelledAt: number | null;
   deviceId: string | null;
-  /** The config that the registration answered, so that a repeat answers the same bytes. */
+  /** The config in the registration's response, so that a repetition returns the same bytes. */
   answeredConfig: ConfigBody | null;
 }
 
-/** The newest playlist version of a screen (`id` of the row: the screen's), and the form of past ones (`id`: `<screenId>/<version>`). */
+/**
+ * The newest playlist version of a screen (`id`: the screen's), or a past one (`id`:
+ * `<screenId>/<version>`).
+ */
 export interface Playlist {
   id: string;
   screenId: string;
   tenantId: string;
-  /** The playlist's own id, the same for all versions of a screen. */
+  /** Id of the playlist, the same for all versions of a screen. */
   playlistId: string;
   version: number;
-  /** `active` also past `validUntil`: `playlistStatusAt` tells. */
+  /** Stays `active` past `validUntil`; see `playlistStatusAt`. */
   state: 'active' | 'superseded' | 'withdrawn';
-  /** The items as JSON text, held once and sent as they are. */
+  /** The items as JSON text, sent without parsing. */
   items: string;
-  /** As the publisher gave it. */
+  /** As given by the publisher. */
   validUntil: number | null;
   publishedAt: number;
-  /** Where it came from. */
+  /** Source of the playlist. */
   origin: 'published' | 'on-demand';
-  /** Of one from the on-demand source: since when that says that there is none; absent while it does not. */
+  /** Since when the on-demand source has reported no playlist. Absent if it has one. */
   noneSince?: number;
 }
 
 export type ConfigLevel = 'screen' | 'venue' | 'tenant';
 
-/** The stored config of one level; `id` is `<level>/<owner's id>`. */
+/** The stored config of one level. `id` is `<level>/<owner's id>`. */
 export interface StoredConfig {
   id: string;
   tenantId: string;
@@ -131,23 +146,26 @@ export interface StoredConfig {
 }
 
 /**
- * What is still to be written to the object store: the newest version of a screen's playlist, or its end (`id`: the screen's), or a stored config, or that
- * there is none any more (`id`: the config's).
+ * A change still to be written to the object store: a playlist or its withdrawal (`id`: the
+ * screen's), or a config or its deletion (`id`: the config's).
  */
 export interface MirrorPending {
   id: string;
   tenantId: string;
-  /** When the oldest of the changes was made that the object store lacks. */
+  /** Time of the oldest change missing in the object store. */
   queuedAt: number;
 }
 
-/** The object store that has, or is about to get, a copy of every playlist (`id`: `current`), or config (`configs`); its location is empty when there was one and is none now. */
+/**
+ * The object store with a copy of every playlist (`id`: `current`) or config (`configs`), complete
+ * or being filled. `location` is empty if an object store was configured before, but is not now.
+ */
 interface MirrorTarget {
   id: string;
   location: string;
 }
 
-/** Who did something: a management token, a TV, or the service itself. */
+/** The author of a change: a management token, a TV, or the service itself. */
 export interface Actor {
   kind: 'token' | 'device' | 'system';
   id: string | null;
@@ -159,17 +177,20 @@ export interface AuditEntry {
   tenantId: string | null;
   at: number;
   actor: Actor;
-  /** Subject and verb: `screen.create`. */
+  /** Subject and verb, such as `screen.create`. */
   action: string;
   subject: { kind: string; id: string | null };
   address: string | null;
   requestId: string | null;
   details: AuditDetails;
-  /** The venues that it is about; absent where that is the tenant as a whole, and in entries of earlier versions. */
+  /**
+   * The venues concerned. Absent if the entry concerns the whole tenant, and in entries of earlier
+   * versions.
+   */
   venueIds?: readonly string[];
 }
 
-/** What is noted of a device's latest doings: in memory, written at most once a minute. */
+/** Latest activity of a device. Kept in memory, and written at most once a minute. */
 export interface LastActivity {
   lastSeenAt?: number;
   lastAddress?: string | null;
@@ -178,29 +199,34 @@ export interface LastActivity {
   lastPlaylistStatus?: number;
   lastConfigAt?: number;
   lastEventAt?: number;
-  /** A call with a key of it that is dead. */
+  /** Time of the latest request with a revoked or replaced key. */
   lastRefusedAt?: number;
 }
 
-/** Likewise of a token. */
+/** Latest activity of a token. */
 export interface TokenActivity {
   lastUsedAt?: number;
 }
 
-/** What one source of unknown codes has tried, or several together. Not a row: kept for a while, and not for sure. */
+/**
+ * Guesses of unknown codes by one source, or by a group of sources. Not a row: kept temporarily,
+ * and may be lost.
+ */
 export interface GuessCounter {
-  /** When it sent them, within the window that counts. */
+  /** Times of the guesses within the window. */
   times: readonly number[];
-  /** Until when it was last told to wait, and for how long. */
+  /** End and length of the latest lock-out. */
   waitUntil: number;
   waitMs: number;
-  /** From then on none of it counts. */
+  /** The counter expires at this time. */
   forgetAt: number;
-  /** When a credential of a tenant worked there, by the tenant's id; as told by the instances, which is seldom. */
+  /**
+   * Time when a credential of a tenant last worked there, by tenant id. Instances share it rarely.
+   */
   vouched?: Readonly<Record<string, number>>;
 }
 
-/** All tables by name. */
+/** All tables and their row types. */
 export interface Rows {
   tenants: Tenant;
   tokens: Token;

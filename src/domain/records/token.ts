@@ -4,8 +4,8 @@ import { nameQuery, pageQuery } from '../paging.ts';
 import { roles } from './role.ts';
 
 const role = z.enum(roles, { error: `must be one of ${roles.join(', ')}` });
-const mostVenues = 100;
-const venueCount = `must name 1 to ${mostVenues} venues; leave it out for the whole tenant`;
+const maxVenues = 100;
+const venueCount = `must name 1 to ${maxVenues} venues; leave it out for the whole tenant`;
 
 export const tokenCreation = z
   .strictObject({
@@ -13,14 +13,14 @@ export const tokenCreation = z
     role,
     expiresAt: isoInput.nullish().meta({
       description:
-        'When it ends, in the future, and no later than the token that makes it. Default: when that one ends, or never.',
+        'Expiry time, in the future and at most that of the creating token. Default: the same, or never.',
     }),
     venueIds: z
       .array(recordId, venueCount)
       .min(1, venueCount)
-      .max(mostVenues, venueCount)
+      .max(maxVenues, venueCount)
       .nullish()
-      .meta({ description: 'The only venues that it is for; the whole tenant unless given.' }),
+      .meta({ description: 'The venues that the token is bound to. Default: the whole tenant.' }),
   })
   .superRefine((creation, context) => {
     if (creation.role !== 'platform' || creation.venueIds == null) return;
@@ -33,13 +33,13 @@ export const tokenCreation = z
   .meta({ id: 'TokenCreation' });
 export const tokenQuery = z.strictObject({ ...pageQuery, ...nameQuery });
 
-/** How far a token goes. */
-const reach = {
+/** Limits of a token in time and scope. */
+const limits = {
   expiresAt: isoTime.nullable(),
   venueIds: z
     .array(recordId)
     .nullable()
-    .meta({ description: 'The venues that it is bound to; null: the whole tenant.' }),
+    .meta({ description: 'The venues that the token is bound to. null: the whole tenant.' }),
 };
 
 export const token = z
@@ -48,7 +48,7 @@ export const token = z
     tenantId: recordId.nullable(),
     name: z.string(),
     role,
-    ...reach,
+    ...limits,
     createdAt: isoTime,
     lastUsedAt: isoTime.nullable(),
   })
@@ -57,7 +57,7 @@ export const token = z
 export const createdToken = z
   .object({
     ...token.shape,
-    token: z.string().meta({ description: 'The token itself: in this answer only.' }),
+    token: z.string().meta({ description: 'The token itself. Returned only in this response.' }),
   })
   .meta({ id: 'CreatedToken' });
 
@@ -66,7 +66,7 @@ export const me = z
     tokenId: recordId,
     name: z.string(),
     role,
-    ...reach,
+    ...limits,
     tenantId: recordId.nullable(),
     tenantName: z.string().nullable(),
   })
@@ -78,5 +78,5 @@ export type TokenCreation = z.infer<typeof tokenCreation>;
 export type TokenQuery = z.infer<typeof tokenQuery>;
 export type MeView = z.infer<typeof me>;
 
-/** What `SIGNAGE_ADMIN_TOKEN` must look like; no checksum is asked of it. */
+/** Required form of `SIGNAGE_ADMIN_TOKEN`. It needs no checksum. */
 export const adminTokenForm = /^mak_[A-Za-z0-9]{24,}$/;

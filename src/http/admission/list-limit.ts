@@ -2,93 +2,101 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { SignageError } from '../../domain/error.ts';
 
-/** Answers of one token that are made or sent at a time: each may take 1 MiB, until its client has read it. */
-const mostAtWork = 4;
-const mostWaiting = 32;
+/**
+ * Maximum number of lists one token reads at a time. Each response may take 1 MiB until its client
+ * has read it.
+ */
+const maxConcurrent = 4;
+const maxWaiting = 32;
 const retryAfterSeconds = 1;
 
-/** The connection of a request; a mounted `fetch` has none. */
+/** The connection of a request. A mounted `fetch` has none. */
 interface Connection {
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
 }
 
-/** Limits how many lists one token reads at a time (docs/protocol.md §1.8). Remembers nothing of a token that reads none. */
+/**
+ * Limits how many lists one token reads at a time (docs/protocol.md §1.8). Keeps no state for idle
+ * tokens.
+ */
 export class ListLimit {
   readonly #tokens = new Map<string, { limit: LimitFunction; users: number }>();
 
-  /** Tokens that have a request at work or waiting. */
+  /** Number of tokens that have a request in progress or waiting. */
   get size(): number {
     return this.#tokens.size;
   }
 
   /**
-   * Resolves when a request of the token may begin. Held requests (`waitSeconds`) have places of their own, and any number of them waits. Throws
-   * `unavailable` when too many wait already, and `malformed_request` when the client goes away meanwhile.
+   * Resolves when a request of the token may begin. Long polls (`waitSeconds`) have a separate
+   * limit, and any number of them may wait. Throws `unavailable` when too many requests wait, and
+   * `malformed_request` when the client disconnects while waiting.
    */
-  async enter(tokenId: string, isHeld: boolean, connection: Connection): Promise<ListTurn> {
-    const key = isHeld ? `${tokenId} held` : tokenId;
-    const token = this.#tokens.get(key) ?? { limit: pLimit(mostAtWork), users: 0 };
-    if (!isHeld && token.limit.pendingCount >= mostWaiting) throw tooMany();
+  async enter(tokenId: string, isLongPoll: boolean, connection: Connection): Promise<ListSlot> {
+    const key = isLongPoll ? `${tokenId} long poll` : tokenId;
+    const token = this.#tokens.get(key) ?? { limit: pLimit(maxConcurrent), users: 0 };
+    if (!isLongPoll && token.limit.pendingCount >= maxWaiting) throw tooMany();
     token.users++;
     this.#tokens.set(key, token);
-    const turn = new ListTurn(token.limit, () => {
+    const slot = new ListSlot(token.limit, () => {
       if (--token.users === 0) this.#tokens.delete(key);
     });
-    // Of requests that share a connection, only the first has an answer that tells when it is closed.
-    connection.incoming?.once('close', turn.end);
-    connection.outgoing?.once('close', turn.end);
-    await turn.resume();
-    return turn;
+    // Only the first of several pipelined requests has a response that emits `close`. The others
+    // rely on the connection.
+    connection.incoming?.once('close', slot.end);
+    connection.outgoing?.once('close', slot.end);
+    await slot.resume();
+    return slot;
   }
 }
 
-/** The place of one request among those of its token. */
-export class ListTurn {
+/** One of the concurrent places of a token. */
+export class ListSlot {
   readonly #limit: LimitFunction;
   readonly #onEnd: () => void;
-  #leave = () => {};
-  #isOver = false;
+  #release = () => {};
+  #hasEnded = false;
 
   constructor(limit: LimitFunction, onEnd: () => void) {
     this.#limit = limit;
     this.#onEnd = onEnd;
   }
 
-  /** Waits for a place. */
+  /** Waits for a free place. */
   resume(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const work = () =>
-        new Promise<void>((leave) => {
-          if (this.#isOver) {
-            leave();
+      const occupy = () =>
+        new Promise<void>((release) => {
+          if (this.#hasEnded) {
+            release();
             reject(clientGone());
             return;
           }
-          this.#leave = leave;
+          this.#release = release;
           resolve();
         });
-      void this.#limit(work);
+      void this.#limit(occupy);
     });
   }
 
-  /** Gives the place to the next one. */
+  /** Releases the place to the next request. */
   pause(): void {
-    this.#leave();
+    this.#release();
   }
 
-  /** The answer has been sent, or its client has gone. */
+  /** Ends the request: the response has been sent, or its client has disconnected. */
   readonly end = (): void => {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#leave();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#release();
     this.#onEnd();
   };
 }
 
 function tooMany(): SignageError {
-  const detail = `This token reads ${mostAtWork} lists, and ${mostWaiting} more wait: read fewer at a time, and this one again after Retry-After.`;
+  const detail = `This token reads ${maxConcurrent} lists already, and ${maxWaiting} more wait. Read fewer at a time, and retry after Retry-After.`;
   return new SignageError('unavailable', detail, { retryAfterSeconds });
 }
 
-const clientGone = () => new SignageError('malformed_request', 'The client has gone.');
+const clientGone = () => new SignageError('malformed_request', 'The client disconnected.');

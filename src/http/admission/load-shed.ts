@@ -1,43 +1,61 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { OverloadDetector, type OverloadLimits, type Waiting } from './overload-detector.ts';
+import {
+  OverloadDetector,
+  type OverloadLimits,
+  type PendingResponse,
+} from './overload-detector.ts';
 
 /**
- * What waits for different things is judged apart: a slow disk holds up what is to be stored, and must not keep playlists from TVs. Registrations, and
- * `strangers` (requests without a credential that worked lately), come from anybody: a flood of them must not turn TVs away.
+ * Requests that wait for different resources are limited separately: a slow disk delays writes, and
+ * must not delay playlists. Registrations, and `strangers` (requests without a recently verified
+ * credential), can come from anybody. A flood of them must not affect TVs.
  */
 export type ShedKind = 'reads' | 'writes' | 'management' | 'registrations' | 'strangers';
 
 export interface LoadShedOptions {
   clock: Clock;
   random: Random;
-  /** Answers a request that is turned away. */
+  /** Answers a rejected request. */
   refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
-  /** Whether the request shows a credential that worked lately. */
+  /** Returns whether the request carries a recently verified credential. */
   isKnown(incoming: IncomingMessage): boolean;
-  /** Told of each of them. */
+  /** Called for each rejected request. */
   onShed(kind: ShedKind): void;
-  /** Told when a kind of requests begins to be turned away, and when no more. */
-  onTurn?(kind: ShedKind, isOverloaded: boolean): void;
+  /** Called when a kind of requests becomes overloaded, and when it recovers. */
+  onOverloadChange?(kind: ShedKind, isOverloaded: boolean): void;
   limits?: OverloadLimits;
 }
 
 export interface LoadShed {
-  /** Whether the service may begin with the request. If not, it has been answered: 503 with a `Retry-After` (docs/protocol.md §1.8). */
+  /**
+   * Returns whether the service may handle the request. If not, the request has been answered: 503
+   * with a `Retry-After` (docs/protocol.md §1.8).
+   */
   admit(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
 }
 
-/** A third of what a patient client waits, for the event loop and the way out take their time as well while many are refused; and more in flight than a service that is well has, but for a herd, which gets through in time. */
-const ownLimits: OverloadLimits = { longestWaitMs: 3 * secondMs, floor: 256, settledMs: 900 };
-const lookMs = 100;
-/** After a pause longer than this, or a jump of the clock, what was measured says nothing about the time between. */
-const longestLookMs = 30 * secondMs;
+/**
+ * The maximum wait is a third of a patient client's timeout, because the event loop and the network
+ * also take time during overload. The floor is above the number of requests in flight of a healthy
+ * service. Only a burst exceeds it, and a burst is over in time.
+ */
+const defaultLimits: OverloadLimits = { maxWaitMs: 3 * secondMs, floor: 256, settledMs: 900 };
+const measureIntervalMs = 100;
+/**
+ * Upper bound of a measured interval. After a longer pause or a clock jump, the measurement says
+ * nothing about the time between.
+ */
+const maxIntervalMs = 30 * secondMs;
 
-/** What operators and browsers ask of the service itself, and preflights: answered at once, also while it is overloaded. */
-const always = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
-/** What TVs ask, which is nearly all. */
-const runtime = '/devices/';
+/**
+ * Requests of operators and browsers to the service itself. They are never rejected, nor are
+ * preflights.
+ */
+const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
+/** Requests of TVs, the majority. Checked first to skip the regular expression. */
+const tvPrefix = '/devices/';
 const registration = /^\/devices\/register(?:$|\?)/;
 const longPoll = /^\/v1\/.*[?&]waitSeconds=/;
 
@@ -49,9 +67,10 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
 }
 
 /**
- * Turns requests away before anything was done for them, while more come than get through: nobody would wait for their answers any more, and the
- * work on them would be lost. What is measured is how many wait and how fast they get through (`OverloadDetector`), at most ten times a second and never twice
- * in one turn of the event loop, so that answers which are ready count as such.
+ * Sheds load: rejects requests before any work is done while more arrive than are answered.
+ * Otherwise clients would time out, and the work would be wasted. Measures how many requests wait
+ * and how fast they are answered (`OverloadDetector`), at most ten times a second. It measures at
+ * most once per turn of the event loop, so that responses which are ready are counted.
  */
 export function makeLoadShed({
   clock,
@@ -59,31 +78,32 @@ export function makeLoadShed({
   refuse,
   isKnown,
   onShed,
-  onTurn = () => {},
-  limits = ownLimits,
+  onOverloadChange = () => {},
+  limits = defaultLimits,
 }: LoadShedOptions): LoadShed {
   const kinds: ShedKind[] = ['reads', 'writes', 'management', 'registrations', 'strangers'];
-  const lanes = Object.fromEntries(
+  const detectors = Object.fromEntries(
     kinds.map((kind) => [kind, new OverloadDetector(limits)]),
   ) as Record<ShedKind, OverloadDetector>;
-  let [lookedAtMs, hasTurned] = [clock.now(), true];
+  let measuredAtMs = clock.now();
+  let hasYielded = true;
 
-  function look(nowMs: number): void {
-    const elapsedMs = Math.min(nowMs - lookedAtMs, longestLookMs);
-    lookedAtMs = nowMs;
-    hasTurned = false;
+  function measure(nowMs: number): void {
+    const elapsedMs = Math.min(nowMs - measuredAtMs, maxIntervalMs);
+    measuredAtMs = nowMs;
+    hasYielded = false;
     setImmediate(() => {
-      hasTurned = true;
+      hasYielded = true;
     });
     for (const kind of kinds) {
-      const before = lanes[kind].isOverloaded;
-      lanes[kind].look(elapsedMs);
-      if (lanes[kind].isOverloaded !== before) onTurn(kind, !before);
+      const before = detectors[kind].isOverloaded;
+      detectors[kind].measure(elapsedMs);
+      if (detectors[kind].isOverloaded !== before) onOverloadChange(kind, !before);
     }
   }
 
-  function turnAway(kind: ShedKind, incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const error = refusals[(random(1)[0] ?? 0) % refusals.length] as SignageError;
+  function shed(kind: ShedKind, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const error = rejections[(random(1)[0] ?? 0) % rejections.length] as SignageError;
     refuse(incoming, outgoing, error);
     onShed(kind);
   }
@@ -91,27 +111,31 @@ export function makeLoadShed({
   return {
     admit(incoming, outgoing) {
       const nowMs = clock.now();
-      if (nowMs < lookedAtMs) lookedAtMs = nowMs;
-      if (hasTurned && nowMs - lookedAtMs >= lookMs) look(nowMs);
+      if (nowMs < measuredAtMs) measuredAtMs = nowMs;
+      if (hasYielded && nowMs - measuredAtMs >= measureIntervalMs) measure(nowMs);
       const url = incoming.url ?? '';
-      if (incoming.method === 'OPTIONS' || (!url.startsWith(runtime) && always.test(url)))
+      if (incoming.method === 'OPTIONS' || (!url.startsWith(tvPrefix) && neverShed.test(url)))
         return true;
       const kind = kindOf(incoming, isKnown(incoming));
-      const lane = lanes[kind];
-      if (!lane.isOpen) {
-        turnAway(kind, incoming, outgoing);
+      const detector = detectors[kind];
+      if (!detector.isOpen) {
+        shed(kind, incoming, outgoing);
         return false;
       }
-      // A held answer waits for something to happen, not for the service.
+      // A long poll waits for an event, not for the service.
       if (longPoll.test(url)) return true;
-      lane.add(kind === 'strangers' ? new Unproven(outgoing, () => isKnown(incoming)) : outgoing);
+      detector.add(
+        kind === 'strangers' ? new UnknownCaller(outgoing, () => isKnown(incoming)) : outgoing,
+      );
       return true;
     },
   };
 }
 
-/** A stranger waits for nothing but to be told from one whose credential works. */
-class Unproven implements Waiting {
+/**
+ * The pending response of a stranger. It counts as answered once the credential has been verified.
+ */
+class UnknownCaller implements PendingResponse {
   readonly #outgoing: ServerResponse;
   readonly #isKnown: () => boolean;
 
@@ -134,9 +158,12 @@ class Unproven implements Waiting {
 }
 
 const overloaded =
-  'More requests come than the service can answer: nothing was done for this one. Try again after Retry-After.';
-/** 5 to 20 seconds: soon enough for a TV, and far enough apart that they do not all come back at once. Made once, for an error costs more than all the rest. */
-const refusals = Array.from(
+  'The service is overloaded and did not process this request. Retry after Retry-After.';
+/**
+ * Errors with a `Retry-After` of 5 to 20 seconds. The spread keeps rejected TVs from returning all
+ * at once. Created once, because creating an error costs more than the rest of a rejection.
+ */
+const rejections = Array.from(
   { length: 16 },
   (_, n) => new SignageError('unavailable', overloaded, { retryAfterSeconds: 5 + n }),
 );

@@ -1,85 +1,92 @@
-/** As long as a slice of whatever else grows with a fleet. */
-const usualTurnMs = 5;
-/** So many of those that wait are looked at in one turn. */
-const mostAtOnce = 32;
+/** As long as the time slices of other work that grows with a fleet. */
+const defaultBudgetMs = 5;
+/** Maximum number of queued requests considered in one turn of the event loop. */
+const maxPerTurn = 32;
 
-interface InTurnsOptions<R> {
+interface LoopBudgetOptions<R> {
   begin(request: R): void;
-  /** What need not wait. */
+  /** Returns whether the request skips the queue. */
   isUrgent(request: R): boolean;
   /**
-   * When so many wait, each that comes begins the one that has waited longest. Connections that come
-   * and go faster than requests begin would otherwise fill the memory.
+   * Maximum queue length. A request beyond it begins the oldest queued one, over budget. Otherwise
+   * connections that open and close faster than requests begin would fill the memory.
    */
-  mostWaiting: number;
-  /** So long may requests be begun in one turn of the event loop. Default: 5. */
-  turnMs?: number;
-  /** Milliseconds. */
+  maxWaiting: number;
+  /** Milliseconds per turn of the event loop in which requests may begin. Default: 5. */
+  budgetMs?: number;
+  /** Monotonic time in milliseconds. */
   now?: () => number;
 }
 
 /**
- * Begins with requests as they come, but only with as many as one turn of the event loop has time for; the others begin in the next ones, in order. However
- * many arrive together, and however slow code is that was not compiled yet: timers and sockets get their turns in between.
+ * Returns a function that begins requests within a time budget per turn of the event loop. Requests
+ * beyond the budget are queued, and begin in later turns, in order. Timers and sockets are served
+ * in between, however many requests arrive together.
  */
 export function makeLoopBudget<R>({
   begin,
   isUrgent,
-  mostWaiting,
-  turnMs = usualTurnMs,
+  maxWaiting,
+  budgetMs = defaultBudgetMs,
   now = () => performance.now(),
-}: InTurnsOptions<R>): (request: R) => void {
-  let waiting: (R | undefined)[] = [];
-  let next = 0;
-  /** Whether requests are begun as they come, since `beganMs`; else `armed` callbacks see to those that wait. */
-  let isTurn = false;
+}: LoopBudgetOptions<R>): (request: R) => void {
+  let queue: (R | undefined)[] = [];
+  let nextIndex = 0;
+  /**
+   * True while requests may begin on arrival, since `beganMs`. Otherwise `armed` callbacks begin
+   * queued requests.
+   */
+  let isWithinTurn = false;
   let armed = 0;
   let beganMs: number | undefined;
 
   function beginNext(): void {
-    const request = waiting[next] as R;
-    waiting[next++] = undefined;
+    const request = queue[nextIndex] as R;
+    queue[nextIndex++] = undefined;
     begin(request);
   }
 
-  /** One callback for each, so that what a request does after an `await` counts as well: it is done before the next one. */
+  /**
+   * One callback per request, so that the work after its `await`s counts towards the budget: it
+   * runs before the next callback.
+   */
   function arm(): void {
-    waiting = waiting.slice(next);
-    next = 0;
+    queue = queue.slice(nextIndex);
+    nextIndex = 0;
     beganMs = undefined;
-    armed = Math.min(waiting.length, mostAtOnce);
-    for (let n = 0; n < armed; n++) setImmediate(goOn);
+    armed = Math.min(queue.length, maxPerTurn);
+    for (let n = 0; n < armed; n++) setImmediate(runArmed);
   }
 
-  function goOn(): void {
+  function runArmed(): void {
     try {
       beganMs ??= now();
-      if (next < waiting.length && now() - beganMs < turnMs) beginNext();
+      if (nextIndex < queue.length && now() - beganMs < budgetMs) beginNext();
     } finally {
       if (--armed === 0) arm();
     }
   }
 
-  function leaveTurn(): void {
-    isTurn = false;
-    if (waiting.length > 0) arm();
+  function endTurn(): void {
+    isWithinTurn = false;
+    if (queue.length > 0) arm();
   }
 
-  /** Whether there is time for one that has just come. */
-  function hasTime(): boolean {
+  /** Returns whether a request that has just arrived may begin at once. */
+  function hasBudget(): boolean {
     if (armed > 0) return false;
-    if (isTurn) return now() - (beganMs as number) < turnMs;
-    isTurn = true;
+    if (isWithinTurn) return now() - (beganMs as number) < budgetMs;
+    isWithinTurn = true;
     beganMs = now();
-    setImmediate(leaveTurn);
+    setImmediate(endTurn);
     return true;
   }
 
   return (request) => {
-    if (hasTime() || isUrgent(request)) begin(request);
+    if (hasBudget() || isUrgent(request)) begin(request);
     else {
-      waiting.push(request);
-      if (waiting.length - next > mostWaiting) beginNext();
+      queue.push(request);
+      if (queue.length - nextIndex > maxWaiting) beginNext();
     }
   };
 }

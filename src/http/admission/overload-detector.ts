@@ -1,138 +1,175 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What is looked at in a request that waits. */
-export type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & {
+/** The parts of a response that tell whether its request still waits. */
+export type PendingResponse = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & {
   req: Pick<IncomingMessage, 'complete'>;
 };
 
-/** Stands for those that were answered, which the garbage collector would otherwise take for something that stays. */
-const answered: Waiting = { headersSent: true, writableEnded: true, req: { complete: true } };
+/** Replaces answered responses, so that the garbage collector can free them early. */
+const answered: PendingResponse = {
+  headersSent: true,
+  writableEnded: true,
+  req: { complete: true },
+};
 
 export interface OverloadLimits {
-  /** The longest that a request of a busy service may expect to wait. */
-  longestWaitMs: number;
-  /** So many may wait whatever the pace: what a service that is well never refuses. */
+  /** Maximum time in milliseconds that a request may be expected to wait. */
+  maxWaitMs: number;
+  /**
+   * Number of requests that may always wait. A healthy service stays below it and rejects nothing.
+   */
   floor: number;
-  /** For so long, from the first look that shows it, the expected wait must have been too long, or well below, before anything changes. */
+  /**
+   * Milliseconds for which the expected wait must stay too long, or well below the limit, before
+   * the state changes. Counted from the first measurement that shows it.
+   */
   settledMs: number;
 }
 
-/** And at so many looks: one look may come after a long turn of the event loop, in which no answer could get out. */
-const settledLooks = 3;
-/** How far back the pace looks. */
-const paceMs = 2000;
+/**
+ * Minimum number of such measurements. A single one may follow a long turn of the event loop in
+ * which no response could be sent.
+ */
+const minMeasurements = 3;
+/** Time constant of the moving average of the throughput. */
+const averageOverMs = 2000;
 const firstSweepAt = 1024;
 
 /**
- * Requests that wait for the same things, and how fast they get through. What a newcomer would wait is how many are before it, divided by how
- * many get through in a second. A burst alone is no overload: only an expected wait that stays too long is, while more come than get through.
- * From then on only as many are let in as get through in time, until half of them would do.
+ * Detects overload of requests that wait for the same resource. The expected wait of a new request
+ * is the queue length divided by the throughput. A burst alone is not overload: the expected wait
+ * must stay too long while the queue does not shrink. During overload, requests are admitted only
+ * up to the number answered within the maximum wait. It ends when the queue falls below half of
+ * that.
  */
 export class OverloadDetector {
   readonly #limits: OverloadLimits;
-  readonly #waiting: Waiting[] = [];
-  /** So many at the front were answered, and are not held any more: they still count as they would. */
-  #answered = 0;
-  /** How many of them were there at the last sweep, and how many of those waited for the service: not for the rest of their body. */
-  #seen = 0;
-  #live = 0;
+  readonly #responses: PendingResponse[] = [];
+  /**
+   * Number of leading entries already answered and released. They still count towards the limit.
+   */
+  #released = 0;
+  /**
+   * Entries present at the last sweep, and how many of those wait for the service rather than for
+   * the rest of their body.
+   */
+  #swept = 0;
+  #pending = 0;
   #sweepAt = firstSweepAt;
-  /** How many got through since the last look, and in a millisecond over about the last two seconds. */
-  #through = 0;
+  /**
+   * Responses since the last measurement, and the average per millisecond over about the last two
+   * seconds.
+   */
+  #completed = 0;
   #perMs = 0;
   #overloaded = false;
-  /** Since when the opposite of `#overloaded` has held: milliseconds, looks, and how many waited then. */
-  #contrary = { ms: 0, looks: 0, live: 0 };
+  /**
+   * How long the opposite of `#overloaded` has held: milliseconds, measurements, and the number
+   * pending at the start.
+   */
+  #opposite = { ms: 0, measurements: 0, pending: 0 };
 
   constructor(limits: OverloadLimits) {
     this.#limits = limits;
   }
 
-  /** Whether one more may come in. */
+  /** Whether one more request may be admitted. */
   get isOpen(): boolean {
-    return !this.#overloaded || this.#live + this.#waiting.length - this.#seen < this.#most;
+    return !this.#overloaded || this.#pending + this.#responses.length - this.#swept < this.#limit;
   }
 
   get isOverloaded(): boolean {
     return this.#overloaded;
   }
 
-  add(outgoing: Waiting): void {
+  add(outgoing: PendingResponse): void {
     this.#dropAnsweredTail();
-    this.#letGoOfAnsweredFront();
-    this.#waiting.push(outgoing);
-    if (this.#waiting.length >= this.#sweepAt) this.#sweep();
+    this.#releaseAnsweredFront();
+    this.#responses.push(outgoing);
+    if (this.#responses.length >= this.#sweepAt) this.#sweep();
   }
 
-  /** Measures the pace of the last `elapsedMs`, and judges. */
-  look(elapsedMs: number): void {
+  /** Measures the throughput of the last `elapsedMs`, and updates the state. */
+  measure(elapsedMs: number): void {
     this.#sweep();
-    this.#perMs += (this.#through / elapsedMs - this.#perMs) * (1 - Math.exp(-elapsedMs / paceMs));
-    this.#through = 0;
-    const { ms, looks, live } = this.#contrary;
-    const isContrary = this.#overloaded ? this.#live < this.#most / 2 : this.#live > this.#most;
-    // How long it has been so before the first look is not known: that look may come after a long turn, in which a herd arrived.
-    if (!isContrary) this.#contrary = never;
+    this.#perMs +=
+      (this.#completed / elapsedMs - this.#perMs) * (1 - Math.exp(-elapsedMs / averageOverMs));
+    this.#completed = 0;
+    const { ms, measurements, pending } = this.#opposite;
+    const isOpposite = this.#overloaded
+      ? this.#pending < this.#limit / 2
+      : this.#pending > this.#limit;
+    // The time before the first measurement does not count. It may follow a long turn of the event
+    // loop in which a burst arrived.
+    if (!isOpposite) this.#opposite = notOpposite;
     else
-      this.#contrary =
-        looks === 0
-          ? { ms: 0, looks: 1, live: this.#live }
-          : { ms: ms + elapsedMs, looks: looks + 1, live };
-    if (this.#contrary.ms < this.#limits.settledMs || this.#contrary.looks < settledLooks) return;
-    const isDraining = !this.#overloaded && this.#live < live;
+      this.#opposite =
+        measurements === 0
+          ? { ms: 0, measurements: 1, pending: this.#pending }
+          : { ms: ms + elapsedMs, measurements: measurements + 1, pending };
+    if (this.#opposite.ms < this.#limits.settledMs || this.#opposite.measurements < minMeasurements)
+      return;
+    const isDraining = !this.#overloaded && this.#pending < pending;
     if (!isDraining) this.#overloaded = !this.#overloaded;
-    this.#contrary = never;
+    this.#opposite = notOpposite;
   }
 
-  /** What was answered at once should not be held until the next look: most of what TVs ask is. */
+  /**
+   * Drops entries that were answered immediately, as most requests of TVs are, without waiting for
+   * the next sweep.
+   */
   #dropAnsweredTail(): void {
-    const all = this.#waiting;
+    const all = this.#responses;
     for (let last = all.at(-1); last !== undefined && isAnswered(last); last = all.at(-1)) {
       all.pop();
-      const wasSeen = all.length < this.#seen;
-      if (wasSeen || this.#live < this.#limits.floor) this.#through++;
-      if (!wasSeen) continue;
-      this.#seen--;
-      this.#live--;
+      const wasSwept = all.length < this.#swept;
+      if (wasSwept || this.#pending < this.#limits.floor) this.#completed++;
+      if (!wasSwept) continue;
+      this.#swept--;
+      this.#pending--;
     }
   }
 
-  /** Most are answered in the order in which they came. */
-  #letGoOfAnsweredFront(): void {
-    const all = this.#waiting;
-    let front = Math.min(this.#answered, all.length);
+  /** Releases answered entries at the front: most requests are answered in order. */
+  #releaseAnsweredFront(): void {
+    const all = this.#responses;
+    let front = Math.min(this.#released, all.length);
     for (let one = all[front]; one !== undefined && isAnswered(one); one = all[++front])
       all[front] = answered;
-    this.#answered = front;
+    this.#released = front;
   }
 
-  /** As many as get through within the longest wait. */
-  get #most(): number {
-    return Math.max(this.#limits.floor, this.#perMs * this.#limits.longestWaitMs);
+  /** Number of requests answered within the maximum wait, at least the floor. */
+  get #limit(): number {
+    return Math.max(this.#limits.floor, this.#perMs * this.#limits.maxWaitMs);
   }
 
-  /** Forgets those whose answer has begun. An answer that nobody waits for any more is work all the same: it stays until it is made. */
+  /**
+   * Removes entries whose response has begun. A response whose client has disconnected stays until
+   * it is complete, because it still takes work.
+   */
   #sweep(): void {
-    const all = this.#waiting;
-    // While many wait, answers that take no time, such as 401, make room for none of them.
-    const counted = this.#live < this.#limits.floor ? all.length : this.#seen;
-    let [kept, live] = [0, 0];
+    const all = this.#responses;
+    // While many wait, responses that take no time, such as 401, do not count as throughput.
+    const counted = this.#pending < this.#limits.floor ? all.length : this.#swept;
+    let kept = 0;
+    let pending = 0;
     for (let index = 0; index < all.length; index++) {
-      const outgoing = all[index] as Waiting;
+      const outgoing = all[index] as PendingResponse;
       if (isAnswered(outgoing)) {
-        if (index < counted) this.#through++;
+        if (index < counted) this.#completed++;
       } else {
         all[kept++] = outgoing;
-        if (outgoing.req.complete) live++;
+        if (outgoing.req.complete) pending++;
       }
     }
     all.length = kept;
-    this.#answered = 0;
-    this.#seen = kept;
-    this.#live = live;
+    this.#released = 0;
+    this.#swept = kept;
+    this.#pending = pending;
     this.#sweepAt = Math.max(firstSweepAt, 2 * kept);
   }
 }
 
-const isAnswered = (outgoing: Waiting) => outgoing.headersSent || outgoing.writableEnded;
-const never = { ms: 0, looks: 0, live: 0 };
+const isAnswered = (outgoing: PendingResponse) => outgoing.headersSent || outgoing.writableEnded;
+const notOpposite = { ms: 0, measurements: 0, pending: 0 };

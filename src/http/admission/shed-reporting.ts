@@ -2,17 +2,19 @@ import type { LogSink } from '../../domain/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { LoadShedOptions } from './load-shed.ts';
 
-/** Tells metrics and log of what is turned away: the log once when it begins and once when it is over, for it would not help to write more then. */
-export function shedWatch(
+/**
+ * Reports load shedding to metrics and log. The log gets one line when it begins and one when it
+ * ends, because more writing would add to the overload.
+ */
+export function makeShedReporter(
   metrics: Metrics,
   log: LogSink,
-): Required<Pick<LoadShedOptions, 'onShed' | 'onTurn'>> {
+): Required<Pick<LoadShedOptions, 'onShed' | 'onOverloadChange'>> {
   return {
     onShed: metrics.requestShed,
-    onTurn(kind, isOverloaded) {
-      if (isOverloaded)
-        log.warn({ kind }, 'More requests come than get through: some are turned away.');
-      else log.info({ kind }, 'All requests get through again.');
+    onOverloadChange(kind, isOverloaded) {
+      if (isOverloaded) log.warn({ kind }, 'Overloaded: some requests are rejected.');
+      else log.info({ kind }, 'The overload is over: no requests are rejected.');
     },
   };
 }

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { answerStaticFile, readStaticFile, type StaticFile } from '../handlers/static-file.ts';
 
-// Swagger UI draws its icons as data: images; styles it sets by script alone, which a policy does not bind. All else is ours.
+// Swagger UI uses data: images. It sets styles by script only, which the policy allows. Everything
+// else is served from here.
 const policy =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const headers = {
@@ -15,10 +16,13 @@ const headers = {
 
 const names = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** All paths of the page: each takes GET alone. */
+/** All paths of the docs page. Each allows GET only. */
 export const docsPaths = ['/docs', '/docs/', ...names.map((name) => `/docs/${name}`)];
 
-/** A file of the page: it lies beside this module, but for Swagger UI's own, which only the build puts there. */
+/**
+ * Returns the path of a file of the page. Our files are beside this module. Swagger UI's files are
+ * in its package, and the build copies them here.
+ */
 function locate(name: string): string {
   const beside = fileURLToPath(new URL(name, import.meta.url));
   return existsSync(beside)
@@ -26,7 +30,7 @@ function locate(name: string): string {
     : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
 }
 
-/** Reads each file when it is first asked for: most services never show the page. */
+/** Reads a file on first use, because most services never show the page. */
 function lazily(name: string): () => StaticFile {
   let file: StaticFile | undefined;
   return () => {
@@ -35,7 +39,10 @@ function lazily(name: string): () => StaticFile {
   };
 }
 
-/** The reference page `/docs`, and what it loads under `/docs/`. It shows `/openapi.json`, and asks no other host for anything. */
+/**
+ * Routes of the reference page `/docs` and its files under `/docs/`. The page shows `/openapi.json`
+ * and makes no requests to other hosts.
+ */
 export function docsRoutes(): Hono {
   const app = new Hono();
   const page = lazily('index.html');

@@ -1,4 +1,5 @@
-// validatorUrl: the badge would send the address of the document to another host. presets: no top bar, which loads other documents.
+// validatorUrl: no validator badge, which would send the URL of the document to another host.
+// presets: no top bar, which loads other documents.
 SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#reference',

@@ -4,23 +4,27 @@ import type { DeviceCaller } from '../../service/context.ts';
 import { type BodyBytes, bodyBytes } from '../../service/playlists/body-bytes.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeReplies } from '../handlers/runtime-replies.ts';
-import { readAnnounced } from '../request/body.ts';
+import { readFixedLength } from '../request/body.ts';
 import { defaultBodyLimit, type Reply } from '../request/pipeline.ts';
 import { commonHeaders, type LoggedRequest, makeRequestLog } from '../request/request-log.ts';
-import { connectionKey } from './connection-key.ts';
+import { cachedKeyHash } from './cached-key-hash.ts';
 import { type FastPathMatch, matchFastPath } from './match.ts';
 import { readBatch } from './read-batch.ts';
 
-/** Answers a request, or calls `next` before anything of it was used. */
+/** Answers a request, or calls `next` without having consumed any of it. */
 export type FastPath = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   next: () => void,
 ) => void;
 
-const [common, typeName] = [Object.entries(commonHeaders).flat(), 'Content-Type'];
+const common = Object.entries(commonHeaders).flat();
+const typeName = 'Content-Type';
 
-/** Names and values in one array are what Node writes quickest. Text is pure ASCII. */
+/**
+ * Writes the response. Node writes a flat array of names and values fastest. The body is pure
+ * ASCII.
+ */
 function write(
   outgoing: ServerResponse,
   requestId: string,
@@ -39,40 +43,41 @@ function write(
 }
 
 /**
- * The quick way in: what TVs send all day goes from Node's own request to the services and back, past the app. The rules, the order of checks and the
- * answers are those of the app, byte for byte, for both are made of the same parts (docs/protocol.md §1.3). `undefined` where answers depend on
- * more than the request: of a service with fault rules, or for web apps of other origins.
+ * Returns the fast path: the most frequent requests of TVs go from Node's request to the services
+ * and back, bypassing the app. Rules, order of checks and responses are the same as in the app,
+ * byte for byte. Both use the same parts (docs/protocol.md §1.3). Returns `undefined` if responses
+ * depend on more than the request: with fault rules or CORS origins.
  */
 export function makeFastPath(options: AppOptions): FastPath | undefined {
-  const { services, metrics, corsOrigins, refusals } = options;
-  if (corsOrigins.length > 0 || refusals) return undefined;
-  const visits = makeRequestLog(options);
+  const { services, metrics, corsOrigins, faultResponses } = options;
+  if (corsOrigins.length > 0 || faultResponses) return undefined;
+  const requestLog = makeRequestLog(options);
   const replies = runtimeReplies(services, metrics);
 
   function answer(
     outgoing: ServerResponse,
-    visit: LoggedRequest,
+    logged: LoggedRequest,
     { operation }: FastPathMatch,
     reply: Reply,
   ): void {
-    write(outgoing, visit.origin.requestId, 'application/json', reply);
-    visits.end(visit, operation, reply.status ?? 200);
+    write(outgoing, logged.client.requestId, 'application/json', reply);
+    requestLog.end(logged, operation, reply.status ?? 200);
   }
 
-  function refuse(
+  function fail(
     outgoing: ServerResponse,
-    visit: LoggedRequest,
+    logged: LoggedRequest,
     { operation }: FastPathMatch,
     thrown: unknown,
   ): void {
-    const { status, headers, text } = visits.fail(visit.origin, operation, thrown);
+    const { status, headers, text } = requestLog.fail(logged.client, operation, thrown);
     const { [typeName]: type = '', ...others } = headers;
-    write(outgoing, visit.origin.requestId, type, {
+    write(outgoing, logged.client.requestId, type, {
       status,
       headers: others,
       body: bodyBytes(text),
     });
-    visits.end(visit, operation, status);
+    requestLog.end(logged, operation, status);
   }
 
   function replyTo(
@@ -87,72 +92,78 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   function get(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    visit: LoggedRequest,
-    call: FastPathMatch,
+    logged: LoggedRequest,
+    match: FastPathMatch,
   ): void {
-    let made: MaybePromise<Reply>;
+    let reply: MaybePromise<Reply>;
     try {
       const caller = services.deviceAuth(
-        connectionKey(incoming),
-        { id: call.id, onlyReads: true },
-        visit.origin,
+        cachedKeyHash(incoming),
+        { id: match.id, onlyReads: true },
+        logged.client,
       );
-      made =
+      reply =
         caller instanceof Promise
-          ? caller.then((device) => replyTo(incoming, call, device))
-          : replyTo(incoming, call, caller);
+          ? caller.then((device) => replyTo(incoming, match, device))
+          : replyTo(incoming, match, caller);
     } catch (thrown) {
-      refuse(outgoing, visit, call, thrown);
+      fail(outgoing, logged, match, thrown);
       return;
     }
-    if (made instanceof Promise) {
-      void made.then(
-        (reply) => answer(outgoing, visit, call, reply),
-        (thrown) => refuse(outgoing, visit, call, thrown),
+    if (reply instanceof Promise) {
+      void reply.then(
+        (reply) => answer(outgoing, logged, match, reply),
+        (thrown) => fail(outgoing, logged, match, thrown),
       );
-    } else answer(outgoing, visit, call, made);
+    } else answer(outgoing, logged, match, reply);
   }
 
-  /** `late` is how a TV is authenticated again whose body was still on its way the first time. */
-  async function take(
+  /**
+   * `reauthenticate` is set if the body was incomplete at the first authentication, and repeats it.
+   */
+  async function acceptBatch(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    visit: LoggedRequest,
-    call: FastPathMatch,
+    logged: LoggedRequest,
+    match: FastPathMatch,
     {
       caller,
-      late,
-    }: { caller: DeviceCaller; late: (() => MaybePromise<DeviceCaller>) | undefined },
+      reauthenticate,
+    }: { caller: DeviceCaller; reauthenticate: (() => MaybePromise<DeviceCaller>) | undefined },
   ): Promise<void> {
     const { headers } = incoming;
     try {
-      const bytes = await readAnnounced(incoming, call.length);
-      const device = late ? await late() : caller;
+      const bytes = await readFixedLength(incoming, match.length);
+      const device = reauthenticate ? await reauthenticate() : caller;
       const { sums, sent } = readBatch(bytes, headers);
       answer(
         outgoing,
-        visit,
-        call,
+        logged,
+        match,
         await replies.events(device, sums, sent, headers['idempotency-key'] as string | undefined),
       );
     } catch (thrown) {
-      refuse(outgoing, visit, call, thrown);
+      fail(outgoing, logged, match, thrown);
     }
   }
 
-  /** Who is refused has a body that nobody reads: the app knows what to do with it. */
+  /** Rejected requests may still have an unread body. The app drains it. */
   function post(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    visit: LoggedRequest,
-    call: FastPathMatch,
+    logged: LoggedRequest,
+    match: FastPathMatch,
     next: () => void,
   ): void {
     const authenticate = () =>
-      services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: false }, visit.origin);
-    const late = incoming.complete ? undefined : authenticate;
+      services.deviceAuth(
+        cachedKeyHash(incoming),
+        { id: match.id, onlyReads: false },
+        logged.client,
+      );
+    const reauthenticate = incoming.complete ? undefined : authenticate;
     const proceed = (caller: DeviceCaller) =>
-      void take(incoming, outgoing, visit, call, { caller, late });
+      void acceptBatch(incoming, outgoing, logged, match, { caller, reauthenticate });
     let caller: MaybePromise<DeviceCaller>;
     try {
       caller = authenticate();
@@ -165,10 +176,13 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   }
 
   return (incoming, outgoing, next) => {
-    const call = matchFastPath(incoming, defaultBodyLimit);
-    if (!call) return next();
-    const visit = visits.begin(incoming.headers['x-request-id'] as string | undefined, incoming);
-    if (call.operation === 'postEvents') post(incoming, outgoing, visit, call, next);
-    else get(incoming, outgoing, visit, call);
+    const match = matchFastPath(incoming, defaultBodyLimit);
+    if (!match) return next();
+    const logged = requestLog.begin(
+      incoming.headers['x-request-id'] as string | undefined,
+      incoming,
+    );
+    if (match.operation === 'postEvents') post(incoming, outgoing, logged, match, next);
+    else get(incoming, outgoing, logged, match);
   };
 }

@@ -5,16 +5,19 @@ import { operations } from '../../wire/operations.ts';
 import { checkType, parseBody, type ReadBody } from '../request/body.ts';
 import { checkBody } from '../request/validate.ts';
 
-/** A batch of events that was read and checked. */
+/** A parsed and validated batch of events. */
 interface ReadBatch {
   sums: BatchSums;
   sent: ReadBody;
 }
 
-/** As one that is plain would be scanned: nothing in it is large, deep, or said twice. */
+/** The scan result of a plain batch: nothing is too large, too deep or duplicated. */
 const plainScan: ReadBody['scan'] = { depth: 2, elements: [], members: 0, isCompact: true };
 
-/** Reads a batch in the order of `readBody`: at a glance, where it is plain; else it is parsed and checked like any body, and throws as that does. */
+/**
+ * Reads a batch with the same checks and errors as `readBody`. Uses the fast parser for plain
+ * batches, and the general one for all others.
+ */
 export function readBatch(
   bytes: Uint8Array,
   { 'content-type': type, 'content-encoding': encoding }: IncomingHttpHeaders,

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 
-/** What stands for "no answer" where there is no connection to break: as `fetch` fails when the other side hangs up. */
-const hungUp = () => new TypeError('fetch failed: a fault rule broke the connection off');
+/**
+ * The error for a broken connection where there is no connection to break, as `fetch` throws it.
+ */
+const hungUp = () => new TypeError('fetch failed: a fault rule broke the connection');
 
-/** Breaks the connection off without an answer. */
+/** Closes the connection without a response. */
 export function hangUp(outgoing: ServerResponse | undefined): Response {
   if (!outgoing) throw hungUp();
-  // Ended as well: whoever counts what is under way must not wait for it.
+  // Also ended, because the count of requests in progress waits for the end of the response.
   outgoing.destroy().end();
   return new Response(null, RESPONSE_ALREADY_SENT);
 }
@@ -23,7 +25,10 @@ function brokenStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** Sends the head of the answer and half of its body, then breaks the connection off; at once when there is no body to send. */
+/**
+ * Sends the head of the response and half of its body, then closes the connection. Closes it at
+ * once if there is no body.
+ */
 export async function breakOff(
   answer: Response,
   method: string,

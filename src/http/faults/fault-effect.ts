@@ -4,30 +4,33 @@ import { wrongRule } from '../../domain/rule-text.ts';
 import type { ErrorCode } from '../../wire/errors.ts';
 import { documentedCodes, type FaultTarget } from './fault-target.ts';
 
-/** An answer in place of the service's own. */
-export interface Refusal {
+/** An error response in place of the service's own. */
+export interface StatusEffect {
   kind: 'status';
   status: number;
-  /** The one that the path documents unless named. */
+  /** Default: the code documented for the path. */
   code: ErrorCode | undefined;
   retryAfterSeconds: number | undefined;
 }
 
-/** The answer comes this much later. */
+/** Delays the response by a random time in this range. */
 interface Delay {
   kind: 'delay';
   fromMs: number;
   toMs: number;
 }
 
-/** `truncate`: the answer breaks off half-way. `drop`: the connection breaks before the request is handled; `lose`: after, so that the answer is lost. */
+/**
+ * `truncate`: the connection breaks in the middle of the response. `drop`: it breaks before the
+ * request is handled. `lose`: it breaks after that, so that the response is lost.
+ */
 interface Breakage {
   kind: 'truncate' | 'drop' | 'lose';
 }
 
-export type FaultEffect = Refusal | Delay | Breakage;
+export type FaultEffect = StatusEffect | Delay | Breakage;
 
-/** A part of a rule and where it stands. */
+/** A part of a rule, and its index in the rule. */
 export interface Part {
   rule: string;
   text: string;
@@ -35,7 +38,7 @@ export interface Part {
 }
 
 const allowed =
-  'there is a status from 400 to 599 (500, 401 device_key_revoked, 503 retry 30s), delay 2s, delay 100ms-2s, truncate, drop and lose';
+  'use a status from 400 to 599 (500, 401 device_key_revoked, 503 retry 30s), delay 2s, delay 100ms-2s, truncate, drop or lose';
 
 function wrongWord({ rule, text, at }: Part, word: string, allowed: string) {
   return wrongRule(rule, { part: word, at: at + text.lastIndexOf(word), allowed });
@@ -49,32 +52,36 @@ function readCode(part: Part, target: FaultTarget, status: number, word: string)
     part,
     word,
     codes.length === 0
-      ? `no code is documented there with ${status}`
-      : `with ${status} there is ${codes.join(', ')}`,
+      ? `no code is documented for this path with ${status}`
+      : `with ${status}, use ${codes.join(', ')}`,
   );
 }
 
 function readRetry(part: Part, word: string): number {
-  const spanMs = readDuration(word);
-  if (spanMs === undefined || spanMs % secondMs !== 0)
+  const retryMs = readDuration(word);
+  if (retryMs === undefined || retryMs % secondMs !== 0)
     throw wrongWord(part, word, 'retry takes whole seconds, such as 30s or 2m');
-  return spanMs / secondMs;
+  return retryMs / secondMs;
 }
 
-function readRefusal(
+function readStatusEffect(
   part: Part,
   target: FaultTarget,
   status: number,
   words: readonly string[],
-): Refusal {
+): StatusEffect {
   const [first, ...others] = words;
   const code =
     first === undefined || first === 'retry' ? undefined : readCode(part, target, status, first);
-  const [retry, span, ...rest] = code === undefined ? words : others;
+  const [retry, retryText, ...rest] = code === undefined ? words : others;
   const wrong = [retry === 'retry' ? undefined : retry, ...rest].find((word) => word !== undefined);
   if (wrong !== undefined)
-    throw wrongWord(part, wrong, 'after a status come its code, and retry with a span of time');
-  if (retry !== undefined && span === undefined)
+    throw wrongWord(
+      part,
+      wrong,
+      'a status may be followed by a code, and by retry with a duration',
+    );
+  if (retry !== undefined && retryText === undefined)
     throw wrongRule(part.rule, {
       part: '',
       at: part.at + part.text.length,
@@ -84,7 +91,7 @@ function readRefusal(
     kind: 'status',
     status,
     code,
-    retryAfterSeconds: span === undefined ? undefined : readRetry(part, span),
+    retryAfterSeconds: retryText === undefined ? undefined : readRetry(part, retryText),
   };
 }
 
@@ -97,20 +104,16 @@ function readDelay(part: Part, word: string): Delay {
     more !== undefined ||
     word.split('-').length > 2
   ) {
-    throw wrongWord(
-      part,
-      word,
-      'delay takes a span of time, or two for a range, such as 2s or 100ms-2s',
-    );
+    throw wrongWord(part, word, 'delay takes a duration or a range, such as 2s or 100ms-2s');
   }
   return { kind: 'delay', fromMs, toMs };
 }
 
-/** What goes wrong. Throws `invalid_option` with what is wrong in the rule. */
+/** Reads the effect of a rule. Throws `invalid_option` naming the wrong part. */
 export function readEffect(part: Part, target: FaultTarget): FaultEffect {
   const [word = '', ...words] = part.text.split(' ').filter((one) => one !== '');
   const status = /^\d{3}$/.test(word) ? Number(word) : 0;
-  if (status >= 400 && status <= 599) return readRefusal(part, target, status, words);
+  if (status >= 400 && status <= 599) return readStatusEffect(part, target, status, words);
   if (word === 'delay' && words.length < 2) return readDelay(part, words[0] ?? '');
   if ((word === 'truncate' || word === 'drop' || word === 'lose') && words.length === 0)
     return { kind: word };

@@ -1,16 +1,15 @@
 import type { Random } from '../../domain/clock.ts';
-import { wrongRule } from '../../domain/rule-text.ts';
+import { fraction, readShare, wrongRule } from '../../domain/rule-text.ts';
 import { type FaultEffect, type Part, readEffect } from './fault-effect.ts';
 import { type FaultTarget, segmentsOf } from './fault-target.ts';
-import { readTurn, type Turn } from './fault-turn.ts';
 
-/** What goes wrong with which requests, and how often (docs/simulator.md). */
+/** One fault rule: which requests, which effect, how often (docs/simulator.md). */
 export interface FaultRule {
-  /** As it was written. */
+  /** The text of the rule. */
   text: string;
   target: FaultTarget;
   effect: FaultEffect;
-  isTurn: Turn;
+  applies: Frequency;
 }
 
 const form = '[METHOD] PATH=EFFECT[:HOW OFTEN], such as GET /devices/*/playlist=500:10%';
@@ -23,20 +22,42 @@ function readTarget({ rule, text, at }: Part): FaultTarget {
     wrongRule(rule, { part, at: at + Math.max(0, text.indexOf(part)), allowed });
   if (words.length > 2) throw wrong(text.trim(), `a rule is ${form}`);
   if (method !== undefined && !methods.includes(method))
-    throw wrong(method, `there are the methods ${methods.join(', ')}`);
+    throw wrong(method, `use one of the methods ${methods.join(', ')}`);
   if (path === '*') return { method, segments: undefined };
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#]/.test(path))
     throw wrong(
       path,
-      'a path begins with /, with * for any one segment; * alone stands for every path',
+      'a path begins with /, with * for any one segment; * alone matches every path',
     );
   return { method, segments: segmentsOf(path) };
 }
 
-const always: Turn = () => true;
+/** Returns for each request that matches a rule, in order of arrival, whether the fault applies. */
+type Frequency = () => boolean;
+
+const always: Frequency = () => true;
+
+const allowedFrequencies =
+  'use 10%, every 3 or first 5; without one, the rule applies to every request';
+const wholeNumber = (word: string | undefined) =>
+  word !== undefined && /^[1-9]\d{0,8}$/.test(word) ? Number(word) : undefined;
+
+/** Reads the frequency of a rule. Throws `invalid_option` naming the wrong part. */
+function readFrequency({ rule, text, at }: Part, random: Random): Frequency {
+  const [word = '', number, ...rest] = text.split(' ').filter((one) => one !== '');
+  const share = readShare(word);
+  const count = wholeNumber(number);
+  let seen = 0;
+  if (share !== undefined && number === undefined) return () => fraction(random) < share;
+  if (word === 'every' && count !== undefined && rest.length === 0)
+    return () => ++seen % count === 0;
+  if (word === 'first' && count !== undefined && rest.length === 0) return () => ++seen <= count;
+  throw wrongRule(rule, { part: text, at, allowed: allowedFrequencies });
+}
 
 /**
- * Reads one rule. Throws `invalid_option` that says which part is wrong, where it stands, and what there may be.
+ * Reads one rule. Throws `invalid_option` naming the wrong part, its position and the allowed
+ * values.
  *
  * @example readFaultRule('POST /devices/register=lose:every 3', random)
  */
@@ -56,6 +77,6 @@ export function readFaultRule(text: string, random: Random): FaultRule {
     text,
     target,
     effect,
-    isTurn: colon < 0 ? always : readTurn(part(colon + 1, text.length), random),
+    applies: colon < 0 ? always : readFrequency(part(colon + 1, text.length), random),
   };
 }

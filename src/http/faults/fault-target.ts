@@ -2,34 +2,34 @@ import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/implied-errors.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 
-/** Which requests a rule is for. */
+/** The requests that a rule matches. */
 export interface FaultTarget {
-  /** Every method unless one is named; GET stands for HEAD too. */
+  /** Default: every method. GET includes HEAD. */
   method: string | undefined;
-  /** The path by its segments, `*` for any one; every path when there are none to look at. */
+  /** The segments of the path, `*` for any one. `undefined` matches every path. */
   segments: readonly string[] | undefined;
 }
 
-/** `*`, and a parameter as the documentation writes it, `:id`. */
+/** `*`, or a parameter such as `:id`. */
 const isAny = (segment: string) => segment === '*' || segment.startsWith(':');
-/** UUIDs are compared without regard to case, as everywhere. */
+/** Ignores case, because UUIDs are compared so everywhere. */
 const same = (a: string, b: string) => isAny(a) || isAny(b) || a.toLowerCase() === b.toLowerCase();
-const meets = (a: readonly string[], b: readonly string[]) =>
+const matches = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((segment, at) => same(segment, b[at] ?? ''));
 
-/** A path by its segments. */
+/** Splits a path into its segments. */
 export const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 const methodOf = (method: string) => (method === 'HEAD' ? 'GET' : method);
 
-/** Whether a request, or what an operation takes, is meant. */
+/** Returns whether the target matches a method and path. */
 export function isTarget(
   { method, segments }: FaultTarget,
-  asked: string,
+  requestMethod: string,
   path: readonly string[],
 ): boolean {
   return (
-    (method === undefined || method === methodOf(asked)) &&
-    (segments === undefined || meets(segments, path))
+    (method === undefined || method === methodOf(requestMethod)) &&
+    (segments === undefined || matches(segments, path))
   );
 }
 
@@ -37,36 +37,43 @@ const all: readonly Operation[] = Object.values(operations);
 const codesOf = (operation: Operation, status: number) =>
   possibleErrors(operation).filter((code) => errorKinds[code].status === status);
 
-/** The codes with this status that are documented for what a rule is for. */
+/** Returns the codes with this status that are documented for the operations a rule matches. */
 export function documentedCodes(target: FaultTarget, status: number): ErrorCode[] {
-  const meant = all.filter(({ method, path }) => isTarget(target, method, segmentsOf(path)));
-  return [...new Set(meant.flatMap((operation) => codesOf(operation, status)))];
+  const matching = all.filter(({ method, path }) => isTarget(target, method, segmentsOf(path)));
+  return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
 }
 
-/** What a status means most often, where several codes have it. */
-const usual: readonly string[] = ['device_key_invalid', 'credential_invalid', 'invalid_request'];
+/** The preferred code of a status that several codes share. */
+const preferred: readonly string[] = [
+  'device_key_invalid',
+  'credential_invalid',
+  'invalid_request',
+];
 
-/** The code that an answer with this status has here: `undefined` where none is documented, as when a proxy answers. */
+/**
+ * Returns the code of a response with this status. `undefined` if none is documented, as for a
+ * response of a proxy.
+ */
 export function defaultCode(
-  asked: string,
+  requestMethod: string,
   path: readonly string[],
   status: number,
 ): ErrorCode | undefined {
   const literal = (operation: Operation) =>
     segmentsOf(operation.path).filter((segment) => !isAny(segment)).length;
-  const here = all.filter(
-    (one) => one.method === methodOf(asked) && meets(segmentsOf(one.path), path),
+  const candidates = all.filter(
+    (one) => one.method === methodOf(requestMethod) && matches(segmentsOf(one.path), path),
   );
-  const [operation] = here.toSorted((a, b) => literal(b) - literal(a));
+  const [operation] = candidates.toSorted((a, b) => literal(b) - literal(a));
   if (!operation) return undefined;
   const codes = codesOf(operation, status);
   const own: readonly string[] = [
-    ...usual,
+    ...preferred,
     ...(operation.errors ?? []),
     `${operation.record}_not_found`,
   ];
   return (
-    codes.find((code) => usual.includes(code)) ??
+    codes.find((code) => preferred.includes(code)) ??
     codes.find((code) => own.includes(code)) ??
     codes[0]
   );

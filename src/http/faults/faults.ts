@@ -4,20 +4,23 @@ import type { FaultEffect } from './fault-effect.ts';
 import { type FaultRule, readFaultRule } from './fault-rule.ts';
 import { isTarget, segmentsOf } from './fault-target.ts';
 
-/** What one request has coming. */
-interface Hit {
-  /** The rules that it met, as they were written. */
+/** The faults that apply to one request. */
+interface InjectedFaults {
+  /** The texts of the rules that apply. */
   rules: readonly string[];
   delayMs: number;
   effect: Exclude<FaultEffect, { kind: 'delay' }> | undefined;
 }
 
-/** What goes wrong on purpose. */
+/** The fault rules of a service. */
 export interface Faults {
-  /** The rules as they were written. */
+  /** The texts of all rules. */
   rules: readonly string[];
-  /** What happens to a request; `undefined` when nothing does. Each call is one request: it counts towards `every` and `first`. */
-  of(method: string, path: string): Hit | undefined;
+  /**
+   * Returns the faults for a request, or `undefined`. Call it once per request: each call counts
+   * towards `every` and `first`.
+   */
+  faultsFor(method: string, path: string): InjectedFaults | undefined;
 }
 
 function delayOf({ effect }: FaultRule, random: Random): number {
@@ -26,25 +29,28 @@ function delayOf({ effect }: FaultRule, random: Random): number {
     : 0;
 }
 
-/** Reads the rules. Delays add up; of all else, the first rule whose turn it is decides. Throws `invalid_option` for a rule that is none. */
+/**
+ * Reads the rules. Delays add up. Of the other effects, the first rule that applies wins. Throws
+ * `invalid_option` for a malformed rule.
+ */
 export function makeFaults(texts: readonly string[], random: Random): Faults {
   const rules = texts.map((text) => readFaultRule(text, random));
   return {
     rules: texts,
-    of(method, path) {
+    faultsFor(method, path) {
       const segments = segmentsOf(path);
-      const turns = rules.filter(
-        ({ target, isTurn }) => isTarget(target, method, segments) && isTurn(),
+      const applying = rules.filter(
+        ({ target, applies }) => isTarget(target, method, segments) && applies(),
       );
-      const delays = turns.filter(({ effect }) => effect.kind === 'delay');
-      const decisive = turns.find(({ effect }) => effect.kind !== 'delay');
-      const met = turns.filter((rule) => rule === decisive || delays.includes(rule));
-      if (met.length === 0) return undefined;
+      const delays = applying.filter(({ effect }) => effect.kind === 'delay');
+      const decisive = applying.find(({ effect }) => effect.kind !== 'delay');
+      const effective = applying.filter((rule) => rule === decisive || delays.includes(rule));
+      if (effective.length === 0) return undefined;
       const delayMs = delays.reduce((sum, rule) => sum + delayOf(rule, random), 0);
       return {
-        rules: met.map(({ text }) => text),
+        rules: effective.map(({ text }) => text),
         delayMs,
-        effect: decisive?.effect as Hit['effect'],
+        effect: decisive?.effect as InjectedFaults['effect'],
       };
     },
   };

@@ -3,16 +3,16 @@ import type { Bindings } from '../request/request-context.ts';
 import { breakOff, hangUp } from './broken-answer.ts';
 import type { Faults } from './faults.ts';
 
-type Answer = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 interface FaultyOptions {
   faults: Faults;
   clock: Clock;
-  /** Ends delays at once when the service stops. */
+  /** Aborted when the service stops. Ends delays at once. */
   stopping: AbortSignal;
 }
 
-function hold(delayMs: number, { clock, stopping }: FaultyOptions): Promise<void> {
+function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<void> {
   return new Promise((done) => {
     if (delayMs === 0 || stopping.aborted) return done();
     const end = () => {
@@ -26,28 +26,29 @@ function hold(delayMs: number, { clock, stopping }: FaultyOptions): Promise<void
 }
 
 /**
- * The service with faults: what a rule hits is refused, held back, cut short or lost; all else passes as it is. A refusal is answered in the
- * app, so that it looks like any other problem; what breaks the connection is done here, where the connection is at hand. Delays come after the
- * request was handled: whoever gives up waiting does not know whether it was.
+ * Adds injected faults to the service. Statuses are answered inside the app, so that they look like
+ * any other problem document. Broken connections are handled here, where the connection is
+ * available. Delays come after the request was handled, so that a client that times out does not
+ * know whether it was.
  */
-export function withFaults(answer: Answer, options: FaultyOptions): Answer {
+export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchHandler {
   return async (request, bindings) => {
-    const hit = options.faults.of(request.method, new URL(request.url).pathname);
+    const hit = options.faults.faultsFor(request.method, new URL(request.url).pathname);
     if (!hit) return answer(request, bindings);
     const { rules, delayMs, effect } = hit;
     if (effect?.kind === 'drop') {
-      await hold(delayMs, options);
+      await delay(delayMs, options);
       return hangUp(bindings?.outgoing);
     }
-    const whole = await answer(
+    const response = await answer(
       request,
-      effect?.kind === 'status' ? { ...bindings, refusal: effect } : bindings,
+      effect?.kind === 'status' ? { ...bindings, statusEffect: effect } : bindings,
     );
-    for (const rule of rules) whole.headers.append('X-Signage-Fault', rule);
-    await hold(delayMs, options);
+    for (const rule of rules) response.headers.append('X-Signage-Fault', rule);
+    await delay(delayMs, options);
     if (effect?.kind === 'lose') return hangUp(bindings?.outgoing);
     return effect?.kind === 'truncate'
-      ? breakOff(whole, request.method, bindings?.outgoing)
-      : whole;
+      ? breakOff(response, request.method, bindings?.outgoing)
+      : response;
   };
 }

@@ -10,32 +10,37 @@ type ManagementHandlers = Omit<
   'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'
 >;
 
-/** How long the reader of a backup may take nothing of it (docs/protocol.md §5.9). */
+/** Time-out for a client that reads nothing of a backup (docs/protocol.md §5.9). */
 const backupStallMs = 5 * minuteMs;
 
 const createdAt = (path: string) => ({ Location: path });
 const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
 
-/** Hands on a signal that ends with any of these. `AbortSignal.any` does not serve: in Node 20 the longest-lived keeps a bit of each for ever. */
+/**
+ * Calls `work` with a signal that aborts with any of these. Not `AbortSignal.any`: in Node 20, each
+ * call leaks memory on the longest-lived signal.
+ */
 async function withSignal<T>(
   signals: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const any = new AbortController();
-  const end = () => any.abort();
+  const combined = new AbortController();
+  const end = () => combined.abort();
   for (const signal of signals) signal.addEventListener('abort', end);
   if (signals.some((signal) => signal.aborted)) end();
   try {
-    return await work(any.signal);
+    return await work(combined.signal);
   } finally {
     for (const signal of signals) signal.removeEventListener('abort', end);
   }
 }
 
-/** What managers call (docs/protocol.md §4, §5). `stopping` ends long polls. */
+/** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal): ManagementHandlers {
-  const hold = <T>(context: { req: { raw: Request } }, work: (signal: AbortSignal) => Promise<T>) =>
-    withSignal([stopping, context.req.raw.signal], work);
+  const longPoll = <T>(
+    context: { req: { raw: Request } },
+    work: (signal: AbortSignal) => Promise<T>,
+  ) => withSignal([stopping, context.req.raw.signal], work);
   return {
     ...recordHandlers(services),
     ...playlistHandlers(services),
@@ -50,7 +55,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     },
     async getCodeStatus({ caller, id, query, context }) {
       return {
-        body: await hold(context, (signal) =>
+        body: await longPoll(context, (signal) =>
           services.codes.status(caller, id, query.waitSeconds, signal),
         ),
       };
@@ -63,9 +68,11 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     listMirror: async ({ caller, query }) => ({ body: await services.copies.list(caller, query) }),
     repairMirror: async ({ caller }) => ({ body: await services.copies.repair(caller) }),
 
-    async listEvents({ caller, query, context, turn }) {
+    async listEvents({ caller, query, context, slot }) {
       return {
-        body: await hold(context, (signal) => services.telemetry.list(caller, query, signal, turn)),
+        body: await longPoll(context, (signal) =>
+          services.telemetry.list(caller, query, signal, slot),
+        ),
       };
     },
     async createBackup({ caller, context }) {
@@ -104,7 +111,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     body: record,
     headers: createdAt(`${path}/${record.id}`),
   });
-  const gone = () => ({});
+  const noBody = () => ({});
   return {
     createTenant: async ({ caller, body }) =>
       created('/v1/tenants', await tenants.create(caller, body)),
@@ -113,7 +120,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     updateTenant: async ({ caller, id, body }) => ({
       body: await tenants.update(caller, id, body),
     }),
-    deleteTenant: ({ caller, id }) => tenants.remove(caller, id).then(gone),
+    deleteTenant: ({ caller, id }) => tenants.remove(caller, id).then(noBody),
 
     async createToken({ caller, body }) {
       const { headers, ...reply } = created('/v1/tokens', await tokens.create(caller, body));
@@ -121,7 +128,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     },
     listTokens: async ({ caller, query }) => ({ body: await tokens.list(caller, query) }),
     getToken: async ({ caller, id }) => ({ body: await tokens.get(caller, id) }),
-    deleteToken: ({ caller, id }) => tokens.remove(caller, id).then(gone),
+    deleteToken: ({ caller, id }) => tokens.remove(caller, id).then(noBody),
     getMe: async ({ caller }) => ({ body: await tokens.me(caller) }),
 
     createVenue: async ({ caller, body }) =>
@@ -129,7 +136,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     listVenues: async ({ caller, query }) => ({ body: await venues.list(caller, query) }),
     getVenue: async ({ caller, id }) => ({ body: await venues.get(caller, id) }),
     updateVenue: async ({ caller, id, body }) => ({ body: await venues.update(caller, id, body) }),
-    deleteVenue: ({ caller, id }) => venues.remove(caller, id).then(gone),
+    deleteVenue: ({ caller, id }) => venues.remove(caller, id).then(noBody),
 
     createScreen: async ({ caller, body }) =>
       created('/v1/screens', await screens.create(caller, body)),
@@ -139,7 +146,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
       body: await screens.update(caller, id, body),
     }),
     deleteScreen: ({ caller, id, query }) =>
-      screens.remove(caller, id, query.force === 'true').then(gone),
+      screens.remove(caller, id, query.force === 'true').then(noBody),
 
     listDevices: async ({ caller, query }) => ({ body: await devices.list(caller, query) }),
     getDevice: async ({ caller, id }) => ({ body: await devices.get(caller, id) }),
@@ -173,18 +180,18 @@ type ConfigHandlers = Pick<
 >;
 
 function configHandlers({ configs }: Services): ConfigHandlers {
-  type Asked = Pick<Call<'getScreenConfig'>, 'caller' | 'id'>;
+  type OwnerCall = Pick<Call<'getScreenConfig'>, 'caller' | 'id'>;
   const get =
     (level: ConfigLevel) =>
-    async ({ caller, id }: Asked) => ({ body: await configs.get(caller, level, id) });
+    async ({ caller, id }: OwnerCall) => ({ body: await configs.get(caller, level, id) });
   const put =
     (level: ConfigLevel) =>
-    async ({ caller, id, body }: Asked & { body: ConfigBody }) => ({
+    async ({ caller, id, body }: OwnerCall & { body: ConfigBody }) => ({
       body: await configs.put(caller, level, id, body),
     });
   const remove =
     (level: ConfigLevel) =>
-    ({ caller, id }: Asked) =>
+    ({ caller, id }: OwnerCall) =>
       configs.remove(caller, level, id).then(() => ({}));
   return {
     getScreenConfig: get('screen'),

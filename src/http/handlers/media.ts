@@ -4,11 +4,12 @@ import { Hono } from 'hono';
 import { SignageError } from '../../domain/error.ts';
 import { answerStaticFile, readStaticFile } from './static-file.ts';
 
-// A creative is other people's code: sandboxed, its scripts run, but as of an origin of their own, and may load nothing from anywhere.
+// Creatives are untrusted code. The sandbox lets scripts run in an origin of their own, and blocks
+// all requests.
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:";
 
-// Players show and fetch media from an origin of their own; demo media are no secret.
+// Players load media from another origin. Demo media are public.
 const headers = {
   'Cache-Control': 'public, max-age=3600',
   'Content-Security-Policy': creativePolicy,
@@ -17,8 +18,8 @@ const headers = {
 };
 
 /**
- * Serves the files of a folder (not of folders in it) under `/media/`, as they are when this is called.
- * What is served is looked up by name among them, so that no spelling of a path leads out of the folder.
+ * Serves the files of a folder under `/media/`, without subfolders. Reads them once, when this is
+ * called. Requests are matched against the list of file names, so no path can leave the folder.
  */
 export function mediaRoutes(folder: string): Hono {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(

@@ -12,7 +12,9 @@ function csv(rows: readonly ReportRow[]): string {
   return lines.map(csvLine).join('');
 }
 
-/** The report as JSON, or as CSV to those who ask for `text/csv` (docs/protocol.md §5.6). */
+/**
+ * Returns the report as JSON, or as CSV if the client accepts `text/csv` (docs/protocol.md §5.6).
+ */
 export function reportCsv(rows: readonly ReportRow[], context: Context): Reply {
   const type = accepts(context, {
     header: 'Accept',

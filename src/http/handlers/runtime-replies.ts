@@ -13,7 +13,7 @@ import { idempotencyKey } from '../request/validate.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 
-/** Throws `invalid_request` naming each event that is larger than 8 KiB as it was sent. */
+/** Throws `invalid_request` naming each event that is larger than 8 KiB as sent. */
 function checkEventSizes({ scan }: ReadBody): void {
   if (!scan.elements.some((size) => size > maxEventBytes)) return;
   const message = `must have at most ${maxEventBytes} bytes`;
@@ -23,15 +23,18 @@ function checkEventSizes({ scan }: ReadBody): void {
   throw invalid(errors, maxBatch);
 }
 
-/** 200 with the body, or 304 with the same headers. */
+/** Returns 200 with the body, or 304 without it, with the same headers. */
 function conditional(body: Answer['body'], headers: Record<string, string>): Reply {
   return { status: body === null ? 304 : 200, body, headers };
 }
 
-/** Private to the TV that asked. */
+/** Responses may be cached by the TV only. */
 const cacheControl = 'private, no-cache';
 
-/** What TVs ask for all day, answered; a TV has shown its key, and a body was checked. At once, where the store answers at once. */
+/**
+ * Handles the frequent requests of authenticated TVs, with validated bodies. Returns synchronously
+ * if the store does.
+ */
 export function runtimeReplies(
   { playback, telemetry }: Pick<Services, 'playback' | 'telemetry'>,
   metrics: Pick<Metrics, 'eventsReceived'>,
@@ -54,7 +57,7 @@ export function runtimeReplies(
       );
     },
 
-    /** `key` is the `Idempotency-Key` as it was sent. */
+    /** `key` is the `Idempotency-Key` header. */
     async events(
       caller: DeviceCaller,
       sums: BatchSums,
@@ -62,14 +65,14 @@ export function runtimeReplies(
       key: string | null | undefined,
     ): Promise<Reply> {
       checkEventSizes(sent);
-      const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
-      const repeated = await telemetry.accept(caller, {
+      const validKey = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
+      const isRepeated = await telemetry.accept(caller, {
         sums,
         line: compactLine(sent),
         sent: sent.bytes,
-        idempotencyKey: checked,
+        idempotencyKey: validKey,
       });
-      if (!repeated) metrics.eventsReceived(sums.length);
+      if (!isRepeated) metrics.eventsReceived(sums.length);
       return { status: 202, body: `{"received":${sums.length}}`, headers: {} };
     },
   };

@@ -13,7 +13,7 @@ type RuntimeHandlers = Pick<
 const secretKey = /^[\x21-\x7e]{16,255}$/;
 const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
 
-/** What TVs call (docs/protocol.md §2, §3). */
+/** Handlers of the TV API (docs/protocol.md §2, §3). */
 export function runtimeHandlers(
   services: Services,
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
@@ -24,7 +24,7 @@ export function runtimeHandlers(
     async registerDevice({ body, context }) {
       const key = idempotencyKey(context.req.header('idempotency-key'), secretKey, secretRule);
       const { answer, repeated } = await register({
-        ...context.var.origin,
+        ...context.var.client,
         body,
         idempotencyKey: key,
       });

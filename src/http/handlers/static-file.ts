@@ -3,19 +3,23 @@ import { readFileSync } from 'node:fs';
 import type { Context } from 'hono';
 import { getMimeType } from 'hono/utils/mime';
 
-/** A file as it is answered: in memory once, whoever asks for it. */
+/** A static file, held in memory once for all responses. */
 export interface StaticFile {
   bytes: Uint8Array<ArrayBuffer>;
   headers: Record<string, string>;
   etag: string;
 }
 
-/** Bytes of a file that a connection has in hand at a time: TLS keeps an encrypted copy of all that is not sent. */
+/**
+ * Number of bytes handed to a connection at a time. TLS keeps an encrypted copy of all unsent
+ * bytes.
+ */
 const sliceBytes = 64 * 1024;
 
 /**
- * The body of a response, made of views of `bytes`: a `Response` would copy them. The caller of a
- * mounted `fetch` gets a copy, because it could change them.
+ * Returns a response body that streams views of `bytes`, because a `Response` would copy them. The
+ * caller of a mounted `fetch` gets the bytes, which `Response` copies, because it could change
+ * them.
  */
 export function sharedBody(
   context: Context,
@@ -35,7 +39,9 @@ export function sharedBody(
   );
 }
 
-/** Reads a file that goes out as it is; its content type is told by the ending of its name. `headers` go with every answer. */
+/**
+ * Reads a file. Its content type follows from its extension. `headers` are added to every response.
+ */
 export function readStaticFile(path: string, headers: Record<string, string>): StaticFile {
   const bytes = Uint8Array.from(readFileSync(path));
   const etag = `"${hash('sha256', bytes, 'base64url')}"`;
@@ -47,13 +53,13 @@ export function readStaticFile(path: string, headers: Record<string, string>): S
   };
 }
 
-/** Answers such a file, or 304 when the caller has it already. */
+/** Responds with the file, or with 304 if the client has it already. */
 export function answerStaticFile(context: Context, file: StaticFile): Response {
-  const known = context.req
+  const isCurrent = context.req
     .header('If-None-Match')
     ?.split(',')
     .some((one) => one.trim().replace(/^W\//, '') === file.etag);
-  if (known) return context.body(null, 304, file.headers);
+  if (isCurrent) return context.body(null, 304, file.headers);
   return context.body(sharedBody(context, file.bytes), 200, {
     ...file.headers,
     'Content-Length': String(file.bytes.length),

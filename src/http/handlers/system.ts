@@ -6,7 +6,7 @@ import { bearer } from '../../service/auth/bearer.ts';
 import type { Readiness } from '../../service/health.ts';
 import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import { metered, otherMethods } from '../request/method-routes.ts';
+import { methodNotAllowed, setOperation } from '../request/method-routes.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import { sharedBody } from './static-file.ts';
 
@@ -16,33 +16,40 @@ function isLoopback(address: string | null): boolean {
   );
 }
 
-function same(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+function equalsConstantTime(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Metrics go to this machine, and to those who show the metrics token. What a proxy passes on is not from here, whatever it says. */
+/**
+ * Allows metrics for loopback addresses, and for the metrics token. A proxied request never counts
+ * as loopback, whatever its headers say.
+ */
 function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
   const proxied = ['x-forwarded-for', 'forwarded', 'via'].some(
     (name) => context.req.header(name) !== undefined,
   );
-  if (isLoopback(context.var.origin.address) && !proxied) return;
+  if (isLoopback(context.var.client.address) && !proxied) return;
   const authorization = context.req.header('authorization');
   if (authorization === undefined)
     throw new SignageError(
       'credential_missing',
-      'From elsewhere, metrics take the metrics token as a bearer token.',
+      'From another machine, metrics need the metrics token as a bearer token.',
     );
   const token = bearer(authorization);
-  if (metricsToken === undefined || token === undefined || !same(token, metricsToken)) {
-    throw new SignageError(
-      'credential_invalid',
-      'This is not the metrics token that the service was started with.',
-    );
+  if (
+    metricsToken === undefined ||
+    token === undefined ||
+    !equalsConstantTime(token, metricsToken)
+  ) {
+    throw new SignageError('credential_invalid', 'This is not the metrics token of the service.');
   }
 }
 
-/** One line of JSON for each component; 503 under the same condition as without them. */
+/**
+ * Returns one line of JSON per component, and 503 under the same condition as without `verbose`.
+ */
 function verboseReadiness({ isReady, components }: Readiness): Response {
   const lines = components.map((component) => `${JSON.stringify(component)}\n`).join('');
   return new Response(lines, {
@@ -51,13 +58,15 @@ function verboseReadiness({ isReady, components }: Readiness): Response {
   });
 }
 
-/** What operators and machines ask of the service itself (docs/protocol.md §7). */
+/**
+ * Routes for operators: health, readiness, metrics and the OpenAPI document (docs/protocol.md §7).
+ */
 export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   const { services, metrics, version } = options;
   let openApi: Uint8Array<ArrayBuffer> | undefined;
   const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
-    app.get(path, metered('system'), answer);
-    otherMethods(app, path, ['GET']);
+    app.get(path, setOperation('system'), answer);
+    methodNotAllowed(app, path, ['GET']);
   };
   const json = (body: object) => new Response(JSON.stringify(body), { headers: jsonType });
 

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A request with the body that has arrived with it, if it was waited for: named so that `@hono/node-server` finds it as well. */
+/** A request with its buffered body, if any. `@hono/node-server` reads the same property. */
 export type BufferedRequest = IncomingMessage & { rawBody?: Buffer };
 
-/** So much Node holds of a body in any case, before anybody reads it. */
-const mostBytes = 16 * 1024;
+/** Node buffers this much of a body in any case, before anybody reads it. */
+const maxBufferedBytes = 16 * 1024;
 
 /**
- * Calls `begin` once a request has arrived with its body, if that is announced and small; at once for any other. Of a slow client the service then has nothing but
- * the connection: what the app makes of a request is three times as much. One that breaks off, or is cut off, is never begun.
+ * Calls `begin` once a small body of known length is buffered, and at once for any other request.
+ * Until then, a slow client costs only its connection: the app's objects for a request take three
+ * times as much memory. A request that is aborted or times out before is never begun.
  */
 export function bufferBody(incoming: BufferedRequest, begin: () => void): void {
   const announced = Number(incoming.headers['content-length'] ?? 0);
-  if (!(announced > 0 && announced <= mostBytes)) {
+  if (!(announced > 0 && announced <= maxBufferedBytes)) {
     begin();
     return;
   }

@@ -1,64 +1,74 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connectionError, type Refuse } from './early-errors.ts';
+import { connectionError, type EarlyErrors } from './early-errors.ts';
 import type { RequestQueue } from './request-queue.ts';
 
 type Requests = Pick<RequestQueue, 'inProgress' | 'isHeld' | 'afterResponses'>;
 
-interface CutOffOptions {
-  refuse: Refuse;
+interface ClientErrorOptions {
+  earlyErrors: EarlyErrors;
   requests: Requests;
-  /** Milliseconds for the rest of a request that was not read while responses before it were sent. */
+  /**
+   * Milliseconds for the rest of a request whose connection was paused while earlier responses were
+   * sent.
+   */
   requestTimeoutMs: number;
 }
 
-interface Late {
+interface TimedOutRequest {
   error: NodeJS.ErrnoException;
   socket: Socket;
-  /** The response in progress when the request was found to be late. None if its headers are incomplete. */
-  message: ServerResponse | undefined;
+  /**
+   * The response in progress when the time-out was found. `undefined` if the headers are
+   * incomplete.
+   */
+  response: ServerResponse | undefined;
 }
 
-const isLate = ({ code }: NodeJS.ErrnoException) => code === 'ERR_HTTP_REQUEST_TIMEOUT';
+const isTimeout = ({ code }: NodeJS.ErrnoException) => code === 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /**
- * Handles `clientError` of a server. Hundreds of late requests may be found in one look at all
- * connections. They are cut off one in each turn of the event loop, so that nobody else waits for
- * all of them. A request that is complete by then is answered.
+ * Returns a handler for `clientError` of a server. One check of all connections may find hundreds
+ * of timed-out requests. The handler rejects one per turn of the event loop, so that other requests
+ * are not delayed. It does not reject a request that has been completed by then.
  */
 export function makeClientErrorHandler({
-  refuse,
+  earlyErrors,
   requests,
   requestTimeoutMs,
-}: CutOffOptions): (error: NodeJS.ErrnoException, socket: Duplex) => void {
-  const late: Late[] = [];
+}: ClientErrorOptions): (error: NodeJS.ErrnoException, socket: Duplex) => void {
+  const timedOut: TimedOutRequest[] = [];
 
   /** Sends a problem document, unless a response has begun. */
-  function cutOff(error: NodeJS.ErrnoException, socket: Socket): void {
-    const message = requests.inProgress(socket);
+  function rejectConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+    const response = requests.inProgress(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error);
-    else if (message?.writableEnded) message.once('close', () => socket.destroy(error));
-    else if (message?.headersSent) socket.destroy(error);
-    else refuse.connection(socket, connectionError(error));
+    else if (response?.writableEnded) response.once('close', () => socket.destroy(error));
+    else if (response?.headersSent) socket.destroy(error);
+    else earlyErrors.connection(socket, connectionError(error));
   }
 
-  function turn(): void {
-    const { error, socket, message = requests.inProgress(socket) } = late.shift() as Late;
-    if (!message?.req.complete) cutOff(error, socket);
-    if (late.length > 0) setImmediate(turn);
+  function rejectNext(): void {
+    const {
+      error,
+      socket,
+      response = requests.inProgress(socket),
+    } = timedOut.shift() as TimedOutRequest;
+    if (!response?.req.complete) rejectConnection(error, socket);
+    if (timedOut.length > 0) setImmediate(rejectNext);
   }
 
   return (error, duplex) => {
     const socket = duplex as Socket;
-    const message = requests.inProgress(socket);
-    if (isLate(error) && requests.isHeld(socket))
-      requests.afterResponses(socket, () => cutOff(error, socket), requestTimeoutMs);
-    else if (isLate(error) && !message?.req.complete) {
-      if (late.push({ error, socket, message }) === 1) setImmediate(turn);
-    } else if (!isLate(error) && error.code !== 'ECONNRESET' && message?.req.complete) {
+    const response = requests.inProgress(socket);
+    if (isTimeout(error) && requests.isHeld(socket))
+      requests.afterResponses(socket, () => rejectConnection(error, socket), requestTimeoutMs);
+    else if (isTimeout(error) && !response?.req.complete) {
+      if (timedOut.push({ error, socket, response }) === 1) setImmediate(rejectNext);
+    } else if (!isTimeout(error) && error.code !== 'ECONNRESET' && response?.req.complete) {
       // Responses to the requests before it come first (RFC 9112 §9.3.2).
-      requests.afterResponses(socket, () => cutOff(error, socket));
-    } else cutOff(error, socket);
+      requests.afterResponses(socket, () => rejectConnection(error, socket));
+    } else rejectConnection(error, socket);
   };
 }

@@ -6,23 +6,26 @@ import { problemParts } from '../problem.ts';
 import { requestIdOf } from '../request/request-context.ts';
 import { commonHeaders } from '../request/request-log.ts';
 
-/** What is refused before the app sees it gets the same problem document, and the headers that all answers have. */
-export interface Refuse {
+/**
+ * Answers requests that are rejected before they reach the app. Uses the same problem documents and
+ * common headers.
+ */
+export interface EarlyErrors {
   request(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
-  /** The same as an answer of the app, for a request of which there is not even a URL. */
+  /** Returns a `Response` for a request without a valid URL. */
   response(error: SignageError): Response;
-  /** Answers on the bare connection, when no request could be made of what came on it, and hangs up. */
+  /** Writes a response to a connection whose input is not a valid request, and closes it. */
   connection(socket: Socket, error: SignageError): void;
 }
 
-export interface RefuseOptions {
+export interface EarlyErrorsOptions {
   newId: IdSource;
-  /** Web TV apps from these may read why, and when to come again. */
+  /** Web TV apps of these origins may read the error and `Retry-After`. */
   corsOrigins?: readonly string[];
 }
 
-export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
-  function forOrigin(origin: string | undefined): Record<string, string> {
+export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions): EarlyErrors {
+  function corsHeaders(origin: string | undefined): Record<string, string> {
     const allowed = corsOrigins.includes('*') ? '*' : origin;
     if (allowed === undefined || !corsOrigins.includes(allowed)) return {};
     return {
@@ -43,7 +46,7 @@ export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
       const { status, headers, text } = parts(error, incoming.headers['x-request-id']);
       outgoing.writeHead(status, {
         ...headers,
-        ...forOrigin(incoming.headers.origin),
+        ...corsHeaders(incoming.headers.origin),
         'Content-Length': Buffer.byteLength(text),
       });
       outgoing.end(text);
@@ -60,7 +63,7 @@ export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
         Connection: 'close',
       };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-      // Not left half open: whoever sent this may never close.
+      // Destroyed rather than left half open, because the client may never close it.
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () =>
         socket.destroy(),
       );
@@ -68,25 +71,28 @@ export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
   };
 }
 
-const tooMuchHead =
-  'The request line and headers take more than 8 KiB: send fewer or shorter ones.';
-/** One for all: to note where each was made is a quarter of what it takes to cut off a slow client, and they come by the thousand. */
+const headersTooLarge =
+  'The request line and headers take more than 8 KiB. Send fewer or shorter headers.';
+/**
+ * Created once, because capturing a stack trace takes a quarter of the time of a rejection, and
+ * slow clients come by the thousand.
+ */
 const tooSlow = new SignageError(
   'request_timeout',
   'The request did not arrive in time: 10 seconds for its headers, 15 for all of it.',
 );
 
-/** What Node says of a connection, as an error of ours. */
+/** Converts an error of Node's HTTP parser to a `SignageError`. */
 export function connectionError(error: NodeJS.ErrnoException): SignageError {
   if (error.code === 'HPE_HEADER_OVERFLOW')
-    return new SignageError('headers_too_large', tooMuchHead);
+    return new SignageError('headers_too_large', headersTooLarge);
   if (error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new SignageError(
       'body_too_large',
-      'The chunk extensions take too much room: leave them out.',
+      'The chunk extensions are too large. Leave them out.',
     );
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow;
-  return malformed('What came is no HTTP request, or one that can be read in two ways.');
+  return malformed('The input is not an HTTP request, or it is ambiguous.');
 }
 
 export function malformed(message: string): SignageError {
@@ -96,6 +102,6 @@ export function malformed(message: string): SignageError {
 export function unsupportedTransferCoding(): SignageError {
   return new SignageError(
     'transfer_encoding_unsupported',
-    'The only transfer coding that is taken is chunked: send the body as it is, with Transfer-Encoding: chunked or a Content-Length.',
+    'The only supported transfer coding is chunked. Send the body unencoded, with Transfer-Encoding: chunked or a Content-Length.',
   );
 }

@@ -1,4 +1,3 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -7,7 +6,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { createSecureContext, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { minuteMs, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
@@ -17,66 +16,80 @@ import type { FastPath } from '../fast-path/fast-path.ts';
 import { asSignageError } from '../problem.ts';
 import { bufferBody } from './buffer-body.ts';
 import { makeClientErrorHandler } from './client-errors.ts';
-import { makeRefuse, malformed, type Refuse, unsupportedTransferCoding } from './early-errors.ts';
+import {
+  type EarlyErrors,
+  makeEarlyErrors,
+  malformed,
+  unsupportedTransferCoding,
+} from './early-errors.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
-
-export interface Tls {
-  /** PEM texts. */
-  cert: string;
-  key: string;
-}
+import { checkTls, type Tls } from './tls.ts';
 
 export interface ListenerOptions {
   host: string;
-  /** 0 takes any that is free. */
+  /** 0 chooses a free port. */
   port: number;
   tls?: Tls | undefined;
   fetch(
     request: Request,
     bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
   ): Response | Promise<Response>;
-  /** Answers what is asked most, past `fetch`, or calls `next`. */
-  hot?: FastPath | undefined;
-  /** Told of what goes wrong with the socket later on; the service goes on. */
+  /** Answers the most frequent requests without `fetch`, or calls `next`. */
+  fastPath?: FastPath | undefined;
+  /** Called for later errors of the server socket. The service goes on. */
   onError(error: Error): void;
-  /** Whether the service may begin with a request; one that it may not has been answered. It may begin with all unless given. */
+  /**
+   * Returns whether the service may handle a request. If not, it has answered it. Default: always.
+   */
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
-  /** Whether a request shows a credential that worked lately: others begin beside it, and never keep it waiting. All do unless given. */
+  /**
+   * Returns whether a request carries a recently verified credential. Other requests get a
+   * separate, smaller loop budget, and never delay these. Default: always.
+   */
   isKnown?: ((incoming: IncomingMessage) => boolean) | undefined;
-  /** How to refuse what is no request as we take it; in its own way unless given. */
-  refuse?: Refuse;
-  /** Time limits of connections. Shorter than the defaults in tests alone. */
-  limits?: Partial<typeof ownLimits>;
+  /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
+  earlyErrors?: EarlyErrors;
+  /** Limits of connections. Only tests set them. */
+  limits?: Partial<typeof defaultLimits>;
 }
 
-/** Node's own limits are loose: a TV needs little time and little room to say what it wants. */
-const ownLimits = {
+/** Stricter than Node's defaults: requests of TVs are short. */
+const defaultLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
-  // Each look goes through all connections.
+  // Each check goes through all connections.
   connectionsCheckingInterval: 100,
   maxHeaderSize: 8 * 1024,
-  // Checked here, for Node's own answer would be no problem document.
+  // Checked here, because Node's own response would not be a problem document.
   requireHostHeader: false,
-  /** Of TLS. */
+  /** Time-out of the TLS handshake. */
   handshakeTimeout: 10 * secondMs,
-  /** How long a client may take nothing of a response. */
+  /** How long a client may read nothing of a response. */
   stalledWriteTimeout: minuteMs,
   /** How long `close` waits for requests in progress. */
   closeTimeout: 10 * secondMs,
 };
-const mostConnections = 20_000;
-/** So many may wait to be accepted, where the system lets them: a TV of a herd that finds no room here knocks again only after 1 s, then 3 s, then 7 s. */
+const maxConnections = 20_000;
+/**
+ * Length of the accept queue, if the system allows it. When it is full, TVs retry only after 1 s,
+ * 3 s and 7 s.
+ */
 const backlog = 4096;
 const sweepMs = 20;
-/** Of each turn of the event loop, what strangers get: one or two requests. The fewer, the sooner the next TV is heard. */
-const strangersTurnMs = 0.25;
-/** So often one probe goes ahead of all that wait; others wait with strangers. */
+/**
+ * Loop budget for strangers: one or two requests per turn. A smaller budget means less delay for
+ * TVs.
+ */
+const strangersBudgetMs = 0.25;
+/** Minimum interval between probes that skip the queue. Further probes wait with strangers. */
 const probeEveryMs = 5;
 
-/** One `Host`, which HTTP/1.0 may leave out: with two, a proxy before the service may have taken the request for another one. */
+/**
+ * Returns whether there is one `Host` header, or none in HTTP/1.0. With two, a proxy may have
+ * routed by the other one.
+ */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -86,16 +99,21 @@ function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
-/** Whether a body's length is clear. With other codings before `chunked` it is, but nobody decodes them (RFC 9112 §6.1). */
+/**
+ * Returns whether the transfer coding is supported. Other codings before `chunked` are valid, but
+ * nobody decodes them (RFC 9112 §6.1).
+ */
 function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMessage): boolean {
   return coding === undefined || coding.toLowerCase() === 'chunked';
 }
 
-/** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
+/** Probes time out quickly, and must not wait for a fleet. */
 const isProbe = ({ req: { url = '' } }: ServerResponse) =>
   /^\/(healthz|readyz|metrics)\b/.test(url);
 
-/** Whether a request may go ahead of all others: a probe may, but not a flood of them. */
+/**
+ * Returns a function that tells whether a request skips the queue: probes do, at a limited rate.
+ */
 function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (outgoing) => {
@@ -105,50 +123,50 @@ function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
   };
 }
 
-/** All requests pass here, before anything is done for them. */
-function makeEntrance(
-  { fetch, hot, admit, isKnown = () => true, onError }: ListenerOptions,
-  refuse: Refuse,
+/** Returns the handler that all requests pass through before any work is done for them. */
+function makeRequestHandler(
+  { fetch, fastPath, admit, isKnown = () => true, onError }: ListenerOptions,
+  earlyErrors: EarlyErrors,
 ) {
   const errorHandler = (error: unknown) => {
     if (error instanceof RequestError)
-      return refuse.response(malformed('The request line or the Host header is none.'));
+      return earlyErrors.response(malformed('Malformed request line or Host header.'));
     onError(error as Error);
-    return refuse.response(asSignageError(error));
+    return earlyErrors.response(asSignageError(error));
   };
   const app = getRequestListener(
     (request, env) =>
       fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
     {
       overrideGlobalObjects: false,
-      // Where a health check in HTTP/1.0 names none.
+      // Used for HTTP/1.0 health checks without a `Host` header.
       hostname: 'localhost',
       errorHandler,
     },
   );
   const begin = (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
-    // Its client went away while it waited for its turn: nothing was done for it, and nobody is there to tell.
+    // The client disconnected while the request was queued.
     if (incoming.socket.destroyed) return;
     if (admit && !admit(incoming, outgoing)) return;
     const intoApp = () => void app(incoming, outgoing);
-    if (hot) hot(incoming, outgoing, intoApp);
+    if (fastPath) fastPath(incoming, outgoing, intoApp);
     else intoApp();
   };
-  const shared = { begin, isUrgent: makeIsUrgent(), mostWaiting: mostConnections };
-  const inTurn = makeLoopBudget(shared);
-  const strangersInTurn = makeLoopBudget({ ...shared, turnMs: strangersTurnMs });
+  const shared = { begin, isUrgent: makeIsUrgent(), maxWaiting: maxConnections };
+  const beginKnown = makeLoopBudget(shared);
+  const beginStranger = makeLoopBudget({ ...shared, budgetMs: strangersBudgetMs });
   return (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
-    const refuseAndClose = (error: SignageError) => {
+    const rejectAndClose = (error: SignageError) => {
       outgoing.setHeader('Connection', 'close');
-      refuse.request(incoming, outgoing, error);
+      earlyErrors.request(incoming, outgoing, error);
     };
-    if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
-    else if (!isCodingKnown(incoming)) refuseAndClose(unsupportedTransferCoding());
+    if (!isHostClear(incoming)) rejectAndClose(malformed('Send one Host header.'));
+    else if (!isCodingKnown(incoming)) rejectAndClose(unsupportedTransferCoding());
     else
       bufferBody(incoming, () =>
-        isKnown(incoming) ? inTurn(outgoing) : strangersInTurn(outgoing),
+        isKnown(incoming) ? beginKnown(outgoing) : beginStranger(outgoing),
       );
   };
 }
@@ -173,13 +191,13 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
   if (cause.code === 'EADDRINUSE') {
     return new SignageError(
       'port_taken',
-      `Something else listens on ${at} already: stop it, or choose another port (--port 0 takes any that is free).`,
+      `${at} is already in use. Stop the other program, or choose another port (--port 0 chooses a free one).`,
       { cause },
     );
   }
   const why =
     cause.code === 'EACCES'
-      ? 'this port takes more rights: choose one above 1023'
+      ? 'this port needs more privileges; choose one above 1023'
       : 'check the address';
   return new SignageError(
     'invalid_option',
@@ -188,25 +206,10 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
   );
 }
 
-/** Throws `invalid_option` for what is no certificate with its key. */
-function checkTls(tls: Tls): Tls {
-  try {
-    createSecureContext(tls);
-    // It takes an empty key, too.
-    if (!new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key)))
-      throw new Error('the key is of another certificate');
-    return tls;
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw new SignageError(
-      'invalid_option',
-      `The TLS certificate and key cannot be used (${why}): give a PEM certificate and its own key.`,
-      { cause },
-    );
-  }
-}
-
-/** Sockets of a server, from before the TLS handshake on: `closeAllConnections` knows those after it. */
+/**
+ * Tracks the sockets of a server, from before the TLS handshake on. `closeAllConnections` only
+ * closes those after it.
+ */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -216,40 +219,44 @@ function trackSockets(server: Server): Set<Socket> {
   return sockets;
 }
 
-/** Listens; the URL says where. `close` stops accepting, finishes what is under way for at most 10 s, then cuts what is left. */
+/**
+ * Starts to listen. `close` stops accepting, finishes requests in progress for at most 10 s, then
+ * destroys the remaining connections.
+ */
 export async function listen(options: ListenerOptions) {
   const {
     host,
     port,
     tls,
     onError,
-    refuse = makeRefuse({ newId: makeIdSource(systemClock) }),
+    earlyErrors = makeEarlyErrors({ newId: makeIdSource(systemClock) }),
   } = options;
-  const limits = { ...ownLimits, ...options.limits };
+  const limits = { ...defaultLimits, ...options.limits };
   const serverOptions = { ...limits, ...(tls && checkTls(tls)) };
   const requests = new RequestQueue({
-    begin: makeEntrance(options, refuse),
-    mostWaiting: mostConnections,
+    begin: makeRequestHandler(options, earlyErrors),
+    maxWaiting: maxConnections,
   });
   const onRequest = (_incoming: IncomingMessage, outgoing: ServerResponse) =>
     requests.add(outgoing);
   const server: Server = tls
     ? createHttpsServer(serverOptions, onRequest)
     : createHttpServer(serverOptions, onRequest);
-  // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
+  // An unknown expectation is no reason to reject a request (RFC 9110 §10.1.1).
   server.on('checkExpectation', onRequest);
   server.on(
     'clientError',
-    makeClientErrorHandler({ refuse, requests, requestTimeoutMs: limits.requestTimeout }),
+    makeClientErrorHandler({ earlyErrors, requests, requestTimeoutMs: limits.requestTimeout }),
   );
-  // Without a session nothing can be sent, not even an alert. Node reports it as a `clientError` after this.
+  // Without a TLS session nothing can be sent, not even an alert. Node also emits a `clientError`
+  // after this event.
   server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());
   cutStalledWrites(server, {
     limitMs: limits.stalledWriteTimeout,
     inProgress: (socket) => requests.inProgress(socket),
   });
   const sockets = trackSockets(server);
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   await bind(server, host, port, onError);
   keepTicksQuick();
   const name = host.includes(':') ? `[${host}]` : host;
@@ -257,12 +264,12 @@ export async function listen(options: ListenerOptions) {
 
   return {
     url,
-    /** Throws `invalid_option`, and keeps what it has, when the new one cannot be used. */
+    /** Throws `invalid_option`, and keeps the current certificate, if the new one is invalid. */
     replaceTls(next: Tls) {
       if (!tls)
         throw new SignageError(
           'invalid_option',
-          'The service was started without TLS: there is no certificate to replace.',
+          'The service was started without TLS. There is no certificate to replace.',
         );
       (server as HttpsServer).setSecureContext(checkTls(next));
     },
@@ -271,7 +278,8 @@ export async function listen(options: ListenerOptions) {
         const cut = setTimeout(() => {
           for (const socket of sockets) socket.destroy();
         }, limits.closeTimeout);
-        // A connection falls idle when its answer is out: Node itself would wait for more requests on it.
+        // A connection becomes idle after its response. Node itself would keep it open for further
+        // requests.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {
           clearTimeout(cut);

@@ -3,14 +3,20 @@ import type { Socket } from 'node:net';
 
 interface Connection {
   readonly socket: Socket;
-  /** The response whose request was begun and whose last byte was not yet handed to the system. */
+  /**
+   * The response in progress: its request was begun, and its last byte was not yet handed to the
+   * system.
+   */
   inProgress: ServerResponse | undefined;
-  /** Responses to the requests received meanwhile, in order. */
+  /** Responses of the requests received meanwhile, in order. */
   readonly waiting: ServerResponse[];
-  /** Whether reading is paused until all of them are answered, and whether the next tick decides on that. */
+  /**
+   * `isHeld`: reading is paused until all of them are answered. `isHoldDue`: the next tick decides
+   * on that.
+   */
   isHeld: boolean;
   isHoldDue: boolean;
-  /** What to do when no request is in progress or waits any more. */
+  /** Called when no request is in progress or waiting any more. */
   onIdle: { callback: () => void; delayMs: number } | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -42,7 +48,7 @@ function pauseAgain(this: KnownSocket): void {
 export interface RequestQueueOptions {
   begin(outgoing: ServerResponse): void;
   /** Maximum number of requests that wait on all connections together. */
-  mostWaiting: number;
+  maxWaiting: number;
 }
 
 /**
@@ -56,13 +62,13 @@ export interface RequestQueueOptions {
  */
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
-  readonly #mostWaiting: number;
+  readonly #maxWaiting: number;
   readonly #queued = new Set<Connection>();
   #waiting = 0;
 
-  constructor({ begin, mostWaiting }: RequestQueueOptions) {
+  constructor({ begin, maxWaiting }: RequestQueueOptions) {
     this.#begin = begin;
-    this.#mostWaiting = mostWaiting;
+    this.#maxWaiting = maxWaiting;
   }
 
   /** Begins a request, or queues it behind those of its connection. */
@@ -79,7 +85,10 @@ export class RequestQueue {
     return socket[connectionKey]?.inProgress;
   }
 
-  /** Whether the socket is paused: what is missing of its next request may have been sent. */
+  /**
+   * Returns whether the socket is paused. The rest of its next request may then have been sent, but
+   * not read.
+   */
   isHeld(socket: KnownSocket): boolean {
     return socket[connectionKey]?.isHeld ?? false;
   }
@@ -143,7 +152,7 @@ export class RequestQueue {
     connection.waiting.push(outgoing);
     this.#queued.add(connection);
     this.#waiting++;
-    if (this.#waiting > this.#mostWaiting) this.#destroyLongest();
+    if (this.#waiting > this.#maxWaiting) this.#destroyLongest();
     else if (!connection.isHeld && !connection.isHoldDue) {
       connection.isHoldDue = true;
       // Node goes on parsing until the end of what it has read, and would resume the socket.
@@ -151,7 +160,7 @@ export class RequestQueue {
     }
   }
 
-  /** The rest of an incomplete request is read: its client must send it in time. */
+  /** Does not pause for an incomplete request: its client must send the rest in time. */
   #hold(connection: Connection): void {
     connection.isHoldDue = false;
     if (connection.isHeld || !connection.waiting.at(-1)?.req.complete) return;

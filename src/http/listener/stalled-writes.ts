@@ -2,7 +2,10 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** Number of periods in a limit. A connection is cut up to one period late. No period may be as long as idle connections are kept alive. */
+/**
+ * Number of periods in a limit. A connection is closed up to one period late. No period may equal
+ * the keep-alive time-out of idle connections.
+ */
 const periods = 15;
 
 interface StalledWritesOptions {
@@ -11,27 +14,30 @@ interface StalledWritesOptions {
   inProgress(socket: Socket): ServerResponse | undefined;
 }
 
-/** With TLS, Node tells progress only when a whole write is done. So much of it may take as long as the limit. */
+/**
+ * With TLS, Node reports progress only when a whole write is done. The limit applies to each 64 KiB
+ * of it.
+ */
 const tlsBytesPerLimit = 64 * 1024;
 
 /**
- * Cuts connections whose client takes nothing of a response for `limitMs`.
+ * Closes connections whose client reads nothing of a response for `limitMs`.
  *
  * Node emits `timeout` when nothing was read or written for a period. A pending write counts as
- * active if a part of it was sent since the last look, which may be the start of the write. With one
- * period as long as the limit, a connection could last for twice the limit.
+ * active if a part of it was sent since the last check, which may be the start of the write. With
+ * one period as long as the limit, a connection could last for twice the limit.
  */
 export function cutStalledWrites(
   server: Server,
   { limitMs, inProgress }: StalledWritesOptions,
 ): void {
-  const lookMs = limitMs / periods;
+  const periodLengthMs = limitMs / periods;
   const stalls = new WeakMap<Socket, { quietMs: number; seenMs: number }>();
 
-  server.setTimeout(lookMs, (socket) => {
-    // Node sets another period after a response: the connection is kept alive for so long.
-    if (!inProgress(socket) && socket.timeout !== lookMs) return void socket.destroy();
-    // Nothing is to be sent. The next read or write starts the period again.
+  server.setTimeout(periodLengthMs, (socket) => {
+    // After a response, Node sets the keep-alive time-out instead.
+    if (!inProgress(socket) && socket.timeout !== periodLengthMs) return void socket.destroy();
+    // Nothing to send. The next read or write restarts the period.
     if (socket.writableLength === 0) return;
     const periodMs = socket.timeout ?? 0;
     const nowMs = performance.now();

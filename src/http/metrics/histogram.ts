@@ -1,13 +1,16 @@
 import type { Histogram } from 'prom-client';
 
-/** How many times took up to each bound and longer than the one before, the last: longer than all; and all together. */
+/**
+ * Counts of a histogram: one per bound, and one for everything longer. `sumMs` is the sum of all
+ * times.
+ */
 export interface TimeCounts {
   boundsMs: readonly number[];
   counts: readonly number[];
   sumMs: number;
 }
 
-/** Counts one more. */
+/** Counts one time. */
 export function countTime(times: TimeCounts & { counts: number[] }, ms: number): void {
   const { boundsMs, counts } = times;
   let bucket = 0;
@@ -17,7 +20,7 @@ export function countTime(times: TimeCounts & { counts: number[] }, ms: number):
 }
 
 interface Series extends TimeCounts {
-  /** Of the one label. */
+  /** Value of the label. */
   value: string;
 }
 
@@ -40,12 +43,15 @@ function valuesOf(
   ];
 }
 
-/** A histogram of seconds that was counted elsewhere: the library's own costs as much for each time as much of what is timed. */
+/**
+ * Returns a histogram in seconds over counts kept elsewhere. The library's own `observe` costs too
+ * much per request.
+ */
 export function cumulativeHistogram(
-  about: { name: string; help: string; label: string },
+  description: { name: string; help: string; label: string },
   series: () => readonly Series[],
 ): Histogram {
-  const { name, help, label } = about;
+  const { name, help, label } = description;
   const described = { name, help, type: 'histogram', aggregator: 'sum' };
   const get = async () => ({
     ...described,

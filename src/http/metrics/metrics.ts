@@ -4,10 +4,13 @@ import { countTime, cumulativeHistogram } from './histogram.ts';
 import { watchMirror } from './mirror.ts';
 import { watchOrigins } from './origins.ts';
 
-/** What a request is counted as: an operation, or one of the few other things that are served. Never a path: that would carry ids and codes. */
+/**
+ * The operation that a request counts as, or one of the few other groups. Never a path, because
+ * paths contain ids and codes.
+ */
 export type MeteredOperation = OperationId | 'system' | 'docs' | 'media' | 'none';
 
-/** How a registration ended: bound, the same answer again, refused for its code or its body, or locked out. */
+/** Outcome of a registration: bound, repeated, refused for its code or body, or locked out. */
 type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 
 type LockOutScope = 'source' | 'service';
@@ -18,20 +21,20 @@ export interface Metrics {
   /** Counts the events of an accepted batch. */
   eventsReceived(count: number): void;
   registration(outcome: RegistrationOutcome): void;
-  /** Counts a lock-out for guessing codes: of one source, or of all that are not trusted. */
+  /** Counts a lock-out for guessing codes: of one source, or of all untrusted sources. */
   registerLockout(scope: LockOutScope): void;
-  /** Counts a request that was turned away because more came than get through. */
+  /** Counts a request rejected because of overload. */
   requestShed(kind: string): void;
-  /** From now on tells of the origins of playlists, too. */
+  /** Adds the metrics of playlist origins. */
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
-  /** From now on tells of the mirror, too. */
+  /** Adds the metrics of the mirror. */
   watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
-  /** All of it in the text format of Prometheus, of `contentType`. */
+  /** Returns all metrics in the text format of Prometheus, with the type `contentType`. */
   render(): Promise<string>;
   readonly contentType: string;
 }
 
-/** In milliseconds. Answers take a fraction of one to some 30 s, where a caller asked to be held. */
+/** Milliseconds, from the fraction of one that most responses take to the 30 s of a long poll. */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
 interface Answered {
@@ -42,17 +45,23 @@ interface Answered {
   byStatus: Map<number, number>;
 }
 
-let ofProcess: Registry | undefined;
+let processRegistry: Registry | undefined;
 
-/** What the process tells of itself, watched once: who watches cannot be told to stop, and each service that was closed would be kept with it. */
+/**
+ * Returns the default metrics of the process, collected once. `collectDefaultMetrics` cannot be
+ * undone, and would keep each closed service in memory.
+ */
 function processMetrics(): Registry {
-  if (ofProcess) return ofProcess;
-  ofProcess = new Registry();
-  collectDefaultMetrics({ register: ofProcess });
-  return ofProcess;
+  if (processRegistry) return processRegistry;
+  processRegistry = new Registry();
+  collectDefaultMetrics({ register: processRegistry });
+  return processRegistry;
 }
 
-/** `observe`, which only counts: each request passes here, and somebody looks every few seconds at most. */
+/**
+ * Returns `observe`, which only counts: it runs for each request, but metrics are read every few
+ * seconds at most.
+ */
 function makeObserve(register: Registry): Metrics['observe'] {
   const all = new Map<MeteredOperation, Answered>();
   new Counter({
@@ -68,12 +77,12 @@ function makeObserve(register: Registry): Metrics['observe'] {
       }
     },
   });
-  const about = {
+  const description = {
     name: 'signage_http_request_duration_seconds',
     help: 'Time from the request to its answer, by operation.',
   };
   register.registerMetric(
-    cumulativeHistogram({ ...about, label: 'operation' }, () => [...all.values()]),
+    cumulativeHistogram({ ...description, label: 'operation' }, () => [...all.values()]),
   );
   return (operation, status, seconds) => {
     let answered = all.get(operation);
@@ -93,8 +102,8 @@ function makeObserve(register: Registry): Metrics['observe'] {
 }
 
 /**
- * The metrics of one service, in a registry of their own, so that two can run side by side. Labels name operations, statuses and outcomes:
- * never an id, an address or a secret.
+ * Returns the metrics of one service, in a registry of their own, so that two services can run side
+ * by side. Labels name operations, statuses and outcomes: never an id, an address or a secret.
  *
  * @param version of the service, for `signage_build_info`
  */
@@ -104,19 +113,19 @@ export function makeMetrics(version: string): Metrics {
   const registers = [register];
   const build = new Gauge({
     name: 'signage_build_info',
-    help: 'Always 1; the labels tell what runs.',
+    help: 'Always 1; the labels name the versions of the service and of Node.js.',
     labelNames: ['version', 'node'],
     registers,
   });
   build.set({ version, node: process.version }, 1);
   const events = new Counter({
     name: 'signage_events_received_total',
-    help: 'Telemetry events that were stored.',
+    help: 'Stored telemetry events.',
     registers,
   });
   const lockouts = new Counter({
     name: 'signage_register_lockouts_total',
-    help: 'Lock-outs for guessing pairing codes, of one source or of all that are not trusted.',
+    help: 'Lock-outs for guessing pairing codes, of one source or of all untrusted sources.',
     labelNames: ['scope'],
     registers,
   });
@@ -129,7 +138,7 @@ export function makeMetrics(version: string): Metrics {
   });
   const shed = new Counter({
     name: 'signage_requests_shed_total',
-    help: 'Requests that were turned away because more came than got through, by kind.',
+    help: 'Requests rejected because of overload, by kind.',
     labelNames: ['kind'],
     registers,
   });

@@ -1,13 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** How far the copies of playlists lag behind; `oldestMs` is an epoch time. */
+/** How far the copies lag behind. `oldestMs` is an epoch time. */
 interface MirrorFigures {
   pending: number;
   oldestMs: number | undefined;
   failures: number;
 }
 
-/** Tells of the mirror, when somebody looks. */
+/** Adds the metrics of the mirror, which are read when metrics are rendered. */
 export function watchMirror(
   register: Registry,
   lag: () => MirrorFigures,
@@ -24,7 +24,7 @@ export function watchMirror(
   });
   new Gauge({
     name: 'signage_mirror_oldest_seconds',
-    help: 'How long the oldest of them has been waiting; 0 when none is.',
+    help: 'How long the oldest of them has been waiting; 0 when none waits.',
     registers,
     collect() {
       const { oldestMs } = lag();
@@ -33,7 +33,7 @@ export function watchMirror(
   });
   new Counter({
     name: 'signage_mirror_failures_total',
-    help: 'Tries to bring a playlist to the object store that failed.',
+    help: 'Failed attempts to write a playlist to the object store.',
     registers,
     collect() {
       this.reset();

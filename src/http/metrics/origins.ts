@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { cumulativeHistogram, type TimeCounts } from './histogram.ts';
 
-/** How an origin of playlists fares, as far as metrics tell it. */
+/** State and counts of a playlist origin. */
 interface OriginFigures {
   name: string;
   state: string;
@@ -11,22 +11,22 @@ interface OriginFigures {
 
 type Health = () => readonly OriginFigures[];
 
-/** Adds the metrics of the origins of playlists. These count by themselves, and are asked when somebody looks. */
+/** Adds the metrics of playlist origins, which are read when metrics are rendered. */
 export function watchOrigins(register: Registry, health: Health): void {
   const registers = [register];
-  const about = {
+  const description = {
     name: 'signage_origin_seconds',
-    help: 'Time that an origin of playlists took to answer, by origin.',
+    help: 'Time a playlist origin took to answer, by origin.',
     label: 'origin',
   };
   register.registerMetric(
-    cumulativeHistogram(about, () =>
+    cumulativeHistogram(description, () =>
       health().map(({ name: value, latencies }) => ({ value, ...latencies })),
     ),
   );
   new Counter({
     name: 'signage_origin_requests_total',
-    help: 'Questions to an origin of playlists, by origin and outcome.',
+    help: 'Requests to a playlist origin, by origin and outcome.',
     labelNames: ['origin', 'outcome'],
     registers,
     collect() {
@@ -38,7 +38,7 @@ export function watchOrigins(register: Registry, health: Health): void {
   });
   new Gauge({
     name: 'signage_origin_breaker_open',
-    help: '1 while an origin of playlists is left alone, for it failed again and again.',
+    help: '1 while the circuit breaker of a playlist origin is open.',
     labelNames: ['origin'],
     registers,
     collect() {

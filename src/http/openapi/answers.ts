@@ -28,10 +28,10 @@ export const responseHeaders = {
     required: true,
     schema: { type: 'string', enum: ['screen', 'venue', 'tenant', 'default'] },
   },
-  ETag: text('Stands for the content: send it as `If-None-Match`'),
-  Location: { ...text('The path of what was made'), required: true },
+  ETag: text('Identifies the content: send it as `If-None-Match`'),
+  Location: { ...text('The path of the created record'), required: true },
   'Retry-After': {
-    description: 'Whole seconds after which it is worth trying again',
+    description: 'Whole seconds after which to retry',
     schema: { type: 'integer', minimum: 0 },
   },
   'WWW-Authenticate': text('`Bearer`'),
@@ -39,7 +39,7 @@ export const responseHeaders = {
 
 type HeaderName = keyof typeof responseHeaders;
 
-/** The headers of an answer: these, and the one that every answer has. */
+/** Returns the headers of a response: these and `X-Request-Id`. */
 export function headers(...names: HeaderName[]): oas31.HeadersObject {
   return Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -63,16 +63,16 @@ const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
 
 const meanings = {
   200: 'Done',
-  201: 'Made',
-  202: 'Accepted: kept for good',
-  204: 'Done; there is nothing to say',
+  201: 'Created',
+  202: 'Accepted and durably stored',
+  204: 'Done, without a body',
 };
 
 function success(
   id: string,
   { status, answer, access, conditional }: Operation,
 ): ZodOpenApiResponseObject {
-  // A registration makes a device, and a rotation a key, but the TV has no way to read it: there is no place to point to.
+  // A TV cannot read the device or key that it creates, so its response has no `Location`.
   const hasLocation = status === 201 && access !== 'public' && access !== 'device';
   return {
     description: meanings[status],
@@ -87,22 +87,22 @@ function success(
   };
 }
 
-/** Codes that a caller should try again after a while. */
-const passing: ErrorCode[] = [
+/** Codes after which a caller should retry later. */
+const transient: ErrorCode[] = [
   'too_many_attempts',
   'unavailable',
   'playlist_fetch_failed',
   'config_fetch_failed',
 ];
 
-/** One error answer: a problem document with any of these codes. */
+/** Returns an error response: a problem document with any of these codes. */
 export function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
-  const isPassing = codes.some((code) => passing.includes(code));
+  const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
     headers: headers(
-      ...(isPassing ? (['Retry-After'] as const) : []),
+      ...(isTransient ? (['Retry-After'] as const) : []),
       ...(isUnauthorized ? (['WWW-Authenticate'] as const) : []),
     ),
     content: {
@@ -127,10 +127,10 @@ function problems(operation: Operation): ZodOpenApiResponsesObject {
   );
 }
 
-/** Every answer that an operation can give, by status. */
+/** Returns every response of an operation, by status. */
 export function answers(id: string, operation: Operation): ZodOpenApiResponsesObject {
   const unchanged = {
-    description: 'Not changed since',
+    description: 'Not modified',
     headers: headers(...(ownHeaders[id] ?? []), 'ETag'),
   };
   return {

@@ -4,7 +4,7 @@ import { schemas } from '../../wire/schemas.ts';
 import { responseHeaders } from './answers.ts';
 import { requestHeaders } from './request.ts';
 
-/** A problem document of each code, shown wherever the code can come. */
+/** Returns an example problem document of a code. */
 function problemExample(code: ErrorCode) {
   const { status, title } = errorKinds[code];
   const errors =
@@ -28,19 +28,22 @@ function problemExample(code: ErrorCode) {
 
 const codes = Object.keys(errorKinds) as ErrorCode[];
 
-/** Lists have no id of their own, for they are made by one function: the document names them after the table of schemas. */
+/**
+ * List schemas are created by one function and have no id. The document names them after the table
+ * of schemas.
+ */
 const lists = Object.entries(schemas)
   .filter(([name]) => name.endsWith('List'))
   .map(([name, schema]) => [name.charAt(0).toUpperCase() + name.slice(1), schema]);
 
-/** What the operations share. */
+/** Components shared by the operations. */
 export const components: ZodOpenApiComponentsObject = {
   securitySchemes: {
     deviceKey: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'dak_…',
-      description: 'The key that registration gave to the TV',
+      description: 'The device key from the registration',
     },
     managementToken: {
       type: 'http',

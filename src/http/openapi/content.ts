@@ -17,7 +17,7 @@ const items = [
   },
 ];
 
-/** Bodies that say more than what can be put together from their members' examples. */
+/** Example bodies that are clearer than those composed from the examples of their members. */
 export const examples: Partial<Record<SchemaName, unknown>> = {
   registration: {
     pairingCode: 'ABCD2345',
@@ -49,7 +49,7 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
   impressionReport: { items: [{ key: campaignId, impressions: 128, seconds: 1920 }] },
 };
 
-/** A body by the name of its schema, with its example. */
+/** Returns the media type object of a schema, with its example. */
 export function media(name: SchemaName): ZodOpenApiMediaTypeObject {
   const example = examples[name];
   return { schema: schemas[name], ...(example === undefined ? {} : { example }) };

@@ -9,11 +9,11 @@ import { tags } from './tags.ts';
 const description = `Pairs TVs with screens, gives them playlists and configs, and collects what they played.
 
 - **TVs** register with a pairing code, once, and then send their device key (\`dak_…\`). **People and programs** send a management token (\`mak_…\`).
-- Every error is a problem document (RFC 9457) whose \`code\` is stable: programs should look at it alone.
-- Every answer carries \`X-Request-Id\`: the one you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, else one of ours.
+- Every error is a problem document (RFC 9457) whose \`code\` is stable: programs should read nothing else.
+- Every response has \`X-Request-Id\`: the one you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, else one of the service.
 - Record times are ISO 8601 in UTC; \`validUntil\` and the \`timestamp\` of an event are Unix epoch seconds.`;
 
-/** The paths of the operation table, in its order. */
+/** Returns the paths of the operation table, in its order. */
 function operationPaths(): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
   for (const [id, operation] of Object.entries<Operation>(operations)) {
@@ -27,7 +27,8 @@ function operationPaths(): ZodOpenApiPathsObject {
 }
 
 /**
- * The interface as an OpenAPI 3.1 document, made from the operation table and the schemas that judge requests.
+ * Returns the API as an OpenAPI 3.1 document, made from the operation table and the schemas that
+ * validate requests.
  *
  * @param version of the service, for `info.version`
  * @example openApiDocument('1.0.0').paths['/devices/register']

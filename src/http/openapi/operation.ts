@@ -12,17 +12,17 @@ function security({ access }: Operation): Record<string, string[]>[] {
 function description({ access }: Operation): string | undefined {
   return access === 'public' || access === 'device'
     ? undefined
-    : `Takes a token with the role \`${access}\` or a higher one.`;
+    : `Needs a token with the role \`${access}\` or a higher one.`;
 }
 
-/** One entry of the operation table as OpenAPI says it. */
+/** Returns one entry of the operation table as an OpenAPI operation. */
 export function describeOperation(id: string, operation: Operation): ZodOpenApiOperationObject {
-  const about = description(operation);
+  const text = description(operation);
   const body = requestBody(operation);
   return {
     operationId: id,
     summary: operation.summary,
-    ...(about ? { description: about } : {}),
+    ...(text ? { description: text } : {}),
     tags: [tagOf(operation)],
     security: security(operation),
     ...parameters(operation),

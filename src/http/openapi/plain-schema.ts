@@ -3,8 +3,9 @@ import type { ZodOpenApiOverride } from 'zod-openapi';
 const largestInt32 = 2 ** 31 - 1;
 
 /**
- * Takes out of a schema what the library says for its own sake: the bounds of JavaScript's whole numbers (typed clients need `int64` instead);
- * the patterns of addresses, which `format` says already; and that members may be added, or, of answers, that none ever will be.
+ * Removes noise of the library from a schema. The bounds of safe integers go, because typed clients
+ * need `int64` instead. Patterns of addresses go, because `format` covers them.
+ * `additionalProperties` goes if it allows everything, or forbids it in responses.
  */
 export const plainSchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (jsonSchema.type === 'integer') {
@@ -14,7 +15,8 @@ export const plainSchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
       jsonSchema.format = 'int64';
   }
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
-  const { additionalProperties: others } = jsonSchema;
-  const saysNothing = typeof others === 'object' && Object.keys(others).length === 0;
-  if (saysNothing || (others === false && io === 'output')) delete jsonSchema.additionalProperties;
+  const { additionalProperties: additional } = jsonSchema;
+  const allowsAnything = typeof additional === 'object' && Object.keys(additional).length === 0;
+  if (allowsAnything || (additional === false && io === 'output'))
+    delete jsonSchema.additionalProperties;
 };

@@ -14,27 +14,27 @@ export const requestHeaders = {
     name: 'X-Tenant-Id',
     in: 'header',
     description:
-      'The tenant to act in. Platform tokens must name it once there are several tenants; others may leave it out.',
+      'The tenant to act in. Required for platform tokens once there are several tenants. Optional for other tokens.',
     schema: { type: 'string', format: 'uuid' },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of the last answer: 304 while nothing has changed.',
+    description: 'The `ETag` of the last response. Returns 304 while nothing has changed.',
     schema: { type: 'string' },
   },
   RegistrationKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Random, such as a UUID, and secret. The same code with the same key gets the same answer again, until the code ends or the apiKey is first used.',
+      'Random, such as a UUID, and secret. The same code with the same key returns the same response, until the code ends or the apiKey is first used.',
     schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
   },
   RotationKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Random, such as a UUID, and secret. The same one gets the same new key again, until that is first used.',
+      'Random, such as a UUID, and secret. The same Idempotency-Key returns the same new device key, until that is first used.',
     schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
   },
   BatchKey: {
@@ -68,14 +68,12 @@ function pathParameter(name: string, { access, record }: Operation): oas31.Param
       description: 'The pairing code',
       schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' },
     };
-  const whose =
-    access === 'device'
-      ? "The screen's id; the device's own is taken too"
-      : `The id of the ${record}`;
-  return { ...inPath, description: whose, schema: { type: 'string', format: 'uuid' } };
+  const description =
+    access === 'device' ? 'The id of the screen, or of the device' : `The id of the ${record}`;
+  return { ...inPath, description, schema: { type: 'string', format: 'uuid' } };
 }
 
-/** What an operation takes beside its body. */
+/** Returns the path, header and query parameters of an operation. */
 export function parameters(
   operation: Operation,
 ): Pick<ZodOpenApiOperationObject, 'parameters' | 'requestParams'> {
@@ -94,7 +92,7 @@ export function parameters(
   };
 }
 
-/** The body that an operation takes, if any. */
+/** Returns the request body of an operation, if it has one. */
 export function requestBody({
   method,
   body,

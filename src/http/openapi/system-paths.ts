@@ -12,7 +12,9 @@ interface SystemPath {
   summary: string;
   mediaType?: string;
   schema: oas31.SchemaObject;
-  /** A query parameter that is there or not; it answers one such object on each line. */
+  /**
+   * An optional query parameter without a value. With it, the response is one such object per line.
+   */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
   errors?: ZodOpenApiResponsesObject;
   security?: ZodOpenApiOperationObject['security'];
@@ -40,7 +42,7 @@ const paths: SystemPath[] = [
   {
     path: '/readyz',
     id: 'getReadiness',
-    summary: 'Whether the service can work: its store answers',
+    summary: 'Whether the service is ready: its store responds',
     schema: {
       type: 'object',
       properties: { status: { type: 'string', const: 'ready' } },
@@ -52,7 +54,7 @@ const paths: SystemPath[] = [
   {
     path: '/metrics',
     id: 'getMetrics',
-    summary: 'Metrics for Prometheus; to loopback, or with the metrics token',
+    summary: 'Metrics for Prometheus, from loopback or with the metrics token',
     mediaType: 'text/plain',
     schema: text,
     errors: { '401': problem('credential_missing', 'credential_invalid') },
@@ -89,16 +91,21 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
     in: 'query' as const,
     name: linesWith.parameter,
     schema: text,
-    description: 'A line for each component',
+    description: 'Returns one line per component',
   };
   return {
-    ...{ operationId: id, summary, tags: ['service'], security },
+    operationId: id,
+    summary,
+    tags: ['service'],
+    security,
     ...(parameter && { parameters: [parameter] }),
     responses: { '200': done, ...errors },
   };
 }
 
-/** The paths outside both families, which are not in the operation table: no client calls them. */
+/**
+ * The paths outside both APIs. They are not in the operation table, because no client calls them.
+ */
 export const systemPaths: ZodOpenApiPathsObject = Object.fromEntries(
   paths.map((one) => [one.path, { get: describe(one) }]),
 );

@@ -1,13 +1,13 @@
 import type { Operation } from '../../wire/operations.ts';
 
-/** The nouns under which the operations are grouped, in the order of the page. */
+/** Tags that group the operations, in the order of the page. */
 export const tags = [
-  { name: 'tv', description: 'What a TV itself calls' },
-  { name: 'code', description: 'Pairing codes, by which a TV finds its screen' },
-  { name: 'device', description: 'TVs that registered' },
+  { name: 'tv', description: 'The API for TVs' },
+  { name: 'code', description: 'Pairing codes, which bind a TV to a screen' },
+  { name: 'device', description: 'Registered TVs' },
   { name: 'tenant', description: 'Tenants: platform tokens only' },
   { name: 'token', description: 'Management tokens' },
-  { name: 'venue', description: 'Places that have screens' },
+  { name: 'venue', description: 'Places with screens' },
   { name: 'screen', description: 'Screens' },
   { name: 'playlist', description: 'What the screens show' },
   { name: 'config', description: 'How often TVs call, and what they keep' },
@@ -18,7 +18,10 @@ export const tags = [
   { name: 'service', description: 'The service itself' },
 ];
 
-/** The noun of an operation: that of its command; what has no command is a TV's, or about one's own token. */
+/**
+ * Returns the tag of an operation: the noun of its command. Operations without a command belong to
+ * TVs, or to the caller's own token.
+ */
 export function tagOf({ command, path }: Operation): string {
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
 }

@@ -16,15 +16,15 @@ const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
 const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 
 /**
- * Returns an address in its standard form, an IPv4-mapped one as IPv4; `undefined` when the text is
- * no address.
+ * Returns an address in its standard form, an IPv4-mapped one as IPv4. Returns `undefined` if the
+ * text is not an address.
  */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   return isIPv6(text) ? ipaddr.process(text).toString() : undefined;
 }
 
-/** The same, of the forms that proxies write: with a port, in brackets, in quotes. */
+/** As `normalAddress`, for the forms that proxies write: with a port, in brackets, in quotes. */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();
   const plain =
@@ -38,7 +38,7 @@ export function parseAddress(text: string): string | undefined {
 
 const ipv4MappedBits = 96;
 
-/** Returns a range of IPv4-mapped addresses as the range of IPv4 that it means. */
+/** Returns a range of IPv4-mapped addresses as the equivalent IPv4 range. */
 function unmapped([address, bits]: Network): Network {
   const isMapped =
     address.kind() === 'ipv6' &&
@@ -68,22 +68,22 @@ export function parseProxy(text: string): Network {
       `${named} is neither an IP address nor a range such as 10.0.0.0/8 or 2001:db8::/32.`,
     );
   }
-  const most = family === 4 ? 32 : 128;
-  const length = bits === undefined ? most : Number(bits);
-  if (length > most)
-    throw new SignageError('invalid_option', `${named} has a prefix of more than ${most} bits.`);
+  const maxBits = family === 4 ? 32 : 128;
+  const length = bits === undefined ? maxBits : Number(bits);
+  if (length > maxBits)
+    throw new SignageError('invalid_option', `${named} has a prefix of more than ${maxBits} bits.`);
   const [network, networkBits] = unmapped([ipaddr.parse(address), length]);
   if (networkBits === 0)
     throw new SignageError(
       'invalid_option',
-      `${named} is every address there is: name the addresses of your proxies only.`,
+      `${named} is every address there is. Name only the addresses of your proxies.`,
     );
   const kind = network.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   const first = kind.networkAddressFromCIDR(`${network}/${networkBits}`);
   if (first.toString() !== network.toString())
     throw new SignageError(
       'invalid_option',
-      `${named} has bits beyond its prefix: write ${first}/${networkBits}.`,
+      `${named} has bits beyond its prefix. Write ${first}/${networkBits}.`,
     );
   return [network, networkBits];
 }
@@ -101,32 +101,35 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 }
 
 /**
- * A connection keeps its address, and reading it costs as much as half of a request. It is stored
- * on the socket: a `WeakMap` beside it would keep all of them until the next full collection.
+ * Caches the address per connection, because reading it takes half the time of a request. It is a
+ * property of the socket: entries of a `WeakMap` stay until the next full garbage collection.
  */
-const known = Symbol('address');
-type KnownSocket = Peer['socket'] & { [known]?: { address: string | null; isProxy: boolean } };
+const cachedAddress = Symbol('address');
+type CachedSocket = Peer['socket'] & {
+  [cachedAddress]?: { address: string | null; isProxy: boolean };
+};
 
 /**
- * Tells the caller's address: the socket's; behind trusted proxies, the last address in
- * `X-Forwarded-For` that is none of them (docs/protocol.md §3.5). `null` where nothing is known of
- * the connection. Throws `invalid_option` for a malformed range.
+ * Returns a function that returns the client's address (docs/protocol.md §3.5). It is the address
+ * of the socket. Behind trusted proxies, it is the last address in `X-Forwarded-For` that is not a
+ * trusted proxy. It is `null` if the connection is unknown. Throws `invalid_option` for a malformed
+ * range.
  */
 export function makeAddressOf(
   trustedProxies: readonly string[],
 ): (peer: Peer | undefined) => string | null {
   const isProxy = makeIsProxy(trustedProxies);
 
-  function knownOf(socket: KnownSocket) {
-    if (socket[known]) return socket[known];
+  function addressOfSocket(socket: CachedSocket) {
+    if (socket[cachedAddress]) return socket[cachedAddress];
     const address = normalAddress(socket.remoteAddress ?? '') ?? null;
-    socket[known] = { address, isProxy: address !== null && isProxy(address) };
-    return socket[known];
+    socket[cachedAddress] = { address, isProxy: address !== null && isProxy(address) };
+    return socket[cachedAddress];
   }
 
   return (peer) => {
     if (!peer) return null;
-    const socket = knownOf(peer.socket);
+    const socket = addressOfSocket(peer.socket);
     if (!socket.isProxy) return socket.address;
     const forwarded = [peer.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').reverse();
     for (const text of forwarded) {

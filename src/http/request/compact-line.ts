@@ -1,6 +1,8 @@
 import type { ReadBody } from './body.ts';
 
-const [lineFeed, carriageReturn, space] = [0x0a, 0x0d, 0x20];
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
 
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -12,8 +14,9 @@ function membersOf(value: unknown): number {
 }
 
 /**
- * A JSON body in one line that says just what was parsed: the sent bytes themselves, line breaks (which valid JSON has only between tokens)
- * made spaces. A body with duplicate or dropped members would say more than that: it is written anew.
+ * Returns a JSON body as one line that means exactly what was parsed: the bytes as sent, with line
+ * breaks replaced by spaces. Valid JSON has line breaks only between tokens. A body with duplicate
+ * or dropped members is serialized anew.
  */
 export function compactLine({ bytes, json, scan }: ReadBody): Uint8Array {
   if (scan.isCompact) return bytes;

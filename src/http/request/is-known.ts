@@ -3,16 +3,19 @@ import { hashKey } from '../../domain/api-key.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
 import { bearer } from '../../service/auth/bearer.ts';
-import { connectionKey } from '../fast-path/connection-key.ts';
+import { cachedKeyHash } from '../fast-path/cached-key-hash.ts';
 
-/** Tells, without a look-up, whether a request shows a device key or a management token that worked lately. */
+/**
+ * Returns a function that tells, without a look-up, whether a request carries a recently verified
+ * device key or management token.
+ */
 export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => boolean {
   return (incoming) => {
     const { authorization } = incoming.headers;
     if (authorization === undefined) return false;
     const hash = incoming.url?.startsWith('/v1/')
       ? tokenHash(authorization)
-      : connectionKey(incoming);
+      : cachedKeyHash(incoming);
     return hash !== undefined && known.has(hash);
   };
 }

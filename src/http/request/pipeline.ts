@@ -10,14 +10,14 @@ import {
   operations,
 } from '../../wire/operations.ts';
 import { type Schemas, schemas } from '../../wire/schemas.ts';
-import type { ListLimit, ListTurn } from '../admission/list-limit.ts';
+import type { ListLimit, ListSlot } from '../admission/list-limit.ts';
 import { noBody, parseBody, type ReadBody, readBytes } from './body.ts';
 import type { Ctx } from './request-context.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
-/** What a handler answers; the status is the operation's own unless said. */
+/** Result of a handler. Default status: the operation's own. */
 export interface Reply {
-  /** Sent as JSON, or as it is when it is text, bytes or a stream already. */
+  /** Sent as JSON. Text, bytes and streams are sent unchanged. */
   body?: unknown;
   status?: number;
   headers?: Record<string, string>;
@@ -32,37 +32,40 @@ type CallerOf<O> = O extends { access: 'device' }
     ? undefined
     : TenantCaller;
 
-/** A request that has passed every check its operation names (docs/protocol.md §1.3). */
+/** A request that has passed all checks of its operation (docs/protocol.md §1.3). */
 export interface Call<K extends OperationId> {
   caller: CallerOf<Operations[K]>;
-  /** The record in the path, or the code. */
+  /** The id or code in the path. */
   id: string;
   query: Named<Operations[K], 'query', undefined>;
   body: Named<Operations[K], 'body', undefined>;
-  /** The body as it was sent. */
+  /** The body as sent. */
   sent: ReadBody;
   context: Ctx;
-  /** Of a list: its place among those that the token reads at a time. */
-  turn: ListTurn | undefined;
+  /** For lists: the place among the concurrent lists of the token. */
+  slot: ListSlot | undefined;
 }
 
 export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
-/** What works without a tenant: the platform's own affairs, and asking who one is. */
+/** Operations that need no tenant: those of the platform, and `getMe`. */
 const tenantOptional = (operation: Operation, id: OperationId) =>
   operation.access === 'platform' || id === 'getMe';
 
-/** Reads a body of at most the operation's size, and calls `arrived` between its arrival and the first look at it. */
+/**
+ * Reads a body of at most the operation's size. Calls `onBuffered` after reading and before
+ * parsing.
+ */
 async function readBody(
   operation: Operation,
   { req, env }: Ctx,
-  arrived: () => Promise<void>,
+  onBuffered: () => Promise<void>,
 ): Promise<ReadBody> {
   if (!operation.body) return noBody;
   const bytes = await readBytes(req.raw, operation.bodyLimit ?? defaultBodyLimit, env?.incoming);
-  await arrived();
+  await onBuffered();
   const sent = parseBody(
     bytes,
     req.header('content-type'),
@@ -70,7 +73,7 @@ async function readBody(
     operation.partLimit,
   );
   if (sent.json === undefined && !operation.bodyOptional)
-    throw new SignageError('invalid_json', 'A JSON body is needed here.');
+    throw new SignageError('invalid_json', 'A JSON body is required.');
   return sent;
 }
 
@@ -80,24 +83,31 @@ async function authenticate(
   id: OperationId,
   context: Ctx,
 ) {
-  const header = (name: string) => context.req.header(name);
+  const getHeader = (name: string) => context.req.header(name);
   const { access } = operation;
   if (access === 'public') return undefined;
   if (access === 'device') {
     const call = { id: context.req.param('id') ?? '', onlyReads: operation.method === 'GET' };
-    return services.deviceAuth(deviceKeyHeader(header('authorization')), call, context.var.origin);
+    return services.deviceAuth(
+      deviceKeyHeader(getHeader('authorization')),
+      call,
+      context.var.client,
+    );
   }
-  const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
-  const demand = {
+  const credentials = {
+    authorization: getHeader('authorization'),
+    tenant: getHeader('x-tenant-id'),
+  };
+  const requirement = {
     role: access,
     tenantOptional: tenantOptional(operation, id),
     wholeTenant: operation.wholeTenant ?? false,
     operation: id,
   };
-  return services.managementAuth(credentials, demand, context.var.origin);
+  return services.managementAuth(credentials, requirement, context.var.client);
 }
 
-/** Whether an answer for a manager has items, and may be large. */
+/** Returns whether the response of a management operation is a list, which may be large. */
 function isList({ method, path, answer }: Operation): boolean {
   const schema = answer && schemas[answer];
   return (
@@ -109,8 +119,10 @@ function isList({ method, path, answer }: Operation): boolean {
 }
 
 /**
- * Makes the route of one operation, with the checks in the order of docs/protocol.md §1.3: credential, role, size, content type, JSON, the
- * record in the path, query and body; what is left to the handler is the state. The credential is checked again after a body that arrived late.
+ * Returns the route of one operation, with the checks in the order of docs/protocol.md §1.3. These
+ * are credential, role, size, content type, JSON, the record in the path, query and body. Only
+ * checks of state are left to the handler. The credential is checked again after a body that was
+ * not yet buffered.
  */
 export function makeRoute<K extends OperationId>(
   services: Services,
@@ -130,25 +142,25 @@ export function makeRoute<K extends OperationId>(
     const sent = await readBody(operation, context, async () => {
       if (!isComplete) caller = await authenticate(services, operation, id, context);
     });
-    const named = context.req.param('id') ?? context.req.param('code') ?? '';
+    const pathId = context.req.param('id') ?? context.req.param('code') ?? '';
     if (operation.record)
-      await services.checkRecord(caller as TenantCaller, operation.record, named);
+      await services.checkRecord(caller as TenantCaller, operation.record, pathId);
     const query =
       querySchema &&
       check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
-    const turn = isLimited
+    const slot = isLimited
       ? await enterList(lists, caller as TenantCaller, query, context)
       : undefined;
     try {
       const reply = await handler({
         caller,
-        id: named,
+        id: pathId,
         query,
         body,
         sent,
         context,
-        turn,
+        slot,
       } as Call<K>);
       return respond(operation, reply);
     } catch (error) {
@@ -157,8 +169,8 @@ export function makeRoute<K extends OperationId>(
         services.denials.record(caller as TenantCaller, id);
       throw error;
     } finally {
-      // A mounted `fetch` tells nobody when its answer has been read.
-      if (!context.env?.outgoing) turn?.end();
+      // A mounted `fetch` does not report when its response has been read.
+      if (!context.env?.outgoing) slot?.end();
     }
   };
 }
@@ -168,9 +180,9 @@ function enterList(
   caller: TenantCaller,
   query: unknown,
   { env }: Ctx,
-): Promise<ListTurn> {
-  const isHeld = (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
-  return lists.enter(caller.actor.id as string, isHeld, env ?? {});
+): Promise<ListSlot> {
+  const isLongPoll = (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
+  return lists.enter(caller.actor.id as string, isLongPoll, env ?? {});
 }
 
 function respond(

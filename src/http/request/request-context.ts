@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { IdSource } from '../../domain/id.ts';
 import type { ClientInfo } from '../../service/context.ts';
-import type { Refusal } from '../faults/fault-effect.ts';
+import type { StatusEffect } from '../faults/fault-effect.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
 
 /**
- * What the app is given beside the request: by the listener its connection, by a mounted `fetch`
- * what its caller knows of one.
+ * Environment of a request: its connection from the listener, or the peer that the caller of a
+ * mounted `fetch` knows.
  */
 export interface Bindings {
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
   peer?: Peer;
-  /** What a fault rule puts in place of the service's own answer. */
-  refusal?: Refusal;
+  /** The status that a fault rule sets in place of the service's own response. */
+  statusEffect?: StatusEffect;
 }
 
-/** What is known of each request once it has arrived. */
+/** Variables of a request. */
 interface Variables {
-  origin: ClientInfo & { requestId: string };
-  /** The operation that answers, for log and metrics. */
+  client: ClientInfo & { requestId: string };
+  /** The operation, for log and metrics. */
   operation: MeteredOperation;
 }
 
@@ -30,7 +30,7 @@ export type Ctx = Context<App>;
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The caller's request id when it is well-formed, else ours. */
+/** Returns the caller's request id if it is well-formed, else a new one. */
 export function requestIdOf(
   given: string | null | undefined,
   newId: IdSource,

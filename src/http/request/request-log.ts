@@ -6,49 +6,49 @@ import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
 import { makeAddressOf, type Peer } from './client-address.ts';
 import { requestIdOf } from './request-context.ts';
 
-/** One request, from its arrival to its answer. */
+/** A request in progress. */
 export interface LoggedRequest {
   startMs: number;
-  origin: ClientInfo & { requestId: string };
+  client: ClientInfo & { requestId: string };
 }
 
-/** Headers that all answers have, beside their `X-Request-Id`. */
+/** Headers of all responses, beside `X-Request-Id`. */
 export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 };
 
-type VisitOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
+type RequestLogOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
 
-/** Gives each request its id and origin, counts and logs it, never with its path: whichever way it takes. */
-export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: VisitOptions) {
+/** Assigns each request its id and client info, and counts and logs it. Paths are never logged. */
+export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: RequestLogOptions) {
   const addressOf = makeAddressOf(trustedProxies);
   return {
-    /** `requestId` is the caller's, if it sent one. */
+    /** `requestId` is the one that the caller sent, if any. */
     begin(requestId: string | null | undefined, peer: Peer | undefined): LoggedRequest {
       const startMs = clock.now();
       return {
         startMs,
-        origin: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(peer) },
+        client: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(peer) },
       };
     },
 
-    /** The answer to a thrown thing; the log is told of what is ours to mend. */
+    /** Returns the response for a thrown value. Logs statuses 500 and 503. */
     fail(
-      { requestId }: LoggedRequest['origin'],
+      { requestId }: LoggedRequest['client'],
       operation: MeteredOperation,
       thrown: unknown,
     ): ProblemParts {
       const error = asSignageError(thrown);
       const answer = problemParts(error, requestId);
-      const told = { requestId, operation, code: error.code, err: error.cause };
-      if (answer.status === 500) log.error(told, error.message);
-      else if (answer.status === 503) log.warn(told, error.message);
+      const fields = { requestId, operation, code: error.code, err: error.cause };
+      if (answer.status === 500) log.error(fields, error.message);
+      else if (answer.status === 503) log.warn(fields, error.message);
       return answer;
     },
 
     end(
-      { startMs, origin: { requestId, address } }: LoggedRequest,
+      { startMs, client: { requestId, address } }: LoggedRequest,
       operation: MeteredOperation,
       status: number,
     ): void {

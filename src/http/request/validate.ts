@@ -1,16 +1,16 @@
 import type { z } from 'zod';
-import { type FieldError, invalid, mostErrors } from '../../domain/error.ts';
+import { type FieldError, invalid, maxErrors } from '../../domain/error.ts';
 import {
   isEventBatch,
   maxBatch,
   type TelemetryEvent,
-  withoutFurtherMembers,
+  withoutUnknownMembers,
 } from '../../domain/events/event.ts';
 import { type SchemaName, type Schemas, schemas } from '../../wire/schemas.ts';
 
 const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Where an issue lies: a JSON Pointer into the body (RFC 6901), or `query.<name>`. */
+/** Returns the path of an issue: a JSON Pointer into the body (RFC 6901), or `query.<name>`. */
 function pathOf(source: 'body' | 'query', path: readonly PropertyKey[]): string {
   if (source === 'query') return `query.${String(path[0] ?? '')}`;
   return path.map((part) => `/${escapePointer(String(part))}`).join('');
@@ -34,25 +34,28 @@ function* fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): Genera
 
 const wholePath = (path: string) => path;
 
-/** The first complaint about each thing; no more than `most` are looked for. `thingOf` tells things apart by their paths. */
-function firstOfEach(
+/**
+ * Returns the first error per group, at max `max`. `groupOf` maps the path of an error to its
+ * group.
+ */
+function firstPerGroup(
   issues: readonly z.core.$ZodIssue[],
   source: 'body' | 'query',
-  most: number,
-  thingOf: (path: string) => string,
+  max: number,
+  groupOf: (path: string) => string,
 ) {
-  const named = new Map<string, FieldError>();
+  const firstErrors = new Map<string, FieldError>();
   for (const issue of issues) {
     for (const error of fieldErrors(source, issue)) {
-      const thing = thingOf(error.path);
-      if (!named.has(thing)) named.set(thing, error);
-      if (named.size >= most) return [...named.values()];
+      const group = groupOf(error.path);
+      if (!firstErrors.has(group)) firstErrors.set(group, error);
+      if (firstErrors.size >= max) return [...firstErrors.values()];
     }
   }
-  return [...named.values()];
+  return [...firstErrors.values()];
 }
 
-/** Checks what came in against its schema; throws `invalid_request` naming each member that is wrong, once, up to 20. */
+/** Validates a value. Throws `invalid_request` naming each wrong member once, up to 20. */
 export function check<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -60,29 +63,32 @@ export function check<S extends z.ZodType>(
 ): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(firstOfEach(result.error.issues, source, mostErrors + 1, wholePath));
+  throw invalid(firstPerGroup(result.error.issues, source, maxErrors + 1, wholePath));
 }
 
-/** The event that a path leads into: `/3` for `/3/timestamp`. */
+/** Returns the event part of a path: `/3` for `/3/timestamp`. */
 const eventOf = (path: string) => path.split('/', 2).join('/');
 
-/** Checks a batch of events. Of many complaints the error has the first about each event: TVs drop the events that it names, and send the rest. */
+/**
+ * Validates a batch of events. With many errors, it lists the first error per event: TVs drop these
+ * events and send the rest.
+ */
 function checkEvents(value: unknown): TelemetryEvent[] {
   if (isEventBatch(value)) return value;
-  const { issues = [] } = schemas.eventBatch.safeParse(withoutFurtherMembers(value)).error ?? {};
-  const all = firstOfEach(issues, 'body', mostErrors + 1, wholePath);
-  throw all.length <= mostErrors
+  const { issues = [] } = schemas.eventBatch.safeParse(withoutUnknownMembers(value)).error ?? {};
+  const all = firstPerGroup(issues, 'body', maxErrors + 1, wholePath);
+  throw all.length <= maxErrors
     ? invalid(all)
-    : invalid(firstOfEach(issues, 'body', maxBatch, eventOf), maxBatch);
+    : invalid(firstPerGroup(issues, 'body', maxBatch, eventOf), maxBatch);
 }
 
-/** The same for a body, by the name of its schema. */
+/** Validates a body by the name of its schema. */
 export function checkBody<N extends SchemaName>(name: N, value: unknown): z.output<Schemas[N]> {
   if (name === 'eventBatch') return checkEvents(value) as z.output<Schemas[N]>;
   return check<z.ZodType>(schemas[name], value, 'body') as z.output<Schemas[N]>;
 }
 
-/** The query as an object: a name that is given several times becomes a list. */
+/** Returns the query as an object. A repeated name becomes a list. */
 export function queryObject(search: URLSearchParams): Record<string, string | string[]> {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of search) {
@@ -93,7 +99,7 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
   return Object.fromEntries(values);
 }
 
-/** The `Idempotency-Key` of a request, if any; throws `invalid_request` when it is not `form`. */
+/** Returns the `Idempotency-Key`, if any. Throws `invalid_request` if it does not match `form`. */
 export function idempotencyKey(
   key: string | null | undefined,
   form: RegExp,

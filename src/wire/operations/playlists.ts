@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 
-/** Playlists as managers keep them (docs/protocol.md §5.4). */
+/** Stored playlists (docs/protocol.md §5.4). */
 export const playlistOperations = {
   publishPlaylist: {
     method: 'PUT',

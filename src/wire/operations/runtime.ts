@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 
-/** What TVs call (docs/protocol.md §2, §3). */
+/** The API for TVs (docs/protocol.md §2, §3). */
 export const runtimeOperations = {
   registerDevice: {
     method: 'POST',
@@ -34,7 +34,7 @@ export const runtimeOperations = {
     method: 'GET',
     path: '/devices/:id/config',
     access: 'device',
-    summary: 'The config that is in force for the device',
+    summary: 'The effective config of the device',
     status: 200,
     answer: 'deviceConfig',
     conditional: true,

@@ -11,7 +11,7 @@ const order = (a: EventPosition, b: EventPosition) =>
   a.receivedAtMs - b.receivedAtMs || a.batch - b.batch || a.index - b.index;
 
 describe('eventId', () => {
-  it('is a UUID of version 7', () => {
+  it('returns a version 7 UUID', () => {
     fc.assert(
       fc.property(position, (at) =>
         /^[0-9a-f]{8}-[0-9a-f]{4}-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(eventId(at)),
@@ -19,7 +19,7 @@ describe('eventId', () => {
     );
   });
 
-  it('tells where the event is', () => {
+  it('encodes the position of the event', () => {
     fc.assert(
       fc.property(position, (at) => {
         expect(eventPosition(eventId(at))).toEqual(at);
@@ -27,8 +27,8 @@ describe('eventId', () => {
     );
   });
 
-  it('sorts as the log does', () => {
-    // Near neighbours, for those are what sorts wrongly.
+  it('sorts in log order', () => {
+    // Adjacent positions, which are the most likely to sort wrongly.
     const near = fc.record({
       receivedAtMs: fc.integer({ min: 1_800_000_000_000, max: 1_800_000_000_002 }),
       batch: fc.integer({ min: 254, max: 258 }),
@@ -36,7 +36,8 @@ describe('eventId', () => {
     });
     fc.assert(
       fc.property(fc.oneof(position, near), fc.oneof(position, near), (a, b) => {
-        const [one, other] = [eventId(a), eventId(b)];
+        const one = eventId(a);
+        const other = eventId(b);
         expect(Math.sign(order(a, b))).toBe(one < other ? -1 : one > other ? 1 : 0);
       }),
     );
@@ -51,5 +52,5 @@ describe('eventPosition', () => {
     ['a batch beyond the safe integers', '0190a5b4-6f00-7000-bfff-ffffffffffff'],
     ['nothing', ''],
     ['something that is no UUID', 'nonsense'],
-  ])('is undefined for %s', (_, id) => expect(eventPosition(id)).toBeUndefined());
+  ])('returns undefined for %s', (_, id) => expect(eventPosition(id)).toBeUndefined());
 });

@@ -67,7 +67,7 @@ const event = fc.oneof(
 );
 
 describe('isEventBatch', () => {
-  it('takes just what the schema takes, and the schema hands that on as it is', () => {
+  it('accepts exactly what the schema accepts, and the schema returns that unchanged', () => {
     let taken = 0;
     fc.assert(
       fc.property(
@@ -85,11 +85,11 @@ describe('isEventBatch', () => {
       ),
       { numRuns: 2000 },
     );
-    // Else it would have shown little.
+    // With fewer, the test would prove little.
     expect(taken).toBeGreaterThan(100);
   });
 
-  it.each([0, 1, 100, 101])('counts as the schema does: %i', (count) => {
+  it.each([0, 1, 100, 101])('has the same limit as the schema: %i', (count) => {
     const batch = Array.from({ length: count }, () => ({ type: 'x', timestamp: 1 }));
     expect(isEventBatch(batch)).toBe(eventBatch.safeParse(batch).success);
   });

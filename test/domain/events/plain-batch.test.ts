@@ -9,7 +9,10 @@ import { impression } from '../../support/content.ts';
 const bytesOf = (text: string) => Buffer.from(text);
 const read = (text: string) => plainBatch(bytesOf(text));
 
-/** What it takes must be what parsing and checking take, with the same in it, each said once and in one line. */
+/**
+ * Expects that an accepted batch is valid for the general parser too, with the same sums and in
+ * minimal form.
+ */
 function expectAgreed(text: string): boolean {
   const found = read(text);
   if (!found) return false;
@@ -74,11 +77,11 @@ function expectIds(first: number): void {
 }
 
 describe('a batch as programs write it', () => {
-  it('is read without parsing', () => {
+  it('is read by the fast parser', () => {
     fc.assert(fc.property(written, expectAgreed));
   });
 
-  it('is read with up to 100 events, in whatever order their members come', () => {
+  it('is read with up to 100 events, in any order of members', () => {
     const all = (count: number) =>
       JSON.stringify(Array.from({ length: count }, (_, n) => impression({ timestamp: n })));
     expect(read(all(100))?.length).toBe(100);
@@ -87,12 +90,12 @@ describe('a batch as programs write it', () => {
     expect(expectAgreed(JSON.stringify([turned]))).toBe(true);
   });
 
-  it('may have a hundred ids, each once, of thousands that come one after the other', () => {
+  it('may have a hundred distinct ids, of thousands over many batches', () => {
     for (let first = 0; first < 10_000; first += 100) expectIds(first);
     expectIds(0);
   });
 
-  it('is told apart from one with an id that differs in any one place', () => {
+  it('is distinguished from a batch with an id that differs in any one character', () => {
     const sent = impression();
     const at = JSON.stringify([sent]).indexOf(String(sent.campaignId));
     for (let place = at; place < at + 36; place++) {
@@ -112,7 +115,7 @@ describe('a batch with one bit flipped', () => {
   const flipped = (at: number, bit: number) =>
     Buffer.from(good.map((byte, n) => (n === at ? byte ^ (1 << bit) : byte)));
 
-  it('is never taken for the same', () => {
+  it('never yields the sums of the original', () => {
     expect(plainBatch(good)?.length).toBe(2);
     for (let at = 0; at < good.length; at++) {
       for (let bit = 0; bit < 7; bit++) expectAgreed(flipped(at, bit).toString('latin1'));
@@ -121,11 +124,11 @@ describe('a batch with one bit flipped', () => {
   });
 });
 
-describe('a batch that is spelt otherwise', () => {
-  it('is left to those who parse and check', () => {
+describe('a batch in another notation', () => {
+  it('is left to the general parser', () => {
     const good = JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]);
     expect(expectAgreed(good)).toBe(true);
-    const spelt = [
+    const otherNotations = [
       ...[
         '',
         '[',
@@ -173,10 +176,10 @@ describe('a batch that is spelt otherwise', () => {
         good.replace(new RegExp(`"${name}":"[^"]*"`), `"${name}":null`),
       ]),
     ];
-    for (const text of spelt) expect(read(text), text).toBeUndefined();
+    for (const text of otherNotations) expect(read(text), text).toBeUndefined();
   });
 
-  it('is taken only where parsing and checking would take it, wherever it was damaged', () => {
+  it('is accepted only if the general parser accepts it, wherever it was damaged', () => {
     const damage = fc.tuple(
       fc.nat(),
       fc.constantFrom('', ...'{}[]":,.-+0123456789eE\\ \n\tagtypo_ä\0'),

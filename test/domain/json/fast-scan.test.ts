@@ -5,7 +5,7 @@ import { scanJson } from '../../../src/domain/json/scan.ts';
 
 const told = (text: string) => scanFlat(JSON.parse(text), text);
 
-/** Numbers as somebody may write them, most of all those that have a shorter form. */
+/** Numbers in any notation, especially those with a shorter one. */
 const numberText = fc.oneof(
   fc.integer().map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
@@ -52,7 +52,7 @@ const element = fc.oneof(
 const list = fc.array(element, { maxLength: 4 }).map((elements) => `[${elements.join(',')}]`);
 
 describe('scanFlat', () => {
-  it('says what a look at each character says, or nothing, and never calls compact what has anything twice or any white space', () => {
+  it('returns the result of scanJson or undefined, and never calls JSON with duplicates or white space compact', () => {
     fc.assert(
       fc.property(list, (text) => {
         const flat = told(text);
@@ -70,7 +70,7 @@ describe('scanFlat', () => {
     );
   });
 
-  it('knows all that JSON.stringify writes of flat objects in plain ASCII', () => {
+  it('supports everything that JSON.stringify writes for flat ASCII objects', () => {
     const value = fc.oneof(
       fc.integer(),
       fc
@@ -103,7 +103,7 @@ describe('scanFlat', () => {
     ['an empty list', '[]'],
     ['lists in it', '[[]]'],
     ['null in it', '[null]'],
-  ])('says nothing where %s', (_, text) => {
+  ])('returns undefined where %s', (_, text) => {
     expect(told(text)).toBeUndefined();
   });
 
@@ -112,7 +112,7 @@ describe('scanFlat', () => {
     '[{}]',
     '[{"a":0.001,"b":-1000}]',
     '[{"a":"1 e5"},{"b":true,"c":false,"d":null}]',
-  ])('knows %s', (text) => {
+  ])('supports %s', (text) => {
     expect(told(text)).toMatchObject({ isCompact: true });
   });
 });

@@ -10,7 +10,7 @@ describe('parseJson', () => {
     ['members', '{"a":1,"b":2,"c":3}', 4],
     ['the same member again', '{"a":1,"a":2,"a":3}', 4],
     ['members of members', '{"a":{"b":{"c":0}}}', 6],
-  ])('counts %s, and refuses one too many', (_, text, parts) => {
+  ])('counts %s, and rejects one too many', (_, text, parts) => {
     expect(parse(text, parts).json).toEqual(JSON.parse(text));
     expect(() => parse(text, parts - 1)).toThrow(
       expect.objectContaining({
@@ -20,7 +20,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('counts before it makes anything of the text', () => {
+  it('counts before it parses', () => {
     const made = vi.spyOn(JSON, 'parse');
     for (const text of [`[${'{},'.repeat(50_000)}{}]`, `{"a":[${'{},'.repeat(50_000)}{}]}`])
       expect(() => parse(text, 50_000)).toThrow('must have at most 50000');
@@ -28,11 +28,11 @@ describe('parseJson', () => {
     made.mockRestore();
   });
 
-  it('does not count numbers and texts, nor what stands in texts', () => {
+  it('does not count numbers, texts, or brackets in texts', () => {
     expect(parse('[1,2,"{[:,]}",null]', 1).json).toHaveLength(4);
   });
 
-  it('drops members named __proto__ at any depth, however they are spelt, and hands no function to JSON.parse', () => {
+  it('drops members named __proto__ at any depth, however they are escaped, without a reviver', () => {
     const made = vi.spyOn(JSON, 'parse');
     const { json } = parse(
       '{"a":[{"__proto__":{"x":1},"b":{"\\u005f_proto__":2,"c":3}}],"__proto__":4}',

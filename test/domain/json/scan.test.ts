@@ -6,7 +6,7 @@ const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
     ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
     : 0;
-/** Texts full of what a scanner may stumble over. */
+/** Texts full of characters that could confuse a scanner. */
 const tricky = fc.string({
   unit: fc.constantFrom(
     '"',
@@ -38,7 +38,7 @@ const { json } = fc.letrec((tie) => ({
 const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 3 });
 
 describe('scanJson', () => {
-  it('tells how deep JSON is nested', () => {
+  it('returns the depth of nesting', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 1), (value, indent) => {
         expect(scanJson(Buffer.from(JSON.stringify(value, null, indent))).depth).toBe(
@@ -48,7 +48,7 @@ describe('scanJson', () => {
     );
   });
 
-  it('tells the bytes of each element, whatever is in it and however they are spaced', () => {
+  it('returns the size of each element, whatever its content and white space', () => {
     const element = fc.tuple(space, json, fc.constantFrom(undefined, 2), space);
     fc.assert(
       fc.property(fc.array(element, { minLength: 1, maxLength: 6 }), (elements) => {
@@ -61,11 +61,11 @@ describe('scanJson', () => {
     );
   });
 
-  it('counts members as they are written', () => {
+  it('counts members as written, including duplicates', () => {
     expect(scanJson(Buffer.from('[{"a":1,"a":{"b:":":"}},{}]')).members).toBe(3);
   });
 
-  it('ends, whatever the bytes are', () => {
+  it('terminates for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(scanJson(bytes).depth).toBeLessThanOrEqual(bytes.length);

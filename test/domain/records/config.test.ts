@@ -30,13 +30,13 @@ const { tree: level } = fc.letrec((tie) => ({
 const configs = level as fc.Arbitrary<ConfigBody>;
 
 describe('effectiveConfig', () => {
-  it('is the default when nothing is stored', () => {
+  it('returns the default when nothing is stored', () => {
     expect(effectiveConfig([])).toEqual(defaultConfig);
     expect(effectiveConfig([undefined, undefined, undefined])).toEqual(defaultConfig);
     expect(effectiveConfig([{}])).toEqual(defaultConfig);
   });
 
-  it('merges objects, and lets arrays and scalars replace', () => {
+  it('merges objects, and replaces arrays and scalars', () => {
     const levels: ConfigBody[] = [
       { cachePolicy: { maxSizeGB: 20 }, app: { list: [1, 2], theme: { dark: true, hue: 1 } } },
       { syncIntervalMinutes: 15, app: { list: [3], theme: { hue: 2 } } },
@@ -50,7 +50,7 @@ describe('effectiveConfig', () => {
     });
   });
 
-  it('says at every place what the last level says that says anything there', () => {
+  it('returns for every member the value of the most specific level that has it', () => {
     const leaves = (value: unknown, path: string[] = []): [string[], unknown][] =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...path, name]))
@@ -86,15 +86,15 @@ describe('effectiveConfig', () => {
 describe('isOnline', () => {
   const tenMinutes = 10 * 60_000;
 
-  it('holds for twice the larger of the two intervals after the device was seen', () => {
+  it('is true for twice the larger of the two intervals after the device was seen', () => {
     expect(isOnline('bound', 1000, defaultConfig, 1000 + tenMinutes)).toBe(true);
     expect(isOnline('bound', 1000, defaultConfig, 1001 + tenMinutes)).toBe(false);
-    const slowHeart = { ...defaultConfig, heartbeatIntervalMinutes: 7.5 };
-    expect(isOnline('bound', 0, slowHeart, 15 * 60_000)).toBe(true);
-    expect(isOnline('bound', 0, slowHeart, 15 * 60_000 + 1)).toBe(false);
+    const longHeartbeat = { ...defaultConfig, heartbeatIntervalMinutes: 7.5 };
+    expect(isOnline('bound', 0, longHeartbeat, 15 * 60_000)).toBe(true);
+    expect(isOnline('bound', 0, longHeartbeat, 15 * 60_000 + 1)).toBe(false);
   });
 
-  it('never holds for a device that is suspended, or was not seen', () => {
+  it('is false for a device that is suspended, or was never seen', () => {
     expect(isOnline('suspended', 1000, defaultConfig, 1000)).toBe(false);
     expect(isOnline('bound', undefined, defaultConfig, 1000)).toBe(false);
   });

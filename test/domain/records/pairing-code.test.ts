@@ -11,16 +11,16 @@ import {
 } from '../../../src/domain/records/pairing-code.ts';
 
 describe('makeCode', () => {
-  it('has 31 characters to choose from, none of which is taken for another', () => {
+  it('uses 31 characters, without easily confused ones', () => {
     expect(codeAlphabet).toBe('ABCDEFGHJKMNPQRSTUVWXYZ23456789');
     expect(codeAlphabet).toHaveLength(31);
     expect(codeAlphabet).not.toMatch(/[0O1IL]/);
   });
 
-  it('makes 8 of them from any bytes, which a TV may send', () => {
+  it('returns 8 of them for any random bytes, in a form that registration accepts', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.integer({ min: 0, max: 255 })), (bytes) => {
-        // Some usable byte comes sooner or later.
+        // A usable byte comes sooner or later.
         let count = 0;
         const code = makeCode((length) =>
           Uint8Array.from({ length }, () =>
@@ -33,7 +33,7 @@ describe('makeCode', () => {
     );
   });
 
-  it('throws away the bytes that would favour some characters', () => {
+  it('discards the bytes that would bias the distribution', () => {
     const given = [
       Uint8Array.from([248, 249, 250, 251, 252, 253, 254, 255]),
       Uint8Array.from([0, 255, 30, 31, 247, 1, 255, 2]),
@@ -42,7 +42,7 @@ describe('makeCode', () => {
     expect(makeCode(() => given.shift()!)).toBe('A9A9BCAA');
   });
 
-  it('gives each character the same chance', () => {
+  it('distributes characters uniformly', () => {
     const counts = new Map<string, number>();
     for (let n = 0; n < 5000; n++)
       for (const letter of makeCode(randomBytes)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
@@ -54,8 +54,9 @@ describe('makeCode', () => {
 });
 
 describe('hashCode', () => {
-  it('is another for each code and each server', () => {
-    const [one, two] = [randomBytes(32), randomBytes(32)];
+  it('differs for each code and each server', () => {
+    const one = randomBytes(32);
+    const two = randomBytes(32);
     expect(hashCode(one, 'ABCD2345')).toMatch(/^[0-9a-f]{64}$/);
     expect(hashCode(one, 'ABCD2345')).toBe(hashCode(one, 'ABCD2345'));
     expect(
@@ -68,7 +69,7 @@ describe('hashCode', () => {
 describe('the status of a code', () => {
   const pending = { state: 'pending' as const, expiresAt: 1000, usedAt: null, cancelledAt: null };
 
-  it('is expired from expiresAt on, unless it ended before', () => {
+  it('is expired from expiresAt on, unless it was finished before', () => {
     expect(codeStatusAt(pending, 999)).toBe('pending');
     expect(codeStatusAt(pending, 1000)).toBe('expired');
     for (const state of ['used', 'cancelled'] as const) {
@@ -77,7 +78,7 @@ describe('the status of a code', () => {
     }
   });
 
-  it('came to its end when it was used, cancelled, or over', () => {
+  it('is finished when it was used, cancelled or expired', () => {
     expect(codeFinishedAt(pending)).toBe(1000);
     expect(codeFinishedAt({ ...pending, state: 'used', usedAt: 5 })).toBe(5);
     expect(codeFinishedAt({ ...pending, state: 'cancelled', cancelledAt: 7 })).toBe(7);

@@ -14,7 +14,7 @@ const publishedAt = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
 const ages = fc.integer({ min: 0, max: 30 * year });
 
 describe('servedValidUntil', () => {
-  it('is what the publisher gave, whatever the time', () => {
+  it("returns the publisher's time, whatever the current time", () => {
     fc.assert(
       fc.property(publishedAt, ages, fc.nat(), (published, age, validUntil) => {
         expect(servedValidUntil({ validUntil, publishedAt: published }, published + age)).toBe(
@@ -24,7 +24,7 @@ describe('servedValidUntil', () => {
     );
   });
 
-  it('is whole years of 365 days after the publication, at least 180 and at most 545 days ahead', () => {
+  it('is a multiple of 365 days after the publication, at least 180 and at most 545 days ahead', () => {
     fc.assert(
       fc.property(publishedAt, ages, (published, age) => {
         const until = servedValidUntil(
@@ -40,7 +40,7 @@ describe('servedValidUntil', () => {
     );
   });
 
-  it('stands still but for one step each 365 days, and never goes back', () => {
+  it('changes only once every 365 days, and never decreases', () => {
     fc.assert(
       fc.property(
         publishedAt,
@@ -55,7 +55,7 @@ describe('servedValidUntil', () => {
     );
   });
 
-  it('moves when fewer than 180 days are left, not at 180', () => {
+  it('changes when fewer than 180 days are left, not at 180', () => {
     const of = (at: number) => servedValidUntil({ validUntil: null, publishedAt: 0 }, at);
     expect(of(0)).toBe(year);
     expect(of(185 * day)).toBe(year);
@@ -64,7 +64,7 @@ describe('servedValidUntil', () => {
     expect(of(550 * day + 1)).toBe(3 * year);
   });
 
-  it('copes with a clock that steps back behind the publication', () => {
+  it('works with a clock that steps back before the publication', () => {
     expect(servedValidUntil({ validUntil: null, publishedAt: 10 * year }, 0)).toBe(11 * year);
   });
 });
@@ -129,7 +129,7 @@ describe('a publication', () => {
     ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
   ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
 
-  it('takes a URL with a non-ASCII host every time, also when Node has compiled what judges it', () => {
+  it('accepts a URL with a non-ASCII host every time, even after Node has optimized the validation', () => {
     const content = {
       items: Array.from({ length: 100 }, () =>
         item({ creativeUrl: 'https://b\u00fccher.example/' }),
@@ -139,7 +139,7 @@ describe('a publication', () => {
       expect(publication.safeParse(content).success).toBe(true);
   });
 
-  it('has each media URL in a form that comes out of itself unchanged', () => {
+  it('stores each media URL in a form that validates unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (rest) => {
         const first = publication.safeParse({

@@ -1,8 +1,8 @@
-// A token reads few lists at a time, so that it cannot hold up TVs (docs/protocol.md §1.8).
+// Limits the concurrent lists of a token, so that they cannot delay TVs (docs/protocol.md §1.8).
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ListLimit, type ListTurn } from '../../../src/http/admission/list-limit.ts';
+import { ListLimit, type ListSlot } from '../../../src/http/admission/list-limit.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -18,8 +18,8 @@ describe('ListLimit', () => {
   const enter = (token = 'a', isHeld = false) => limit.enter(token, isHeld, {});
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('lets 4 of a token work and 32 wait, and refuses more with a Retry-After', async () => {
-    const begun: ListTurn[] = [];
+  it('runs 4 requests of a token, queues 32, and rejects more with a Retry-After', async () => {
+    const begun: ListSlot[] = [];
     for (let n = 0; n < 36; n++) void enter().then((turn) => begun.push(turn));
     await settled();
     expect(begun.length).toBe(4);
@@ -37,8 +37,8 @@ describe('ListLimit', () => {
     expect(limit.size).toBe(2);
   });
 
-  it('lets any number of held requests of a token wait, beside its others', async () => {
-    const begun: ListTurn[] = [];
+  it('queues any number of long polls of a token, apart from its other requests', async () => {
+    const begun: ListSlot[] = [];
     for (let n = 0; n < 100; n++) void enter('a', true).then((turn) => begun.push(turn));
     await enter('a');
     await settled();
@@ -50,7 +50,7 @@ describe('ListLimit', () => {
     await begun[0]?.resume();
   });
 
-  it('remembers no token that reads no list', async () => {
+  it('keeps no state for an idle token', async () => {
     const turns = await Promise.all([enter('a'), enter('a'), enter('a', true), enter('b')]);
     expect(limit.size).toBe(3);
     for (const turn of turns) turn.end();
@@ -65,7 +65,10 @@ describe('lists of one token', () => {
   let service: TestService;
   let sockets: Socket[];
   beforeEach(async () => {
-    [held, asked, isHeld, sockets] = [[], 0, false, []];
+    held = [];
+    asked = 0;
+    isHeld = false;
+    sockets = [];
     const list: Store['list'] = async (...query) => {
       if (query[0] === 'venues') {
         asked++;
@@ -88,7 +91,7 @@ describe('lists of one token', () => {
     await service.close();
   });
 
-  /** Asks for the venues on a connection of its own, without reading the answer. */
+  /** Requests the venues on a new connection, without reading the response. */
   async function ask(times = 1): Promise<Socket> {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
@@ -105,7 +108,7 @@ describe('lists of one token', () => {
     for (const go of held.splice(0, count)) go();
   };
 
-  it('are read 4 at a time, 32 wait, and more are 503 with a Retry-After', async () => {
+  it('run 4 at a time, 32 wait, and more are answered 503 with a Retry-After', async () => {
     for (let n = 0; n < 36; n++) await ask();
     await expect.poll(() => asked).toBe(4);
     await expect.poll(async () => (await service.manage('GET', '/v1/venues')).status).toBe(503);
@@ -124,7 +127,7 @@ describe('lists of one token', () => {
     expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
   });
 
-  it('are not begun for clients that have gone while they waited', async () => {
+  it('are not begun for clients that disconnected while waiting', async () => {
     for (let n = 0; n < 4; n++) await ask();
     await expect.poll(() => asked).toBe(4);
     const gone = await Promise.all(Array.from({ length: 10 }, () => ask()));
@@ -137,7 +140,7 @@ describe('lists of one token', () => {
     expect(asked).toBe(5);
   });
 
-  it('make room when their clients go away at work, whole pipelines too', async () => {
+  it('free their places when their clients disconnect, even with pipelined requests', async () => {
     const clients = await Promise.all([ask(3), ask(), ask(), ask()]);
     await expect.poll(() => asked).toBe(4);
     for (const client of clients) client.destroy();
@@ -147,7 +150,7 @@ describe('lists of one token', () => {
 });
 
 describe('large lists', () => {
-  it('of a client that reads nothing keep their places until it goes away', async () => {
+  it('of a client that reads nothing keep their places until it disconnects', async () => {
     const service = await startService();
     const { id } = await service.screen();
     for (let n = 0; n < 2; n++) {
@@ -162,7 +165,7 @@ describe('large lists', () => {
       Array.from({ length: 36 }, async () => {
         const socket = connect({ port: Number(port), host: hostname }).pause();
         await once(socket, 'connect');
-        // Several, for the kernel takes a part of the first.
+        // Several, because the kernel buffers a part of the first.
         socket.write(
           `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
             12,

@@ -1,4 +1,5 @@
-// Requests are turned away while more come than get through, and never while a service is well (docs/protocol.md §1.8).
+// Load shedding: rejects requests during overload, and never in a healthy service (docs/protocol.md
+// §1.8).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,8 +9,8 @@ import {
   makeLoadShed,
   type ShedKind,
 } from '../../../src/http/admission/load-shed.ts';
-import { shedWatch } from '../../../src/http/admission/shed-reporting.ts';
-import { makeRefuse } from '../../../src/http/listener/early-errors.ts';
+import { makeShedReporter } from '../../../src/http/admission/shed-reporting.ts';
+import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
@@ -19,23 +20,28 @@ type Held = { headersSent: boolean; writableEnded: boolean; req: { complete: boo
 
 let clock: ManualClock;
 let shed: LoadShed;
-let refused: SignageError[];
+let rejected: SignageError[];
 let counted: ShedKind[];
-let turns: [ShedKind, boolean][];
+let changes: [ShedKind, boolean][];
 let held: Held[];
 let draws: number;
 let isKnown: boolean;
 
 beforeEach(() => {
   clock = new ManualClock();
-  [refused, counted, turns, held, draws, isKnown] = [[], [], [], [], 0, true];
+  rejected = [];
+  counted = [];
+  changes = [];
+  held = [];
+  draws = 0;
+  isKnown = true;
   shed = makeLoadShed({
     clock,
     random: () => Uint8Array.of(draws++),
-    refuse: (_incoming, _outgoing, error) => void refused.push(error),
+    refuse: (_incoming, _outgoing, error) => void rejected.push(error),
     isKnown: () => isKnown,
     onShed: (kind) => void counted.push(kind),
-    onTurn: (kind, isOverloaded) => void turns.push([kind, isOverloaded]),
+    onOverloadChange: (kind, isOverloaded) => void changes.push([kind, isOverloaded]),
   });
 });
 
@@ -49,42 +55,45 @@ function send(method = 'POST', url = '/devices/x/events', { complete = true } = 
   return isIn;
 }
 
-/** Answers the `count` that have waited longest. */
+/** Answers the `count` oldest requests. */
 function answer(count: number): void {
   for (const one of held.splice(0, count)) one.headersSent = true;
 }
 
-/** Tenths of a second in which so many come and so many get through; answers how many of those were let in. */
+/**
+ * Simulates tenths of a second with this many arrivals and responses. Returns the number of
+ * admitted requests.
+ */
 async function run(
   tenths: number,
   comeEach: number,
   throughEach: number,
   [method, url]: [string?, string?] = [],
 ): Promise<number> {
-  let letIn = 0;
+  let admitted = 0;
   for (let n = 0; n < tenths; n++) {
     clock.advance(100);
-    for (let each = 0; each < comeEach; each++) if (send(method, url)) letIn++;
+    for (let each = 0; each < comeEach; each++) if (send(method, url)) admitted++;
     answer(throughEach);
     await turn();
   }
-  return letIn;
+  return admitted;
 }
 
-describe('a service that is well', () => {
-  it('turns nobody away, however much comes', async () => {
+describe('a healthy service', () => {
+  it('rejects nothing under load', async () => {
     expect(await run(200, 2_000, 2_000)).toBe(400_000);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 
-  it('turns nobody of 10,000 away who come at once and get through in 10 s', async () => {
+  it('rejects none of 10,000 simultaneous requests that are answered within 10 s', async () => {
     for (let n = 0; n < 10_000; n++) expect(send()).toBe(true);
     await run(100, 5, 110);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
     expect(held.length).toBeLessThan(20);
   });
 
-  it('turns nobody away in one long turn of the event loop, in which no answer can get out', async () => {
+  it('rejects nothing in one long turn of the event loop in which no response can be sent', async () => {
     for (let n = 0; n < 50; n++) {
       clock.advance(100);
       for (let each = 0; each < 200; each++) expect(send()).toBe(true);
@@ -94,7 +103,7 @@ describe('a service that is well', () => {
     expect(await run(20, 200, 200)).toBe(4_000);
   });
 
-  it('turns nobody away who came in a long turn, though the disk needs a moment longer for them all', async () => {
+  it('rejects nothing that arrived in a long turn, even when the disk delays all of it', async () => {
     send();
     for (let n = 0; n < 36; n++) {
       clock.advance(100);
@@ -106,26 +115,26 @@ describe('a service that is well', () => {
     expect(await run(20, 30, 30)).toBe(600);
   });
 
-  it('turns nobody away because the disk stands still for two seconds', async () => {
+  it('rejects nothing when the disk stalls for two seconds', async () => {
     await run(30, 200, 200);
     expect(await run(20, 200, 0)).toBe(4_000);
     answer(4_000);
     expect(await run(30, 200, 200)).toBe(6_000);
   });
 
-  it('takes slow bodies for nothing that waits on the service', async () => {
+  it('does not count requests whose bodies are incomplete', async () => {
     for (let n = 0; n < 5_000; n++) send('POST', '/devices/x/events', { complete: false });
     held = [];
     expect(await run(100, 10, 10)).toBe(1_000);
   });
 
-  it('takes held answers for nothing that waits', async () => {
+  it('does not count long polls', async () => {
     for (let n = 0; n < 5_000; n++) send('GET', '/v1/events?order=asc&waitSeconds=30');
     held = [];
     expect(await run(100, 10, 10, ['GET', '/v1/venues'])).toBe(1_000);
   });
 
-  it('is not misled by a clock that jumps', async () => {
+  it('tolerates a clock that jumps', async () => {
     await run(20, 200, 200);
     for (const byMs of [3_600_000, -7_200_000, 86_400_000, -86_400_000]) {
       clock.set(clock.now() + byMs);
@@ -133,17 +142,17 @@ describe('a service that is well', () => {
     }
   });
 
-  it('forgets requests that were answered, also while its clock stands still', () => {
+  it('releases answered requests, even while its clock stands still', () => {
     for (let n = 0; n < 100_000; n++) {
       send();
       answer(1);
     }
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 });
 
-describe('a request that was answered', () => {
-  it('is held no more when the next one comes, though others wait behind it', async () => {
+describe('an answered request', () => {
+  it('is released when the next one arrives, although others wait behind it', async () => {
     for (let n = 0; n < 3; n++) send();
     const [first, second] = held.slice(0, 2).map((one) => new WeakRef(one));
     answer(1);
@@ -154,34 +163,34 @@ describe('a request that was answered', () => {
   });
 });
 
-describe('ten times as much as gets through', () => {
-  it('lets in as much as gets through, and nobody waits much longer than 3 s', async () => {
+describe('ten times the capacity', () => {
+  it('admits requests up to the capacity, and none waits much longer than 3 s', async () => {
     await run(60, 500, 50);
-    const letIn = await run(200, 500, 50);
-    expect(letIn / (200 * 50)).toBeGreaterThan(0.9);
-    // 500 a second get through.
+    const admitted = await run(200, 500, 50);
+    expect(admitted / (200 * 50)).toBeGreaterThan(0.9);
+    // The capacity is 500 per second.
     expect(held.length / 500).toBeLessThan(6);
     expect(held.length).toBeGreaterThan(50);
   });
 
-  it('begins soon: before more came than get through in 12 s', async () => {
+  it('is detected before more requests wait than are answered in 12 s', async () => {
     for (let n = 0; n < 50; n++) {
       await run(1, 500, 50);
       expect(held.length).toBeLessThan(12 * 500);
     }
-    expect(refused.length).toBeGreaterThan(0);
+    expect(rejected.length).toBeGreaterThan(0);
   });
 
-  it('tells those turned away to come again, each at another time, and what happened', async () => {
+  it('answers rejected requests with a reason and varied Retry-After times', async () => {
     await run(60, 500, 50);
-    const waits = refused.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0);
+    const waits = rejected.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0);
     expect(new Set(waits)).toEqual(new Set(Array.from({ length: 16 }, (_, n) => n + 5)));
-    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['unavailable']));
-    expect(counted).toEqual(refused.map(() => 'writes'));
-    expect(turns).toEqual([['writes', true]]);
+    expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(['unavailable']));
+    expect(counted).toEqual(rejected.map(() => 'writes'));
+    expect(changes).toEqual([['writes', true]]);
   });
 
-  it('still answers what is not held up by the same: reads, management, and what operators ask', async () => {
+  it('still admits other kinds: reads, management, and requests of operators', async () => {
     await run(60, 500, 50);
     expect(send()).toBe(false);
     for (const [method, url] of [
@@ -196,16 +205,16 @@ describe('ten times as much as gets through', () => {
       expect(send(method, url), url).toBe(true);
   });
 
-  it('counts work that nobody waits for any more: it holds up the others all the same', async () => {
+  it('counts requests whose clients have disconnected, because they still take work', async () => {
     await run(60, 500, 50);
-    const before = refused.length;
-    // The callers go away; the answers are still to be made.
+    const before = rejected.length;
+    // The clients disconnect; the responses are still to be made.
     held = held.map((one) => Object.assign(one, { destroyed: true }));
     await run(10, 500, 50);
-    expect(refused.length - before).toBeGreaterThan(4_000);
+    expect(rejected.length - before).toBeGreaterThan(4_000);
   });
 
-  it('is not misled by answers that take no time, such as 401', async () => {
+  it('ignores responses that take no time, such as 401', async () => {
     for (let n = 0; n < 300; n++) {
       clock.advance(100);
       for (let each = 0; each < 500; each++) {
@@ -215,21 +224,21 @@ describe('ten times as much as gets through', () => {
       answer(20);
       await turn();
     }
-    // 200 a second get through.
+    // The capacity is 200 per second.
     expect(held.length / 200).toBeLessThan(7);
   });
 
-  it('lets everybody in again once it is over', async () => {
+  it('admits all requests again afterwards', async () => {
     await run(60, 500, 50);
     await run(80, 20, 50);
-    expect(turns).toEqual([
+    expect(changes).toEqual([
       ['writes', true],
       ['writes', false],
     ]);
     expect(await run(50, 100, 100)).toBe(5_000);
   });
 
-  it('lets some in also when nothing gets through any more, so that it sees when that is over', async () => {
+  it('admits some requests even when none is answered, so that it can detect the recovery', async () => {
     await run(60, 500, 50);
     await run(200, 500, 0);
     answer(held.length);
@@ -251,17 +260,20 @@ describe('a flood that needs no credential', () => {
     ['unknown keys on events', 'POST', '/devices/x/events'],
     ['unknown tokens', 'GET', '/v1/venues'],
     ['paths that do not exist', 'GET', '/nothing'],
-  ])('of %s turns away no TV, no manager, and no registration', async (_name, method, url) => {
-    isKnown = false;
-    await run(60, 500, 50, [method, url]);
-    expect(send(method, url)).toBe(false);
-    expect(new Set(counted)).toEqual(new Set(['strangers']));
-    expect(send(...registering)).toBe(true);
-    isKnown = true;
-    for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
-  });
+  ])(
+    'of %s rejects no TV, no management request and no registration',
+    async (_name, method, url) => {
+      isKnown = false;
+      await run(60, 500, 50, [method, url]);
+      expect(send(method, url)).toBe(false);
+      expect(new Set(counted)).toEqual(new Set(['strangers']));
+      expect(send(...registering)).toBe(true);
+      isKnown = true;
+      for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
+    },
+  );
 
-  it('of registrations turns away nobody else', async () => {
+  it('of registrations rejects no other requests', async () => {
     isKnown = false;
     await run(60, 500, 50, registering);
     expect(send(...registering)).toBe(false);
@@ -272,39 +284,43 @@ describe('a flood that needs no credential', () => {
     for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
   });
 
-  it('takes a TV for a stranger only until its key has worked', async () => {
+  it('treats a TV as a stranger only until its key has been verified', async () => {
     isKnown = false;
     for (let n = 0; n < 5_000; n++) send();
     isKnown = true;
     await run(30, 0, 0);
     isKnown = false;
     for (let n = 0; n < 5_000; n++) expect(send('GET', '/devices/y/playlist')).toBe(true);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 });
 
-describe('an answer to a request that is turned away', () => {
+describe('the response to a rejected request', () => {
   let listener: Awaited<ReturnType<typeof listen>>;
   let metrics: ReturnType<typeof makeMetrics>;
   let logged: object[];
   let begun: number;
 
   beforeEach(async () => {
-    [begun, logged] = [0, []];
+    begun = 0;
+    logged = [];
     metrics = makeMetrics('0.0.0');
     const say = (fields: object) => void logged.push(fields);
-    const refuse = makeRefuse({ newId: () => 'own-id', corsOrigins: ['https://tv.example.com'] });
-    const watch = shedWatch(metrics, { debug: say, info: say, warn: say, error: say });
-    const limits = { longestWaitMs: 0, floor: 1, settledMs: 0 };
+    const earlyErrors = makeEarlyErrors({
+      newId: () => 'own-id',
+      corsOrigins: ['https://tv.example.com'],
+    });
+    const watch = makeShedReporter(metrics, { debug: say, info: say, warn: say, error: say });
+    const limits = { maxWaitMs: 0, floor: 1, settledMs: 0 };
     const { admit } = makeLoadShed({
       clock,
       random: () => Uint8Array.of(draws++),
-      refuse: refuse.request,
+      refuse: earlyErrors.request,
       isKnown: () => true,
       limits,
       ...watch,
     });
-    // A service that answers nobody.
+    // A service that never answers.
     const fetch = () => {
       begun++;
       return new Promise<Response>(() => {});
@@ -315,7 +331,7 @@ describe('an answer to a request that is turned away', () => {
       fetch,
       onError: () => {},
       admit,
-      refuse,
+      earlyErrors,
     });
     const abort = new AbortController();
     for (let n = 0; n < 4; n++) {
@@ -341,7 +357,7 @@ describe('an answer to a request that is turned away', () => {
       ...more,
     });
 
-  it('is a problem with everything that problems have, and a Retry-After; the app has seen nothing of it', async () => {
+  it('is a complete problem document with a Retry-After, and never reaches the app', async () => {
     const before = begun;
     const answer = await post({ headers: { 'X-Request-Id': 'r-1' } });
     expect(answer.status).toBe(503);
@@ -362,7 +378,7 @@ describe('an answer to a request that is turned away', () => {
     expect(begun).toBe(before);
   });
 
-  it('can be read by a web app of an origin that is let in, and by no other', async () => {
+  it('can be read by web apps of allowed origins only', async () => {
     const allowed = await post({ headers: { Origin: 'https://tv.example.com' } });
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://tv.example.com');
     expect(allowed.headers.get('access-control-expose-headers')).toContain('Retry-After');
@@ -373,7 +389,7 @@ describe('an answer to a request that is turned away', () => {
     ).toBe(false);
   });
 
-  it('is counted by kind, and told to the log once', async () => {
+  it('is counted by kind, and logged once', async () => {
     for (let n = 0; n < 10; n++) await post();
     expect(await metrics.render()).toContain('signage_requests_shed_total{kind="writes"} 11');
     expect(logged).toEqual([{ kind: 'writes' }]);

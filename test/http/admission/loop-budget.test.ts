@@ -1,4 +1,5 @@
-// Of requests that come together no more are begun in one turn of the event loop than it has time for.
+// Loop budget: of simultaneous requests, only as many begin in one turn of the event loop as its
+// budget allows.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -9,31 +10,31 @@ import { listen } from '../../../src/http/listener/listener.ts';
 
 const longMs = 20;
 
-describe('begun in turns', () => {
+describe('the loop budget', () => {
   let nowMs: number;
-  let inTurn: (request: [name: string, takesMs: number]) => void;
+  let submit: (request: [name: string, takesMs: number]) => void;
   let begun: string[];
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setImmediate'] });
     nowMs = 1000;
     begun = [];
-    inTurn = makeLoopBudget({
+    submit = makeLoopBudget({
       begin([name, takesMs]) {
         begun.push(name);
         if (name === 'X') throw new Error('broken');
-        if (name === 'N') come('mn', longMs);
+        if (name === 'N') arrive('mn', longMs);
         nowMs += takesMs;
       },
       isUrgent: ([name]) => name === '!',
-      mostWaiting: 10,
+      maxWaiting: 10,
       now: () => nowMs,
     });
   });
   afterEach(() => void vi.useRealTimers());
 
-  const come = (names: string, takesMs: number) => {
-    for (const name of names) inTurn([name, takesMs]);
+  const arrive = (names: string, takesMs: number) => {
+    for (const name of names) submit([name, takesMs]);
   };
   const turns = (count: number) => {
     for (let n = 0; n < count; n++) {
@@ -46,70 +47,70 @@ describe('begun in turns', () => {
     expect(vi.getTimerCount()).toBe(0);
   };
 
-  it('is what takes little time: at once', () => {
-    come('abcdefgh', 0.5);
+  it('begins quick requests at once', () => {
+    arrive('abcdefgh', 0.5);
     expect(begun.join('')).toBe('abcdefgh');
     turns(1);
     expectDone('abcdefgh|');
   });
 
-  it('is what takes long: one in each turn, in order, newcomers after the others', () => {
-    come('abc', longMs);
+  it('begins slow requests one per turn, in order of arrival', () => {
+    arrive('abc', longMs);
     expect(begun.join('')).toBe('a');
     turns(2);
-    come('d', longMs);
+    arrive('d', longMs);
     turns(3);
     expectDone('a||b|c|d|');
   });
 
-  it('is as much as there is time for', () => {
-    come('abcdefgh', 2);
+  it('begins as many requests as fit the budget', () => {
+    arrive('abcdefgh', 2);
     turns(3);
     expectDone('abc||def|gh');
   });
 
-  it('is at once what comes in another turn', () => {
-    come('abcd', 2);
+  it('begins a request at once when it arrives in another turn', () => {
+    arrive('abcd', 2);
     turns(2);
-    come('ef', 2);
+    arrive('ef', 2);
     turns(1);
     expectDone('abc||def|');
   });
 
-  it('is what comes while another one is begun', () => {
-    come('aN', longMs);
+  it('begins requests that arrive while another one begins', () => {
+    arrive('aN', longMs);
     turns(5);
     expectDone('a||N|m|n|');
   });
 
-  it('is at once what is urgent', () => {
-    come('abc!', longMs);
+  it('begins urgent requests at once', () => {
+    arrive('abc!', longMs);
     expect(begun.join('')).toBe('a!');
     turns(3);
     expectDone('a!||b|c');
   });
 
-  it('is also what comes after one that throws', () => {
-    come('aXb', longMs);
+  it('begins the requests after one that throws', () => {
+    arrive('aXb', longMs);
     turns(1);
     expect(() => turns(1)).toThrow('broken');
     turns(1);
     expectDone('a||Xb|');
   });
 
-  it('is the one that has waited longest when too many wait, and each once', () => {
-    come('abcdefghijk', longMs);
+  it('begins the oldest request when too many wait, and each only once', () => {
+    arrive('abcdefghijk', longMs);
     expect(begun.join('')).toBe('a');
-    come('lmn', 0.5);
+    arrive('lmn', 0.5);
     expect(begun.join('')).toBe('abcd');
     turns(11);
     expectDone('abcd||e|f|g|h|i|j|k|lmn||');
   });
 
-  it('is all of many', () => {
+  it('begins all of many requests', () => {
     const many = 'abcdefghij';
-    come(many, longMs);
-    for (let n = 0; n < 20; n++) come(many, 0.01);
+    arrive(many, longMs);
+    for (let n = 0; n < 20; n++) arrive(many, 0.01);
     for (let n = 0; n < 30; n++) vi.runOnlyPendingTimers();
     expectDone(many.repeat(21));
   });
@@ -126,7 +127,9 @@ describe('requests of many connections', () => {
   let counting: NodeJS.Immediate;
 
   beforeEach(async () => {
-    [turn, begun, admitted] = [0, [], []];
+    turn = 0;
+    begun = [];
+    admitted = [];
     const count = () => {
       turn++;
       counting = setImmediate(count);
@@ -156,7 +159,7 @@ describe('requests of many connections', () => {
     await listener.close();
   });
 
-  /** Connections of which each has had an answer. */
+  /** Connections that have each received a response. */
   async function clients(count: number): Promise<Socket[]> {
     const { port } = new URL(listener.url);
     const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1'));
@@ -169,7 +172,7 @@ describe('requests of many connections', () => {
     return sockets;
   }
 
-  it('begin in as many turns, when each takes long', async () => {
+  it('begin one per turn when they are slow', async () => {
     const sockets = await clients(6);
     for (const [n, socket] of sockets.entries())
       socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
@@ -178,31 +181,28 @@ describe('requests of many connections', () => {
     expect(new Set(begun.map((one) => one.turn)).size).toBe(6);
   });
 
-  it.each(['/healthz', '/readyz', '/metrics'])(
-    'begin after %s, which is asked whether the service is well',
-    async (path) => {
-      const sockets = await clients(7);
-      for (const [n, socket] of sockets.entries())
-        socket.write(`${head('GET', n === 6 ? path.slice(1) : n)}Connection: close\r\n\r\n`);
-      await Promise.all(sockets.map((socket) => once(socket, 'close')));
-      const paths = begun.map((one) => one.path);
-      expect(paths.slice(0, 2)).toContain(path);
-      expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
-    },
-  );
+  it.each(['/healthz', '/readyz', '/metrics'])('begin after %s, a health probe', async (path) => {
+    const sockets = await clients(7);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n === 6 ? path.slice(1) : n)}Connection: close\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+    const paths = begun.map((one) => one.path);
+    expect(paths.slice(0, 2)).toContain(path);
+    expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
+  });
 
-  it('begin in turn with strangers, however many of these came first', async () => {
+  it('alternate with strangers, however many of these came first', async () => {
     const sockets = await clients(12);
     for (const [n, socket] of sockets.entries())
       socket.write(`${head('GET', n < 6 ? `stranger/${n}` : n)}Connection: close\r\n\r\n`);
     await Promise.all(sockets.map((socket) => once(socket, 'close')));
     const paths = begun.map(({ path }) => path);
     expect(new Set(paths).size).toBe(12);
-    // In each turn one of either begins.
+    // Each turn begins one of either kind.
     expect(paths.indexOf('/7')).toBeLessThan(paths.indexOf('/stranger/3'));
   });
 
-  it('begin beside a flood of probes, and all of these are answered', async () => {
+  it('begin during a flood of probes, all of which are answered', async () => {
     const sockets = await clients(12);
     for (const [n, socket] of sockets.entries())
       socket.write(`${head('GET', n < 6 ? 'readyz' : n)}Connection: close\r\n\r\n`);
@@ -217,17 +217,20 @@ describe('requests of many connections', () => {
       'has arrived in part',
       `${head('POST', 'last')}Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`,
     ],
-  ])('never begin when their client goes before their turn: one that %s', async (_, request) => {
-    const sockets = await clients(8);
-    const last = sockets.pop() as Socket;
-    for (const [n, socket] of sockets.entries())
-      socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
-    last.write(request);
-    await once(sockets[0] as Socket, 'data');
-    last.destroy();
-    await Promise.all(sockets.slice(1).map((socket) => once(socket, 'close')));
-    await sleep(longMs);
-    expect(begun.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5', '/6']);
-    expect(admitted).not.toContain('/last');
-  });
+  ])(
+    'never begin when their client disconnects while they wait: one that %s',
+    async (_, request) => {
+      const sockets = await clients(8);
+      const last = sockets.pop() as Socket;
+      for (const [n, socket] of sockets.entries())
+        socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
+      last.write(request);
+      await once(sockets[0] as Socket, 'data');
+      last.destroy();
+      await Promise.all(sockets.slice(1).map((socket) => once(socket, 'close')));
+      await sleep(longMs);
+      expect(begun.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5', '/6']);
+      expect(admitted).not.toContain('/last');
+    },
+  );
 });

@@ -35,7 +35,7 @@ describe('GET /media/:name', () => {
     );
   });
 
-  it('sandboxes creatives: scripts run, but nothing is loaded and no origin is shared', async () => {
+  it('sandboxes creatives: scripts run, but load nothing and have no shared origin', async () => {
     const policy = (await fixtures.request('/media/menu-board.html')).headers.get(
       'content-security-policy',
     )!;
@@ -44,13 +44,13 @@ describe('GET /media/:name', () => {
     expect(policy).not.toMatch(/allow-same-origin|https?:|\*/);
   });
 
-  it('may be shown by players of any origin', async () => {
+  it('can be loaded by players of any origin', async () => {
     const { headers } = await fixtures.request('/media/welcome.svg');
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  it('answers 304 to the ETag that it gave, and 200 to another', async () => {
+  it('answers 304 for its ETag, and 200 for another', async () => {
     const etag = (await fixtures.request('/media/welcome.svg')).headers.get('etag')!;
     expect(etag).toMatch(/^"[\w-]{43}"$/);
     const ask = (known: string) =>
@@ -72,7 +72,7 @@ describe('GET /media/:name', () => {
   });
 });
 
-describe('GET /media/… that tries to leave the folder', () => {
+describe('GET /media/… with path traversal', () => {
   const root = mkdtempSync(join(tmpdir(), 'signage-media-'));
   const folder = join(root, 'media');
   mkdirSync(join(folder, 'deeper'), { recursive: true });
@@ -82,7 +82,7 @@ describe('GET /media/… that tries to leave the folder', () => {
   const app = appOf(folder);
   afterAll(() => rmSync(root, { recursive: true }));
 
-  it('serves what lies in it', async () => {
+  it('serves the files of the folder', async () => {
     expect(await (await app.request('/media/plain.txt')).text()).toBe('of media/plain.txt');
   });
 
@@ -108,7 +108,7 @@ describe('GET /media/… that tries to leave the folder', () => {
     '/media/%',
     '/media/__proto__',
   ])('404 for %s', async (path) => {
-    // A Request would tidy the path first; a socket does not, so neither must this.
+    // A `Request` would normalize the path. A socket does not, so this test must not either.
     const request = new Request('http://tv.test/');
     Object.defineProperty(request, 'url', { value: `http://tv.test${path}` });
     expect((await app.fetch(request)).status).toBe(404);

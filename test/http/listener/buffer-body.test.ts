@@ -1,4 +1,4 @@
-// Requests whose body is small are begun with when it is there.
+// Requests with a small body begin when the body is buffered.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -32,12 +32,12 @@ async function client(): Promise<{ socket: Socket; answer: Promise<string> }> {
 const head = (length: number | string) =>
   `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** After as many turns of the event loop as a request needs to get through, and more. */
+/** Waits for more turns of the event loop than a request needs. */
 async function later(): Promise<void> {
   for (let n = 0; n < turns; n++) await turn();
 }
 
-/** Until a request that was sent later has been answered: what came before it has been read. */
+/** Waits for the response to a later request: then everything sent before has been read. */
 async function answered(): Promise<void> {
   await fetch(listener.url);
   await later();
@@ -45,7 +45,7 @@ async function answered(): Promise<void> {
 }
 
 describe('a request with a body', () => {
-  it('is begun when the body has arrived whole, in however many pieces', async () => {
+  it('begins when the body is complete, in any number of chunks', async () => {
     const { socket, answer } = await client();
     socket.write(`${head(mostBytes)}${'a'.repeat(mostBytes - 2)}`);
     await answered();
@@ -57,7 +57,7 @@ describe('a request with a body', () => {
     expect(begun).toEqual(['POST']);
   });
 
-  it('of which more is announced than Node would hold is begun at once', async () => {
+  it('with more bytes than Node buffers begins at once', async () => {
     const { socket, answer } = await client();
     socket.write(head(mostBytes + 1));
     await expect.poll(() => begun).toEqual(['POST']);
@@ -65,7 +65,7 @@ describe('a request with a body', () => {
     expect(await answer).toMatch(/^HTTP\/1.1 200 .*\r\n\r\na{16385}$/s);
   });
 
-  it('that comes in chunks, or is empty, is begun at once', async () => {
+  it('that is chunked, or is empty, begins at once', async () => {
     const { socket, answer } = await client();
     socket.write(
       'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -78,7 +78,7 @@ describe('a request with a body', () => {
     expect(await empty.answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it('that breaks off is never begun', async () => {
+  it('that is aborted never begins', async () => {
     const { socket, answer } = await client();
     socket.write(`${head(4)}abc`);
     await answered();
@@ -88,7 +88,7 @@ describe('a request with a body', () => {
     expect(begun).toEqual([]);
   });
 
-  it('which the client announces first is asked for', async () => {
+  it('with Expect: 100-continue is confirmed', async () => {
     const { socket, answer } = await client();
     socket.write(head('4\r\nExpect: 100-continue'));
     await once(socket, 'data');

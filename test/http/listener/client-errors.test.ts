@@ -1,9 +1,9 @@
-// Connections whose request does not arrive in time, when many are late at once.
+// Connections whose request times out, when many do so at once.
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import { makeRefuse } from '../../../src/http/listener/early-errors.ts';
+import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 
 const limits = { headersTimeout: 150, requestTimeout: 150, connectionsCheckingInterval: 50 };
@@ -12,15 +12,15 @@ const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n';
 const cutOff = 'HTTP/1.1 408 ';
 
 let listener: Awaited<ReturnType<typeof listen>>;
-let onCutOff: () => void;
+let onReject: () => void;
 let answer: (request: Request) => Promise<Response>;
 
 beforeEach(async () => {
-  onCutOff = () => {};
+  onReject = () => {};
   answer = async (request) => new Response(await request.text());
-  const own = makeRefuse({ newId: makeIdSource(systemClock) });
+  const own = makeEarlyErrors({ newId: makeIdSource(systemClock) });
   const connection: typeof own.connection = (socket, error) => {
-    onCutOff();
+    onReject();
     own.connection(socket, error);
   };
   const fetch = (request: Request) => answer(request);
@@ -29,7 +29,7 @@ beforeEach(async () => {
     port: 0,
     fetch,
     onError: () => {},
-    refuse: { ...own, connection },
+    earlyErrors: { ...own, connection },
     limits,
   });
 });
@@ -37,7 +37,7 @@ afterEach(() => listener.close());
 
 interface Client {
   socket: Socket;
-  /** What came back until the service hung up. */
+  /** Everything received until the service closed the connection. */
   text: Promise<string>;
 }
 
@@ -56,8 +56,8 @@ function client(): Promise<Client> {
   });
 }
 
-describe('many that are late at once', () => {
-  it('are cut off in a turn of the event loop each, so that others get theirs', async () => {
+describe('many requests that time out at once', () => {
+  it('are rejected one per turn of the event loop, so that other requests proceed', async () => {
     const all = await Promise.all(Array.from({ length: clients }, client));
     const turns: number[] = [];
     let turn = 0;
@@ -65,7 +65,7 @@ describe('many that are late at once', () => {
       turn++;
       counting = setImmediate(count);
     });
-    onCutOff = () => void turns.push(turn);
+    onReject = () => void turns.push(turn);
     for (const { socket } of all) socket.write(head);
     const texts = await Promise.all(all.map(({ text }) => text));
     clearImmediate(counting);
@@ -73,12 +73,12 @@ describe('many that are late at once', () => {
     expect(new Set(turns).size).toBe(clients);
   });
 
-  it('are answered, and keep their connection, if the request is whole before their turn', async () => {
+  it('are answered, and keep their connection, if the request is completed before', async () => {
     const all = await Promise.all(Array.from({ length: clients }, client));
     const last = all.pop() as Client;
-    onCutOff = () => {
+    onReject = () => {
       last.socket.write('body');
-      onCutOff = () => {};
+      onReject = () => {};
     };
     for (const { socket } of [...all, last]) socket.write(head);
     expect(
@@ -89,7 +89,7 @@ describe('many that are late at once', () => {
     expect(await last.text).toMatch(/^HTTP\/1.1 200 .*\r\n\r\nbodyHTTP\/1.1 200 .*\r\n\r\nnext$/s);
   });
 
-  it('are cut off even behind a whole request that waits for its answer', async () => {
+  it('are rejected even behind a complete request that is in progress', async () => {
     answer = () => new Promise(() => {});
     const { socket, text } = await client();
     socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${head}`);

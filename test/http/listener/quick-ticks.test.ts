@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 import { tickKeeper } from '../../../src/http/listener/quick-ticks.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 
-/** Whether each object that `process.nextTick` made in `run` outlives a collection of garbage. */
+/**
+ * Returns whether each object that `process.nextTick` created in `run` survives a garbage
+ * collection.
+ */
 async function outlive(run: () => void): Promise<boolean[]> {
   const made: WeakRef<object>[] = [];
   const hook = createHook({
@@ -19,7 +22,7 @@ async function outlive(run: () => void): Promise<boolean[]> {
   return made.map((one) => one.deref() !== undefined);
 }
 
-it('one object of a tick is kept, once, so that the engine does not forget what they look like', async () => {
+it('keeps one tick object alive, so that V8 keeps its hidden class', async () => {
   expect(await outlive(() => process.nextTick(() => {}))).toEqual([false]);
   const keep = tickKeeper();
   expect(await outlive(keep)).toEqual([true]);

@@ -30,7 +30,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('has the time that requests took', async () => {
+  it('has the duration of requests', async () => {
     const metrics = makeMetrics('1.0.0');
     for (const seconds of [0.0004, 0.003, 40]) metrics.observe('getPlaylist', 200, seconds);
     const name = 'signage_http_request_duration_seconds';
@@ -70,7 +70,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('starts its counters at 0, so that a first increase shows', async () => {
+  it('starts its counters at 0, so that the first increase is visible', async () => {
     const metrics = makeMetrics('1.0.0');
     expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 0 });
     expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('tells what runs, and how the process is', async () => {
+  it('has build information and process metrics', async () => {
     const text = await makeMetrics('1.2.3').render();
     expect(text).toContain(`signage_build_info{version="1.2.3",node="${process.version}"} 1`);
     expect(text).toMatch(/^process_cpu_seconds_total /m);
@@ -87,8 +87,9 @@ describe('GET /metrics', () => {
     expect(makeMetrics('1.2.3').contentType).toMatch(/^text\/plain; version=0\.0\.4/);
   });
 
-  it('keeps two services in one process apart', async () => {
-    const [one, other] = [makeMetrics('1.0.0'), makeMetrics('1.0.0')];
+  it('separates two services in one process', async () => {
+    const one = makeMetrics('1.0.0');
+    const other = makeMetrics('1.0.0');
     one.observe('listVenues', 200, 0.001);
     expect(await samples(other.render(), 'signage_http_requests_total')).toEqual({});
     expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({
@@ -96,7 +97,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('labels nothing of ours but operations, statuses, outcomes, scopes and versions', async () => {
+  it('has only operations, statuses, outcomes, scopes and versions as labels', async () => {
     const metrics = makeMetrics('1.0.0');
     metrics.observe('registerDevice', 404, 0.001);
     metrics.registration('locked_out');
@@ -115,7 +116,7 @@ describe('GET /metrics', () => {
     ]);
   });
 
-  it('lets go of a service that is not used any more', async () => {
+  it('does not keep an unused service in memory', async () => {
     const ofMetrics = () => {
       const health = () => [];
       makeMetrics('1.0.0').watchOrigins(health);

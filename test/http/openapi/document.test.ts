@@ -16,7 +16,7 @@ function described({ path, method }: Operation): Json {
   return document.paths![path.replace(/:(\w+)/g, '{$1}')]![method.toLowerCase()]!;
 }
 
-/** Every object of a document with its place in it. */
+/** Yields every object of a document with its path. */
 function* objectsIn(
   value: unknown,
   place = '#',
@@ -38,9 +38,9 @@ describe('GET /openapi.json', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
   });
 
-  it('names the version of the service', () => expect(document.info!.version).toBe('1.2.3'));
+  it('has the version of the service', () => expect(document.info!.version).toBe('1.2.3'));
 
-  it('has no reference that leads nowhere', () => {
+  it('has no dangling reference', () => {
     const references = objects
       .map(([, object]) => object.$ref)
       .filter((reference) => typeof reference === 'string');
@@ -56,14 +56,14 @@ describe('GET /openapi.json', () => {
     expect(ids.toSorted()).toEqual([...Object.keys(operations), ...system].toSorted());
   });
 
-  it('groups each operation under a tag that is described', () => {
+  it('groups each operation under a described tag', () => {
     const tags = document.tags!.map((tag) => tag.name);
     const used = table.flatMap(([, operation]) => described(operation).tags as unknown as string[]);
     expect(used.filter((tag) => !(tags as unknown[]).includes(tag))).toEqual([]);
     expect(used).toHaveLength(table.length);
   });
 
-  it('has no bounds of JavaScript numbers, no flags in patterns, and answers that may grow', () => {
+  it('has no bounds of JavaScript numbers, no flags in patterns, and extensible responses', () => {
     const numbers = objects.filter(([, one]) =>
       Object.values(one).some((member) => Math.abs(Number(member)) >= Number.MAX_SAFE_INTEGER),
     );
@@ -79,7 +79,7 @@ describe('GET /openapi.json', () => {
     expect(closed.filter((place) => !/(Creation|Patch|Publication)$/.test(place))).toEqual([]);
   });
 
-  it('has no schema that says nothing at all', () => {
+  it('has no empty schema', () => {
     const empty = objects.filter(
       ([place, one]) =>
         /\/(properties\/[^/]+|schema|items)$/.test(place) && Object.keys(one).length === 0,
@@ -87,12 +87,9 @@ describe('GET /openapi.json', () => {
     expect(empty.map(([place]) => place)).toEqual([]);
   });
 
-  it.each(Object.keys(examples) as SchemaName[])(
-    'gives an example of %s that the schema takes',
-    (name) => {
-      expect(schemas[name].safeParse(examples[name]).error).toBeUndefined();
-    },
-  );
+  it.each(Object.keys(examples) as SchemaName[])('has a valid example of %s', (name) => {
+    expect(schemas[name].safeParse(examples[name]).error).toBeUndefined();
+  });
 });
 
 describe.each(table)('%s in the document', (id, operation) => {
@@ -154,7 +151,7 @@ describe.each(table)('%s in the document', (id, operation) => {
     expect(names).toEqual(expected);
   });
 
-  it('has its body, and says whether it may be left out', () => {
+  it('has its body, and whether it is required', () => {
     if (!operation.body) return expect(entry.requestBody).toBeUndefined();
     expect(entry.requestBody!.required ?? false).toBe(!operation.bodyOptional);
     const types =
@@ -164,7 +161,7 @@ describe.each(table)('%s in the document', (id, operation) => {
     expect(Object.keys(entry.requestBody!.content!)).toEqual(types);
   });
 
-  it('has an answer of its schema, with its headers', () => {
+  it('has a response of its schema, with its headers', () => {
     const answer = entry.responses![operation.status]!;
     expect('application/json' in (answer.content ?? {})).toBe(operation.answer !== undefined);
     const own =
@@ -183,18 +180,18 @@ describe.each(table)('%s in the document', (id, operation) => {
   });
 });
 
-describe('what the document says beside the table', () => {
+describe('the document beyond the table', () => {
   const answer = (id: keyof typeof operations, status: number) =>
     described(operations[id]).responses![status]!;
 
-  it('offers the report as CSV too', () => {
+  it('describes the report as CSV, too', () => {
     expect(Object.keys(answer('reportImpressions', 200).content!)).toEqual([
       'application/json',
       'text/csv',
     ]);
   });
 
-  it('says that a backup is a tar file', () => {
+  it('describes a backup as a tar file', () => {
     expect(answer('createBackup', 200).content).toEqual({
       'application/x-tar': { schema: { type: 'string', format: 'binary' } },
     });
@@ -210,18 +207,18 @@ describe('what the document says beside the table', () => {
     expect(answer(id, status).headers).toHaveProperty('Retry-After'),
   );
 
-  it('has WWW-Authenticate with 401, and no Retry-After where trying again is no use', () => {
+  it('has WWW-Authenticate with 401, and no Retry-After where retrying is useless', () => {
     expect(answer('getPlaylist', 401).headers).toHaveProperty('WWW-Authenticate');
     expect(answer('listVenues', 500).headers).not.toHaveProperty('Retry-After');
   });
 
-  it('asks more of the Idempotency-Key of a registration than of a batch', () => {
+  it('has stricter rules for the Idempotency-Key of a registration than of a batch', () => {
     const { RegistrationKey, BatchKey } = document.components!.parameters!;
     expect(RegistrationKey!.schema).toEqual({ type: 'string', pattern: '^[!-~]{16,255}$' });
     expect(BatchKey!.schema).toEqual({ type: 'string', minLength: 1, maxLength: 255 });
   });
 
-  it('describes the paths outside both families', () => {
+  it('describes the paths outside both APIs', () => {
     expect(document.paths).toMatchObject({
       '/healthz': {},
       '/readyz': {},
@@ -297,7 +294,7 @@ describe('impliedErrors', () => {
     expect(new Set(codes).size).toBe(codes.length);
   });
 
-  it('become all errors with those of the table, once each', () => {
+  it('add up with those of the table to all errors, once each', () => {
     expect(possibleErrors(operations.createScreen)).toEqual([
       ...impliedErrors(operations.createScreen),
       'venue_not_found',

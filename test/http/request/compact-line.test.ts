@@ -8,25 +8,25 @@ function lineOf(text: string, json: unknown = JSON.parse(text)): string {
   return Buffer.from(compactLine({ bytes, json, scan: scanJson(bytes) })).toString();
 }
 
-describe('oneLine', () => {
-  it('keeps the bytes that were sent: numbers, escapes and order as they were', () => {
+describe('compactLine', () => {
+  it('keeps the bytes as sent: numbers, escapes and order', () => {
     const text = '[ {"timestamp":1.760e9, "type":"\\u0061", "big":12345678901234567890} ]';
     expect(lineOf(text)).toBe(text);
   });
 
-  it('makes line breaks spaces', () => {
+  it('replaces line breaks by spaces', () => {
     expect(lineOf('[\r\n{"a":\n1}]')).toBe('[  {"a": 1}]');
   });
 
-  it('writes a body with duplicate members anew, as it was understood', () => {
+  it('serializes a body with duplicate members anew, as parsed', () => {
     expect(lineOf('[{"a":1,"a":2}]')).toBe('[{"a":2}]');
   });
 
-  it('writes a body anew from which a member was dropped', () => {
+  it('serializes a body with a dropped member anew', () => {
     expect(lineOf('[{"__proto__":{"x":1},"a":1}]', [{ a: 1 }])).toBe('[{"a":1}]');
   });
 
-  it('says just what was parsed, and has no line break', () => {
+  it('means exactly what was parsed, and has no line break', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(undefined, 2), (text, indent) => {
         const value = JSON.parse(text);

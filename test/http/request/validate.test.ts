@@ -7,8 +7,8 @@ import { check, checkBody, queryObject } from '../../../src/http/request/validat
 import type { SchemaName } from '../../../src/wire/schemas.ts';
 import { unknownId } from '../../support/management.ts';
 
-/** The error that a call ends in. */
-function refusal(call: () => unknown): SignageError {
+/** Returns the error that a call throws. */
+function errorFrom(call: () => unknown): SignageError {
   try {
     call();
   } catch (error) {
@@ -17,8 +17,8 @@ function refusal(call: () => unknown): SignageError {
   throw new Error('nothing was refused');
 }
 
-/** The complaints about a value. */
-function complaints(schema: z.ZodType, value: unknown, source: 'body' | 'query' = 'body') {
+/** Returns the errors of a value. */
+function errorsOf(schema: z.ZodType, value: unknown, source: 'body' | 'query' = 'body') {
   try {
     check(schema, value, source);
     return [];
@@ -30,48 +30,48 @@ function complaints(schema: z.ZodType, value: unknown, source: 'body' | 'query' 
 describe('check', () => {
   it('names members by JSON Pointers, escaped', () => {
     const schema = z.object({ 'a/b': z.object({ 'c~d': z.array(z.number('must be a number')) }) });
-    expect(complaints(schema, { 'a/b': { 'c~d': [1, 'x'] } })).toEqual([
+    expect(errorsOf(schema, { 'a/b': { 'c~d': [1, 'x'] } })).toEqual([
       { path: '/a~1b/c~0d/1', message: 'must be a number' },
     ]);
   });
 
   it('names the body as a whole by the empty pointer', () => {
-    expect(complaints(z.object({}, 'must be an object'), 1)).toEqual([
+    expect(errorsOf(z.object({}, 'must be an object'), 1)).toEqual([
       { path: '', message: 'must be an object' },
     ]);
   });
 
-  it('names members and parameters that it does not know', () => {
+  it('names unknown members and parameters', () => {
     const schema = z.strictObject({ in: z.strictObject({}) });
-    expect(complaints(schema, { in: { x: 1, y: 2 }, z: 3 })?.map(({ path }) => path)).toEqual([
+    expect(errorsOf(schema, { in: { x: 1, y: 2 }, z: 3 })?.map(({ path }) => path)).toEqual([
       '/in/x',
       '/in/y',
       '/z',
     ]);
-    expect(complaints(z.strictObject({}), { x: '1' }, 'query')).toEqual([
+    expect(errorsOf(z.strictObject({}), { x: '1' }, 'query')).toEqual([
       { path: 'query.x', message: 'is no query parameter that we know: check its spelling' },
     ]);
   });
 
-  it('says what is wrong with a key', () => {
+  it('names the error of a key', () => {
     const schema = z.record(z.string().max(1, 'must have at most 1 character'), z.number());
-    expect(complaints(schema, { ab: 1 })).toEqual([
+    expect(errorsOf(schema, { ab: 1 })).toEqual([
       { path: '/ab', message: 'must have at most 1 character' },
     ]);
   });
 
   it('names each member once', () => {
     const schema = z.string().min(3, 'must be longer').regex(/^a/, 'must begin with a');
-    expect(complaints(z.object({ x: schema }), { x: 'b' })).toEqual([
+    expect(errorsOf(z.object({ x: schema }), { x: 'b' })).toEqual([
       { path: '/x', message: 'must be longer' },
     ]);
   });
 
-  it('lists 20 complaints, and says that there are more', () => {
+  it('lists 20 errors, and whether there are more', () => {
     const body = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`member${n}`, n]));
     const [twenty, more] = [20, 100_000].map((count) =>
-      refusal(() => check(z.strictObject({}), body(count), 'body')),
+      errorFrom(() => check(z.strictObject({}), body(count), 'body')),
     );
     expect([twenty?.errors?.length, twenty?.truncated, twenty?.message]).toEqual([
       20,
@@ -90,7 +90,7 @@ describe('check', () => {
 });
 
 describe('checkBody', () => {
-  /** Fails the test as soon as anything is asked of it. */
+  /** Throws on any access. */
   const untouchable = new Proxy(
     {},
     Object.fromEntries(
@@ -124,10 +124,12 @@ describe('checkBody', () => {
     ],
     ['129 labels in a patch', 'venuePatch', { labels: manyOf(129, untouchable) }, '/labels'],
   ])('counts before it looks at any: %s', (_, name, body, path) => {
-    expect(refusal(() => checkBody(name, body)).errors?.map((error) => error.path)).toEqual([path]);
+    expect(errorFrom(() => checkBody(name, body)).errors?.map((error) => error.path)).toEqual([
+      path,
+    ]);
   });
 
-  it('takes a patch that removes 64 labels and sets 64 others', () => {
+  it('accepts a patch that removes 64 labels and sets 64 others', () => {
     const labels = {
       ...manyOf(64, null),
       ...Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`new${n}`, 'x'])),
@@ -135,8 +137,8 @@ describe('checkBody', () => {
     expect(checkBody('venuePatch', { labels })).toEqual({ labels });
   });
 
-  it('names each member of an event that is wrong, while there are few', () => {
-    const { errors } = refusal(() =>
+  it('names each invalid member of events, if there are few', () => {
+    const { errors } = errorFrom(() =>
       checkBody('eventBatch', [{ type: 'impression', timestamp: 1 }]),
     );
     expect(errors?.map(({ path }) => path)).toEqual([
@@ -146,8 +148,8 @@ describe('checkBody', () => {
     ]);
   });
 
-  it('names each wrong event of a batch once, all 100 of them', () => {
-    const { errors, truncated } = refusal(() =>
+  it('names each invalid event of a batch once, up to all 100', () => {
+    const { errors, truncated } = errorFrom(() =>
       checkBody(
         'eventBatch',
         Array.from({ length: 100 }, () => ({ type: 'impression' })),
@@ -159,18 +161,18 @@ describe('checkBody', () => {
     expect(truncated).toBeUndefined();
   });
 
-  it('looks at no further members of an event to say what is wrong with it', () => {
+  it('does not read unknown members of an invalid event', () => {
     const event = Object.defineProperty({ type: 'log' }, 'more', {
       enumerable: true,
       get: () => expect.unreachable(),
     });
     expect(
-      refusal(() => checkBody('eventBatch', [event, 5])).errors?.map(({ path }) => path),
+      errorFrom(() => checkBody('eventBatch', [event, 5])).errors?.map(({ path }) => path),
     ).toEqual(['/0/timestamp', '/1']);
   });
 });
 
-it('queryObject reads each parameter once, however many there are', () => {
+it('queryObject reads each parameter once, for any number of parameters', () => {
   const search = new URLSearchParams(
     Array.from({ length: 2000 }, (_, n): [string, string] => [`p${n % 1000}`, `${n}`]),
   );
@@ -179,7 +181,7 @@ it('queryObject reads each parameter once, however many there are', () => {
   expect(getAll).not.toHaveBeenCalled();
 });
 
-it('queryObject makes a list of what is given several times', () => {
+it('queryObject returns a list for a repeated parameter', () => {
   expect(queryObject(new URLSearchParams('a=1&b=&a=2&__proto__=x'))).toEqual(
     Object.fromEntries([
       ['a', ['1', '2']],
@@ -197,7 +199,7 @@ describe('readBytes', () => {
     expect(parseBody(await readBytes(request(null), 10, undefined), null, null)).toBe(noBody);
   });
 
-  it('reads what comes in pieces, and no more than it may', async () => {
+  it('reads a chunked body up to the limit', async () => {
     const pieces = (...texts: string[]) =>
       new ReadableStream({
         start(controller) {
@@ -213,7 +215,7 @@ describe('readBytes', () => {
     });
   });
 
-  it('invalid_json for what breaks off', async () => {
+  it('invalid_json for an aborted body', async () => {
     const broken = new ReadableStream({
       pull: (controller) => controller.error(new Error('reset')),
     });
@@ -239,7 +241,7 @@ describe('problem', () => {
     });
   });
 
-  it('bounds detail, paths and messages, and says when errors are missing', async () => {
+  it('truncates detail, paths and messages, and reports omitted errors', async () => {
     const long = '\u0001'.repeat(100_000);
     const errors = Array.from({ length: 20 }, () => ({ path: `/${long}`, message: long }));
     const { body } = await bodyOf(
@@ -277,7 +279,7 @@ describe('problem', () => {
     undefined,
     new SignageError('store_damaged', 'secret'),
     new SignageError('toString', 'secret'),
-  ])('is an internal error for whatever else is thrown', async (thrown) => {
+  ])('is an internal error for any other thrown value', async (thrown) => {
     const { status, body } = await bodyOf(asSignageError(thrown));
     expect([status, body.code]).toEqual([500, 'internal_error']);
     expect(JSON.stringify(body)).not.toContain('secret');

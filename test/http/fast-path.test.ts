@@ -16,7 +16,7 @@ import { adminToken, listenPlainly } from '../support/service.ts';
 
 const host = ['Host', 'signage.example'];
 
-describe('the quick way in', () => {
+describe('the fast path', () => {
   let url: string;
   let tv: { screenId: string; deviceId: string; apiKey: string };
   let options: AppOptions;
@@ -38,9 +38,9 @@ describe('the quick way in', () => {
       version: '0',
       ...edges,
     };
-    const hot = makeFastPath(options);
+    const fastPath = makeFastPath(options);
     const server = createServer((incoming, outgoing) =>
-      hot?.(incoming, outgoing, () => outgoing.writeHead(418, { connection: 'close' }).end()),
+      fastPath?.(incoming, outgoing, () => outgoing.writeHead(418, { connection: 'close' }).end()),
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -68,7 +68,7 @@ describe('the quick way in', () => {
     body,
   });
 
-  it('answers what TVs send', async () => {
+  it('answers the requests of TVs', async () => {
     expect(await statusOf({})).toBe(200);
     expect(await statusOf({ path: `/devices/${tv.deviceId}/playlist` })).toBe(404);
     expect(await statusOf({ headers: [...host] })).toBe(401);
@@ -78,7 +78,7 @@ describe('the quick way in', () => {
     ).toBe(415);
   });
 
-  it('leaves to the app, whole, what is unusual', async () => {
+  it('passes unusual requests on to the app unchanged', async () => {
     const events = `/devices/${tv.screenId}/events`;
     const left: Partial<WireRequest>[] = [
       { method: 'HEAD' },
@@ -97,7 +97,7 @@ describe('the quick way in', () => {
       { headers: [...host, ...key, 'Content-Length', '0'] },
       { ...post([]), headers: [...host, ...key, 'Transfer-Encoding', 'chunked'] },
       post(['Content-Length', '0'], undefined),
-      // Refused: its body is the app's to do away with.
+      // Rejected: the app drains its body.
       { ...post([]), headers: [...host, 'Content-Length', String(batch.length)] },
       {
         ...post([]),
@@ -108,13 +108,13 @@ describe('the quick way in', () => {
       expect(await statusOf(request), JSON.stringify({ ...request, body: undefined })).toBe(418);
   });
 
-  it('is none where answers depend on more than the request', () => {
+  it('is disabled if responses depend on more than the request', () => {
     expect(makeFastPath({ ...options, corsOrigins: ['https://tv.example'] })).toBeUndefined();
-    expect(makeFastPath({ ...options, refusals: async (_, next) => next() })).toBeUndefined();
+    expect(makeFastPath({ ...options, faultResponses: async (_, next) => next() })).toBeUndefined();
   });
 });
 
-describe('both ways in', () => {
+describe('fast path and app', () => {
   let running: Running;
   let plain: Awaited<ReturnType<typeof listenPlainly>>;
   const tvs: { screenId: string; deviceId: string; apiKey: string; etags: string[] }[] = [];
@@ -183,7 +183,7 @@ describe('both ways in', () => {
     };
   };
 
-  /** What came last came twice, once each way. */
+  /** Expects that the latest batch was stored twice, once per path. */
   async function expectBothStored(received: number): Promise<void> {
     const { items } = await manage('GET', `/v1/events?limit=${2 * received}`);
     const told = items.map(({ event, deviceId }: { event: object; deviceId: string }) =>
@@ -355,7 +355,7 @@ describe('both ways in', () => {
       };
     });
 
-  it('answer alike, byte for byte, and store the same', async () => {
+  it('return the same bytes and store the same data', async () => {
     const seen = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(
@@ -372,7 +372,7 @@ describe('both ways in', () => {
       ),
       { numRuns: 350 },
     );
-    // Else it would have shown little.
+    // Without each of these, the test would prove little.
     for (const status of [200, 202, 304, 400, 401, 404, 405, 415])
       expect(seen.get(status) ?? 0, String(status)).toBeGreaterThan(0);
   });

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, vi } from 'vitest';
 
-// The hot requests have two ways in (src/http/hot/). Their tests run over the quick one in their own files, and here over the app: each as a module of its
-// own, for what is loaded already has said its tests, and what is loaded here must not be met by the files that come later.
+// Runs the tests of the fast-path endpoints over the app as well. The modules are reset because a
+// module registers its tests only when it is first loaded. Later test files must not get the
+// modules loaded here.
 vi.resetModules();
 const { endFile, endTest } = await import('../support/clean-up.ts');
 afterAll(endFile);

@@ -2,30 +2,30 @@ import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { readAnnounced } from '../../src/http/request/body.ts';
+import { readFixedLength } from '../../../src/http/request/body.ts';
 
 const brokenOff = expect.objectContaining({ code: 'invalid_json' });
 
-describe('a body whose length was announced', () => {
-  it('is whole, in however many parts it came', async () => {
+describe('readFixedLength', () => {
+  it('returns the whole body, in any number of chunks', async () => {
     const incoming = new IncomingMessage(new Socket());
-    const body = readAnnounced(incoming, 6);
+    const body = readFixedLength(incoming, 6);
     for (const part of ['ab', 'cd', 'ef', null]) incoming.push(part);
     expect(Buffer.from(await body).toString()).toBe('abcdef');
   });
 
-  it('breaks off with its connection', async () => {
+  it('rejects when the connection closes', async () => {
     const incoming = new IncomingMessage(new Socket());
-    const body = readAnnounced(incoming, 6);
+    const body = readFixedLength(incoming, 6);
     incoming.push('ab');
     incoming.destroy();
     await expect(body).rejects.toEqual(brokenOff);
   });
 
-  it('has broken off when its connection went before anybody read: while a database was asked who sends it', async () => {
+  it('rejects when the connection closed before the read, as during a credential look-up', async () => {
     const incoming = new IncomingMessage(new Socket());
     incoming.destroy();
     await once(incoming, 'close');
-    await expect(readAnnounced(incoming, 6)).rejects.toEqual(brokenOff);
+    await expect(readFixedLength(incoming, 6)).rejects.toEqual(brokenOff);
   });
 });
