@@ -1,6 +1,6 @@
 import { SignageError } from '../domain/error.ts';
 import type { Operation } from '../wire/operations.ts';
-import { findMisfit } from './fit.ts';
+import { findMisfit } from './shape-mismatch.ts';
 import { asObject, type Reply } from './problem.ts';
 import { shapes } from './shapes.ts';
 

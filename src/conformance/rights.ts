@@ -1,7 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
 import { at, said, textAt } from './answer.ts';
-import type { Check, Need } from './row.ts';
+import type { Check, Need } from './check.ts';
 import type { Send } from './send.ts';
 
 /** Who runs the rows, and where. */

@@ -5,11 +5,11 @@ import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { type Manager, readRights, reasonToSkip } from './rights.ts';
-import type { Check, Level, Need, Outcome, Seen } from './row.ts';
-import { allChecks } from './rows.ts';
+import type { Check, Level, Need, Outcome, Seen } from './check.ts';
+import { allChecks } from './all-checks.ts';
 import { makeSend } from './send.ts';
-import { Fixture } from './stage.ts';
-import { Cleanup } from './traces.ts';
+import { Fixture } from './fixture.ts';
+import { Cleanup } from './cleanup.ts';
 
 export interface ConformanceOptions extends Manager {
   certificates?: readonly string[] | undefined;

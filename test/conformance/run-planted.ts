@@ -1,5 +1,5 @@
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import type { Outcome } from '../../src/conformance/row.ts';
+import type { Outcome } from '../../src/conformance/check.ts';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, accepted, at, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile, required } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile, required } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 const codes = '/v1/devices/provisioning-codes';
 /** The answer to making a code for a screen that nothing else happens to. */
@@ -246,4 +246,4 @@ const cancelling = about(
 );
 
 /** Pairing codes (docs/protocol.md §4). */
-export const codeRows: readonly Check[] = [...documented, ...creation, ...polling, ...cancelling];
+export const codeChecks: readonly Check[] = [...documented, ...creation, ...polling, ...cancelling];

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, said, status } from '../answer.ts';
 import { item, items } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile, required, skip } from '../row.ts';
-import type { Fixture, Tv } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile, required, skip } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 /** What the TV that plays is answered. */
 const fetched = (stage: Fixture): Promise<Answer> =>
@@ -259,4 +259,4 @@ const decided = about({ id: 'playlist', subject: 'GET /devices/:id/playlist', se
 ]);
 
 /** What a TV plays (docs/protocol.md §2.3). */
-export const playlistRows: readonly Check[] = [...documented, ...decided];
+export const playlistChecks: readonly Check[] = [...documented, ...decided];

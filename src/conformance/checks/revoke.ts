@@ -1,7 +1,7 @@
 import { type Answer, accepted, at, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { item, unknownId } from '../content.ts';
-import { about, type Check, profile, required } from '../row.ts';
-import type { Fixture, Tv } from '../stage.ts';
+import { about, type Check, profile, required } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 interface Revoked {
   tv: Tv;
@@ -167,4 +167,4 @@ const decided = about({ id: 'revoke', subject: 'POST /v1/devices/:id/revoke', se
 ]);
 
 /** How a TV is let go, and what follows (docs/protocol.md §5.3, §6). */
-export const revokeRows: readonly Check[] = [...documented, ...states, ...decided];
+export const revokeChecks: readonly Check[] = [...documented, ...states, ...decided];

@@ -1,9 +1,9 @@
 import { isKey } from '../../domain/api-key.ts';
 import { at, refused, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { deviceInfo } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile, required } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile, required } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** Registers on a new screen with this deviceInfo. */
 const withInfo = async (stage: Fixture, info: unknown) =>
@@ -185,4 +185,4 @@ const decided = about({ id: 'register', subject: 'POST /devices/register', secti
 ]);
 
 /** How a TV is bound (docs/protocol.md §3.1). */
-export const registrationRows: readonly Check[] = [...documented, ...decided];
+export const registrationChecks: readonly Check[] = [...documented, ...decided];

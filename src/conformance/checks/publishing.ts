@@ -1,10 +1,10 @@
 import { at, listAt, said, saidAll, saidAt, textAt } from '../answer.ts';
 import { item, items } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile } from '../row.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile } from '../check.ts';
 
 /** How a playlist gets onto a screen (docs/protocol.md §5.4). */
-export const publishingRows: readonly Check[] = about(
+export const publishingChecks: readonly Check[] = about(
   { id: 'publish', subject: 'PUT /v1/screens/:id/playlist', section: '5.4' },
   [
     profile(

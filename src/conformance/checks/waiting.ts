@@ -2,8 +2,8 @@ import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { at, said, textAt } from '../answer.ts';
 import { item } from '../content.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** More than it takes for clocks that differ a little. */
 const marginMs = 2 * secondMs;
@@ -24,7 +24,7 @@ function expired(stage: Fixture): Promise<{ unused: string; used: string; key: s
 }
 
 /** What takes its time (docs/protocol.md §2.3, §3.2, §3.4, §4). */
-export const waitingRows: readonly Check[] = [
+export const waitingChecks: readonly Check[] = [
   ...about(
     { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3', needs: 'time' },
     [

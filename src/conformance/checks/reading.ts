@@ -1,8 +1,8 @@
 import { type Answer, at, listAt, said, saidAt, textAt } from '../answer.ts';
 import { heartbeat, impression, item } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture, Tv } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 /** A TV that has reported two impressions of a campaign of its own, and two heartbeats. */
 function reported(
@@ -226,4 +226,4 @@ const audit = about({ id: 'audit', subject: 'GET /v1/audit', section: '5.7', nee
 ]);
 
 /** What the service tells of the TVs (docs/protocol.md §5.3, §5.5–§5.7). */
-export const readingRows: readonly Check[] = [...events, ...reports, ...devices, ...audit];
+export const readingChecks: readonly Check[] = [...events, ...reports, ...devices, ...audit];

@@ -1,7 +1,7 @@
 import { type Answer, said, saidAt, textAt } from '../answer.ts';
 import { deviceInfo } from '../content.ts';
-import { about, type Check, profile, skip } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile, skip } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** One of those that nobody is given, for it has characters that codes leave out. It is the only unknown code of a run. */
 const unknownCode = '0O1ILOOO';
@@ -137,4 +137,4 @@ const repeats = about({ id: 'register.key', subject: 'POST /devices/register', s
 ]);
 
 /** Registrations that come to nothing, and those that come twice (docs/protocol.md §3.2, §3.4). */
-export const registrationFailureRows: readonly Check[] = [...failures, ...repeats];
+export const registrationFailureChecks: readonly Check[] = [...failures, ...repeats];

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, said, saidAll, saidAt, status } from '../answer.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile, required, skip } from '../row.ts';
-import type { Fixture, Tv } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile, required, skip } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 /** The config of a TV for which none is stored, as far as the run can help it. */
 async function fallback(stage: Fixture): Promise<Answer> {
@@ -212,4 +212,4 @@ const setting = about({ id: 'set-config', subject: 'PUT /v1/screens/:id/config',
 ]);
 
 /** How a TV behaves (docs/protocol.md §2.4, §5.4). */
-export const configRows: readonly Check[] = [...documented, ...decided, ...setting];
+export const configChecks: readonly Check[] = [...documented, ...decided, ...setting];

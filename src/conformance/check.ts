@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import type { Fixture } from './stage.ts';
+import type { Fixture } from './fixture.ts';
 
 /** `required`: the service document itself says so. `profile`: this project decided so, in docs/protocol.md. */
 export type Level = 'required' | 'profile';

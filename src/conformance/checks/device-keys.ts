@@ -1,7 +1,7 @@
 import { type Answer, said, saidAll, status } from '../answer.ts';
 import { heartbeats, unknownId } from '../content.ts';
-import { about, type Check, profile, required } from '../row.ts';
-import type { Fixture, Tv } from '../stage.ts';
+import { about, type Check, profile, required } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 interface Call {
   id: string;
@@ -105,7 +105,7 @@ const asked = async (stage: Fixture, authorization: string) =>
   });
 
 /** Which key opens what (docs/protocol.md §2.1, §2.2). */
-export const deviceKeyRows: readonly Check[] = [
+export const deviceKeyChecks: readonly Check[] = [
   ...refusals,
   ...about({ id: 'device-key', subject: 'Device key', section: '2.1' }, [
     profile('scheme', 'the scheme may be written in any case', '200, 200', async (stage) => {

@@ -4,7 +4,7 @@ import type { Role } from '../domain/records/role.ts';
 import { type Answer, listAt, said, textAt } from './answer.ts';
 import { item } from './content.ts';
 import type { Send, Sent } from './send.ts';
-import type { Cleanup } from './traces.ts';
+import type { Cleanup } from './cleanup.ts';
 
 /** A TV that was registered. */
 export interface Tv {

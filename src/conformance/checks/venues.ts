@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, said, saidAll, saidAt, taken, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** The answer to making a venue, and how it is called. */
 function madeVenue(stage: Fixture): Promise<{ name: string; answer: Answer }> {
@@ -158,4 +158,4 @@ const venueChanges = about({ id: 'venue', subject: '/v1/venues/:id', section: '5
 ]);
 
 /** Venues (docs/protocol.md §5.1, §5.3). */
-export const venueRows: readonly Check[] = [...venues, ...venueChanges];
+export const venueChecks: readonly Check[] = [...venues, ...venueChanges];

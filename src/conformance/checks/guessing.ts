@@ -1,6 +1,6 @@
 import { type Answer, said } from '../answer.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 const allowed = 10;
 
@@ -15,7 +15,7 @@ function lockedOut(stage: Fixture): Promise<Answer> {
 }
 
 /** What slows guessing (docs/protocol.md §3.5). They come last: after them, registrations from this address are refused for a while. */
-export const guessingRows: readonly Check[] = about(
+export const guessingChecks: readonly Check[] = about(
   { id: 'guessing', subject: 'POST /devices/register', section: '3.5', needs: 'guessing' },
   [
     profile(

@@ -1,7 +1,7 @@
 import { type Answer, at, listAt, said, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** A venue and its screen, outside of that to which a token is bound; and the token. */
 async function outside(
@@ -139,4 +139,4 @@ const unknown = about({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1' }, 
 ]);
 
 /** What is not there for those who may not know of it (docs/protocol.md §5.1, §5.8). */
-export const tenancyRows: readonly Check[] = [...bound, ...unknown, ...tenants];
+export const tenancyChecks: readonly Check[] = [...bound, ...unknown, ...tenants];

@@ -1,7 +1,7 @@
 import { isKey } from '../../domain/api-key.ts';
 import { type Answer, said, saidAll, saidAt, status, textAt } from '../answer.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture, Tv } from '../stage.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 const rotate = (tv: Tv, headers: Record<string, string> = {}) =>
   tv.send('POST', 'keys/rotate', { headers });
@@ -15,7 +15,7 @@ async function rotated(stage: Fixture): Promise<{ tv: Tv; key: string }> {
 }
 
 /** Changing the key (docs/protocol.md §2.8). */
-export const rotationRows: readonly Check[] = about(
+export const rotationChecks: readonly Check[] = about(
   { id: 'rotate', subject: 'POST /devices/:id/keys/rotate', section: '2.8' },
   [
     profile(

@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, said, saidAll, saidAt, textAt } from '../answer.ts';
 import { heartbeat, unknownId } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 const asked = (stage: Fixture, authorization: string) =>
   stage.send('GET', '/v1/me', { headers: { authorization } });
@@ -238,7 +238,7 @@ const heldAnswers = about(
 );
 
 /** Who may do what (docs/protocol.md §5.1, §5.3). */
-export const credentialRows: readonly Check[] = [
+export const credentialChecks: readonly Check[] = [
   ...credentials,
   ...roles,
   ...tokens,

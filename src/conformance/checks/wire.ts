@@ -1,7 +1,7 @@
 import { type Answer, at, listAt, said, saidAll, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** One error of each kind that costs nothing: 400, 401, 404, 405. */
 function errors(stage: Fixture): Promise<readonly Answer[]> {
@@ -220,4 +220,4 @@ const order = about({ id: 'order', subject: 'The order of checks', section: '1.3
 ]);
 
 /** What holds for every request (docs/protocol.md §1). */
-export const wireRows: readonly Check[] = [...problems, ...requestIds, ...order];
+export const wireChecks: readonly Check[] = [...problems, ...requestIds, ...order];

@@ -1,8 +1,8 @@
 import { type Answer, at, said, saidAll, taken, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { schemaViolations } from '../schema-violations.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 function madeScreen(stage: Fixture): Promise<{ name: string; answer: Answer }> {
   return stage.once('made screen', async () => {
@@ -19,7 +19,7 @@ function madeScreen(stage: Fixture): Promise<{ name: string; answer: Answer }> {
 }
 
 /** Screens (docs/protocol.md §5.3). */
-export const screenRows: readonly Check[] = about(
+export const screenChecks: readonly Check[] = about(
   { id: 'screen', subject: 'POST /v1/screens', section: '5.3' },
   [
     profile('201', '201 with its Location', '201, its Location', async (stage) => {

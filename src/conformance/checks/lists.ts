@@ -1,7 +1,7 @@
 import { at, listAt, said, saidAt, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { about, type Check, profile } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** A venue with three screens: the second is active, the third has a label and another name. */
 function threeScreens(stage: Fixture): Promise<{ venueId: string; ids: string[] }> {
@@ -49,7 +49,7 @@ async function paged(stage: Fixture): Promise<string> {
 }
 
 /** Lists, by the example of screens (docs/protocol.md §1.6). */
-export const listRows: readonly Check[] = about(
+export const listChecks: readonly Check[] = about(
   { id: 'list', subject: 'GET /v1/screens', section: '1.6' },
   [
     profile(

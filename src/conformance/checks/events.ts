@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { heartbeat, heartbeats, impression } from '../content.ts';
-import { about, type Check, profile, required } from '../row.ts';
-import type { Fixture } from '../stage.ts';
+import { about, type Check, profile, required } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** One batch of the TV that plays. */
 const post = async (stage: Fixture, body: unknown, headers: Record<string, string> = {}) =>
@@ -279,4 +279,4 @@ const durability = about({ id: 'events', subject: 'POST /devices/:id/events', se
 ]);
 
 /** What a TV reports (docs/protocol.md §2.5). */
-export const eventRows: readonly Check[] = [...documented, ...validation, ...durability];
+export const eventChecks: readonly Check[] = [...documented, ...validation, ...durability];
