@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { findMisfit } from '../../src/client/shape-mismatch.ts';
+import { findMismatch } from '../../src/client/shape-mismatch.ts';
 import { type Shape, shapes } from '../../src/client/shapes.ts';
 import { type Operation, operations } from '../../src/wire/operations.ts';
 import { type SchemaName, schemas } from '../../src/wire/schemas.ts';
@@ -71,16 +71,16 @@ it.each<[string, object, string | undefined]>([
   ['an item of another kind', { items: [{ n: 1 }, null] }, 'items[1]'],
   ['a member of an item', { items: [{ n: '1' }] }, 'items[0].n'],
   ['an object in place of a list', { items: { length: 0 } }, 'items'],
-])('%s', (_, change, misfit) => expect(findMisfit(shape, { ...good, ...change })).toBe(misfit));
+])('%s', (_, change, mismatch) => expect(findMismatch(shape, { ...good, ...change })).toBe(mismatch));
 
 it('takes a member that an older service does not have for an empty one', () => {
   const { note: _, code: __, ...older } = good;
-  expect(findMisfit(shape, older)).toBeUndefined();
+  expect(findMismatch(shape, older)).toBeUndefined();
   expect(older).toEqual(good);
   const { id: ___, ...lacking } = good;
-  expect(findMisfit(shape, lacking)).toBe('id');
+  expect(findMismatch(shape, lacking)).toBe('id');
 });
 
 it('is not taken in by what every object inherits', () => {
-  expect(findMisfit({ toString: 'object' } as unknown as Shape, {})).toBe('toString');
+  expect(findMismatch({ toString: 'object' } as unknown as Shape, {})).toBe('toString');
 });
