@@ -2,9 +2,9 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Role } from '../domain/records/role.ts';
 import { type Answer, listAt, said, textAt } from './answer.ts';
+import type { Cleanup } from './cleanup.ts';
 import { item } from './content.ts';
 import type { Send, Sent } from './send.ts';
-import type { Cleanup } from './cleanup.ts';
 
 /** A TV that was registered. */
 export interface Tv {

@@ -4,12 +4,12 @@ import type { MakeRequester } from '../client/requester.ts';
 import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
-import { type Manager, readRights, reasonToSkip } from './rights.ts';
-import type { Check, Level, Need, Outcome, Seen } from './check.ts';
 import { allChecks } from './all-checks.ts';
-import { makeSend } from './send.ts';
-import { Fixture } from './fixture.ts';
+import type { Check, Level, Need, Outcome, Seen } from './check.ts';
 import { Cleanup } from './cleanup.ts';
+import { Fixture } from './fixture.ts';
+import { type Manager, readRights, reasonToSkip } from './rights.ts';
+import { makeSend } from './send.ts';
 
 export interface ConformanceOptions extends Manager {
   certificates?: readonly string[] | undefined;

@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, accepted, at, said, saidAll, saidAt, status, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile, required } from '../check.ts';
+import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 const codes = '/v1/devices/provisioning-codes';
 /** The answer to making a code for a screen that nothing else happens to. */

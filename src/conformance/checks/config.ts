@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, said, saidAll, saidAt, status } from '../answer.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile, required, skip } from '../check.ts';
 import type { Fixture, Tv } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 /** The config of a TV for which none is stored, as far as the run can help it. */
 async function fallback(stage: Fixture): Promise<Answer> {

@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, said, saidAll, saidAt, textAt } from '../answer.ts';
-import { heartbeat, unknownId } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile } from '../check.ts';
+import { heartbeat, unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 const asked = (stage: Fixture, authorization: string) =>
   stage.send('GET', '/v1/me', { headers: { authorization } });

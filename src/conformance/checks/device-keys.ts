@@ -1,6 +1,6 @@
 import { type Answer, said, saidAll, status } from '../answer.ts';
-import { heartbeats, unknownId } from '../content.ts';
 import { about, type Check, profile, required } from '../check.ts';
+import { heartbeats, unknownId } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
 interface Call {

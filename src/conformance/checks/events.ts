@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, said, saidAll, saidAt, status, textAt } from '../answer.ts';
-import { heartbeat, heartbeats, impression } from '../content.ts';
 import { about, type Check, profile, required } from '../check.ts';
+import { heartbeat, heartbeats, impression } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** One batch of the TV that plays. */

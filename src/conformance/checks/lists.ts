@@ -1,6 +1,6 @@
 import { at, listAt, said, saidAt, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
 import { about, type Check, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** A venue with three screens: the second is active, the third has a label and another name. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, said, status } from '../answer.ts';
-import { item, items } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile, required, skip } from '../check.ts';
+import { item, items } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 /** What the TV that plays is answered. */
 const fetched = (stage: Fixture): Promise<Answer> =>

@@ -1,7 +1,7 @@
 import { at, listAt, said, saidAll, saidAt, textAt } from '../answer.ts';
+import { about, type Check, profile } from '../check.ts';
 import { item, items } from '../content.ts';
 import { schemaViolations } from '../schema-violations.ts';
-import { about, type Check, profile } from '../check.ts';
 
 /** How a playlist gets onto a screen (docs/protocol.md §5.4). */
 export const publishingChecks: readonly Check[] = about(

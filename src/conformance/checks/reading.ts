@@ -1,8 +1,8 @@
 import { type Answer, at, listAt, said, saidAt, textAt } from '../answer.ts';
-import { heartbeat, impression, item } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile } from '../check.ts';
+import { heartbeat, impression, item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 /** A TV that has reported two impressions of a campaign of its own, and two heartbeats. */
 function reported(

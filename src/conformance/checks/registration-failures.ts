@@ -1,6 +1,6 @@
 import { type Answer, said, saidAt, textAt } from '../answer.ts';
-import { deviceInfo } from '../content.ts';
 import { about, type Check, profile, skip } from '../check.ts';
+import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** One of those that nobody is given, for it has characters that codes leave out. It is the only unknown code of a run. */

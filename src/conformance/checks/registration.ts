@@ -1,9 +1,9 @@
 import { isKey } from '../../domain/api-key.ts';
 import { at, refused, said, saidAll, saidAt, status, textAt } from '../answer.ts';
-import { deviceInfo } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile, required } from '../check.ts';
+import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 /** Registers on a new screen with this deviceInfo. */
 const withInfo = async (stage: Fixture, info: unknown) =>

@@ -1,6 +1,6 @@
 import { type Answer, accepted, at, said, saidAll, saidAt, status, textAt } from '../answer.ts';
-import { item, unknownId } from '../content.ts';
 import { about, type Check, profile, required } from '../check.ts';
+import { item, unknownId } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
 interface Revoked {

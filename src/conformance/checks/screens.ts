@@ -1,8 +1,8 @@
 import { type Answer, at, said, saidAll, taken, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 function madeScreen(stage: Fixture): Promise<{ name: string; answer: Answer }> {
   return stage.once('made screen', async () => {

@@ -1,6 +1,6 @@
 import { type Answer, at, listAt, said, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
 import { about, type Check, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** A venue and its screen, outside of that to which a token is bound; and the token. */

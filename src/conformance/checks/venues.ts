@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, said, saidAll, saidAt, taken, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
-import { schemaViolations } from '../schema-violations.ts';
 import { about, type Check, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
 /** The answer to making a venue, and how it is called. */
 function madeVenue(stage: Fixture): Promise<{ name: string; answer: Answer }> {

@@ -1,8 +1,8 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { at, said, textAt } from '../answer.ts';
-import { item } from '../content.ts';
 import { about, type Check, profile } from '../check.ts';
+import { item } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** More than it takes for clocks that differ a little. */

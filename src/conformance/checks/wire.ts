@@ -1,6 +1,6 @@
 import { type Answer, at, listAt, said, saidAll, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
 import { about, type Check, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** One error of each kind that costs nothing: 400, 401, 404, 405. */

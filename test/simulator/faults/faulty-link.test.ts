@@ -31,9 +31,9 @@ function linkWith(...rules: string[]) {
     return { status: 202, headers: {}, bytes: Buffer.from(`{"received":${arrived.length}}`) };
   };
   const link = makeFaultyLink({
-    ...{ wire: { send }, clock, power, outage, chance: new SeededRandom('link') },
+    ...{ transport: { send }, clock, power, outage, random: new SeededRandom('link') },
     rules: rules.map(parseFault).filter(isLinkFault),
-    tally: { fault: (rule) => told.push(rule) },
+    counters: { fault: (rule) => told.push(rule) },
   });
   const text = async (url = eventsUrl) => {
     const chunks: Buffer[] = [];
@@ -141,7 +141,7 @@ describe('a power cut', () => {
   it('can be spared', async () => {
     const { text, power } = linkWith();
     power.cut('answered', 1);
-    power.spare();
+    power.cancelCut();
     expect(await text()).toBe('{"received":1}');
   });
 });

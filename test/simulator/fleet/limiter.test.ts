@@ -5,7 +5,7 @@ import { makeVirtualClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { turns } from '../../support/turns.ts';
 
 it('lets so many fast TVs be busy at a time, and the others in their order', async () => {
-  const turnstile = new ConcurrencyLimiter(2);
+  const limiter = new ConcurrencyLimiter(2);
   const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [
     [],
     [],
@@ -16,7 +16,7 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
       speed: Number.POSITIVE_INFINITY,
       startMs: 0,
       wall: systemClock,
-      turnstile,
+      limiter,
     });
     const ask = async () => {
       begun.push(tv);
@@ -40,14 +40,14 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
 });
 
 it('keeps no place for a step that was cancelled', async () => {
-  const turnstile = new ConcurrencyLimiter(1);
-  turnstile.enter();
+  const limiter = new ConcurrencyLimiter(1);
+  limiter.enter();
   const stepped: string[] = [];
-  const cancel = turnstile.wait(() => stepped.push('cancelled'));
-  turnstile.wait(() => stepped.push('next'));
+  const cancel = limiter.wait(() => stepped.push('cancelled'));
+  limiter.wait(() => stepped.push('next'));
   cancel();
-  turnstile.leave();
+  limiter.leave();
   await turns();
   expect(stepped).toEqual(['next']);
-  expect(turnstile.isOpen).toBe(true);
+  expect(limiter.isOpen).toBe(true);
 });
