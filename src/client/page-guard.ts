@@ -1,7 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 
 /**
- * A filter may leave many pages emptyPages: 10,000 pages of 200 are 2 million records without a
+ * A filter may leave many pages empty: 10,000 pages of 200 are 2 million records without a
  * match.
  */
 const maxEmptyPages = 10_000;
@@ -34,7 +34,7 @@ export function makePageGuard(list: string, cursor?: string) {
     if (nextCursor.length > maxCursorLength)
       throw endless(`a cursor has more than ${maxCursorLength} characters`);
     if (followed.has(nextCursor)) throw endless('a cursor was repeated');
-    if (emptyPages >= maxEmptyPages) throw endless(`${maxEmptyPages} in a row were emptyPages`);
+    if (emptyPages >= maxEmptyPages) throw endless(`${maxEmptyPages} in a row were empty`);
     followed.add(nextCursor);
   };
 }

@@ -19,7 +19,9 @@ import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
 
-/** Every row, in the order of a run: what a TV does first, what locks this address out last. */
+/**
+ * All checks in the order of a run: first what a TV does first, last what locks this address out.
+ */
 export const allChecks: readonly Check[] = [
   ...registrationChecks,
   ...registrationFailureChecks,

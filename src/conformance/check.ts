@@ -1,73 +1,79 @@
 import { SignageError } from '../domain/error.ts';
 import type { Fixture } from './fixture.ts';
 
-/** `required`: the service document itself says so. `profile`: this project decided so, in docs/protocol.md. */
+/**
+ * `required`: demanded by the service document. `profile`: decided by this project, in
+ * docs/protocol.md.
+ */
 export type Level = 'required' | 'profile';
 
-/** What a row needs that a run does not have by itself. */
+/** A requirement of a check that not every run fulfils. */
 export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
 
-/** What was seen: it holds when it is what was expected. As a list, what is wrong: it holds when there is nothing. */
+/**
+ * The observed result. A text passes if it equals `expected`. A list contains violations, and
+ * passes if it is empty.
+ */
 export type Seen = string | readonly string[];
-type Look = (stage: Fixture) => Promise<Seen>;
+type Run = (fixture: Fixture) => Promise<Seen>;
 
-/** One thing that a deployment must do. */
+/** One requirement on a deployment. */
 export interface Check {
-  /** Stable: `playlist.404`. */
+  /** Stable id, such as `playlist.404`. */
   id: string;
   level: Level;
-  /** Of docs/protocol.md. */
+  /** Section of docs/protocol.md. */
   section: string;
   title: string;
   expected: string;
-  look: Look;
+  run: Run;
   needs?: Need | undefined;
 }
 
-/** What became of a row. */
+/** The result of one check. */
 export interface Outcome extends Pick<Check, 'id' | 'level' | 'section' | 'title' | 'expected'> {
   result: 'pass' | 'fail' | 'skip';
-  /** `null` of a row that was skipped. */
+  /** `null` if the check was skipped. */
   seen: string | null;
-  /** Why it was skipped. */
+  /** Why the check was skipped; otherwise `null`. */
   reason: string | null;
 }
 
-type Unplaced = Omit<Check, 'section' | 'needs'>;
+type UngroupedCheck = Omit<Check, 'section' | 'needs'>;
 
-/** What rows have in common. */
-interface Subject extends Pick<Check, 'id' | 'section' | 'needs'> {
+/** What the checks of a group have in common. */
+interface CheckGroup extends Pick<Check, 'id' | 'section' | 'needs'> {
   subject: string;
 }
 
-const rowOf =
+const checkOf =
   (level: Level) =>
-  (id: string, title: string, expected: string, look: Look): Unplaced => ({
+  (id: string, title: string, expected: string, run: Run): UngroupedCheck => ({
     id,
     level,
     title,
     expected,
-    look,
+    run,
   });
 
-export const required = rowOf('required');
-export const profile = rowOf('profile');
+export const required = checkOf('required');
+export const profile = checkOf('profile');
 
-/** Rows about one thing: `id` stands before their ids, `subject` before their titles. */
-export function about(
-  { id, subject, section, needs }: Subject,
-  rows: readonly Unplaced[],
+/** Builds a group of checks. `id` is prepended to their ids and `subject` to their titles. */
+export function checkGroup(
+  { id, subject, section, needs }: CheckGroup,
+  checks: readonly UngroupedCheck[],
 ): Check[] {
-  return rows.map((row) => ({
-    ...row,
-    id: `${id}.${row.id}`,
-    title: `${subject}: ${row.title}`,
+  return checks.map((check) => ({
+    ...check,
+    id: `${id}.${check.id}`,
+    title: `${subject}: ${check.title}`,
     section,
     needs,
   }));
 }
 
-/** Ends a row that cannot be looked at here. */
+/** Skips the current check, because it cannot be run here. */
 export function skip(reason: string): never {
   throw new SignageError('skipped', reason);
 }

@@ -1,40 +1,43 @@
-import { type Answer, listAt, said, textAt } from './answer.ts';
+import { type Answer, listAt, statusAndCode, textAt } from './answer.ts';
 import type { Send, Sent } from './send.ts';
 
-/** What a run has made and must take away again. */
-interface Trace {
+/** A record created by a run, to be deleted at the end. */
+interface CreatedRecord {
   path: string;
   headers: Record<string, string>;
 }
 
-/** Venues take their screens with them, screens all else: tokens and tenants stand beside them. */
-const kept = ['/v1/venues', '/v1/tokens', '/v1/tenants'];
-const mostPages = 100;
+/**
+ * The collections whose records are deleted explicitly. Everything else belongs to a venue or a
+ * screen, and is deleted with it.
+ */
+const collections = ['/v1/venues', '/v1/tokens', '/v1/tenants'];
+const maxPages = 100;
 
-/** Notes what was made, whatever it was made for, and removes it. */
+/** Collects the records created by a run, and deletes them. */
 export class Cleanup {
-  readonly #made: Trace[] = [];
+  readonly #created: CreatedRecord[] = [];
 
-  /** Looks at an answer for something new. */
-  note(method: string, path: string, { headers = {} }: Sent, { status, json }: Answer): void {
+  /** Registers the record that a response has created, if any. */
+  register(method: string, path: string, { headers = {} }: Sent, { status, json }: Answer): void {
     const id = textAt(json, 'id');
-    if (method !== 'POST' || status !== 201 || !kept.includes(path) || id === '') return;
+    if (method !== 'POST' || status !== 201 || !collections.includes(path) || id === '') return;
     const tenant = headers['x-tenant-id'];
-    this.#made.push({
+    this.#created.push({
       path: `${path}/${id}`,
       headers: tenant === undefined ? {} : { 'x-tenant-id': tenant },
     });
   }
 
-  /** Removes all of it, the newest first. Answers what could not be removed, and why. */
+  /** Deletes all records, newest first. Returns those that could not be deleted, and why. */
   async remove(send: Send, key: string): Promise<string[]> {
     const left: string[] = [];
-    let isGone = false;
-    for (let one = this.#made.pop(); one; one = this.#made.pop()) {
+    let isUnreachable = false;
+    for (let one = this.#created.pop(); one; one = this.#created.pop()) {
       const { path, headers } = one;
       const remove = (what: string) => send('DELETE', what, { key, headers });
       try {
-        if (isGone) throw new Error('the service is gone');
+        if (isUnreachable) throw new Error('the service is unreachable');
         if (path.startsWith('/v1/venues/'))
           await emptyVenue(
             path.slice('/v1/venues/'.length),
@@ -42,9 +45,10 @@ export class Cleanup {
             remove,
           );
         const answer = await remove(path);
-        if (answer.status !== 204 && answer.status !== 404) left.push(`${path} (${said(answer)})`);
+        if (answer.status !== 204 && answer.status !== 404)
+          left.push(`${path} (${statusAndCode(answer)})`);
       } catch (error) {
-        isGone = true;
+        isUnreachable = true;
         left.push(`${path} (${(error as Error).message})`);
       }
     }
@@ -52,13 +56,16 @@ export class Cleanup {
   }
 }
 
-/** Deletes the screens of a venue, with their TVs. Ends also where nothing goes. */
+/**
+ * Deletes the screens of a venue with their TVs. Reads a limited number of pages, in case deleting
+ * has no effect.
+ */
 async function emptyVenue(
   venueId: string,
   get: (path: string) => Promise<Answer>,
   remove: (path: string) => Promise<Answer>,
 ): Promise<void> {
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const { json } = await get(`/v1/screens?venueId=${venueId}&limit=200`);
     const ids = listAt(json, 'items').map((screen) => textAt(screen, 'id'));
     if (ids.length === 0) return;

@@ -1,45 +1,49 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Role } from '../domain/records/role.ts';
-import { type Answer, listAt, said, textAt } from './answer.ts';
+import { type Answer, listAt, statusAndCode, textAt } from './answer.ts';
 import type { Cleanup } from './cleanup.ts';
 import { item } from './content.ts';
 import type { Send, Sent } from './send.ts';
 
-/** A TV that was registered. */
+/** A registered TV. */
 export interface Tv {
   deviceId: string;
   screenId: string;
   tenantId: string;
   apiKey: string;
-  /** The code that it registered with, and the answer. */
+  /** The pairing code that it registered with. */
   code: string;
+  /** The response to its registration. */
   registered: Answer;
-  /** Sends to `/devices/<its screen>/<what>` with its key. */
-  send(method: string, what: string, sent?: Sent): Promise<Answer>;
+  /** Sends a request to `/devices/<screen>/<path>` with its key. */
+  send(method: string, name: string, sent?: Sent): Promise<Answer>;
 }
 
 export interface FixtureOptions {
   send: Send;
-  traces: Cleanup;
-  /** The management token, and the tenant that it names. */
+  cleanup: Cleanup;
+  /** The management token. */
   token: string;
+  /** The tenant to act in, as `X-Tenant-Id`. */
   tenantId: string | undefined;
-  /** What everything is called that is made here. */
+  /** Prefix of the names of all created records. */
   name: string;
   clock: Clock;
   random: Random;
-  /** Ends waits. */
+  /** Ends waits early. */
   signal: AbortSignal | undefined;
 }
 
-/** Where the rows play: a venue of its own, with the screens and TVs that they ask for. What is made here is noted, to be removed. */
+/**
+ * Provides the checks with a venue, screens and TVs. Registers everything it creates for cleanup.
+ */
 export class Fixture {
   readonly name: string;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
   readonly #options: FixtureOptions;
-  readonly #known = new Map<string, Promise<unknown>>();
+  readonly #results = new Map<string, Promise<unknown>>();
   #count = 0;
 
   constructor(options: FixtureOptions) {
@@ -49,14 +53,14 @@ export class Fixture {
     this.#options = options;
   }
 
-  /** One request, whatever the answer. */
+  /** Sends one request and resolves with any response. */
   async send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
     const answer = await this.#options.send(method, path, sent);
-    this.#options.traces.note(method, path, sent, answer);
+    this.#options.cleanup.register(method, path, sent, answer);
     return answer;
   }
 
-  /** The same as the manager whose token the run was given. */
+  /** Sends a request with the management token of the run. */
   manage(
     method: string,
     path: string,
@@ -71,97 +75,101 @@ export class Fixture {
     });
   }
 
-  /** The same, leaving open which tenant is meant. */
+  /** Sends a request with the management token but without `X-Tenant-Id`. */
   manageAnywhere(method: string, path: string): Promise<Answer> {
     return this.send(method, path, { key: this.#options.token });
   }
 
-  /** One request with a token that `token` has made. */
+  /** Sends a request with a token created by `token`. */
   async as(token: Promise<string>, method: string, path: string, body?: unknown): Promise<Answer> {
     return this.send(method, path, { key: await token, ...(body !== undefined && { body }) });
   }
 
-  /** As `manage`, for what has to succeed before a row can be looked at. Throws `set_up_failed`. */
-  async made(method: string, path: string, body?: unknown): Promise<unknown> {
-    return succeeded(await this.manage(method, path, body), `${method} ${path}`);
+  /** Like `manage`, for setup that must succeed: returns the body. Throws `set_up_failed`. */
+  async requireOk(method: string, path: string, body?: unknown): Promise<unknown> {
+    return bodyOfSuccess(await this.manage(method, path, body), `${method} ${path}`);
   }
 
-  /** What is made at the first call, the same for all of the run. */
-  once<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const known = this.#known.get(what) ?? make();
-    this.#known.set(what, known);
-    return known as Promise<T>;
+  /** Returns the result of the first call with this name. Shared by all checks of a run. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const result = this.#results.get(name) ?? make();
+    this.#results.set(name, result);
+    return result as Promise<T>;
   }
 
-  /** A number that no other call gets, from 1. */
-  next(): number {
+  /** Returns a number unique in this run, from 1. */
+  nextNumber(): number {
     return ++this.#count;
   }
 
-  /** A moment that events of one row share, by which they are found again. */
-  moment(): number {
-    return 1_760_000_000 + this.next();
+  /** Returns a timestamp unique to one check, by which its events can be found again. */
+  uniqueTimestamp(): number {
+    return 1_760_000_000 + this.nextNumber();
   }
 
-  /** A fresh `Idempotency-Key`. */
-  key(): string {
+  /** Returns a new `Idempotency-Key`. */
+  idempotencyKey(): string {
     return Buffer.from(this.#options.random(16)).toString('hex');
   }
 
-  /** The id of a new venue. */
-  async newVenue(name = `${this.name} ${this.next()}`): Promise<string> {
-    return textAt(await this.made('POST', '/v1/venues', { name, labels: this.labels() }), 'id');
+  /** Creates a venue and returns its id. */
+  async newVenue(name = `${this.name} ${this.nextNumber()}`): Promise<string> {
+    return textAt(
+      await this.requireOk('POST', '/v1/venues', { name, labels: this.labels() }),
+      'id',
+    );
   }
 
-  /** The one in which everything plays that needs no other. */
+  /** Returns the id of the shared venue, for checks that need no venue of their own. */
   venue(): Promise<string> {
     return this.once('venue', () => this.newVenue(this.name));
   }
 
+  /** Marks the created records. */
   labels(): Record<string, string> {
     return { 'signage-conformance': this.name };
   }
 
-  /** The id of a new screen. */
+  /** Creates a screen and returns its id. */
   async screen(venueId?: string): Promise<string> {
     const body = {
       venueId: venueId ?? (await this.venue()),
-      name: `Screen ${this.next()}`,
+      name: `Screen ${this.nextNumber()}`,
       labels: this.labels(),
     };
-    return textAt(await this.made('POST', '/v1/screens', body), 'id');
+    return textAt(await this.requireOk('POST', '/v1/screens', body), 'id');
   }
 
-  /** A new code, for a new screen unless one is named. */
+  /** Creates a pairing code for the given screen, or for a new one. */
   async code(screenId?: string): Promise<{ code: string; screenId: string }> {
     const id = screenId ?? (await this.screen());
     return {
       code: textAt(
-        await this.made('POST', '/v1/devices/provisioning-codes', { screenId: id }),
+        await this.requireOk('POST', '/v1/devices/provisioning-codes', { screenId: id }),
         'code',
       ),
       screenId: id,
     };
   }
 
-  /** The code of a screen on which nothing is bound: for registrations that are to be refused. */
+  /** Returns an unused code, for registrations that must be rejected. */
   spareCode(): Promise<string> {
     return this.once('spare code', async () => (await this.code()).code);
   }
 
-  /** Registers with a code, whatever the answer. */
+  /** Registers with a code and resolves with any response. */
   register(pairingCode: string, deviceInfo: unknown = {}, sent: Sent = {}): Promise<Answer> {
     return this.send('POST', '/devices/register', { body: { pairingCode, deviceInfo }, ...sent });
   }
 
-  /** A new TV, on a new screen unless one is named. */
+  /** Registers a TV on the given screen, or on a new one. */
   async newTv(screen?: string): Promise<Tv> {
     const { code, screenId } = await this.code(screen);
     const registered = await this.register(code);
-    const json = succeeded(registered, 'POST /devices/register');
+    const json = bodyOfSuccess(registered, 'POST /devices/register');
     const apiKey = textAt(json, 'apiKey');
-    const send = (method: string, what: string, sent: Sent = {}) =>
-      this.send(method, `/devices/${screenId}/${what}`, { key: apiKey, ...sent });
+    const send = (method: string, name: string, sent: Sent = {}) =>
+      this.send(method, `/devices/${screenId}/${name}`, { key: apiKey, ...sent });
     return {
       deviceId: textAt(json, 'deviceId'),
       screenId,
@@ -173,35 +181,35 @@ export class Fixture {
     };
   }
 
-  /** A TV that plays: it has a playlist, and nothing else happens to it. */
+  /** Returns a shared TV that has a playlist. Checks must not change it. */
   tv(): Promise<Tv> {
     return this.once('tv', async () => {
       const tv = await this.newTv();
-      await this.made('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+      await this.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
       return tv;
     });
   }
 
-  /** A TV that was bound and has neither playlist nor config. */
+  /** Returns a shared TV without playlist and config. */
   plainTv(): Promise<Tv> {
     return this.once('plain TV', () => this.newTv());
   }
 
-  /** A token of this role, which sees the whole tenant, or these venues only. */
+  /** Returns a shared token of this role, for the whole tenant or for these venues. */
   token(role: Role, venueIds?: readonly string[]): Promise<string> {
     return this.once(`token ${role} ${venueIds ?? ''}`, async () => {
       const body = {
-        name: `${this.name} ${role} ${this.next()}`,
+        name: `${this.name} ${role} ${this.nextNumber()}`,
         role,
         ...(venueIds && { venueIds }),
       };
-      return textAt(await this.made('POST', '/v1/tokens', body), 'token');
+      return textAt(await this.requireOk('POST', '/v1/tokens', body), 'token');
     });
   }
 
-  /** The events of a TV at this moment, as the service lists them, newest first. */
+  /** Returns the stored events of a TV with this timestamp, newest first. */
   async stored(tv: Tv, timestamp: number): Promise<readonly unknown[]> {
-    const listed = await this.made('GET', `/v1/events?deviceId=${tv.deviceId}&limit=200`);
+    const listed = await this.requireOk('GET', `/v1/events?deviceId=${tv.deviceId}&limit=200`);
     const events = listAt(listed, 'items').map((one) => (one as { event?: unknown } | null)?.event);
     return events.filter(
       (event) => (event as { timestamp?: unknown } | null)?.timestamp === timestamp,
@@ -209,7 +217,7 @@ export class Fixture {
   }
 }
 
-function succeeded(answer: Answer, what: string): unknown {
+function bodyOfSuccess(answer: Answer, name: string): unknown {
   if (answer.status >= 200 && answer.status < 300) return answer.json;
-  throw new SignageError('set_up_failed', `${what} answered ${said(answer)}`);
+  throw new SignageError('set_up_failed', `${name} answered ${statusAndCode(answer)}`);
 }

@@ -201,7 +201,7 @@ describe('signage api --paginate', () => {
     const begun = await stubbed(['GET', '/v1/x?cursor=a', '--paginate'], page('a'));
     expect([begun.run.code, begun.heard.length]).toEqual([7, 1]);
     expect(begun.run.stderr).toContain(
-      'The pages of this list do not end: a cursor came for the second time.',
+      'The pages of this list do not end: a cursor was repeated.',
     );
   });
 });

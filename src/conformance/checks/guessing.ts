@@ -1,51 +1,54 @@
-import { type Answer, said } from '../answer.ts';
-import { about, type Check, profile } from '../check.ts';
+import { type Answer, statusAndCode } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
 import type { Fixture } from '../fixture.ts';
 
-const allowed = 10;
+const allowedGuesses = 10;
 
-/** Sends unknown codes until it is refused, and no more than it takes. */
-function lockedOut(stage: Fixture): Promise<Answer> {
-  return stage.once('locked out', async () => {
-    let answer = await stage.register('1O0ILIL1');
-    for (let n = 0; n < allowed && answer.status !== 429; n++)
-      answer = await stage.register('1O0ILIL1');
+/** Sends unknown codes until the address is locked out, and no more than necessary. */
+function lockedOut(fixture: Fixture): Promise<Answer> {
+  return fixture.once('locked out', async () => {
+    let answer = await fixture.register('1O0ILIL1');
+    for (let n = 0; n < allowedGuesses && answer.status !== 429; n++)
+      answer = await fixture.register('1O0ILIL1');
     return answer;
   });
 }
 
-/** What slows guessing (docs/protocol.md §3.5). They come last: after them, registrations from this address are refused for a while. */
-export const guessingChecks: readonly Check[] = about(
+/**
+ * Checks of the guess limit (docs/protocol.md §3.5). They run last, because registrations from this
+ * address are rejected for a while afterwards.
+ */
+export const guessingChecks: readonly Check[] = checkGroup(
   { id: 'guessing', subject: 'POST /devices/register', section: '3.5', needs: 'guessing' },
   [
     profile(
       '429',
       '429 after ten unknown codes from one address',
       '429 too_many_attempts',
-      async (stage) => said(await lockedOut(stage)),
+      async (fixture) => statusAndCode(await lockedOut(fixture)),
     ),
     profile(
       'retry-after',
-      'it says when to come again: Retry-After, in whole seconds',
+      'the 429 has Retry-After, in whole seconds',
       'whole seconds',
-      async (stage) => {
-        const wait = (await lockedOut(stage)).headers['retry-after'] ?? 'none';
+      async (fixture) => {
+        const wait = (await lockedOut(fixture)).headers['retry-after'] ?? 'none';
         return /^[1-9]\d{0,3}$/.test(wait) ? 'whole seconds' : wait;
       },
     ),
     profile(
       'trusted',
-      'codes of a tenant whose token works from there still bind',
+      'codes of a tenant whose token is used from this address still work',
       '201',
-      async (stage) => {
-        const { code } = await stage.code();
-        await lockedOut(stage);
-        return said(await stage.register(code));
+      async (fixture) => {
+        const { code } = await fixture.code();
+        await lockedOut(fixture);
+        return statusAndCode(await fixture.register(code));
       },
     ),
-    profile('only', 'nothing else from there is refused', '200', async (stage) => {
-      await lockedOut(stage);
-      return said(await (await stage.tv()).send('GET', 'config'));
+    profile('only', 'other requests from this address still work', '200', async (fixture) => {
+      await lockedOut(fixture);
+      return statusAndCode(await (await fixture.tv()).send('GET', 'config'));
     }),
   ],
 );

@@ -1,73 +1,83 @@
-import { type Answer, at, listAt, said, textAt } from '../answer.ts';
-import { about, type Check, profile } from '../check.ts';
+import { type Answer, at, listAt, statusAndCode, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** A venue and its screen, outside of that to which a token is bound; and the token. */
+/** Sets up a venue with a TV, and a token bound to another venue. */
 async function outside(
-  stage: Fixture,
+  fixture: Fixture,
 ): Promise<{ token: Promise<string>; venueId: string; screenId: string; deviceId: string }> {
-  return stage.once('outside', async () => {
-    const venueId = await stage.newVenue();
-    const { screenId, deviceId } = await stage.newTv(await stage.screen(venueId));
-    return { token: stage.token('operator', [await stage.venue()]), venueId, screenId, deviceId };
+  return fixture.once('outside', async () => {
+    const venueId = await fixture.newVenue();
+    const { screenId, deviceId } = await fixture.newTv(await fixture.screen(venueId));
+    return {
+      token: fixture.token('operator', [await fixture.venue()]),
+      venueId,
+      screenId,
+      deviceId,
+    };
   });
 }
 
-/** Whether a record that may not be known of is answered as one that there is not, but for the ids of the request. */
+/**
+ * Checks that a record hidden from the token is answered exactly like an unknown one, apart from
+ * ids.
+ */
 async function sameAsUnknown(
-  stage: Fixture,
+  fixture: Fixture,
   token: Promise<string>,
   path: (id: string) => string,
   id: string,
 ): Promise<string> {
   const bare = ({ text }: Answer, own: string) =>
     text.replaceAll(own, '…').replaceAll(/"requestId":"[^"]*"/g, '');
-  const [foreign, unknown] = [
-    await stage.as(token, 'GET', path(id)),
-    await stage.as(token, 'GET', path(unknownId)),
-  ];
-  return `${said(foreign)}, ${bare(foreign, id) === bare(unknown, unknownId) ? 'as an unknown one' : 'unlike an unknown one'}`;
+  const foreign = await fixture.as(token, 'GET', path(id));
+  const unknown = await fixture.as(token, 'GET', path(unknownId));
+  return `${statusAndCode(foreign)}, ${bare(foreign, id) === bare(unknown, unknownId) ? 'as an unknown one' : 'unlike an unknown one'}`;
 }
 
-const bound = about(
+const bound = checkGroup(
   { id: 'bound-token', subject: 'A token bound to venues', section: '5.8', needs: 'tokens' },
   [
     profile(
       'venue',
-      'a venue outside is 404, exactly as one that there is not',
+      'another venue is 404, exactly like an unknown one',
       '404 venue_not_found, as an unknown one',
-      async (stage) => {
-        const { token, venueId } = await outside(stage);
-        return sameAsUnknown(stage, token, (id) => `/v1/venues/${id}`, venueId);
+      async (fixture) => {
+        const { token, venueId } = await outside(fixture);
+        return sameAsUnknown(fixture, token, (id) => `/v1/venues/${id}`, venueId);
       },
     ),
     profile(
       'screen',
-      'a screen outside is 404, exactly as one that there is not',
+      'a screen of another venue is 404, exactly like an unknown one',
       '404 screen_not_found, as an unknown one',
-      async (stage) => {
-        const { token, screenId } = await outside(stage);
-        return sameAsUnknown(stage, token, (id) => `/v1/screens/${id}`, screenId);
+      async (fixture) => {
+        const { token, screenId } = await outside(fixture);
+        return sameAsUnknown(fixture, token, (id) => `/v1/screens/${id}`, screenId);
       },
     ),
     profile(
       'device',
-      'a device outside is 404, exactly as one that there is not',
+      'a device of another venue is 404, exactly like an unknown one',
       '404 device_not_found, as an unknown one',
-      async (stage) => {
-        const { token, deviceId } = await outside(stage);
-        return sameAsUnknown(stage, token, (id) => `/v1/devices/${id}`, deviceId);
+      async (fixture) => {
+        const { token, deviceId } = await outside(fixture);
+        return sameAsUnknown(fixture, token, (id) => `/v1/devices/${id}`, deviceId);
       },
     ),
-    profile('list', 'lists show what is inside only', '200, 1 venue', async (stage) => {
-      const answer = await stage.as((await outside(stage)).token, 'GET', '/v1/venues?limit=200');
-      return `${said(answer)}, ${listAt(answer.json, 'items').length} venue`;
+    profile('list', 'lists contain only records of its venues', '200, 1 venue', async (fixture) => {
+      const answer = await fixture.as(
+        (await outside(fixture)).token,
+        'GET',
+        '/v1/venues?limit=200',
+      );
+      return `${statusAndCode(answer)}, ${listAt(answer.json, 'items').length} venue`;
     }),
-    profile('inside', 'what is inside may be changed', '200', async (stage) => {
-      const { token } = await outside(stage);
-      return said(
-        await stage.as(token, 'PATCH', `/v1/screens/${await stage.screen()}`, {
+    profile('inside', 'records of its venues can be changed', '200', async (fixture) => {
+      const { token } = await outside(fixture);
+      return statusAndCode(
+        await fixture.as(token, 'PATCH', `/v1/screens/${await fixture.screen()}`, {
           labels: { seen: 'yes' },
         }),
       );
@@ -75,68 +85,66 @@ const bound = about(
   ],
 );
 
-/** A second tenant, with a venue in it that was made there. */
-function otherTenant(stage: Fixture): Promise<{ tenantId: string; venueId: string }> {
-  return stage.once('other tenant', async () => {
+/** Creates a second tenant with a venue. */
+function otherTenant(fixture: Fixture): Promise<{ tenantId: string; venueId: string }> {
+  return fixture.once('other tenant', async () => {
     const tenantId = textAt(
-      await stage.made('POST', '/v1/tenants', { name: `${stage.name} tenant` }),
+      await fixture.requireOk('POST', '/v1/tenants', { name: `${fixture.name} tenant` }),
       'id',
     );
-    const { json } = await stage.manage(
+    const { json } = await fixture.manage(
       'POST',
       '/v1/venues',
-      { name: stage.name },
+      { name: fixture.name },
       { headers: { 'x-tenant-id': tenantId } },
     );
     return { tenantId, venueId: textAt(json, 'id') };
   });
 }
 
-const tenants = about(
+const tenants = checkGroup(
   { id: 'tenant', subject: 'Another tenant', section: '5.1', needs: 'tenants' },
   [
     profile(
       'record',
-      'its record is 404, exactly as one that there is not',
+      'its record is 404, exactly like an unknown one',
       '404 venue_not_found, the same',
-      async (stage) => {
-        const { venueId } = await otherTenant(stage);
-        const [foreign, unknown] = [
-          await stage.manage('GET', `/v1/venues/${venueId}`),
-          await stage.manage('GET', `/v1/venues/${unknownId}`),
-        ];
-        return `${said(foreign)}, ${at(foreign.json, 'detail') === at(unknown.json, 'detail') ? 'the same' : 'another detail'}`;
+      async (fixture) => {
+        const { venueId } = await otherTenant(fixture);
+        const foreign = await fixture.manage('GET', `/v1/venues/${venueId}`);
+        const unknown = await fixture.manage('GET', `/v1/venues/${unknownId}`);
+        return `${statusAndCode(foreign)}, ${at(foreign.json, 'detail') === at(unknown.json, 'detail') ? 'the same' : 'another detail'}`;
       },
     ),
-    profile('name', 'a name is free there that is taken here', '201', async (stage) => {
-      await stage.venue();
-      return (await otherTenant(stage)).venueId === '' ? 'refused' : '201';
+    profile('name', 'a name taken in one tenant is allowed in another', '201', async (fixture) => {
+      await fixture.venue();
+      return (await otherTenant(fixture)).venueId === '' ? 'refused' : '201';
     }),
     profile(
       'required',
       'with several tenants a platform token must name one',
       '400 tenant_required',
-      async (stage) => {
-        await otherTenant(stage);
-        return said(await stage.manageAnywhere('GET', '/v1/venues'));
+      async (fixture) => {
+        await otherTenant(fixture);
+        return statusAndCode(await fixture.manageAnywhere('GET', '/v1/venues'));
       },
     ),
   ],
 );
 
-const unknown = about({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1' }, [
+const unknown = checkGroup({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1' }, [
   profile(
     'unknown',
-    'a tenant that there is not is 404 tenant_not_found',
+    'an unknown tenant is 404 tenant_not_found',
     '404 tenant_not_found',
-    async (stage) =>
-      said(
-        await stage.manage('GET', '/v1/venues', undefined, {
+    async (fixture) =>
+      statusAndCode(
+        await fixture.manage('GET', '/v1/venues', undefined, {
           headers: { 'x-tenant-id': unknownId },
         }),
       ),
   ),
 ]);
 
-/** What is not there for those who may not know of it (docs/protocol.md §5.1, §5.8). */
+/** Checks of isolation between tenants and venues (docs/protocol.md §5.1, §5.8). */
 export const tenancyChecks: readonly Check[] = [...bound, ...unknown, ...tenants];

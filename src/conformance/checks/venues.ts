@@ -1,40 +1,48 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, said, saidAll, saidAt, taken, textAt } from '../answer.ts';
-import { about, type Check, profile } from '../check.ts';
+import {
+  type Answer,
+  allStatusesAndCodes,
+  at,
+  conflictAndId,
+  statusAndCode,
+  statusAndPaths,
+  textAt,
+} from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 import { schemaViolations } from '../schema-violations.ts';
 
-/** The answer to making a venue, and how it is called. */
-function madeVenue(stage: Fixture): Promise<{ name: string; answer: Answer }> {
-  return stage.once('made venue', async () => {
-    const name = `${stage.name} ${stage.next()}`;
+/** Creates a venue and returns its name and the response. */
+function createdVenue(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
+  return fixture.once('made venue', async () => {
+    const name = `${fixture.name} ${fixture.nextNumber()}`;
     const body = {
       name,
       address: '1 High Street',
       timezone: 'Europe/Berlin',
-      labels: stage.labels(),
+      labels: fixture.labels(),
     };
-    return { name, answer: await stage.manage('POST', '/v1/venues', body) };
+    return { name, answer: await fixture.manage('POST', '/v1/venues', body) };
   });
 }
 
-const venueOf = async (stage: Fixture, name: string) =>
-  stage.manage('POST', '/v1/venues', { name });
-const venues = about({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }, [
-  profile('201', '201 with its Location', '201, its Location', async (stage) => {
-    const { answer } = await madeVenue(stage);
+const createVenue = async (fixture: Fixture, name: string) =>
+  fixture.manage('POST', '/v1/venues', { name });
+const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }, [
+  profile('201', '201 with its Location', '201, its Location', async (fixture) => {
+    const { answer } = await createdVenue(fixture);
     const isPlace = (answer.headers.location ?? '').endsWith(
       `/v1/venues/${textAt(answer.json, 'id')}`,
     );
-    return `${said(answer)}, ${isPlace ? 'its Location' : 'another Location'}`;
+    return `${statusAndCode(answer)}, ${isPlace ? 'its Location' : 'another Location'}`;
   }),
   profile(
     'members',
     'id, tenantId, name, address, timezone, labels, createdAt, updatedAt',
-    'all of them, each of its type',
-    async (stage) =>
-      schemaViolations((await madeVenue(stage)).answer.json, {
+    'all members with the right types',
+    async (fixture) =>
+      schemaViolations((await createdVenue(fixture)).answer.json, {
         id: 'uuid',
         tenantId: 'uuid',
         name: 'text',
@@ -47,89 +55,98 @@ const venues = about({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }
   ),
   profile(
     'null',
-    'what was left out is null, and there are no labels',
+    'missing members are null, and labels are empty',
     'null, null, {}',
-    async (stage) => {
-      const { json } = await venueOf(stage, `${stage.name} ${stage.next()}`);
+    async (fixture) => {
+      const { json } = await createVenue(fixture, `${fixture.name} ${fixture.nextNumber()}`);
       return `${at(json, 'address')}, ${at(json, 'timezone')}, ${JSON.stringify(at(json, 'labels'))}`;
     },
   ),
   profile(
     '409',
-    '409 for a name that is taken, without regard to case, with the id that has it',
+    '409 for a taken name, case-insensitively, with the id of the other venue',
     '409 name_taken, its id',
-    async (stage) => {
-      const { name, answer } = await madeVenue(stage);
-      return taken(await venueOf(stage, `  ${name.toUpperCase()} `), at(answer.json, 'id'));
+    async (fixture) => {
+      const { name, answer } = await createdVenue(fixture);
+      return conflictAndId(
+        await createVenue(fixture, `  ${name.toUpperCase()} `),
+        at(answer.json, 'id'),
+      );
     },
   ),
   profile(
     '400.name',
-    '400 for a name that is empty, or has a slash',
+    '400 for a name that is empty or contains a slash',
     '400 invalid_request at /name, 400 invalid_request at /name',
-    async (stage) =>
-      [await venueOf(stage, ' '), await venueOf(stage, `${stage.name}/2`)].map(saidAt).join(', '),
+    async (fixture) =>
+      [await createVenue(fixture, ' '), await createVenue(fixture, `${fixture.name}/2`)]
+        .map(statusAndPaths)
+        .join(', '),
   ),
   profile(
     '400.name.invisible',
-    '400 for a name with a character that nobody sees, or that turns the direction of text',
+    '400 for a name with an invisible or bidirectional control character',
     '400 invalid_request at /name, 400 invalid_request at /name',
-    async (stage) =>
-      [await venueOf(stage, `${stage.name}\u200b2`), await venueOf(stage, `${stage.name}\u202e2`)]
-        .map(saidAt)
+    async (fixture) =>
+      [
+        await createVenue(fixture, `${fixture.name}\u200b2`),
+        await createVenue(fixture, `${fixture.name}\u202e2`),
+      ]
+        .map(statusAndPaths)
         .join(', '),
   ),
   profile(
     '400.timezone',
-    '400 for a time zone that there is not',
+    '400 for an unknown time zone',
     '400 invalid_request at /timezone',
-    async (stage) =>
-      saidAt(
-        await stage.manage('POST', '/v1/venues', {
-          name: `${stage.name} x`,
+    async (fixture) =>
+      statusAndPaths(
+        await fixture.manage('POST', '/v1/venues', {
+          name: `${fixture.name} x`,
           timezone: 'Mars/Base',
         }),
       ),
   ),
   profile(
     '400.unknown',
-    '400 for a member that is not known: a typo must not pass',
+    '400 for an unknown member, so that typos are noticed',
     '400',
-    async (stage) =>
+    async (fixture) =>
       String(
-        (await stage.manage('POST', '/v1/venues', { name: `${stage.name} y`, adress: 'x' })).status,
+        (await fixture.manage('POST', '/v1/venues', { name: `${fixture.name} y`, adress: 'x' }))
+          .status,
       ),
   ),
 ]);
 
-const venueChanges = about({ id: 'venue', subject: '/v1/venues/:id', section: '5.1' }, [
-  profile('get', 'GET answers the record', 'the same', async (stage) => {
-    const { answer } = await madeVenue(stage);
-    const found = await stage.made('GET', `/v1/venues/${textAt(answer.json, 'id')}`);
+const venueChanges = checkGroup({ id: 'venue', subject: '/v1/venues/:id', section: '5.1' }, [
+  profile('get', 'GET returns the record', 'the same', async (fixture) => {
+    const { answer } = await createdVenue(fixture);
+    const found = await fixture.requireOk('GET', `/v1/venues/${textAt(answer.json, 'id')}`);
     return isDeepStrictEqual(found, answer.json) ? 'the same' : JSON.stringify(found);
   }),
   profile(
     '404',
-    '404 for an unknown venue, and for an id that is none',
+    '404 for an unknown venue, and for a malformed id',
     '404 venue_not_found, 404 venue_not_found',
-    async (stage) =>
-      saidAll([
-        await stage.manage('GET', `/v1/venues/${unknownId}`),
-        await stage.manage('GET', '/v1/venues/lobby'),
+    async (fixture) =>
+      allStatusesAndCodes([
+        await fixture.manage('GET', `/v1/venues/${unknownId}`),
+        await fixture.manage('GET', '/v1/venues/lobby'),
       ]),
   ),
   profile(
     'patch',
-    'PATCH is a merge patch: null empties, what is left out stays',
+    'PATCH is a merge patch: null clears, missing members stay',
     'null, the same name, {"wing":"east"}',
-    async (stage) => {
-      const name = `${stage.name} ${stage.next()}`;
-      const made = await stage.made('POST', '/v1/venues', {
+    async (fixture) => {
+      const name = `${fixture.name} ${fixture.nextNumber()}`;
+      const made = await fixture.requireOk('POST', '/v1/venues', {
         name,
         address: 'x',
         labels: { floor: '1', wing: 'west' },
       });
-      const changed = await stage.made('PATCH', `/v1/venues/${textAt(made, 'id')}`, {
+      const changed = await fixture.requireOk('PATCH', `/v1/venues/${textAt(made, 'id')}`, {
         address: null,
         labels: { floor: null, wing: 'east' },
       });
@@ -138,24 +155,27 @@ const venueChanges = about({ id: 'venue', subject: '/v1/venues/:id', section: '5
   ),
   profile(
     'delete',
-    'DELETE is 204, and the venue is gone',
+    'DELETE is 204, and removes the venue',
     '204, 404 venue_not_found',
-    async (stage) => {
-      const path = `/v1/venues/${await stage.newVenue()}`;
-      return saidAll([await stage.manage('DELETE', path), await stage.manage('GET', path)]);
+    async (fixture) => {
+      const path = `/v1/venues/${await fixture.newVenue()}`;
+      return allStatusesAndCodes([
+        await fixture.manage('DELETE', path),
+        await fixture.manage('GET', path),
+      ]);
     },
   ),
   profile(
     'delete.409',
-    '409 for a venue that has screens',
+    'DELETE is 409 for a venue with screens',
     '409 venue_not_empty',
-    async (stage) => {
-      const venueId = await stage.newVenue();
-      await stage.screen(venueId);
-      return said(await stage.manage('DELETE', `/v1/venues/${venueId}`));
+    async (fixture) => {
+      const venueId = await fixture.newVenue();
+      await fixture.screen(venueId);
+      return statusAndCode(await fixture.manage('DELETE', `/v1/venues/${venueId}`));
     },
   ),
 ]);
 
-/** Venues (docs/protocol.md §5.1, §5.3). */
+/** Checks of venues (docs/protocol.md §5.1, §5.3). */
 export const venueChecks: readonly Check[] = [...venues, ...venueChanges];

@@ -1,31 +1,34 @@
-import { type Answer, at, listAt, said, saidAll, textAt } from '../answer.ts';
-import { about, type Check, profile } from '../check.ts';
+import { type Answer, allStatusesAndCodes, at, listAt, statusAndCode, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** One error of each kind that costs nothing: 400, 401, 404, 405. */
-function errors(stage: Fixture): Promise<readonly Answer[]> {
-  return stage.once('errors', async () => {
-    const { send, screenId } = await stage.tv();
+/** Provokes one error of violations harmless kind: 400, 401, 404, 405. */
+function errors(fixture: Fixture): Promise<readonly Answer[]> {
+  return fixture.once('errors', async () => {
+    const { send, screenId } = await fixture.tv();
     return [
       await send('POST', 'events', { body: [{ type: 'heartbeat' }] }),
-      await stage.send('GET', `/devices/${screenId}/config`),
-      await stage.manage('GET', `/v1/screens/${unknownId}`),
-      await stage.send('PUT', `/devices/${screenId}/config`),
+      await fixture.send('GET', `/devices/${screenId}/config`),
+      await fixture.manage('GET', `/v1/screens/${unknownId}`),
+      await fixture.send('PUT', `/devices/${screenId}/config`),
     ];
   });
 }
 
-/** What is not so, of how many answers. */
-const each = (answers: readonly Answer[], wrong: (answer: Answer) => string | undefined) =>
+/** Returns the violations found in the responses. */
+const violations = (
+  answers: readonly Answer[],
+  violationOf: (answer: Answer) => string | undefined,
+) =>
   answers.flatMap((answer) => {
-    const what = wrong(answer);
-    return what === undefined ? [] : [`${answer.status}: ${what}`];
+    const violation = violationOf(answer);
+    return violation === undefined ? [] : [`${answer.status}: ${violation}`];
   });
 
-const problems = about({ id: 'error', subject: 'An error', section: '1.4' }, [
-  profile('type', 'is application/problem+json', 'each of them', async (stage) =>
-    each(await errors(stage), ({ headers }) =>
+const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }, [
+  profile('type', 'is application/problem+json', 'each of them', async (fixture) =>
+    violations(await errors(fixture), ({ headers }) =>
       headers['content-type']?.startsWith('application/problem+json')
         ? undefined
         : String(headers['content-type']),
@@ -35,8 +38,8 @@ const problems = about({ id: 'error', subject: 'An error', section: '1.4' }, [
     'members',
     'has type, title, status, detail, code and requestId',
     'each of them',
-    async (stage) =>
-      each(await errors(stage), ({ json, status }) => {
+    async (fixture) =>
+      violations(await errors(fixture), ({ json, status }) => {
         const missing = ['type', 'title', 'detail', 'code', 'requestId'].filter(
           (name) => textAt(json, name) === '',
         );
@@ -47,17 +50,17 @@ const problems = about({ id: 'error', subject: 'An error', section: '1.4' }, [
             : `status ${at(json, 'status')}`;
       }),
   ),
-  profile('request-id', 'says the X-Request-Id as its requestId', 'each of them', async (stage) =>
-    each(await errors(stage), ({ headers, json }) =>
+  profile('request-id', 'has the X-Request-Id as requestId', 'each of them', async (fixture) =>
+    violations(await errors(fixture), ({ headers, json }) =>
       headers['x-request-id'] === textAt(json, 'requestId') ? undefined : 'another',
     ),
   ),
   profile(
     'complaints',
-    'names what is wrong by path and message, with invalid_request',
+    'names each invalid_request error by path and message',
     'a path and a message',
-    async (stage) => {
-      const [invalid] = await errors(stage);
+    async (fixture) => {
+      const [invalid] = await errors(fixture);
       const all = listAt(invalid?.json, 'errors');
       const isWhole =
         all.length > 0 &&
@@ -69,16 +72,16 @@ const problems = about({ id: 'error', subject: 'An error', section: '1.4' }, [
   ),
   profile(
     'truncated',
-    'lists 20 errors at most, and says when there are more',
+    'lists at most 20 errors, with truncated if there are more',
     '20 errors, truncated; 20 errors',
-    async (stage) => {
+    async (fixture) => {
       const seen: string[] = [];
       for (const count of [25, 20]) {
         const unknown = Object.fromEntries(
           Array.from({ length: count }, (_, n) => [`unknown${n}`, n]),
         );
-        const { json } = await stage.manage('POST', '/v1/venues', {
-          name: `${stage.name} ${stage.next()}`,
+        const { json } = await fixture.manage('POST', '/v1/venues', {
+          name: `${fixture.name} ${fixture.nextNumber()}`,
           ...unknown,
         });
         seen.push(
@@ -90,134 +93,142 @@ const problems = about({ id: 'error', subject: 'An error', section: '1.4' }, [
   ),
   profile(
     'small',
-    'is smaller than 32 KiB, whatever is wrong',
+    'is smaller than 32 KiB, whatever the request',
     '400 invalid_request, smaller',
-    async (stage) => {
+    async (fixture) => {
       const unknown = Object.fromEntries(
         Array.from({ length: 100 }, (_, n) => [`${n}${'\u0001'.repeat(1000)}`, n]),
       );
-      const answer = await stage.manage('POST', '/v1/venues', unknown);
+      const answer = await fixture.manage('POST', '/v1/venues', unknown);
       const size = Buffer.byteLength(answer.text);
-      return `${said(answer)}, ${size < 32 * 1024 ? 'smaller' : `${size} bytes`}`;
+      return `${statusAndCode(answer)}, ${size < 32 * 1024 ? 'smaller' : `${size} bytes`}`;
     },
   ),
-  profile('no-stack', 'shows no stack trace', 'none', async (stage) =>
-    (await errors(stage)).some(({ text }) => /node_modules|\bat \w+ \(|\.[jt]s:\d+/.test(text))
+  profile('no-stack', 'contains no stack trace', 'none', async (fixture) =>
+    (await errors(fixture)).some(({ text }) => /node_modules|\bat \w+ \(|\.[jt]s:\d+/.test(text))
       ? 'a stack trace'
       : 'none',
   ),
 ]);
 
-const requestIds = about({ id: 'request-id', subject: 'X-Request-Id', section: '1.5' }, [
-  profile('given', 'is the caller’s when it is well-formed', 'conformance-1.a_B', async (stage) =>
-    String(
-      (
-        await stage.manage('GET', '/v1/me', undefined, {
-          headers: { 'x-request-id': 'conformance-1.a_B' },
-        })
-      ).headers['x-request-id'],
-    ),
-  ),
+const requestIds = checkGroup({ id: 'request-id', subject: 'X-Request-Id', section: '1.5' }, [
   profile(
-    'own',
-    'is one of the service’s own otherwise, and each time another',
-    'others',
-    async (stage) => {
-      const ask = async () =>
+    'given',
+    'is the one of the request if that is well-formed',
+    'conformance-1.a_B',
+    async (fixture) =>
+      String(
         (
-          await stage.manage('GET', '/v1/me', undefined, {
-            headers: { 'x-request-id': 'not well-formed' },
+          await fixture.manage('GET', '/v1/me', undefined, {
+            headers: { 'x-request-id': 'conformance-1.a_B' },
           })
-        ).headers['x-request-id'];
-      const [first, second] = [await ask(), await ask()];
-      return first !== undefined &&
-        second !== undefined &&
-        first !== second &&
-        first !== 'not well-formed'
-        ? 'others'
-        : `${first}, ${second}`;
-    },
+        ).headers['x-request-id'],
+      ),
   ),
+  profile('own', 'is a new one of the service otherwise', 'others', async (fixture) => {
+    const ask = async () =>
+      (
+        await fixture.manage('GET', '/v1/me', undefined, {
+          headers: { 'x-request-id': 'not well-formed' },
+        })
+      ).headers['x-request-id'];
+    const first = await ask();
+    const second = await ask();
+    return first !== undefined &&
+      second !== undefined &&
+      first !== second &&
+      first !== 'not well-formed'
+      ? 'others'
+      : `${first}, ${second}`;
+  }),
 ]);
 
-const order = about({ id: 'order', subject: 'The order of checks', section: '1.3' }, [
+const order = checkGroup({ id: 'order', subject: 'The order of checks', section: '1.3' }, [
   profile(
     'path',
-    'a path that there is not is 404 not_found, without a credential',
+    'an unknown path is 404 not_found, even without a credential',
     '404 not_found, 404 not_found',
-    async (stage) =>
-      saidAll([
-        await stage.send('POST', '/v1/screen'),
-        await stage.send('GET', `/devices/${unknownId}/playlists`),
+    async (fixture) =>
+      allStatusesAndCodes([
+        await fixture.send('POST', '/v1/screen'),
+        await fixture.send('GET', `/devices/${unknownId}/playlists`),
       ]),
   ),
   profile(
     'method',
-    'a method that there is not is 405 with Allow, without a credential',
+    'an unsupported method is 405 with Allow, even without a credential',
     '405 method_not_allowed, GET, HEAD',
-    async (stage) => {
-      const answer = await stage.send('PUT', `/devices/${unknownId}/playlist`);
+    async (fixture) => {
+      const answer = await fixture.send('PUT', `/devices/${unknownId}/playlist`);
       const allow = (answer.headers.allow ?? '').split(',').map((method) => method.trim());
-      return `${said(answer)}, ${allow.sort().join(', ')}`;
+      return `${statusAndCode(answer)}, ${allow.sort().join(', ')}`;
     },
   ),
   profile(
     'literal',
-    'a literal path wins over one with a parameter',
+    'a literal path takes precedence over a parameter',
     '405 method_not_allowed',
-    async (stage) => said(await stage.manage('GET', '/v1/devices/provisioning-codes')),
+    async (fixture) => statusAndCode(await fixture.manage('GET', '/v1/devices/provisioning-codes')),
   ),
   profile(
     'credential',
-    'the credential comes before the size of the body',
+    'the credential is checked before the size of the body',
     '401 device_key_missing',
-    async (stage) =>
-      said(
-        await stage.send('POST', `/devices/${unknownId}/events`, {
+    async (fixture) =>
+      statusAndCode(
+        await fixture.send('POST', `/devices/${unknownId}/events`, {
           raw: ' '.repeat(1024 * 1024 + 1),
           headers: { 'content-type': 'text/plain' },
         }),
       ),
   ),
-  profile('size', 'the size comes before the Content-Type', '413 body_too_large', async (stage) =>
-    said(
-      await (await stage.tv()).send('POST', 'events', {
-        raw: ' '.repeat(1024 * 1024 + 1),
-        headers: { 'content-type': 'text/plain' },
-      }),
-    ),
+  profile(
+    'size',
+    'the size is checked before the Content-Type',
+    '413 body_too_large',
+    async (fixture) =>
+      statusAndCode(
+        await (await fixture.tv()).send('POST', 'events', {
+          raw: ' '.repeat(1024 * 1024 + 1),
+          headers: { 'content-type': 'text/plain' },
+        }),
+      ),
   ),
   profile(
     'content-type',
-    'the Content-Type comes before the JSON',
+    'the Content-Type is checked before the JSON',
     '415 unsupported_media_type',
-    async (stage) =>
-      said(
-        await (await stage.tv()).send('POST', 'events', {
+    async (fixture) =>
+      statusAndCode(
+        await (await fixture.tv()).send('POST', 'events', {
           raw: '[',
           headers: { 'content-type': 'text/plain' },
         }),
       ),
   ),
-  profile('json', 'the JSON comes before the record', '400 invalid_json', async (stage) =>
-    said(
-      await stage.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
+  profile('json', 'the JSON is checked before the record', '400 invalid_json', async (fixture) =>
+    statusAndCode(
+      await fixture.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
         raw: '{',
         headers: { 'content-type': 'application/json' },
       }),
     ),
   ),
-  profile('record', 'the record comes before the body', '404 screen_not_found', async (stage) =>
-    said(await stage.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 })),
+  profile(
+    'record',
+    'the record is checked before the body',
+    '404 screen_not_found',
+    async (fixture) =>
+      statusAndCode(await fixture.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 })),
   ),
-  profile('body', 'the body comes before the state', '400 invalid_request', async (stage) =>
-    said(
-      await stage.manage('POST', `/v1/devices/${(await stage.newTv()).deviceId}/revoke`, {
+  profile('body', 'the body is checked before the state', '400 invalid_request', async (fixture) =>
+    statusAndCode(
+      await fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
         reason: 1,
       }),
     ),
   ),
 ]);
 
-/** What holds for every request (docs/protocol.md §1). */
+/** Checks that apply to every request (docs/protocol.md §1). */
 export const wireChecks: readonly Check[] = [...problems, ...requestIds, ...order];

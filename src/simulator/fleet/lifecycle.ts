@@ -105,7 +105,7 @@ async function revokeAll(
   );
   if (left > 0)
     dependencies.notes.push(
-      `${left} simulated TVs are still bound to the screens of their codes${reason}: revoke them with signage device revoke.`,
+      `${left} simulated TVs stay on the screens of their codes${reason}: revoke them with signage device revoke.`,
     );
 }
 

@@ -38,7 +38,7 @@ function check(
     throw invalidOption('A fleet must have at least one TV.');
   if (!(speed > 0)) throw invalidOption('The speed must be above 0.');
   if (!(rampMs >= 0 && lifeMs > 0 && Number.isFinite(startMs)))
-    throw invalidOption('The times of a fleet must be positive numbers of milliseconds.');
+    throw invalidOption('The times of a fleet must be numbers of milliseconds.');
   if (!(rotateEveryMs >= secondMs))
     throw invalidOption('The key rotation interval must be at least one second.');
   if (token === undefined && codes === undefined && keep === undefined) {

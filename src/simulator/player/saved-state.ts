@@ -8,7 +8,7 @@ export const freshState: PlayerState = { format: 1, queue: [] };
 /** The state of a TV, and its persistent memory. */
 export class SavedPlayerState {
   state: PlayerState = freshState;
-  /** Whether the power is cut. Then nothing is whenSaved any more. */
+  /** Whether the power is cut. Then nothing is saved any more. */
   isCut = false;
   readonly #memory: PlayerMemory;
   readonly #hold: <T>(work: () => Promise<T>) => Promise<T>;
@@ -21,17 +21,17 @@ export class SavedPlayerState {
     this.#hold = hold;
   }
 
-  /** Loads the whenSaved state, once. */
+  /** Loads the saved state, once. */
   load(): Promise<void> {
     this.#loaded ??= this.#hold(async () => {
       const saved = await this.#memory.load();
-      // Events reported before loading come after the whenSaved ones.
+      // Events reported before loading come after the saved ones.
       if (saved) this.state = { ...saved, queue: [...saved.queue, ...this.state.queue] };
     });
     return this.#loaded;
   }
 
-  /** Returns the whenSaved binding, to compare with the one in memory. */
+  /** Returns the saved binding, to compare with the one in memory. */
   async savedBinding(): Promise<PlayerBinding | undefined> {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }

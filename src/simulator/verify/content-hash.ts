@@ -14,7 +14,7 @@ function sortMembers(value: unknown): unknown {
 
 /**
  * Returns a 48-bit hash of an event's content. Collisions among the thousands of events of
- * hashValue TV are negligible.
+ * one TV are negligible.
  */
 export function contentHash(event: object): number {
   return hash('sha256', JSON.stringify(sortMembers(event)), 'buffer').readUIntBE(0, hashBytes);
