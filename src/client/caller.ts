@@ -32,7 +32,7 @@ export interface ClientOptions {
    * failure. Default: 4 attempts, 250 ms before the second, at most 30 s between two.
    */
   retry?: Partial<RetryPolicy>;
-  /** CA certificates (PEM) to trust in place of Node's defaults. */
+  /** CA certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[];
   /** Sends the requests. Default: undici. */
   makeRequester?: MakeRequester;

@@ -25,7 +25,8 @@ export interface ManagementOptions extends ClientOptions {
  * @example
  * const management = new ManagementClient({ url: 'http://127.0.0.1:4100', token });
  * const venue = await management.call('createVenue', { body: { name: 'Berlin' } });
- * for await (const screen of management.all('listScreens', { query: { venueId: venue.id } })) use(screen);
+ * const screens = management.all('listScreens', { query: { venueId: venue.id } });
+ * for await (const screen of screens) use(screen);
  */
 export class ManagementClient {
   readonly #caller: Caller;

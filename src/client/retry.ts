@@ -50,7 +50,7 @@ function isTransient(error: unknown, isIdempotent: boolean): error is SignageErr
 }
 
 /**
- * Returns the delay in milliseconds: at least `Retry-After`, or half to all of the backoff stepMs.
+ * Returns the delay in milliseconds: at least `Retry-After`, or half to all of the backoff step.
  */
 function delayBefore(
   attempt: number,

@@ -49,9 +49,15 @@ type Events = CallInput<'postEvents'>['body'];
 /**
  * Client of the device API. `id` is the id of the screen or of the device.
  *
+ * Errors are `SignageError`s with the service's error codes, or `unreachable`, `unexpected_answer`
+ * and `interrupted`.
+ *
  * @example
  * const anyone = new RuntimeClient({ url: 'http://127.0.0.1:4100' });
- * const { screenId, apiKey } = await anyone.register({ pairingCode: 'ABCD2345', deviceInfo: { model: 'TV' } });
+ * const { screenId, apiKey } = await anyone.register({
+ *   pairingCode: 'ABCD2345',
+ *   deviceInfo: { model: 'TV' },
+ * });
  * const { answer: playlist } = await anyone.withKey(apiKey).fetchPlaylist(screenId);
  */
 export class RuntimeClient {

@@ -33,7 +33,7 @@ const registered = {
 };
 type Answer = StubService['answers'][number];
 
-/** A service that answers these calls so; all others well. */
+/** Starts a stub that answers some calls with these responses, and all others successfully. */
 async function troubled(answers: { playlist?: Answer; config?: Answer; events?: Answer }) {
   const good: Record<string, Answer> = {
     register: json(201, registered),
@@ -56,8 +56,8 @@ const gaps = (tv: ReturnType<typeof virtualTv>, operation: string) => {
   return times.slice(1).map((time, at) => (time - (times[at] ?? 0)) / 1000);
 };
 
-describe('The pace of a player', () => {
-  it('is that of its config: playlist and config at the sync interval, with their ETags, a heartbeat at the other', async () => {
+describe('The intervals of a player', () => {
+  it('follow its config: playlist and config at the sync interval with ETags, heartbeats at the other', async () => {
     const { code, screenId } = await service.code();
     await service.manage('PUT', `/v1/screens/${screenId}/config`, {
       syncIntervalMinutes: 10,
@@ -78,7 +78,7 @@ describe('The pace of a player', () => {
     expect(tv.told.acknowledged).toHaveLength(17);
   });
 
-  it('follows a changed config from the moment it is known', async () => {
+  it('follow a changed config as soon as it is fetched', async () => {
     const { code, screenId } = await service.code();
     const tv = virtualTv({ url: service.url, nextCode: async () => code });
     const change = { syncIntervalMinutes: 2, heartbeatIntervalMinutes: 5 };
@@ -91,7 +91,7 @@ describe('The pace of a player', () => {
     expect(beats.slice(1).map((at, place) => at - (beats[place] ?? 0))).toEqual([60, 60, 60, 360]);
   });
 
-  it('has some chance in it, at most a tenth, so that a fleet does not stay together', async () => {
+  it('have at most 10 % jitter, so that a fleet drifts apart', async () => {
     const url = await troubled({});
     const tvs = Array.from({ length: 3 }, () =>
       virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom }),
@@ -125,7 +125,7 @@ describe('The pace of a player', () => {
 });
 
 describe('A player whose calls fail', () => {
-  it('waits a second or two, then ever longer up to the sync interval', async () => {
+  it('backs off from one or two seconds up to the sync interval', async () => {
     const url = await troubled({ playlist: problem(500, 'playlist_fetch_failed', 'No.') });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom });
     await tv.player.run(undefined, hourMs);
@@ -135,12 +135,12 @@ describe('A player whose calls fail', () => {
       expect(waits[at]).toBeGreaterThanOrEqual(longest / 2);
       expect(waits[at]).toBeLessThanOrEqual(longest);
     }
-    // The other calls do not suffer.
+    // The other calls are not affected.
     expect(gaps(tv, 'getDeviceConfig').length).toBeGreaterThanOrEqual(10);
     expect(tv.told.acknowledged.length).toBeGreaterThan(50);
   });
 
-  it('begins again with a short wait after a success', async () => {
+  it('resets the backoff after a success', async () => {
     let down = 0;
     const failing: Answer = (response, request) =>
       (++down % 4 === 0 ? json(200, config) : problem(503, 'unavailable', 'No.'))(
@@ -155,7 +155,7 @@ describe('A player whose calls fail', () => {
     ]);
   });
 
-  it('honours Retry-After, in the seconds of the service', async () => {
+  it('honours Retry-After, in seconds of the service', async () => {
     const url = await troubled({
       playlist: problem(500, 'playlist_fetch_failed', 'No.', {}, { 'retry-after': '90' }),
     });
@@ -163,13 +163,13 @@ describe('A player whose calls fail', () => {
     await tv.player.run(undefined, 10 * minuteMs);
     expect(Math.min(...gaps(tv, 'getPlaylist'))).toBeGreaterThanOrEqual(90);
     expect(gaps(tv, 'getPlaylist')[0]).toBeLessThan(92);
-    // A TV that is a thousand times as fast waits a thousand times as long.
+    // A TV at speed 1000 waits a thousand times as many simulated seconds.
     const fast = virtualTv({ url, nextCode: async () => 'ABCD2345', speed: 1000 });
     await fast.player.run(undefined, 500 * secondMs);
     expect(gaps(fast, 'getPlaylist')).toEqual([]);
   });
 
-  it('does not believe in a Retry-After of a year', async () => {
+  it('caps a Retry-After of a year', async () => {
     const rare = { ...config, syncIntervalMinutes: 1440, heartbeatIntervalMinutes: 1440 };
     const url = await troubled({
       config: json(200, rare),
@@ -181,7 +181,7 @@ describe('A player whose calls fail', () => {
   });
 
   it.each([404, 405, 418])(
-    'asks no more often than at the sync interval after %i, which is a mistake of its own',
+    'retries only at the sync interval after a permanent error %i',
     async (status) => {
       const url = await troubled({
         events: problem(status, status === 404 ? 'not_found' : 'strange', 'No.'),
@@ -200,7 +200,7 @@ describe('A player whose calls fail', () => {
     },
   );
 
-  it('never throws away what it has because of a 5xx', async () => {
+  it('keeps playlist, config and events after a 5xx', async () => {
     const { code, screenId } = await service.code();
     const item = {
       creativeId: '00000000-0000-4000-8000-000000000001',

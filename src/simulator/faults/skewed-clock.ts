@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 
 /**
- * A clock that runs at the accurate speed but shows the wrong time, such as after an empty battery.
+ * A clock that runs at the right speed but shows the wrong time, such as after an empty battery.
  */
 export class SkewedClock implements Clock {
   readonly #accurate: Clock;

@@ -37,7 +37,7 @@ export class FleetCounters {
   /** Number of key rotations, and of fallbacks to the previous key. */
   rotations = 0;
   fallBacks = 0;
-  /** Number of faults injected, by rule. Ordered like the rules. */
+  /** Number of faults injected, by rule. */
   readonly faults = new Map<string, number>();
   readonly #failures = new Map<string, Failures>();
 

@@ -56,7 +56,7 @@ export interface FleetOptions {
   seed?: string | undefined;
   /** Device models, assigned in rotation. Each TV gets its own name and addresses. */
   deviceInfos?: readonly DeviceInfoInput[] | undefined;
-  /** Fault rules, such as `lost-answer:register:20%`. See docs/tv.md for the list. */
+  /** Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. */
   faults?: readonly string[] | undefined;
   /** Playlist of the created screens. Default: three short items of one campaign. */
   playlist?: Publication | undefined;

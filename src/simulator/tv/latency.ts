@@ -13,7 +13,7 @@ export interface Latencies {
 export interface EndpointTraffic extends Latencies {
   operation: RuntimeOperation;
   requests: number;
-  /** Number of responses by status. `noLatencies` counts requests without a response. */
+  /** Number of responses by status. `none` counts requests without a response. */
   answers: Record<string, number>;
 }
 

@@ -4,7 +4,7 @@ import { ConcurrencyLimiter } from '../../../src/simulator/fleet/limiter.ts';
 import { makeVirtualClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { turns } from '../../support/turns.ts';
 
-it('lets so many fast TVs be busy at a time, and the others in their order', async () => {
+it('limits the number of busy TVs, and admits the others in order', async () => {
   const limiter = new ConcurrencyLimiter(2);
   const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [
     [],
@@ -24,7 +24,7 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
       await clock.hold(() => new Promise<void>((resolve) => ends.push(resolve)));
       busy.now--;
     };
-    // As a TV does, whose loop wakes before it asks.
+    // Like a TV, whose loop wakes before it sends a request.
     clock.after(1, () => void Promise.resolve().then(ask));
   }
   await turns();
@@ -39,7 +39,7 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
   expect({ begun, busy }).toEqual({ begun: [1, 2, 3, 4, 5], busy: { now: 0, most: 2 } });
 });
 
-it('keeps no place for a step that was cancelled', async () => {
+it('removes a cancelled step from the queue', async () => {
   const limiter = new ConcurrencyLimiter(1);
   limiter.enter();
   const stepped: string[] = [];

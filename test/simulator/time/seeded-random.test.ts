@@ -6,25 +6,25 @@ const first = (seed: string, count = 100) => {
   return Array.from({ length: count }, () => chance.fraction());
 };
 
-it('is the same for the same seed, and another for another', () => {
+it('repeats for the same seed, and differs for another', () => {
   expect(first('7/tv 1')).toEqual(first('7/tv 1'));
   expect(first('7/tv 1')).not.toEqual(first('7/tv 2'));
 });
 
-it('is even enough: a tenth of the fractions in each tenth', () => {
+it('is uniform: a tenth of the fractions in each tenth', () => {
   const tenths = Array<number>(10).fill(0);
   for (const fraction of first('even', 20_000)) tenths[Math.floor(fraction * 10)]!++;
   for (const count of tenths) expect(Math.abs(count - 2000)).toBeLessThan(200);
 });
 
-it('gives bytes, as many as are asked for', () => {
+it('returns the requested number of bytes', () => {
   const chance = new SeededRandom('bytes');
   expect([1, 2, 4, 16, 33].map((length) => chance.bytes(length).length)).toEqual([1, 2, 4, 16, 33]);
   expect(new SeededRandom('bytes').bytes(16)).toEqual(new SeededRandom('bytes').bytes(16));
   expect(new Set(new SeededRandom('many').bytes(4000)).size).toBe(256);
 });
 
-it('lets happen what is certain, and not what is not', () => {
+it('always returns true for probability 1, and false for 0', () => {
   const chance = new SeededRandom('sure');
   expect(Array.from({ length: 100 }, () => chance.happens(1)).every(Boolean)).toBe(true);
   expect(Array.from({ length: 100 }, () => chance.happens(0)).some(Boolean)).toBe(false);
