@@ -151,7 +151,7 @@ describe('a problem document', () => {
     ['null', null, 401, 'unexpected_answer'],
     ['a malformed code', { code: '<b>', detail: 'x' }, 400, 'unexpected_answer'],
     ['a proxy’s 502', 'Bad gateway', 502, 'unavailable'],
-  ])('with %s does not crash', async (_, body, status, code) => {
+  ])('with %s still becomes an error', async (_, body, status, code) => {
     const { client } = await clientOf(json(status, body));
     const error = await failure(client.call('deleteVenue', { params: { id } }));
     expect(error.code).toBe(code);
@@ -319,7 +319,7 @@ describe('a call is retried', () => {
   it.each([
     ['a proxy answers', raw(503, '<html>', { 'retry-after': '7' })],
     ['the service does not say when', problem(503, 'unavailable', 'Later.')],
-  ])('no other change: %s', async (_, answer) => {
+  ])('not for another change: %s', async (_, answer) => {
     const { client, clock } = await clientOf(answer);
     expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe(
       'unavailable',
@@ -399,7 +399,7 @@ describe('options', () => {
     new ManagementClient({ url: 'http://127.0.0.1:1', token, ...options });
 
   it.each(['127.0.0.1:4100', 'ftp://host/', 'http://me:secret@host/', 'http://host/?a=1', ''])(
-    'refuse the address %j',
+    'reject the address %j',
     async (url) => {
       stub = await stubService();
       expect(make({ url })).toThrow(

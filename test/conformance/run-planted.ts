@@ -36,13 +36,11 @@ export async function runPlanted(
   const outcomes: Outcome[] = [];
   let left: readonly string[] = [];
   const rows = runConformance({
-    ...{
-      url: service.url,
-      token: service.adminToken,
-      clock: advancingClock(clock),
-      ids,
-      allow: ['time', 'guessing', 'tenants'],
-    },
+    url: service.url,
+    token: service.adminToken,
+    clock: advancingClock(clock),
+    ids,
+    allow: ['time', 'guessing', 'tenants'],
     makeRequester: async (certificates) => makeUndiciRequester(certificates),
     onLeft: (what) => {
       left = what;

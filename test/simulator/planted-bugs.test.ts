@@ -63,7 +63,7 @@ describe('a service that', () => {
     ['accepts a revoked key', 'revoked_key_accepted'],
     ['lets a used code work again', 'code_used_twice'],
     ['counts received off by one', 'received_differs'],
-  ])('%s is found out', async (bug, code) => {
+  ])('%s is detected', async (bug, code) => {
     expect(await codesFound((await servePlanted(bug)).url)).toContain(code);
   });
 

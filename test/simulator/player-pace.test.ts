@@ -34,7 +34,7 @@ const registered = {
 type Answer = StubService['answers'][number];
 
 /** Starts a stub that answers some calls with these responses, and all others successfully. */
-async function troubled(answers: { playlist?: Answer; config?: Answer; events?: Answer }) {
+async function stubWith(answers: { playlist?: Answer; config?: Answer; events?: Answer }) {
   const good: Record<string, Answer> = {
     register: json(201, registered),
     config: json(200, config),
@@ -92,7 +92,7 @@ describe('The intervals of a player', () => {
   });
 
   it('have at most 10 % jitter, so that a fleet drifts apart', async () => {
-    const url = await troubled({});
+    const url = await stubWith({});
     const tvs = Array.from({ length: 3 }, () =>
       virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom }),
     );
@@ -109,8 +109,8 @@ describe('The intervals of a player', () => {
     ['0 minutes', 0],
     ['nothing at all', null],
     ['a year', 525_600],
-  ])('stays sensible with a config that says %s', async (_, minutes) => {
-    const url = await troubled({
+  ])('stay within the valid range if the config says %s', async (_, minutes) => {
+    const url = await stubWith({
       config: json(200, {
         ...config,
         syncIntervalMinutes: minutes ?? Number.NaN,
@@ -126,7 +126,7 @@ describe('The intervals of a player', () => {
 
 describe('A player whose calls fail', () => {
   it('backs off from one or two seconds up to the sync interval', async () => {
-    const url = await troubled({ playlist: problem(500, 'playlist_fetch_failed', 'No.') });
+    const url = await stubWith({ playlist: problem(500, 'playlist_fetch_failed', 'No.') });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom });
     await tv.player.run(undefined, hourMs);
     const waits = gaps(tv, 'getPlaylist');
@@ -147,7 +147,7 @@ describe('A player whose calls fail', () => {
         response,
         request,
       );
-    const url = await troubled({ config: failing });
+    const url = await stubWith({ config: failing });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 12 * minuteMs);
     expect(gaps(tv, 'getDeviceConfig').map((gap) => Math.round(gap * 10) / 10)).toEqual([
@@ -156,7 +156,7 @@ describe('A player whose calls fail', () => {
   });
 
   it('honours Retry-After, in seconds of the service', async () => {
-    const url = await troubled({
+    const url = await stubWith({
       playlist: problem(500, 'playlist_fetch_failed', 'No.', {}, { 'retry-after': '90' }),
     });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
@@ -171,7 +171,7 @@ describe('A player whose calls fail', () => {
 
   it('caps a Retry-After of a year', async () => {
     const rare = { ...config, syncIntervalMinutes: 1440, heartbeatIntervalMinutes: 1440 };
-    const url = await troubled({
+    const url = await stubWith({
       config: json(200, rare),
       playlist: problem(503, 'unavailable', 'No.', {}, { 'retry-after': '31536000' }),
     });
@@ -183,7 +183,7 @@ describe('A player whose calls fail', () => {
   it.each([404, 405, 418])(
     'retries only at the sync interval after a permanent error %i',
     async (status) => {
-      const url = await troubled({
+      const url = await stubWith({
         events: problem(status, status === 404 ? 'not_found' : 'strange', 'No.'),
       });
       const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
@@ -210,7 +210,7 @@ describe('A player whose calls fail', () => {
     };
     await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item] });
     let isIll = false;
-    const ill = await troubled({
+    const ill = await stubWith({
       playlist: problem(500, 'playlist_fetch_failed', 'No.'),
       config: problem(502, 'x', 'No.'),
       events: problem(503, 'unavailable', 'No.'),

@@ -57,7 +57,8 @@ describe('A power cut', () => {
     const tv = virtualTv({ url: service.url, nextCode, memory, wire });
     tv.at(90 * secondMs, () => cut.abort());
     expect(await tv.player.run(cut.signal)).toEqual({ reason: 'aborted' });
-    const [then, events] = [{ ...counts }, tv.told.events.length];
+    const then = { ...counts };
+    const events = tv.told.events.length;
     expect(tv.told.events.some(({ type }) => type === 'app_stopped')).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(counts).toEqual(then);

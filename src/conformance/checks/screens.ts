@@ -42,20 +42,16 @@ export const screenChecks: readonly Check[] = checkGroup(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await createdScreen(fixture)).answer.json, {
-          ...{
-            id: 'uuid',
-            tenantId: 'uuid',
-            venueId: 'uuid',
-            name: 'text',
-            labels: 'object',
-            state: 'text',
-          },
-          ...{
-            deviceId: 'uuid?',
-            provisioningCode: 'object?',
-            createdAt: 'time',
-            updatedAt: 'time',
-          },
+          id: 'uuid',
+          tenantId: 'uuid',
+          venueId: 'uuid',
+          name: 'text',
+          labels: 'object',
+          state: 'text',
+          deviceId: 'uuid?',
+          provisioningCode: 'object?',
+          createdAt: 'time',
+          updatedAt: 'time',
         }),
     ),
     profile('404', '404 for an unknown venue', '404 venue_not_found', async (fixture) =>

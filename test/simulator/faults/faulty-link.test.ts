@@ -19,7 +19,9 @@ const parts = (): RequestParts => ({
 });
 
 function linkWith(...rules: string[]) {
-  const [power, arrived, told] = [new Power(), [] as string[], [] as string[]];
+  const power = new Power();
+  const arrived: string[] = [];
+  const told: string[] = [];
   const clock = makeVirtualClock({
     speed: Number.POSITIVE_INFINITY,
     startMs: 0,
@@ -31,7 +33,11 @@ function linkWith(...rules: string[]) {
     return { status: 202, headers: {}, bytes: Buffer.from(`{"received":${arrived.length}}`) };
   };
   const link = makeFaultyLink({
-    ...{ transport: { send }, clock, power, outage, random: new SeededRandom('link') },
+    transport: { send },
+    clock,
+    power,
+    outage,
+    random: new SeededRandom('link'),
     rules: rules.map(parseFault).filter(isLinkFault),
     counters: { fault: (rule) => told.push(rule) },
   });
@@ -112,7 +118,8 @@ describe('the network of a TV', () => {
       const { text } = linkWith('lost-answer:30%', 'slow:1s-9s:50%');
       return Promise.all(Array.from({ length: 50 }, () => text().catch(() => 'lost')));
     };
-    const [one, other] = [await run(), await run()];
+    const one = await run();
+    const other = await run();
     expect(one).toEqual(other);
     expect(new Set(one).size).toBeGreaterThan(2);
   });

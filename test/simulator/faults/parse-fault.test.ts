@@ -36,7 +36,7 @@ describe('a fault rule', () => {
     ['factory-reset:every 12h', { kind: 'factory-reset', pace: { everyMs: 12 * hourMs } }],
     ['shared-code:50%', { kind: 'shared-code', share: 0.5 }],
     ['revoked-key:0.5/d', { kind: 'revoked-key', pace: { times: 0.5, inMs: dayMs } }],
-  ])('%s is read', (rule, fault) => expect(parseFault(rule)).toEqual({ ...fault, rule }));
+  ])('%s is parsed', (rule, fault) => expect(parseFault(rule)).toEqual({ ...fault, rule }));
 
   it.each([
     ['', 'something is missing at character 1: a rule begins with one of lost-request, '],
@@ -67,7 +67,7 @@ describe('a fault rule', () => {
     ['power-cut:0%/h', '"0%/h" (character 11)'],
     ['power-cut:1%/w', '"1%/w" (character 11)'],
     ['clock-skew:2x', '"2x" (character 12)'],
-  ])('%j is refused with its place, and with what there may be', (rule, message) => {
+  ])('%j is rejected with the place of the error and the allowed values', (rule, message) => {
     expect(() => parseFault(rule)).toThrow(message);
     expect(() => parseFault(rule)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const fleet = (options: Partial<Parameters<typeof quickFleet>[0]> = {}) =>
   quickFleet({ url: service.url, token, ...options });
 /** Short waits end at once, so progress is reported all the time. */
-const hasty: Clock = {
+const fastProgressClock: Clock = {
   now: () => systemClock.now(),
   after: (ms, wake) => systemClock.after(ms < 1000 ? 0 : ms, wake),
 };
@@ -68,7 +68,7 @@ describe('runFleet', () => {
     expect((await management.call('listEvents', { query: { limit: 1 } })).items).toHaveLength(1);
   });
 
-  it('passes device info, playlist, config and key rotation to the TVs', async () => {
+  it('applies the device models and the config of the options', async () => {
     const seen: string[] = [];
     const deviceInfos = [{ model: 'Wall A' }, { model: 'Wall B' }];
     const makeRequester = async (certificates: readonly string[] | undefined) => {
@@ -87,7 +87,7 @@ describe('runFleet', () => {
 
   it('reports progress every 250 ms', async () => {
     const seen: FleetProgress[] = [];
-    await fleet({ onProgress: (progress) => seen.push(progress), clock: hasty });
+    await fleet({ onProgress: (progress) => seen.push(progress), clock: fastProgressClock });
     expect(seen.length).toBeGreaterThan(3);
     expect(new Set(seen.map(({ step }) => step)).size).toBeGreaterThan(1);
     const running = seen.filter(({ step }) => step === 'running').at(-1)!;
@@ -114,7 +114,7 @@ describe('runFleet', () => {
           .call('createScreen', { body: { venueId: made.id, name: 'Mine' } })
           .catch(() => {});
     };
-    await fleet({ venue: 'Shared', onProgress, clock: hasty });
+    await fleet({ venue: 'Shared', onProgress, clock: fastProgressClock });
     expect((await screensOf((await venueNamed('Shared'))!.id)).map(({ name }) => name)).toEqual([
       'Mine',
     ]);
@@ -145,7 +145,7 @@ describe('runFleet', () => {
       { codes: ['ABCD2345'], token: undefined, faults: ['revoked-key:1/d'] },
       'requires a management token',
     ],
-  ])('refuses %j', async (options, message) => {
+  ])('rejects %j', async (options, message) => {
     await expect(fleet(options)).rejects.toThrow(message);
     await expect(fleet(options)).rejects.toMatchObject({ code: 'invalid_option' });
   });
@@ -193,7 +193,7 @@ describe('runFleet, if the service changes during the run', () => {
       lifeMs: undefined,
       durationMs: 600,
       speed: 3600,
-      clock: hasty,
+      clock: fastProgressClock,
       onProgress,
     };
     const report = await fleet(run);
@@ -226,7 +226,7 @@ describe('runFleet, if the service changes during the run', () => {
       lifeMs: undefined,
       durationMs: 1000,
       speed: 7200,
-      clock: hasty,
+      clock: fastProgressClock,
       onProgress,
     });
     await deleted;
@@ -246,7 +246,7 @@ describe('runFleet, if the service changes during the run', () => {
       venue: 'Half made',
       count: 300,
       signal: stop.signal,
-      clock: hasty,
+      clock: fastProgressClock,
       onProgress,
     });
     expect(report).toMatchObject({ isInterrupted: true, tvs: { bound: 0 }, requests: 0 });

@@ -155,7 +155,7 @@ describe('A player without a key', () => {
     [409, 'pairing_code_used'],
     [410, 'pairing_code_expired'],
     [410, 'pairing_code_cancelled'],
-  ])('asks for another code after %i %s, which gets a key of its own', async (status, code) => {
+  ])('asks for another code after %i %s, with a new Idempotency-Key', async (status, code) => {
     const stub = await stubService(
       problem(status, code, 'No.'),
       json(201, registered),
@@ -214,7 +214,7 @@ describe('A player without a key', () => {
     ],
     ['500 after a second or two', problem(500, 'internal_error', 'No.'), 0, 0.1],
     ['a permanent error only at the sync interval', problem(404, 'not_found', 'No.'), 4.9, 5.1],
-  ])('tries the same code again after %s', async (_, answer, fromMinutes, toMinutes) => {
+  ])('retries the same code after %s', async (_, answer, fromMinutes, toMinutes) => {
     const stub = await stubService(
       answer,
       json(201, registered),

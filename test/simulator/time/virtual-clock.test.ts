@@ -93,7 +93,8 @@ it('supports longer waits than Node’s timers', () => {
   const dayMs = 24 * hourMs;
   const wall = new ManualClock();
   const clock = makeVirtualClock({ speed: 1, startMs: 0, wall });
-  let [woken, cancelled] = [false, false];
+  let woken = false;
+  let cancelled = false;
   clock.after(60 * dayMs, () => (woken = true));
   const cancel = clock.after(60 * dayMs, () => (cancelled = true));
   clock.after(Number.POSITIVE_INFINITY, () => (woken = true));

@@ -110,14 +110,15 @@ describe('an event with an unknown outcome', () => {
 
   it('is settled by one acknowledged attempt, however the others end', () => {
     const one = ledger();
-    const [first, copy] = [one.sending('a', events(1)), one.sending('a', events(1))];
+    const first = one.sending('a', events(1));
+    const copy = one.sending('a', events(1));
     copy('acknowledged');
     first('refused');
     expect(one.balance(stored(beat(1)))).toMatchObject({ acknowledged: 1, lost: 0, duplicated: 0 });
   });
 });
 
-it('an event that was always rejected or never sent must not be stored', () => {
+it('an event must not be stored if it was always rejected or never sent', () => {
   const one = ledger();
   one.sending('a', events(1))('refused');
   one.sending('a', events(1))('refused');
@@ -125,7 +126,7 @@ it('an event that was always rejected or never sent must not be stored', () => {
   expect(one.balance(stored(beat(1), beat(2)))).toMatchObject({ strange: 2 });
 });
 
-it('a batch that an earlier run began to send may be stored', () => {
+it('an event may be stored if an earlier run began to send it', () => {
   const one = ledger('carried');
   one.sending('carried', events(1))('acknowledged');
   expect(one.balance(stored())).toMatchObject({ lost: 0 });
