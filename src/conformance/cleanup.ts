@@ -1,5 +1,5 @@
 import { type Answer, listAt, statusAndCode, textAt } from './answer.ts';
-import type { Send, Sent } from './send.ts';
+import type { RequestContent, Send } from './send.ts';
 
 /** A record created by a run, to be deleted at the end. */
 interface CreatedRecord {
@@ -19,7 +19,12 @@ export class Cleanup {
   readonly #created: CreatedRecord[] = [];
 
   /** Registers the record that a response has created, if any. */
-  register(method: string, path: string, { headers = {} }: Sent, { status, json }: Answer): void {
+  register(
+    method: string,
+    path: string,
+    { headers = {} }: RequestContent,
+    { status, json }: Answer,
+  ): void {
     const id = textAt(json, 'id');
     if (method !== 'POST' || status !== 201 || !collections.includes(path) || id === '') return;
     const tenant = headers['x-tenant-id'];

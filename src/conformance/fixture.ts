@@ -4,7 +4,7 @@ import type { Role } from '../domain/records/role.ts';
 import { type Answer, listAt, statusAndCode, textAt } from './answer.ts';
 import type { Cleanup } from './cleanup.ts';
 import { item } from './content.ts';
-import type { Send, Sent } from './send.ts';
+import type { RequestContent, Send } from './send.ts';
 
 /** A registered TV. */
 export interface Tv {
@@ -17,7 +17,7 @@ export interface Tv {
   /** The response to its registration. */
   registered: Answer;
   /** Sends a request to `/devices/<screen>/<path>` with its key. */
-  send(method: string, name: string, sent?: Sent): Promise<Answer>;
+  send(method: string, name: string, sent?: RequestContent): Promise<Answer>;
 }
 
 export interface FixtureOptions {
@@ -54,7 +54,7 @@ export class Fixture {
   }
 
   /** Sends one request and resolves with any response. */
-  async send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  async send(method: string, path: string, sent: RequestContent = {}): Promise<Answer> {
     const answer = await this.#options.send(method, path, sent);
     this.#options.cleanup.register(method, path, sent, answer);
     return answer;
@@ -65,7 +65,7 @@ export class Fixture {
     method: string,
     path: string,
     body?: unknown,
-    { headers, ...sent }: Sent = {},
+    { headers, ...sent }: RequestContent = {},
   ): Promise<Answer> {
     const { token, tenantId } = this.#options;
     const own = { key: token, ...(body !== undefined && { body }), ...sent };
@@ -158,7 +158,11 @@ export class Fixture {
   }
 
   /** Registers with a code and resolves with any response. */
-  register(pairingCode: string, deviceInfo: unknown = {}, sent: Sent = {}): Promise<Answer> {
+  register(
+    pairingCode: string,
+    deviceInfo: unknown = {},
+    sent: RequestContent = {},
+  ): Promise<Answer> {
     return this.send('POST', '/devices/register', { body: { pairingCode, deviceInfo }, ...sent });
   }
 
@@ -168,7 +172,7 @@ export class Fixture {
     const registered = await this.register(code);
     const json = bodyOfSuccess(registered, 'POST /devices/register');
     const apiKey = textAt(json, 'apiKey');
-    const send = (method: string, name: string, sent: Sent = {}) =>
+    const send = (method: string, name: string, sent: RequestContent = {}) =>
       this.send(method, `/devices/${screenId}/${name}`, { key: apiKey, ...sent });
     return {
       deviceId: textAt(json, 'deviceId'),

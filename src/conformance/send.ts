@@ -6,7 +6,7 @@ import { SignageError } from '../domain/error.ts';
 import type { Answer } from './answer.ts';
 
 /** The content of a request. */
-export interface Sent {
+export interface RequestContent {
   /** Sent as `Authorization: Bearer …`. */
   key?: string | undefined;
   headers?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Sent {
  * Sends one request and resolves with any response. Throws `unreachable` if there is none, or
  * `interrupted`.
  */
-export type Send = (method: string, path: string, sent?: Sent) => Promise<Answer>;
+export type Send = (method: string, path: string, sent?: RequestContent) => Promise<Answer>;
 
 export interface SendOptions {
   /** Base URL of the service, without a trailing slash. */
@@ -43,7 +43,10 @@ export interface SendOptions {
  */
 const largeBody = 4096;
 
-function headersOf({ key, headers = {}, body }: Sent, size: number): Record<string, string> {
+function headersOf(
+  { key, headers = {}, body }: RequestContent,
+  size: number,
+): Record<string, string> {
   const given = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );

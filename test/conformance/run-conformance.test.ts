@@ -19,7 +19,7 @@ async function run(url: string, options: Partial<ConformanceOptions> = {}) {
   const left: string[] = [];
   const makeRequester = async (certificates: readonly string[] | undefined) =>
     makeUndiciRequester(certificates);
-  const rows = runConformance({
+  const checks = runConformance({
     url,
     token: adminToken,
     makeRequester,
@@ -28,7 +28,7 @@ async function run(url: string, options: Partial<ConformanceOptions> = {}) {
   });
   let error: unknown;
   try {
-    for await (const outcome of rows) outcomes.push(outcome);
+    for await (const outcome of checks) outcomes.push(outcome);
   } catch (thrown) {
     error = thrown;
   }
@@ -186,16 +186,16 @@ describe('a run', () => {
     });
   });
 
-  it.each([3, 60])('that is interrupted after %i checks deletes what it created', async (rows) => {
+  it.each([3, 60])('that is interrupted after %i checks deletes what it created', async (count) => {
     const service = await start();
     const before = await recordCounts(service);
     const stop = new AbortController();
     const { outcomes, left, error } = await run(service.url, {
       signal: stop.signal,
-      onProgress: (done) => void (done === rows && stop.abort()),
+      onProgress: (done) => void (done === count && stop.abort()),
     });
     expect(error).toMatchObject({ code: 'interrupted' });
-    expect(outcomes).toHaveLength(rows);
+    expect(outcomes).toHaveLength(count);
     expect(left).toEqual([]);
     expect(await recordCounts(service)).toEqual(before);
   });

@@ -3,7 +3,7 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
 import type { VirtualClock } from '../time/virtual-clock.ts';
 
-export interface RevokedKeyUse {
+export interface RevokedKeyUserOptions {
   /** A client with the revoked key. */
   client: RuntimeClient;
   screenId: string;
@@ -18,7 +18,12 @@ const uses = 9;
  * `RecordingTransport` checks the answers, so they are ignored here. Returns a function that stops
  * it.
  */
-export function useRevokedKey({ client, screenId, clock, random }: RevokedKeyUse): () => void {
+export function useRevokedKey({
+  client,
+  screenId,
+  clock,
+  random,
+}: RevokedKeyUserOptions): () => void {
   let left = uses;
   let cancel = () => {};
   const postEvent = () => {

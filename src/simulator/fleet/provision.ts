@@ -15,7 +15,7 @@ export interface FleetSite {
   screens: string[];
 }
 
-export interface WantedSite {
+export interface SiteOptions {
   management: ManagementClient;
   venueName: string;
   count: number;
@@ -47,7 +47,7 @@ async function ensureVenue({
   management,
   venueName,
   signal,
-}: WantedSite): Promise<Omit<FleetSite, 'screens'>> {
+}: SiteOptions): Promise<Omit<FleetSite, 'screens'>> {
   if (signal.aborted) throw interrupted();
   try {
     // Without `signal`: the id of a created venue must be known, so that it can be deleted.
@@ -64,7 +64,7 @@ async function ensureVenue({
 
 /** Yields names that no screen of the venue has. Never ends. */
 async function* freeNames(
-  { management, signal }: WantedSite,
+  { management, signal }: SiteOptions,
   { venueId, isVenueMade }: Omit<FleetSite, 'screens'>,
 ): AsyncGenerator<string> {
   const taken = new Set<string>();
@@ -78,7 +78,7 @@ async function* freeNames(
 
 /** Creates a screen. Returns `undefined` if another client took the name meanwhile. */
 async function makeScreen(
-  { management, signal }: WantedSite,
+  { management, signal }: SiteOptions,
   venueId: string,
   name: string,
 ): Promise<string | undefined> {
@@ -97,7 +97,7 @@ async function makeScreen(
  * screen to the site once it exists. Returns the screen ids in order of the TVs.
  */
 export async function prepareSite(
-  wanted: WantedSite,
+  wanted: SiteOptions,
   note: (site: FleetSite) => void,
 ): Promise<string[]> {
   const { management, count, playlist = defaultPlaylist, config, signal } = wanted;

@@ -64,7 +64,7 @@ export interface FleetReport {
   notes: string[];
 }
 
-export interface Counted {
+export interface RunCounts {
   counters: FleetCounters;
   traffic: LatencyRecorder;
   acknowledged: number;
@@ -73,7 +73,7 @@ export interface Counted {
 export function eventCounts({
   counters,
   acknowledged,
-}: Pick<Counted, 'counters' | 'acknowledged'>): EventCounts {
+}: Pick<RunCounts, 'counters' | 'acknowledged'>): EventCounts {
   return {
     made: counters.made,
     acknowledged,
@@ -95,7 +95,7 @@ export class ProgressMeter {
 
   measure(
     nowMs: number,
-    counted: Counted,
+    counted: RunCounts,
     at: Pick<FleetProgress, 'step' | 'compared'>,
   ): FleetProgress {
     const { traffic, counters } = counted;

@@ -5,8 +5,8 @@ import { FleetTv } from '../tv/tv.ts';
 import {
   type Baseline,
   notReconciled,
+  type ReconcileOptions,
   type Reconciliation,
-  type Reconciling,
   readBaseline,
   reconcile,
 } from '../verify/reconcile.ts';
@@ -185,7 +185,7 @@ export class FleetRun {
   }
 
   /** Returns which keys to check: none after an interruption, because there is no time. */
-  #keyCheck(): Reconciling['keys'] {
+  #keyCheck(): ReconcileOptions['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
     return {
       client: this.#dependencies.keyless,

@@ -1,7 +1,7 @@
 import { asObject } from '../../client/problem.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
 import type { RuntimeOperation } from '../player/observer.ts';
-import type { DeviceLedger, TryEnd } from '../verify/device-ledger.ts';
+import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import type { LatencyRecorder } from './latency.ts';
 
@@ -59,7 +59,7 @@ async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
  * Classifies a response to a batch. After a 5xx the outcome is unknown, because a proxy may have
  * answered.
  */
-function outcomeOf(status: number | undefined): TryEnd {
+function outcomeOf(status: number | undefined): AttemptOutcome {
   if (status === 202) return 'acknowledged';
   return status !== undefined && status < 500 ? 'refused' : 'unknown';
 }

@@ -4,7 +4,7 @@ import { contentHash, HashList } from './content-hash.ts';
  * The outcome of one attempt to send a batch: acknowledged with 202, rejected without storing
  * anything, or unknown.
  */
-export type TryEnd = 'acknowledged' | 'refused' | 'unknown';
+export type AttemptOutcome = 'acknowledged' | 'refused' | 'unknown';
 
 /** The result of comparing one device, in events. */
 export interface DeviceBalance {
@@ -74,7 +74,7 @@ export class DeviceLedger {
   }
 
   /** Records that a batch is sent. Call the returned function with the outcome. */
-  sending(key: string | undefined, events: readonly object[]): (end: TryEnd) => void {
+  sending(key: string | undefined, events: readonly object[]): (end: AttemptOutcome) => void {
     const name = key ?? `keyless ${++this.#keyless}`;
     if (this.#settledKeys.includes(name)) {
       this.#repeats++;
@@ -88,7 +88,7 @@ export class DeviceLedger {
     return (end) => this.#ended(name, batch, end);
   }
 
-  #ended(name: string, batch: OpenBatch, end: TryEnd): void {
+  #ended(name: string, batch: OpenBatch, end: AttemptOutcome): void {
     batch.inFlight--;
     // Another attempt of the same batch was acknowledged meanwhile.
     if (this.#settledKeys.includes(name)) return;

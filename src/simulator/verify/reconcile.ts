@@ -88,7 +88,7 @@ async function* eventsSince(
 }
 
 /** The listed events: hashes by device, and playback by screen. */
-class Listed {
+class ListedEvents {
   readonly hashes = new Map<string, HashList>();
   readonly played = new Map<string, Played>();
   count = 0;
@@ -121,7 +121,10 @@ const findingKinds = {
 } as const;
 
 /** Compares each device, adds violations to the findings, and returns the total. */
-function compareDevices({ devices, findings }: FleetLedger, { hashes }: Listed): DeviceBalance {
+function compareDevices(
+  { devices, findings }: FleetLedger,
+  { hashes }: ListedEvents,
+): DeviceBalance {
   const sum = emptyBalance();
   for (const device of devices) {
     const balance = device.balance(hashes.get(device.deviceId) ?? new HashList());
@@ -140,7 +143,7 @@ function compareDevices({ devices, findings }: FleetLedger, { hashes }: Listed):
 /** Checks, for each screen of the fleet, that the impressions report matches the listed events. */
 function compareReport(
   { devices, findings }: FleetLedger,
-  { played }: Listed,
+  { played }: ListedEvents,
   before: Baseline['report'],
   now: Baseline['report'],
 ): void {
@@ -165,7 +168,7 @@ function compareReport(
   }
 }
 
-export interface Reconciling {
+export interface ReconcileOptions {
   management: ManagementClient;
   ledger: FleetLedger;
   baseline: Baseline;
@@ -187,8 +190,8 @@ export async function reconcile({
   signal,
   keys,
   onProgress,
-}: Reconciling): Promise<Reconciliation> {
-  const listed = new Listed();
+}: ReconcileOptions): Promise<Reconciliation> {
+  const listed = new ListedEvents();
   try {
     for await (const page of eventsSince(management, baseline.after, signal)) {
       for (const one of page) if (ledger.ofDevice(one.deviceId)) listed.add(one);
