@@ -78,8 +78,8 @@ export class RuntimeClient {
   }
 
   /**
-   * Binds a TV to the screen of a pairing code. The response contains the device key, which the
-   * service never returns again otherwise: store it safely.
+   * Binds a TV to the screen of a pairing code. The response contains the device key. The service
+   * never shows the key again, so store it safely.
    */
   async register(
     body: Registration,

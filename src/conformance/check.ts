@@ -7,7 +7,7 @@ import type { Fixture } from './fixture.ts';
  */
 export type Level = 'required' | 'profile';
 
-/** A requirement of a check that not every run fulfils. */
+/** A precondition of a check that only some runs meet. */
 export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
 
 /**

@@ -38,8 +38,8 @@ export interface SendOptions {
 }
 
 /**
- * A service may reject a larger body before it has been sent completely, and close the connection.
- * Such a request uses its own connection.
+ * Size from which a request uses its own connection. A service may reject a large body before it
+ * has been sent completely, and close the connection.
  */
 const largeBody = 4096;
 

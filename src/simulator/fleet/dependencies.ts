@@ -12,7 +12,7 @@ import type { FleetOptions } from './options.ts';
 const defaultConnections = 128;
 /** A separate pool, so that management calls do not queue behind all the TVs. */
 const managementConnections = 32;
-/** Generous: a slow service under load is for the report to show. */
+/** Generous, so that a slow service shows up in the report instead of failing the run. */
 const managementTimeoutMs = 120_000;
 
 /** The dependencies of a run. */

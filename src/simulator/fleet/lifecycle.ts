@@ -8,7 +8,7 @@ import { type FleetPlan, sharersOf } from './plan.ts';
 import { clearSite, type FleetSite, ignoring, prepareSite } from './provision.ts';
 import { SavedFleet } from './saved-fleet.ts';
 
-/** The provisioned environment of a fleet, until it is left. */
+/** The provisioned environment of a fleet. */
 export interface FleetLifecycle {
   codeProvider: PairingCodeProvider;
   /** The seed given or generated. */

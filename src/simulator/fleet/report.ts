@@ -28,7 +28,7 @@ export interface FaultCount {
 
 /** The result of a run. */
 export interface FleetReport {
-  /** Repeats the run, together with the same options. */
+  /** Seed of the run. The same seed and options repeat the run. */
   seed: string;
   /** Whether `signal` aborted the run. */
   isInterrupted: boolean;

@@ -96,8 +96,8 @@ async function askForCode(core: PlayerCore): Promise<string | undefined> {
 }
 
 /**
- * Pairs the TV: resumes a registration that a power cut interrupted, then asks for codes until one
- * is accepted. Returns why it ended without a key, if there are no more codes.
+ * Pairs the TV: resumes a registration that a power cut interrupted, or asks for codes until one is
+ * accepted. Returns the reason if it runs out of codes.
  */
 export async function pair(core: PlayerCore): Promise<PlayerEnd | undefined> {
   while (!core.isEnding && !core.state.binding) {

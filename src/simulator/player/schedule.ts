@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Notifier } from './notifier.ts';
 
-/** When one kind of call is due. The backoff after a failure is a wait like any other. */
+/** When one kind of call is due. After a failure, the backoff is the wait. */
 export class Schedule {
   isDue = false;
   /** Failures in a row. */

@@ -13,7 +13,7 @@ export interface KeyBalance {
   issued: number;
   /** Keys that work: one per TV, plus one per TV in `underWay`. */
   working: number;
-  /** TVs in the middle of a key rotation, when both keys work. */
+  /** TVs in the middle of a key rotation. Both of their keys work. */
   underWay: number;
 }
 
