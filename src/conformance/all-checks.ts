@@ -3,6 +3,7 @@ import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
 import { credentialChecks } from './checks/credentials.ts';
 import { deviceKeyChecks } from './checks/device-keys.ts';
+import { eventStorageChecks } from './checks/event-storage.ts';
 import { eventChecks } from './checks/events.ts';
 import { guessingChecks } from './checks/guessing.ts';
 import { listChecks } from './checks/lists.ts';
@@ -30,6 +31,7 @@ export const allChecks: readonly Check[] = [
   ...publishingChecks,
   ...configChecks,
   ...eventChecks,
+  ...eventStorageChecks,
   ...rotationChecks,
   ...codeChecks,
   ...revokeChecks,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type Answer,
   allStatusesAndCodes,
@@ -14,53 +13,57 @@ import { heartbeat, heartbeats, impression } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** Sends one batch of the shared TV. */
-const post = async (fixture: Fixture, body: unknown, headers: Record<string, string> = {}) =>
-  (await fixture.tv()).send('POST', 'events', { body, headers });
+export const postBatch = async (
+  fixture: Fixture,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => (await fixture.tv()).send('POST', 'events', { body, headers });
 const postRaw = async (fixture: Fixture, text: string, headers: Record<string, string> = {}) =>
   (await fixture.tv()).send('POST', 'events', { raw: text, headers });
-const received = (answer: Answer) =>
+/** Returns `received` of a 202, or the error. */
+export const received = (answer: Answer) =>
   answer.status === 202
     ? (JSON.stringify(at(answer.json, 'received')) ?? 'missing')
     : statusAndCode(answer);
 /** Counts the stored events with this timestamp. */
-const countStored = async (fixture: Fixture, timestamp: number) =>
+export const countStored = async (fixture: Fixture, timestamp: number) =>
   (await fixture.stored(await fixture.tv(), timestamp)).length;
 
 const documented = checkGroup(
   { id: 'events', subject: 'POST /devices/:id/events', section: '2.5' },
   [
     required('202', '202 for an impression', '202', async (fixture) =>
-      status(await post(fixture, [impression(fixture.uniqueTimestamp())])),
+      status(await postBatch(fixture, [impression(fixture.uniqueTimestamp())])),
     ),
     required('202.1', '202 for 1 event', '202', async (fixture) =>
-      status(await post(fixture, heartbeats(1, fixture.uniqueTimestamp()))),
+      status(await postBatch(fixture, heartbeats(1, fixture.uniqueTimestamp()))),
     ),
     required('202.100', '202 for 100 events', '202', async (fixture) =>
-      status(await post(fixture, heartbeats(100, fixture.uniqueTimestamp()))),
+      status(await postBatch(fixture, heartbeats(100, fixture.uniqueTimestamp()))),
     ),
     required('received.1', 'received is the count of 1 event', '1', async (fixture) =>
-      received(await post(fixture, [impression(fixture.uniqueTimestamp())])),
+      received(await postBatch(fixture, [impression(fixture.uniqueTimestamp())])),
     ),
     required('received.3', 'received is the count of 3 events', '3', async (fixture) =>
-      received(await post(fixture, heartbeats(3, fixture.uniqueTimestamp()))),
+      received(await postBatch(fixture, heartbeats(3, fixture.uniqueTimestamp()))),
     ),
     required('received.100', 'received is the count of 100 events', '100', async (fixture) =>
-      received(await post(fixture, heartbeats(100, fixture.uniqueTimestamp()))),
+      received(await postBatch(fixture, heartbeats(100, fixture.uniqueTimestamp()))),
     ),
     required('400.0', '400 for no events', '400', async (fixture) =>
-      status(await post(fixture, [])),
+      status(await postBatch(fixture, [])),
     ),
     required('400.101', '400 for 101 events', '400', async (fixture) =>
-      status(await post(fixture, heartbeats(101, fixture.uniqueTimestamp()))),
+      status(await postBatch(fixture, heartbeats(101, fixture.uniqueTimestamp()))),
     ),
     required('400.object', '400 for an event outside an array', '400', async (fixture) =>
-      status(await post(fixture, impression(fixture.uniqueTimestamp()))),
+      status(await postBatch(fixture, impression(fixture.uniqueTimestamp()))),
     ),
     required('400.no-object', '400 for an array of non-objects', '400', async (fixture) =>
-      status(await post(fixture, [1])),
+      status(await postBatch(fixture, [1])),
     ),
     required('400.no-type', '400 for an event without a type', '400', async (fixture) =>
-      status(await post(fixture, [{ timestamp: fixture.uniqueTimestamp() }])),
+      status(await postBatch(fixture, [{ timestamp: fixture.uniqueTimestamp() }])),
     ),
   ],
 );
@@ -72,14 +75,14 @@ const validation = checkGroup(
       '400.0.code',
       'invalid_request at the body for no events',
       '400 invalid_request at the body',
-      async (fixture) => statusAndPaths(await post(fixture, [])),
+      async (fixture) => statusAndPaths(await postBatch(fixture, [])),
     ),
     profile(
       '400.101.code',
       'invalid_request at the body for 101 events',
       '400 invalid_request at the body',
       async (fixture) =>
-        statusAndPaths(await post(fixture, heartbeats(101, fixture.uniqueTimestamp()))),
+        statusAndPaths(await postBatch(fixture, heartbeats(101, fixture.uniqueTimestamp()))),
     ),
     profile(
       '400.path',
@@ -87,7 +90,7 @@ const validation = checkGroup(
       '400 invalid_request at /1/timestamp, /2/type',
       async (fixture) =>
         statusAndPaths(
-          await post(fixture, [
+          await postBatch(fixture, [
             heartbeat(fixture.uniqueTimestamp()),
             { type: 'heartbeat', timestamp: 'now' },
             { type: 'Heart Beat', timestamp: 1 },
@@ -100,21 +103,21 @@ const validation = checkGroup(
       '400 invalid_request at /0/campaignId, /0/creativeId, /0/playlistId',
       async (fixture) =>
         statusAndPaths(
-          await post(fixture, [{ type: 'impression', timestamp: fixture.uniqueTimestamp() }]),
+          await postBatch(fixture, [{ type: 'impression', timestamp: fixture.uniqueTimestamp() }]),
         ),
     ),
     profile(
       '400.timestamp',
       'a timestamp is a non-negative integer',
       '400 invalid_request at /0/timestamp, /1/timestamp',
-      async (fixture) => statusAndPaths(await post(fixture, [heartbeat(1.5), heartbeat(-1)])),
+      async (fixture) => statusAndPaths(await postBatch(fixture, [heartbeat(1.5), heartbeat(-1)])),
     ),
     profile(
       '400.each',
       'each of many invalid events is named once',
       '100 errors, each of another event',
       async (fixture) => {
-        const { json } = await post(
+        const { json } = await postBatch(
           fixture,
           Array.from({ length: 100 }, () => ({ type: 'impression', timestamp: -1 })),
         );
@@ -124,17 +127,19 @@ const validation = checkGroup(
     ),
     profile('400.none-stored', 'nothing of a rejected batch is stored', '0', async (fixture) => {
       const timestamp = fixture.uniqueTimestamp();
-      await post(fixture, [heartbeat(timestamp), { type: 'heartbeat' }]);
+      await postBatch(fixture, [heartbeat(timestamp), { type: 'heartbeat' }]);
       return String(await countStored(fixture, timestamp));
     }),
     profile('types', 'unknown event types are accepted', '202', async (fixture) =>
       statusAndCode(
-        await post(fixture, [heartbeat(fixture.uniqueTimestamp(), { type: 'acme.screen_on-2' })]),
+        await postBatch(fixture, [
+          heartbeat(fixture.uniqueTimestamp(), { type: 'acme.screen_on-2' }),
+        ]),
       ),
     ),
     profile('ids', 'UUIDs of any version and case are accepted', '202', async (fixture) =>
       statusAndCode(
-        await post(fixture, [
+        await postBatch(fixture, [
           impression(fixture.uniqueTimestamp(), {
             playlistId: '00000000-0000-0000-0000-00000000ABCD',
           }),
@@ -142,10 +147,10 @@ const validation = checkGroup(
       ),
     ),
     profile('milliseconds', 'a timestamp may be in milliseconds', '202', async (fixture) =>
-      statusAndCode(await post(fixture, [heartbeat(1_760_000_000_123)])),
+      statusAndCode(await postBatch(fixture, [heartbeat(1_760_000_000_123)])),
     ),
     profile('clock', 'timestamps far in the past and future are accepted', '202', async (fixture) =>
-      statusAndCode(await post(fixture, [heartbeat(0), heartbeat(Number.MAX_SAFE_INTEGER)])),
+      statusAndCode(await postBatch(fixture, [heartbeat(0), heartbeat(Number.MAX_SAFE_INTEGER)])),
     ),
     profile(
       '8-kib',
@@ -157,8 +162,8 @@ const validation = checkGroup(
           heartbeat(fixture.uniqueTimestamp(), { text: 'x'.repeat(bytes - empty) }),
         ];
         return allStatusesAndCodes([
-          await post(fixture, ofSize(8192)),
-          await post(fixture, ofSize(8193)),
+          await postBatch(fixture, ofSize(8192)),
+          await postBatch(fixture, ofSize(8193)),
         ]);
       },
     ),
@@ -175,7 +180,7 @@ const validation = checkGroup(
         const text = JSON.stringify(heartbeats(1, fixture.uniqueTimestamp()));
         return allStatusesAndCodes([
           await postRaw(fixture, text, { 'content-type': 'text/plain' }),
-          await post(fixture, [], { 'content-encoding': 'gzip' }),
+          await postBatch(fixture, [], { 'content-encoding': 'gzip' }),
         ]);
       },
     ),
@@ -207,131 +212,5 @@ const validation = checkGroup(
   ],
 );
 
-const durability = checkGroup(
-  { id: 'events', subject: 'POST /devices/:id/events', section: '2.5' },
-  [
-    profile(
-      'stored',
-      'GET /v1/events lists accepted events unchanged',
-      'as sent',
-      async (fixture) => {
-        const event = impression(fixture.uniqueTimestamp(), {
-          duration: 14.97,
-          ours: { kept: [null, 'ä'] },
-        });
-        await post(fixture, [event]);
-        const [stored] = await fixture.stored(await fixture.tv(), at(event, 'timestamp') as number);
-        return isDeepStrictEqual(stored, event) ? 'as sent' : (JSON.stringify(stored) ?? 'nothing');
-      },
-    ),
-    profile('stored.all', 'all concurrent batches are stored', '12', async (fixture) => {
-      const timestamp = fixture.uniqueTimestamp();
-      await Promise.all([1, 2, 3, 4].map(() => post(fixture, heartbeats(3, timestamp))));
-      return String(await countStored(fixture, timestamp));
-    }),
-    profile(
-      'key',
-      'the same bytes with the same Idempotency-Key are 202 again, and stored once',
-      '202, 202, 1 stored',
-      async (fixture) => {
-        const timestamp = fixture.uniqueTimestamp();
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
-        const answers = [
-          await post(fixture, heartbeats(1, timestamp), key),
-          await post(fixture, heartbeats(1, timestamp), key),
-        ];
-        return `${allStatusesAndCodes(answers)}, ${await countStored(fixture, timestamp)} stored`;
-      },
-    ),
-    profile('key.received', 'a repeat returns the same count', '3, 3', async (fixture) => {
-      const timestamp = fixture.uniqueTimestamp();
-      const key = { 'idempotency-key': fixture.idempotencyKey() };
-      return [
-        await post(fixture, heartbeats(3, timestamp), key),
-        await post(fixture, heartbeats(3, timestamp), key),
-      ]
-        .map(received)
-        .join(', ');
-    }),
-    profile('key.at-once', 'concurrent repeats are stored once', '1 stored', async (fixture) => {
-      const timestamp = fixture.uniqueTimestamp();
-      const key = { 'idempotency-key': fixture.idempotencyKey() };
-      await Promise.all([1, 2, 3].map(() => post(fixture, heartbeats(1, timestamp), key)));
-      return `${await countStored(fixture, timestamp)} stored`;
-    }),
-    profile(
-      'key.later',
-      'a key is remembered while other keys are used',
-      '1 stored',
-      async (fixture) => {
-        const timestamp = fixture.uniqueTimestamp();
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
-        await post(fixture, heartbeats(1, timestamp), key);
-        for (let other = 0; other < 10; other++)
-          await post(fixture, heartbeats(1, 1), { 'idempotency-key': fixture.idempotencyKey() });
-        await post(fixture, heartbeats(1, timestamp), key);
-        return `${await countStored(fixture, timestamp)} stored`;
-      },
-    ),
-    profile(
-      'key.reused',
-      'the same key with other bytes is 400 idempotency_key_reused, and nothing is stored',
-      '400 idempotency_key_reused, 0 stored',
-      async (fixture) => {
-        const timestamp = fixture.uniqueTimestamp();
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
-        await post(fixture, heartbeats(1, fixture.uniqueTimestamp()), key);
-        const answer = await post(fixture, heartbeats(1, timestamp), key);
-        return `${statusAndCode(answer)}, ${await countStored(fixture, timestamp)} stored`;
-      },
-    ),
-    profile(
-      'key.refused',
-      'a rejected batch does not use up its key',
-      '400 invalid_request, 202',
-      async (fixture) => {
-        const key = { 'idempotency-key': fixture.idempotencyKey() };
-        return allStatusesAndCodes([
-          await post(fixture, [{ type: 'heartbeat' }], key),
-          await post(fixture, heartbeats(1, fixture.uniqueTimestamp()), key),
-        ]);
-      },
-    ),
-    profile('key.own', 'each TV has its own Idempotency-Keys', '202, 202', async (fixture) => {
-      const key = { 'idempotency-key': fixture.idempotencyKey() };
-      const first = await post(fixture, heartbeats(1, fixture.uniqueTimestamp()), key);
-      return allStatusesAndCodes([
-        first,
-        await (await fixture.plainTv()).send('POST', 'events', {
-          body: heartbeats(2, fixture.uniqueTimestamp()),
-          headers: key,
-        }),
-      ]);
-    }),
-    profile(
-      'key.form',
-      'an Idempotency-Key of 256 characters is 400',
-      '400 invalid_request at header.idempotency-key',
-      async (fixture) =>
-        statusAndPaths(
-          await post(fixture, heartbeats(1, fixture.uniqueTimestamp()), {
-            'idempotency-key': 'x'.repeat(256),
-          }),
-        ),
-    ),
-    profile(
-      'no-key',
-      'without a key every repeat of a batch is stored',
-      '2 stored',
-      async (fixture) => {
-        const timestamp = fixture.uniqueTimestamp();
-        for (const batch of [heartbeats(1, timestamp), heartbeats(1, timestamp)])
-          await post(fixture, batch);
-        return `${await countStored(fixture, timestamp)} stored`;
-      },
-    ),
-  ],
-);
-
-/** Checks of events (docs/protocol.md §2.5). */
-export const eventChecks: readonly Check[] = [...documented, ...validation, ...durability];
+/** Checks of accepted and rejected events (docs/protocol.md §2.5). */
+export const eventChecks: readonly Check[] = [...documented, ...validation];
