@@ -52,7 +52,7 @@ export async function readRights(send: Send, manager: Manager): Promise<Rights> 
   if (!mayAct(role, 'operator'))
     return refuse(
       manager,
-      `requires a token of the role operator or above, not ${role}.`,
+      `requires a token of the role operator or better, not ${role}.`,
       'insufficient_role',
     );
   if (at(json, 'venueIds'))
