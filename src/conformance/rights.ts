@@ -8,7 +8,7 @@ import type { Send } from './send.ts';
 export interface Manager {
   /** Base URL of the deployment. */
   url: string;
-  /** A management token of the role `operator` or above. Some checks require `admin`. */
+  /** A management token of the role `operator` or better. Some checks require `admin`. */
   token: string;
   /** The tenant to act in. Required for a platform token if there are several tenants. */
   tenantId?: string | undefined;

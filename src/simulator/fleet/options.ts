@@ -9,7 +9,7 @@ export interface FleetOptions {
   /** Base URL of the service, such as `http://127.0.0.1:4100`. */
   url: string;
   /**
-   * A management token of the role `operator` or above. Creates the screens and codes, and reads
+   * A management token of the role `operator` or better. Creates the screens and codes, and reads
    * what is stored. Optional with `codes` or a saved fleet; without it nothing is compared.
    */
   token?: string | undefined;
