@@ -27,39 +27,40 @@ type KeyPart<O> = O extends { headers: readonly ['Idempotency-Key'] }
   ? { idempotencyKey?: string }
   : object;
 
-/** What one operation is called with: `params` for the names in its path, `query`, `body`. */
+/** The input of an operation: `params` for the names in its path, `query` and `body`. */
 export type CallInput<I extends OperationId> = ParamsPart<Operations[I]> &
   QueryPart<Operations[I]> &
   BodyPart<Operations[I]> &
   KeyPart<Operations[I]> & {
-    /** Further request headers. */
+    /** Additional request headers. */
     headers?: Record<string, string>;
-    /** Breaks the call off, which then ends as `interrupted`. */
+    /** Aborts the call, which then rejects with `interrupted`. */
     signal?: AbortSignal | undefined;
-    /** Tries in all, in place of the client's own `retry.attempts`. */
+    /** Maximum number of attempts, the first included. Overrides the client's `retry.attempts`. */
     attempts?: number | undefined;
   };
 
-/** The input of a call, which may be left out where nothing in it is needed. */
+/** The arguments of a call. The input is optional if none of its members is required. */
 export type CallArguments<I extends OperationId> =
   object extends CallInput<I> ? [input?: CallInput<I>] : [input: CallInput<I>];
 
-/** What one operation answers; `undefined` where there is no body. */
+/** The response body of an operation; `undefined` if it has none. */
 export type CallAnswer<I extends OperationId> = Operations[I] extends {
   answer: infer N extends SchemaName;
 }
   ? z.output<Schemas[N]>
   : undefined;
 
-/** The operations that answer in pages, and what their pages hold. */
+/** The ids of the paginated operations. */
 export type ListId = {
   [I in OperationId]: CallAnswer<I> extends { items: unknown[]; nextCursor: string | null }
     ? I
     : never;
 }[OperationId];
+/** The item type of a paginated operation. */
 export type ListItem<I extends ListId> = CallAnswer<I> extends { items: (infer T)[] } ? T : never;
 
-/** A call's input with the types put aside. */
+/** The input of a call, without the types of its operation. */
 export interface PlainInput {
   params?: Record<string, string>;
   query?: Record<string, unknown>;

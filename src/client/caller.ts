@@ -15,33 +15,46 @@ import {
   type Transport,
 } from './transport.ts';
 
-/** What both clients take. */
+/** Options of both clients. */
 export interface ClientOptions {
-  /** Where the service is: `http://127.0.0.1:4100`, also with a path. */
+  /**
+   * Base URL of the service, such as `http://127.0.0.1:4100`. It may have a path, but no
+   * credentials, query or fragment.
+   */
   url: string;
-  /** How long one try may take, in milliseconds; 30,000 unless said. A held answer (`waitSeconds`) has that longer. */
+  /**
+   * Timeout of one attempt, in milliseconds. Default: 30,000. A long poll (`waitSeconds`) gets that
+   * much longer.
+   */
   timeoutMs?: number;
-  /** How calls are repeated that may be: safe ones, and those with an `Idempotency-Key`. */
+  /**
+   * Retry policy. Only GET, PUT and calls with an `Idempotency-Key` are retried after any transient
+   * failure. Default: 4 attempts, 250 ms before the second, at most 30 s between two.
+   */
   retry?: Partial<RetryPolicy>;
-  /** Certificates (PEM) to trust in place of Node's own. */
+  /** CA certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[];
-  /** How requests are sent; with undici unless given. */
+  /** Sends the requests. Default: undici. */
   makeRequester?: MakeRequester;
-  /** Told of each request once it is over, each try by itself. The path is as it was sent: it may hold a pairing code. */
+  /**
+   * Called after each request, retries included. `path` is unmasked: it may contain a pairing code.
+   */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
+  /** Default: the system clock. */
   clock?: Clock;
+  /** Source of idempotency keys and retry jitter. Default: the platform's CSPRNG. */
   random?: Random;
 }
 
-/** An answer with what its headers say. */
+/** A response: status, headers and parsed body. */
 export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
   answer: CallAnswer<I>;
 }
 
-/** What may be sent again when its answer was lost: reading, and replacing something as a whole. */
-const repeatable: readonly string[] = ['GET', 'PUT'];
+/** Idempotent methods: safe to retry after a lost response. */
+const idempotentMethods: readonly string[] = ['GET', 'PUT'];
 
-/** What a request outside the table is made of. */
+/** A request that is not an operation of `wire/operations.ts`. */
 export interface RawRequest {
   body?: unknown;
   headers?: Record<string, string>;
@@ -50,17 +63,20 @@ export interface RawRequest {
 
 const visible = /^[\x21-\x7e]+$/;
 
-/** `Authorization` for a credential, which must be one that a header can carry. */
+/**
+ * Builds the `Authorization` header. Throws `invalid_option` if the credential has characters that
+ * a header cannot carry.
+ */
 export function authorization(credential: string): { authorization: string } {
   if (!visible.test(credential))
     throw new SignageError(
       'invalid_option',
-      'The token or key must be without blanks and control characters.',
+      'The token or key must not contain blanks, control characters or non-ASCII characters.',
     );
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Calls operations of the table over HTTP; what the clients share. */
+/** Calls the operations of `wire/operations.ts` over HTTP. Shared by both clients. */
 export class Caller {
   readonly service: string;
   readonly clock: Clock;
@@ -78,12 +94,12 @@ export class Caller {
     this.#transport = makeTransport({ service: this.service, clock: this.clock, ...options });
   }
 
-  /** A fresh, unguessable `Idempotency-Key`. */
+  /** Returns a new, unguessable `Idempotency-Key`. */
   makeIdempotencyKey(): string {
     return Buffer.from(this.random(16)).toString('hex');
   }
 
-  /** One operation, with `headers` beside those of the input. */
+  /** Calls one operation. `headers` are sent in addition to those of the input. */
   async exchange<I extends OperationId>(
     id: I,
     input: CallInput<I>,
@@ -91,17 +107,18 @@ export class Caller {
   ): Promise<Answered<I>> {
     const operation: Operation = operations[id];
     const plain: PlainInput = input;
-    const mayRepeat = repeatable.includes(operation.method) || plain.idempotencyKey !== undefined;
+    const isIdempotent =
+      idempotentMethods.includes(operation.method) || plain.idempotencyKey !== undefined;
     const reply = await this.#send(
       this.#request(operation, plain, headers),
-      mayRepeat,
+      isIdempotent,
       plain.attempts,
     );
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
     return { status: reply.status, headers: reply.headers, answer };
   }
 
-  /** The body of an operation that answers no JSON, as it comes. */
+  /** Returns the body of an operation as a stream, for a body that is not JSON. */
   async stream<I extends OperationId>(
     id: I,
     input: CallInput<I>,
@@ -117,13 +134,15 @@ export class Caller {
     return stream;
   }
 
-  /** Any request, for what is no operation of the table: the path with its query, `body` as JSON. */
+  /**
+   * Sends a request that is not an operation. `path` includes the query; `body` is sent as JSON.
+   */
   async send(
     method: Exchange['method'],
     path: string,
     { body, headers, signal }: RawRequest,
   ): Promise<Reply> {
-    const own: Record<string, string> = {
+    const defaults: Record<string, string> = {
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
@@ -131,37 +150,41 @@ export class Caller {
     const request = {
       method,
       path,
-      headers: { ...own, ...headers },
+      headers: { ...defaults, ...headers },
       body: text,
       timeoutMs: this.#timeoutMs,
       signal,
     };
-    return this.#send(request, repeatable.includes(method));
+    return this.#send(request, idempotentMethods.includes(method));
   }
 
-  #send(request: Exchange, mayRepeat: boolean, attempts = this.#policy.attempts): Promise<Reply> {
+  #send(
+    request: Exchange,
+    isIdempotent: boolean,
+    attempts = this.#policy.attempts,
+  ): Promise<Reply> {
     const policy = { ...this.#policy, attempts };
     const context = {
       policy,
       clock: this.clock,
       random: this.random,
       signal: request.signal,
-      mayRepeat,
+      isIdempotent,
     };
     return withRetry(() => this.#transport(request), context);
   }
 
   #request(operation: Operation, input: PlainInput, headers: Record<string, string>): Exchange {
-    const heldSeconds = Number(input.query?.waitSeconds ?? 0) || 0;
-    const own: Record<string, string> = { accept: 'application/json' };
-    if (input.body !== undefined) own['content-type'] = 'application/json';
-    if (input.idempotencyKey !== undefined) own['idempotency-key'] = input.idempotencyKey;
+    const waitSeconds = Number(input.query?.waitSeconds ?? 0) || 0;
+    const defaults: Record<string, string> = { accept: 'application/json' };
+    if (input.body !== undefined) defaults['content-type'] = 'application/json';
+    if (input.idempotencyKey !== undefined) defaults['idempotency-key'] = input.idempotencyKey;
     return {
       method: operation.method,
       path: requestPath(operation, input),
-      headers: { ...own, ...headers, ...input.headers },
+      headers: { ...defaults, ...headers, ...input.headers },
       body: input.body === undefined ? undefined : JSON.stringify(input.body),
-      timeoutMs: this.#timeoutMs + heldSeconds * 1000,
+      timeoutMs: this.#timeoutMs + waitSeconds * 1000,
       signal: input.signal,
     };
   }

@@ -1,6 +1,6 @@
 import { SignageError } from '../domain/error.ts';
 
-/** What a call ends with when its `signal` aborts. */
+/** Returns the error with which an aborted call rejects. */
 export function interrupted(): SignageError {
   return new SignageError('interrupted', 'Interrupted before the service answered.');
 }

@@ -5,21 +5,28 @@ import { makePageGuard } from './page-guard.ts';
 import type { Reply } from './problem.ts';
 import type { Exchange } from './transport.ts';
 
+/** Options of a `ManagementClient`. */
 export interface ManagementOptions extends ClientOptions {
-  /** The management token, `mak_…`. */
+  /** The management token, `mak_…`. Throws `invalid_option` if a header cannot carry it. */
   token: string;
-  /** The tenant to act in (`X-Tenant-Id`): needed with a platform token where there are several. */
+  /**
+   * The tenant to act in (`X-Tenant-Id`). Required for a platform token if there are several
+   * tenants.
+   */
   tenantId?: string | undefined;
 }
 
 /**
- * The management side of a signage service: every operation under `/v1`, by its name in the interface.
- * Errors are `SignageError`s with the service's codes, or `unreachable`, `unexpected_answer` and `interrupted`.
+ * Client of the management API: every operation under `/v1`, by its operation id.
+ *
+ * Errors are `SignageError`s with the service's error codes, or `unreachable`, `unexpected_answer`
+ * and `interrupted`.
  *
  * @example
  * const management = new ManagementClient({ url: 'http://127.0.0.1:4100', token });
  * const venue = await management.call('createVenue', { body: { name: 'Berlin' } });
- * for await (const screen of management.all('listScreens', { query: { venueId: venue.id } })) use(screen);
+ * const screens = management.all('listScreens', { query: { venueId: venue.id } });
+ * for await (const screen of screens) use(screen);
  */
 export class ManagementClient {
   readonly #caller: Caller;
@@ -33,7 +40,7 @@ export class ManagementClient {
     };
   }
 
-  /** Calls one operation and answers its body. */
+  /** Calls one operation and returns its response body. */
   async call<I extends OperationId>(id: I, ...[input]: CallArguments<I>): Promise<CallAnswer<I>> {
     const { answer } = await this.#caller.exchange(
       id,
@@ -43,12 +50,18 @@ export class ManagementClient {
     return answer;
   }
 
-  /** A backup of the whole store, as a tar, as it comes; when it breaks off, reading throws `unreachable`. Takes a `platform` token. */
+  /**
+   * Streams a backup of the whole store as a tar archive. Requires a `platform` token. If the
+   * connection breaks off, reading the stream throws `unreachable`.
+   */
   backup(input: CallInput<'createBackup'> = {}): Promise<AsyncIterable<Buffer>> {
     return this.#caller.stream('createBackup', input, this.#headers);
   }
 
-  /** Any request, for what is no operation: the path begins with `/` and includes the query; `body` is sent as JSON. Answers what came. */
+  /**
+   * Sends a request that is not an operation. `path` begins with `/` and includes the query; `body`
+   * is sent as JSON. Returns the raw response.
+   */
   send(
     method: Exchange['method'],
     path: string,
@@ -60,7 +73,10 @@ export class ManagementClient {
     });
   }
 
-  /** The pages of a list, one request each, from `query.cursor` on if that is given. */
+  /**
+   * Yields the pages of a list, one request per page. Starts at `query.cursor`, if given. Throws
+   * `unexpected_answer` if the pages never end.
+   */
   async *pages<I extends ListId>(
     id: I,
     ...[input]: CallArguments<I>
@@ -82,7 +98,7 @@ export class ManagementClient {
     }
   }
 
-  /** All items of a list, page after page. */
+  /** Yields all items of a list, across pages. */
   async *all<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>> {
     for await (const page of this.pages(id, ...input)) yield* page;
   }

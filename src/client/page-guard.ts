@@ -1,22 +1,26 @@
 import { SignageError } from '../domain/error.ts';
 
-/** A filter may leave many pages empty: with pages of 200, these are 2 million records of which none fits. */
-const mostEmptyPages = 10_000;
+/**
+ * A filter may leave many pages empty: 10,000 pages of 200 are 2 million records without a
+ * match.
+ */
+const maxEmptyPages = 10_000;
 
-/** In characters. A longer cursor does not fit into the request line that a service takes. */
-const longestCursor = 4096;
+/** In characters. A longer cursor exceeds the request line limit of the service. */
+const maxCursorLength = 4096;
 
 /**
- * Looks at the pages of one list as they come, and throws `unexpected_answer` when they do not end: a cursor comes back that was followed already, or page
- * after page is empty. `cursor` is the one that the list begins with.
+ * Returns a function that checks each page of one list. It throws `unexpected_answer` if the list
+ * never ends: a cursor repeats, or page after page is empty. `cursor` is where the list
+ * begins.
  *
- * @param list names the list in the error
+ * @param list the name of the list in the error
  */
 export function makePageGuard(list: string, cursor?: string) {
   const followed = new Set<string>(cursor === undefined ? [] : [cursor]);
-  let empty = 0;
-  const endless = (why: string) =>
-    new SignageError('unexpected_answer', `The pages of ${list} do not end: ${why}.`);
+  let emptyPages = 0;
+  const endless = (reason: string) =>
+    new SignageError('unexpected_answer', `The pages of ${list} do not end: ${reason}.`);
 
   return ({
     items,
@@ -25,12 +29,12 @@ export function makePageGuard(list: string, cursor?: string) {
     items: readonly unknown[];
     nextCursor: string | null;
   }): void => {
-    empty = items.length === 0 ? empty + 1 : 0;
+    emptyPages = items.length === 0 ? emptyPages + 1 : 0;
     if (nextCursor === null) return;
-    if (nextCursor.length > longestCursor)
-      throw endless(`a cursor has more than ${longestCursor} characters`);
-    if (followed.has(nextCursor)) throw endless('a cursor came for the second time');
-    if (empty >= mostEmptyPages) throw endless(`${mostEmptyPages} in a row were empty`);
+    if (nextCursor.length > maxCursorLength)
+      throw endless(`a cursor has more than ${maxCursorLength} characters`);
+    if (followed.has(nextCursor)) throw endless('a cursor was repeated');
+    if (emptyPages >= maxEmptyPages) throw endless(`${maxEmptyPages} in a row were empty`);
     followed.add(nextCursor);
   };
 }

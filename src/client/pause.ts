@@ -1,25 +1,25 @@
 import type { Clock } from '../domain/clock.ts';
 
-const farAwayMs = 2 ** 30;
+const keepAliveIntervalMs = 2 ** 30;
 
 /**
- * Waits on the given clock, or until the signal aborts; never throws. A `Clock` alone keeps no process alive, and a program that is about to
- * try again must not end in between: this holds it.
+ * Waits on the given clock, or until the signal aborts. Never rejects. A `Clock` timer does not
+ * keep the process alive, so an interval does that during the wait.
  */
 export async function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
-  const hold = setInterval(() => {}, farAwayMs);
+  const keepAlive = setInterval(() => {}, keepAliveIntervalMs);
   let wake = () => {};
-  const over = new Promise<void>((resolve) => {
+  const elapsed = new Promise<void>((resolve) => {
     wake = resolve;
   });
   const cancel = clock.after(delayMs, wake);
   signal?.addEventListener('abort', wake, { once: true });
   try {
-    await over;
+    await elapsed;
   } finally {
     cancel();
-    clearInterval(hold);
+    clearInterval(keepAlive);
     signal?.removeEventListener('abort', wake);
   }
 }

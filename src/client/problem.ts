@@ -1,33 +1,36 @@
 import { type ErrorExtras, type FieldError, SignageError } from '../domain/error.ts';
 import { errorKinds } from '../wire/errors.ts';
 
-/** An answer as it came. */
+/** A raw response. */
 export interface Reply {
   status: number;
-  /** Names in lower case. */
+  /** Names are lower case. */
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The body, in place of `text`, where that was asked for: its end is the answer's end, an error that it broke off. */
+  /**
+   * The body as a stream, in place of `text`, if the request asked for one. Reading throws if the
+   * connection breaks off.
+   */
   stream?: AsyncIterable<Buffer>;
 }
 
-const overloaded = [429, 502, 503, 504];
-const codeForm = /^[a-z][a-z0-9_]{0,63}$/;
-const longestText = 2000;
-const mostComplaints = 500;
+const overloadStatuses = [429, 502, 503, 504];
+const codePattern = /^[a-z][a-z0-9_]{0,63}$/;
+const maxTextLength = 2000;
+const maxFieldErrors = 500;
 
-/** Keys and tokens stay out of messages, whatever the other end put into its own. */
+/** Masks keys and tokens in a message of the service, and truncates it. */
 function withoutSecrets(text: string): string {
-  return text.slice(0, longestText).replaceAll(/\b([dm]ak_)[0-9A-Za-z]+/g, '$1…');
+  return text.slice(0, maxTextLength).replaceAll(/\b([dm]ak_)[0-9A-Za-z]+/g, '$1…');
 }
 
-/** One header as text; several of a name count as the first. */
+/** Returns one header; the first value if it is repeated. */
 export function header(reply: Pick<Reply, 'headers'>, name: string): string | undefined {
   const value = reply.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** JSON text as an object; `undefined` for everything else. */
+/** Parses a JSON object. Returns `undefined` for anything else. */
 export function asObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -48,39 +51,40 @@ function retryAfterSeconds(reply: Reply, nowMs: number): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-function complaints(errors: unknown): FieldError[] | undefined {
+function fieldErrors(errors: unknown): FieldError[] | undefined {
   if (!Array.isArray(errors)) return undefined;
-  const isComplaint = (one: Partial<FieldError> | null) =>
+  const isFieldError = (one: Partial<FieldError> | null) =>
     typeof one?.path === 'string' && typeof one.message === 'string';
-  const known: FieldError[] = errors.slice(0, mostComplaints).filter(isComplaint);
+  const known: FieldError[] = errors.slice(0, maxFieldErrors).filter(isFieldError);
   return known.map(({ path, message }) => ({
     path: withoutSecrets(path),
     message: withoutSecrets(message),
   }));
 }
 
-/** Without a code of ours it was a proxy that answered, or no signage service at all. */
+/** Without a valid error code, the response is from a proxy or from another kind of service. */
 function codeOf(problem: Record<string, unknown>, status: number): string {
   const { code } = problem;
-  if (typeof code === 'string' && (Object.hasOwn(errorKinds, code) || codeForm.test(code)))
+  if (typeof code === 'string' && (Object.hasOwn(errorKinds, code) || codePattern.test(code)))
     return code;
-  return overloaded.includes(status) ? 'unavailable' : 'unexpected_answer';
+  return overloadStatuses.includes(status) ? 'unavailable' : 'unexpected_answer';
 }
 
-/** The error that an unsuccessful answer stands for; never fails itself, whatever the answer. */
+/** Converts an unsuccessful response into a `SignageError`. Never throws, whatever the response. */
 export function answeredError(reply: Reply, service: string, nowMs: number): SignageError {
   const problem = asObject(reply.text) ?? {};
   const code = codeOf(problem, reply.status);
-  const said = [problem.detail, problem.title].find(
+  const detail = [problem.detail, problem.title].find(
     (text): text is string => typeof text === 'string' && text !== '',
   );
-  const strange = `${service} answered ${reply.status} without saying why. Is it a signage service?`;
+  const fallback = `${service} answered ${reply.status} without saying why. Is it a signage service?`;
   const extras: ErrorExtras = { status: reply.status };
-  const [errors, retryAfter] = [complaints(problem.errors), retryAfterSeconds(reply, nowMs)];
+  const errors = fieldErrors(problem.errors);
+  const retryAfter = retryAfterSeconds(reply, nowMs);
   if (errors) extras.errors = errors;
   if (problem.truncated === true) extras.truncated = true;
   if (retryAfter !== undefined) extras.retryAfterSeconds = retryAfter;
   if (typeof problem.requestId === 'string') extras.requestId = withoutSecrets(problem.requestId);
   if (typeof problem.existingId === 'string') extras.existingId = problem.existingId;
-  return new SignageError(code, said === undefined ? strange : withoutSecrets(said), extras);
+  return new SignageError(code, detail === undefined ? fallback : withoutSecrets(detail), extras);
 }

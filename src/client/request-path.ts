@@ -2,16 +2,18 @@ import { SignageError } from '../domain/error.ts';
 import type { Operation } from '../wire/operations.ts';
 import type { PlainInput } from './call.ts';
 
-/** URLs drop these as path segments, whatever their spelling: the request would go somewhere else. */
-const notSegments = ['', '.', '..'];
+/**
+ * URL parsers remove these path segments, also when escaped. The request would go to another path.
+ */
+const unusableSegments = ['', '.', '..'];
 
 function segment(name: string, value: string | undefined): string {
-  if (value === undefined || notSegments.includes(value)) {
+  if (value === undefined || unusableSegments.includes(value)) {
     throw new SignageError(
       'invalid_request',
-      `${name} must be given, and neither empty nor dots.`,
+      `${name} is required, and must not be empty, "." or "..".`,
       {
-        errors: [{ path: `path.${name}`, message: 'must be given' }],
+        errors: [{ path: `path.${name}`, message: 'is required' }],
       },
     );
   }
@@ -29,7 +31,7 @@ function queryText(query: Record<string, unknown>): string {
 }
 
 /**
- * Path and query of a call.
+ * Returns the path and query of a call. Throws `invalid_request` if a path parameter is missing.
  *
  * @example requestPath(operations.getScreen, { params: { id: '0190…' } }) // '/v1/screens/0190…'
  */

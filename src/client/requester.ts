@@ -1,4 +1,4 @@
-/** What goes out, and what ends it. */
+/** One request, and the signal that aborts it. */
 export interface RequestParts {
   method: string;
   headers: Record<string, string>;
@@ -6,15 +6,15 @@ export interface RequestParts {
   signal: AbortSignal;
 }
 
-/** What came back; the body is read to its end, or left by destroying it. */
+/** One response. The caller must read the body to its end or destroy it. */
 interface RequestReply {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
   body: AsyncIterable<Buffer>;
 }
 
-/** Sends one request over whatever connection it likes; rejects with the connection's own error. */
+/** Sends one request. Rejects with the error of the connection. */
 export type Requester = (url: string, parts: RequestParts) => Promise<RequestReply>;
 
-/** Makes one; `certificates` (PEM) are trusted in place of Node's own. */
+/** Makes a requester that trusts `certificates` (PEM) in place of Node's own. */
 export type MakeRequester = (certificates: readonly string[] | undefined) => Promise<Requester>;

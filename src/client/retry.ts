@@ -3,13 +3,19 @@ import { SignageError } from '../domain/error.ts';
 import { interrupted } from './interrupted.ts';
 import { pause } from './pause.ts';
 
-/** How often, and how long apart, a call is tried. */
+/** When a call is retried: exponential backoff with jitter. */
 export interface RetryPolicy {
-  /** Tries in all, the first included. */
+  /** Maximum number of attempts, the first included. Default: 4. */
   attempts: number;
-  /** The wait before the second try; it doubles from there, and is shortened at random by up to half, so that many TVs do not return at once. */
+  /**
+   * Delay before the second attempt, in milliseconds. It doubles with each further attempt. Jitter
+   * shortens it by up to half, so that many TVs do not retry at once. Default: 250.
+   */
   firstDelayMs: number;
-  /** No wait is longer; a service that asks for more (`Retry-After`) is not asked again. */
+  /**
+   * Longest delay, in milliseconds. If `Retry-After` asks for more, the call fails at once.
+   * Default: 30,000.
+   */
   longestDelayMs: number;
 }
 
@@ -21,47 +27,53 @@ interface RetryContext {
   random: Random;
   signal?: AbortSignal | undefined;
   /**
-   * Whether the call may be repeated when nobody knows what became of it: a safe one, one that replaces something as a whole, one with an
-   * `Idempotency-Key`. Any other is repeated only when the service itself says that it did not do it, and when to come again.
+   * Whether the call may be repeated when its outcome is unknown: it is safe, idempotent or has an
+   * `Idempotency-Key`. Other calls are repeated only if the service itself rejected them with
+   * `Retry-After`.
    */
-  mayRepeat: boolean;
+  isIdempotent: boolean;
 }
 
-const passing = ['unreachable', 'unavailable'];
+const transientCodes = ['unreachable', 'unavailable'];
 
-/** Whether the same call may well succeed later, and may be made again. */
-function isPassing(error: unknown, mayRepeat: boolean): error is SignageError {
+/** Whether the same call may succeed later and may be repeated. */
+function isTransient(error: unknown, isIdempotent: boolean): error is SignageError {
   if (!(error instanceof SignageError)) return false;
-  // With a request id it is the service that speaks, and no proxy on the way.
-  if (!mayRepeat)
+  // A request id shows that the service answered, not a proxy.
+  if (!isIdempotent)
     return (
       error.code === 'unavailable' &&
       error.retryAfterSeconds !== undefined &&
       error.requestId !== undefined
     );
-  return passing.includes(error.code) || error.retryAfterSeconds !== undefined;
+  return transientCodes.includes(error.code) || error.retryAfterSeconds !== undefined;
 }
 
-/** At least what the service asked for, and from half the step to the whole of it otherwise. */
+/**
+ * Returns the delay in milliseconds: at least `Retry-After`, or half to all of the backoff step.
+ */
 function delayBefore(
   attempt: number,
   error: SignageError,
   { policy, random }: RetryContext,
 ): number {
-  const step = Math.min(policy.firstDelayMs * 2 ** (attempt - 1), policy.longestDelayMs);
-  const jitterMs = ((random(1)[0] ?? 0) / 256) * (step / 2);
+  const stepMs = Math.min(policy.firstDelayMs * 2 ** (attempt - 1), policy.longestDelayMs);
+  const jitterMs = ((random(1)[0] ?? 0) / 256) * (stepMs / 2);
   return error.retryAfterSeconds === undefined
-    ? step - jitterMs
+    ? stepMs - jitterMs
     : error.retryAfterSeconds * 1000 + jitterMs;
 }
 
-/** Makes a call, again while it fails for a passing reason. Throws the last error. */
+/**
+ * Retries a call while it fails for a transient reason. Throws the last error, or `interrupted`.
+ */
 export async function withRetry<T>(call: () => Promise<T>, context: RetryContext): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();
     } catch (error) {
-      if (!isPassing(error, context.mayRepeat) || attempt >= context.policy.attempts) throw error;
+      if (!isTransient(error, context.isIdempotent) || attempt >= context.policy.attempts)
+        throw error;
       const delayMs = delayBefore(attempt, error, context);
       if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
       await pause(context.clock, delayMs, context.signal);

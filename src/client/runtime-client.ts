@@ -3,35 +3,43 @@ import type { CallAnswer, CallInput } from './call.ts';
 import { type Answered, authorization, Caller, type ClientOptions } from './caller.ts';
 import { header } from './problem.ts';
 
+/** Options of a `RuntimeClient`. */
 export interface RuntimeOptions extends ClientOptions {
-  /** The device key, `dak_…`; a TV that is not registered yet has none. */
+  /**
+   * The device key, `dak_…`. Omit it for a TV that is not registered yet. Throws `invalid_option`
+   * if a header cannot carry it.
+   */
   apiKey?: string | undefined;
 }
 
-/** Something that was fetched with an `ETag`: `answer` is `undefined` when it has not changed since. */
+/** A response to a conditional request. */
 export interface Fetched<T> {
+  /** The body; `undefined` if it has not changed since `etag`. */
   answer: T | undefined;
-  /** For the next call. */
+  /** `ETag` of the response, for the next conditional request. */
   etag: string | undefined;
-  /** `X-Source` of a playlist, `X-Config-Source` of a config. */
+  /** The header `X-Source` of a playlist, or `X-Config-Source` of a config. */
   source: string | undefined;
-  /** When the service answered, by its own clock (the header `Date`), in Unix epoch milliseconds. */
+  /**
+   * Time of the response by the clock of the service (header `Date`), in Unix epoch milliseconds.
+   */
   answeredAtMs: number | undefined;
 }
 
 interface AnyCall {
+  /** Aborts the call, which then rejects with `interrupted`. */
   signal?: AbortSignal | undefined;
-  /** Tries in all, in place of the client's own `retry.attempts`. */
+  /** Maximum number of attempts, the first included. Overrides the client's `retry.attempts`. */
   attempts?: number;
 }
 
 interface KeyedCall extends AnyCall {
-  /** Made anew unless given. Give the same one to repeat a call whose answer was lost. */
+  /** Default: a new random key. Pass the same key to repeat a call whose response was lost. */
   idempotencyKey?: string;
 }
 
 interface ConditionalCall extends AnyCall {
-  /** What the last answer carried. */
+  /** The `etag` of the previous response. Default: an unconditional request. */
   etag?: string | undefined;
 }
 
@@ -39,12 +47,17 @@ type Registration = CallInput<'registerDevice'>['body'];
 type Events = CallInput<'postEvents'>['body'];
 
 /**
- * A TV's side of a signage service. `id` is the screen's id, or the device's own.
- * Errors are `SignageError`s with the service's codes, or `unreachable`, `unexpected_answer` and `interrupted`.
+ * Client of the device API. `id` is the id of the screen or of the device.
+ *
+ * Errors are `SignageError`s with the service's error codes, or `unreachable`, `unexpected_answer`
+ * and `interrupted`.
  *
  * @example
  * const anyone = new RuntimeClient({ url: 'http://127.0.0.1:4100' });
- * const { screenId, apiKey } = await anyone.register({ pairingCode: 'ABCD2345', deviceInfo: { model: 'TV' } });
+ * const { screenId, apiKey } = await anyone.register({
+ *   pairingCode: 'ABCD2345',
+ *   deviceInfo: { model: 'TV' },
+ * });
  * const { answer: playlist } = await anyone.withKey(apiKey).fetchPlaylist(screenId);
  */
 export class RuntimeClient {
@@ -52,19 +65,22 @@ export class RuntimeClient {
   readonly #caller: Caller;
   readonly #headers: Record<string, string>;
 
-  /** `caller` is for clients of the same service that send together: see `withKey`. */
+  /** `caller` is internal: `withKey` passes it to share connections. */
   constructor({ apiKey, ...options }: RuntimeOptions, caller = new Caller(options)) {
     this.#options = options;
     this.#caller = caller;
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);
   }
 
-  /** The same service over the same connections, with this device key. */
+  /** Returns a client with another device key that shares the connections of this one. */
   withKey(apiKey: string): RuntimeClient {
     return new RuntimeClient({ ...this.#options, apiKey }, this.#caller);
   }
 
-  /** Binds a TV to the screen of a pairing code. The answer carries the device key, this once: keep it safe. */
+  /**
+   * Binds a TV to the screen of a pairing code. The response contains the device key. The service
+   * never shows the key again, so store it safely.
+   */
   async register(
     body: Registration,
     { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
@@ -74,7 +90,7 @@ export class RuntimeClient {
     ).answer;
   }
 
-  /** The active playlist of the screen. */
+  /** Fetches the active playlist of the screen. Throws `playlist_not_found` if it has none. */
   async fetchPlaylist(
     id: string,
     call: ConditionalCall = {},
@@ -86,7 +102,7 @@ export class RuntimeClient {
     );
   }
 
-  /** The config that is in force for the device. */
+  /** Fetches the effective config of the device. */
   async fetchConfig(
     id: string,
     call: ConditionalCall = {},
@@ -98,7 +114,10 @@ export class RuntimeClient {
     );
   }
 
-  /** Sends 1 to 100 events, all or none; answers how many were stored. Once it answers they are safe. */
+  /**
+   * Sends 1 to 100 events, all or nothing. Resolves with the number of stored events, once they are
+   * durable.
+   */
   async postEvents(
     id: string,
     body: Events,
@@ -110,8 +129,9 @@ export class RuntimeClient {
   }
 
   /**
-   * A new device key in place of this client's, which works until the new one is first used. Store it before that; `withKey` then calls with
-   * it. An answer that was lost comes again for the same `idempotencyKey`. Throws `device_key_revoked` once another key has taken over.
+   * Requests a new device key. This client's key works until the new one is first used, so store
+   * the new one before that; `withKey` then uses it. Repeating the same `idempotencyKey` returns
+   * the same key again. Throws `device_key_revoked` if another key has replaced this one.
    *
    * @example
    * const apiKey = await tv.rotateKey(screenId);

@@ -1,9 +1,9 @@
 import type { SchemaName } from '../wire/schemas.ts';
 
-/** What a value is: `map` has texts as its values. With `?` it may be `null`. */
+/** The kind of a value. `map` is an object with text values. A `?` allows `null`. */
 type Kind = 'text' | 'number' | 'boolean' | 'object' | 'map';
 
-/** What an answer must look like, as far as programs build on it. */
+/** The expected shape of a response, as far as programs depend on it. */
 export type Shape =
   | Kind
   | `${Kind}?`
@@ -15,14 +15,14 @@ const page = (item: Shape): Shape => ({ items: ['list', item], nextCursor: 'text
 
 const tenant = { id: 'text', name: 'text', createdAt: 'text', updatedAt: 'text' } as const;
 
-const reach = { expiresAt: 'text?', venueIds: ['maybe', ['list', 'text']] } as const;
+const scope = { expiresAt: 'text?', venueIds: ['maybe', ['list', 'text']] } as const;
 
 const token = {
   id: 'text',
   tenantId: 'text?',
   name: 'text',
   role: 'text',
-  ...reach,
+  ...scope,
   createdAt: 'text',
   lastUsedAt: 'text?',
 } as const;
@@ -123,8 +123,9 @@ const mirrorCopy = {
 } as const;
 
 /**
- * The shapes of all answers, beside the schemas in `domain/`: to load those would cost every command more than all else that it does. A test
- * holds the two alike. Of what TVs are answered it is the members alone, as every TV asks often.
+ * The shapes of all response bodies. They duplicate the schemas in `domain/`, because loading those
+ * is too slow for a command. A test keeps the two consistent. The shapes of frequent device
+ * responses cover only the top-level members.
  */
 export const shapes: Partial<Record<SchemaName, Shape>> = {
   registered: {
@@ -151,7 +152,7 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
     tokenId: 'text',
     name: 'text',
     role: 'text',
-    ...reach,
+    ...scope,
     tenantId: 'text?',
     tenantName: 'text?',
   },

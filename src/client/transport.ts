@@ -5,24 +5,30 @@ import { interrupted } from './interrupted.ts';
 import { answeredError, type Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
 
-/** One request as it goes out. */
+/** One request. */
 export interface Exchange {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path and query, beginning with `/`. */
+  /** Path and query. Begins with `/`. */
   path: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** All of it, connecting included, in milliseconds; of a stream, up to its beginning, and each pause in it. */
+  /**
+   * Timeout in milliseconds, connecting included. For a stream: until the response begins, and for
+   * each chunk.
+   */
   timeoutMs: number;
-  /** A successful answer is handed on as it comes, in `Reply.stream`. */
+  /** Return a successful response as a stream, in `Reply.stream`. */
   streamed?: boolean;
   signal?: AbortSignal | undefined;
 }
 
-/** Larger answers are broken off: the largest page that the interface knows stays below. */
-const largestAnswerBytes = 64 * 1024 * 1024;
+/** Maximum response size. The largest page of the API is smaller. */
+const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** The service's address without what must not be shown: `https://host:port/path`. */
+/**
+ * Validates and normalises the base URL: `https://host:port/path`, without a trailing slash. Throws
+ * `invalid_option`.
+ */
 export function serviceAddress(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
@@ -34,7 +40,7 @@ export function serviceAddress(url: string): string {
   if (parsed.username || parsed.password || parsed.search || parsed.hash) {
     throw new SignageError(
       'invalid_option',
-      'The address of the service must be without user name, query and fragment.',
+      'The address of the service must not have a user name, password, query or fragment.',
     );
   }
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
@@ -45,10 +51,10 @@ async function readText(body: AsyncIterable<Buffer>, service: string): Promise<s
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > largestAnswerBytes)
+    if (size > maxAnswerBytes)
       throw new SignageError(
         'unexpected_answer',
-        `${service} sent more than ${largestAnswerBytes} bytes.`,
+        `${service} sent more than ${maxAnswerBytes} bytes.`,
       );
     chunks.push(chunk);
   }
@@ -57,11 +63,11 @@ async function readText(body: AsyncIterable<Buffer>, service: string): Promise<s
 
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there. Is it running?',
-  ENOTFOUND: 'there is no host of that name.',
-  EAI_AGAIN: 'the host name cannot be looked up now.',
-  ECONNRESET: 'it broke the connection off.',
-  UND_ERR_SOCKET: 'it broke the connection off.',
-  UND_ERR_CONNECT_TIMEOUT: 'connecting takes too long.',
+  ENOTFOUND: 'the host name does not exist.',
+  EAI_AGAIN: 'the host name lookup failed temporarily.',
+  ECONNRESET: 'it closed the connection.',
+  UND_ERR_SOCKET: 'it closed the connection.',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting timed out.',
   DEPTH_ZERO_SELF_SIGNED_CERT:
     'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
   SELF_SIGNED_CERT_IN_CHAIN:
@@ -70,7 +76,9 @@ const reasons: Record<string, string> = {
     'its certificate is not trusted. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
 };
 
-/** The code of a connection error; Node wraps one attempt per address into an AggregateError. */
+/**
+ * Returns the code of a connection error. Node wraps one error per address into an AggregateError.
+ */
 function systemCode(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: unknown[] };
   return typeof code === 'string'
@@ -91,7 +99,7 @@ function unreachable(error: unknown, service: string): SignageError {
   );
 }
 
-/** One request that is over: `outcome` is the status, or the code of the error when there was no answer. */
+/** A finished request. `outcome` is the status, or the error code if there was no response. */
 export interface Exchanged {
   method: string;
   path: string;
@@ -108,22 +116,26 @@ export interface TransportOptions {
 }
 
 /**
- * Sends one request and reads the whole answer. Resolves with 2xx and 304; throws a `SignageError` for all else: the service's own code
- * for a problem document, `unreachable` when there is no answer in time, `unexpected_answer`, or `interrupted` when the signal aborts.
+ * Sends one request and reads the whole response. Resolves for 2xx and 304. Otherwise throws a
+ * `SignageError`: the service's own code for a problem document, `unreachable` if there is no
+ * response in time, `unexpected_answer`, or `interrupted`.
  */
 export type Transport = (exchange: Exchange) => Promise<Reply>;
 
-/** Loaded when the first request goes out, for those who do not choose another. */
-const makeFastRequester: MakeRequester = async (certificates) =>
+/** The default requester. Loads undici on the first request. */
+const makeDefaultRequester: MakeRequester = async (certificates) =>
   (await import('./undici-requester.ts')).makeUndiciRequester(certificates);
 
-/** How long to wait for the next sign of life, unless the caller's signal ends it. (`AbortSignal.any` would leave something behind at each request.) */
-class Patience {
+/**
+ * Inactivity timeout that also follows the caller's signal. `AbortSignal.any` would leave a
+ * listener behind for each request.
+ */
+class InactivityTimeout {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #caller: AbortSignal | undefined;
-  readonly #ending = new AbortController();
-  readonly #abort = () => this.#ending.abort();
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.#controller.abort();
   #cancel: () => void = () => {};
 
   constructor(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined) {
@@ -131,49 +143,49 @@ class Patience {
     this.#timeoutMs = timeoutMs;
     this.#caller = caller;
     if (caller) {
-      // Any number of requests may hang on one signal.
+      // Many requests may share one signal: suppress the listener leak warning.
       setMaxListeners(0, caller);
       caller.addEventListener('abort', this.#abort);
     }
-    this.renew();
+    this.restart();
   }
 
   get signal(): AbortSignal {
-    return this.#ending.signal;
+    return this.#controller.signal;
   }
 
-  renew(): void {
+  restart(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(this.#timeoutMs, this.#abort);
   }
 
-  /** Time does not count until it is renewed. */
-  rest(): void {
+  /** Stops the timer until `restart`. */
+  pause(): void {
     this.#cancel();
   }
 
-  end(): void {
+  dispose(): void {
     this.#cancel();
     this.#caller?.removeEventListener('abort', this.#abort);
   }
 }
 
-/** A body as it comes; its errors are explained. */
-async function* flow(
+/** Yields the chunks of a body and converts its errors. */
+async function* streamBody(
   body: AsyncIterable<Buffer>,
-  patience: Patience,
-  explain: (error: unknown) => SignageError,
+  inactivity: InactivityTimeout,
+  toSignageError: (error: unknown) => SignageError,
 ): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body) {
-      patience.rest();
+      inactivity.pause();
       yield chunk;
-      patience.renew();
+      inactivity.restart();
     }
   } catch (error) {
-    throw explain(error);
+    throw toSignageError(error);
   } finally {
-    patience.end();
+    inactivity.dispose();
   }
 }
 
@@ -181,7 +193,7 @@ export function makeTransport({
   service,
   clock,
   certificates,
-  makeRequester = makeFastRequester,
+  makeRequester = makeDefaultRequester,
   onExchange,
 }: TransportOptions): Transport {
   let requester: Promise<Requester> | undefined;
@@ -191,13 +203,13 @@ export function makeTransport({
     signal,
     path,
     streamed,
-    ...wanted
+    ...request
   }: Exchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted();
-    const patience = new Patience(clock, timeoutMs, signal);
-    const explain = (error: unknown) => {
+    const inactivity = new InactivityTimeout(clock, timeoutMs, signal);
+    const toSignageError = (error: unknown) => {
       if (signal?.aborted) return interrupted();
-      if (patience.signal.aborted) {
+      if (inactivity.signal.aborted) {
         return new SignageError(
           'unreachable',
           `${service} did not answer within ${timeoutMs / 1000} seconds.`,
@@ -213,24 +225,24 @@ export function makeTransport({
         headers,
         body,
       } = await (await requester)(`${service}${path}`, {
-        ...wanted,
-        body: wanted.body ?? null,
-        signal: patience.signal,
+        ...request,
+        body: request.body ?? null,
+        signal: inactivity.signal,
       });
       if (streamed && status === 200)
-        return { status, headers, text: '', stream: flow(body, patience, explain) };
+        return { status, headers, text: '', stream: streamBody(body, inactivity, toSignageError) };
       const text = await readText(body, service);
-      patience.end();
+      inactivity.dispose();
       return { status, headers, text };
     } catch (error) {
-      patience.end();
-      throw explain(error);
+      inactivity.dispose();
+      throw toSignageError(error);
     }
   }
 
   return async (exchange) => {
     const startedAt = clock.now();
-    const tell = (outcome: string) => {
+    const report = (outcome: string) => {
       onExchange?.({
         method: exchange.method,
         path: exchange.path,
@@ -242,10 +254,10 @@ export function makeTransport({
     try {
       reply = await fetchReply(exchange);
     } catch (error) {
-      tell((error as SignageError).code);
+      report((error as SignageError).code);
       throw error;
     }
-    tell(String(reply.status));
+    report(String(reply.status));
     if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
     throw answeredError(reply, service, clock.now());
   };

@@ -1,9 +1,9 @@
-const creative = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
+const creativeId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
 
-/** An item of a playlist. */
+/** Returns a playlist item. */
 export function item(more: object = {}): object {
   return {
-    creativeId: creative,
+    creativeId,
     creativeUrl: 'https://media.example.com/conformance.mp4',
     creativeType: 'video',
     duration: 15,
@@ -11,14 +11,14 @@ export function item(more: object = {}): object {
   };
 }
 
-/** What one impression refers to. */
+/** The ids that an impression refers to. */
 const references = {
   playlistId: '11111111-1111-4111-8111-111111111111',
   campaignId: '22222222-2222-4222-8222-222222222222',
-  creativeId: creative,
+  creativeId,
 };
 
-/** What a playlist may hold: two items, the second with members of the publisher's own. */
+/** Two items with different types. The second has custom members. */
 export const items = [
   { ...item(), creativeId: references.playlistId, creativeType: 'image', duration: 10 },
   {
@@ -43,14 +43,14 @@ export const heartbeat = (timestamp: number, more: object = {}): object => ({
   ...more,
 });
 
-/** So many events of one moment. */
+/** Returns `count` heartbeats with the same timestamp. */
 export const heartbeats = (count: number, timestamp: number): object[] =>
   Array.from({ length: count }, () => heartbeat(timestamp));
 
-/** An id that nothing has. */
+/** An id that no record has. */
 export const unknownId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
-/** Every member that a TV may send of itself. */
+/** All members of `deviceInfo`. */
 export const deviceInfo = {
   manufacturer: 'Samsung',
   model: 'QM55C',

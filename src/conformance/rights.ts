@@ -1,23 +1,26 @@
 import { SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
-import { at, said, textAt } from './answer.ts';
-import type { Check, Need } from './row.ts';
+import { at, statusAndCode, textAt } from './answer.ts';
+import type { Check, Need } from './check.ts';
 import type { Send } from './send.ts';
 
-/** Who runs the rows, and where. */
+/** The deployment to check, and the credentials. */
 export interface Manager {
-  /** Where the deployment is. */
+  /** Base URL of the deployment. */
   url: string;
-  /** A management token of the role `operator` or better; some rows take `admin`. */
+  /** A management token of the role `operator` or better. Some checks require `admin`. */
   token: string;
-  /** The tenant to act in: needed with a platform token where there are several. */
+  /** The tenant to act in. Required for a platform token if there are several tenants. */
   tenantId?: string | undefined;
 }
 
-/** What the token of a run may do. */
+/** The permissions of the token of a run. */
 interface Rights {
   role: Role;
-  /** What each request names as `X-Tenant-Id`: always with a platform token, for rows may make a second tenant. */
+  /**
+   * The `X-Tenant-Id` of each request. Always set for a platform token, because checks may create a
+   * second tenant.
+   */
   tenantId: string | undefined;
 }
 
@@ -25,7 +28,10 @@ function refuse({ url }: Manager, message: string, code: string, status?: number
   throw new SignageError(code, `${url} ${message}`, status === undefined ? {} : { status });
 }
 
-/** Throws `unreachable`, what the service says of the token, `insufficient_role` and `tenant_required`. */
+/**
+ * Reads the permissions of the token. Throws `unreachable`, the service's error for the token,
+ * `insufficient_role` or `tenant_required`.
+ */
 export async function readRights(send: Send, manager: Manager): Promise<Rights> {
   const { token, tenantId } = manager;
   const answer = await send('GET', '/v1/me', {
@@ -35,40 +41,40 @@ export async function readRights(send: Send, manager: Manager): Promise<Rights> 
   const { status, json } = answer;
   const role = roles.find((one) => one === textAt(json, 'role'));
   if (status !== 200 || role === undefined) {
-    const usual = status === 401 ? 'credential_invalid' : 'unexpected_answer';
+    const defaultCode = status === 401 ? 'credential_invalid' : 'unexpected_answer';
     return refuse(
       manager,
-      `answered GET /v1/me with ${said(answer)}: it does not say what this token may do.`,
-      textAt(json, 'code') || usual,
+      `answered GET /v1/me with ${statusAndCode(answer)}, which does not state the role of this token.`,
+      textAt(json, 'code') || defaultCode,
       status,
     );
   }
   if (!mayAct(role, 'operator'))
     return refuse(
       manager,
-      `takes a token of the role operator or better for this, not ${role}.`,
+      `requires a token of the role operator or better, not ${role}.`,
       'insufficient_role',
     );
   if (at(json, 'venueIds'))
     return refuse(
       manager,
-      'knows this token as bound to venues, and the rows make venues of their own.',
+      'says that this token is bound to venues, but the checks create their own venues.',
       'insufficient_role',
     );
   const acting = textAt(json, 'tenantId');
   if (acting === '')
-    return refuse(manager, 'has several tenants: name the one to act in.', 'tenant_required');
+    return refuse(manager, 'has several tenants. Choose the tenant to act in.', 'tenant_required');
   return { role, tenantId: role === 'platform' ? acting : tenantId };
 }
 
 const missing: Record<Need, string> = {
-  time: 'waits until time is over: --slow',
-  guessing: 'sends unknown codes until this address is locked out: --with-guessing',
-  tokens: 'makes tokens, which takes one of the role admin or platform',
-  tenants: 'makes a second tenant, which takes a platform token and --with-tenants',
+  time: 'waits until something expires: requires --slow',
+  guessing: 'sends unknown codes until this address is locked out: requires --with-guessing',
+  tokens: 'creates tokens: requires a token of the role admin or platform',
+  tenants: 'creates a second tenant: requires a platform token and --with-tenants',
 };
 
-/** Why a row cannot be looked at in this run; `undefined` when it can. */
+/** Returns why a check is skipped in this run; `undefined` if it is not. */
 export function reasonToSkip(
   { needs }: Check,
   { role }: Rights,

@@ -4,46 +4,51 @@ import type { MakeRequester } from '../client/requester.ts';
 import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
+import { allChecks } from './all-checks.ts';
+import type { Check, Level, Need, Outcome, Seen } from './check.ts';
+import { Cleanup } from './cleanup.ts';
+import { Fixture } from './fixture.ts';
 import { type Manager, readRights, reasonToSkip } from './rights.ts';
-import type { Check, Level, Need, Outcome, Seen } from './row.ts';
-import { allChecks } from './rows.ts';
 import { makeSend } from './send.ts';
-import { Fixture } from './stage.ts';
-import { Cleanup } from './traces.ts';
 
+/** Options of `runConformance`. */
 export interface ConformanceOptions extends Manager {
+  /** CA certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[] | undefined;
   makeRequester: MakeRequester;
-  /** Told of each request once it is over. */
+  /** Called after each request. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
-  /** Rows of this level only. */
+  /** Runs only the checks of this level. Default: all levels. */
   only?: Level | undefined;
-  /** Rows whose id begins with one of these; all unless given. */
+  /** Runs only the checks whose id begins with one of these. Default: all. */
   ids?: readonly string[];
-  /** What the rows may do beside the usual: wait for a code to expire, be locked out for guessing, make a second tenant. */
+  /**
+   * Permits special checks: to wait for expiry (`time`), to be locked out (`guessing`), to create a
+   * second tenant (`tenants`). Default: none.
+   */
   allow?: readonly Need[];
   clock?: Clock;
   random?: Random;
   signal?: AbortSignal | undefined;
-  /** Told before each row: how many are over, of how many. */
+  /** Called before each check with the number of finished checks and the total. */
   onProgress?(done: number, of: number): void;
-  /** Told at the end of what could not be removed, and why. */
-  onLeft?(left: readonly string[]): void;
+  /** Called at the end with the records that could not be deleted, and why. */
+  onLeft?(remaining: readonly string[]): void;
 }
 
 const timeoutMs = 35_000;
-const longestSeen = 400;
+const maxSeenLength = 400;
 
-/** Keys, tokens and pairing codes stay out of what is shown, and nobody reads whole bodies in a table. */
-function shown(text: string): string {
+/** Masks keys, tokens and pairing codes, and truncates long texts. */
+function mask(text: string): string {
   const masked = text
     .replaceAll(/\b([dm]ak_)[0-9A-Za-z]+/g, '$1…')
     .replaceAll(/(\/provisioning-codes\/)[^/?\s]+/g, '$1…');
-  return masked.length > longestSeen ? `${masked.slice(0, longestSeen)}…` : masked;
+  return masked.length > maxSeenLength ? `${masked.slice(0, maxSeenLength)}…` : masked;
 }
 
 function outcomeOf({ id, level, section, title, expected }: Check, seen: Seen): Outcome {
-  const complaints = typeof seen === 'string' ? seen : seen.join('; ');
+  const observed = typeof seen === 'string' ? seen : seen.join('; ');
   const holds = typeof seen === 'string' ? seen === expected : seen.length === 0;
   return {
     id,
@@ -52,49 +57,58 @@ function outcomeOf({ id, level, section, title, expected }: Check, seen: Seen): 
     title,
     expected,
     result: holds ? 'pass' : 'fail',
-    seen: holds ? expected : shown(complaints),
+    seen: holds ? expected : mask(observed),
     reason: null,
   };
 }
 
 const skipped = ({ id, level, section, title, expected }: Check, reason: string): Outcome => ({
-  ...{ id, level, section, title, expected, reason },
+  id,
+  level,
+  section,
+  title,
+  expected,
+  reason,
   result: 'skip',
   seen: null,
 });
 
-/** Looks at one row. A row whose preparation fails is not kept; only an interruption, and a service that is gone, end the run. */
-async function outcome(
-  row: Check,
-  stage: Fixture,
-  isThere: () => Promise<unknown>,
+/**
+ * Runs one check. A check whose setup fails has failed. Only an interruption or an unreachable
+ * service ends the run.
+ */
+async function runCheck(
+  check: Check,
+  fixture: Fixture,
+  confirmReachable: () => Promise<unknown>,
 ): Promise<Outcome> {
   try {
-    return outcomeOf(row, await row.look(stage));
+    return outcomeOf(check, await check.run(fixture));
   } catch (error) {
     if (hasCode(error, 'interrupted')) throw error;
-    if (hasCode(error, 'skipped')) return skipped(row, error.message);
-    if (hasCode(error, 'unreachable')) await isThere();
-    return outcomeOf(row, [(error as Error).message]);
+    if (hasCode(error, 'skipped')) return skipped(check, error.message);
+    if (hasCode(error, 'unreachable')) await confirmReachable();
+    return outcomeOf(check, [(error as Error).message]);
   }
 }
 
-/** Throws `invalid_option` when there are none. */
-function chosen({ only, ids = [] }: ConformanceOptions): Check[] {
-  const rows = allChecks.filter(
+/** Selects the checks to run. Throws `invalid_option` if there are none. */
+function selectChecks({ only, ids = [] }: ConformanceOptions): Check[] {
+  const checks = allChecks.filter(
     ({ level, id }) =>
       (only ?? level) === level && (ids.length === 0 || ids.some((one) => id.startsWith(one))),
   );
-  if (rows.length > 0) return rows;
+  if (checks.length > 0) return checks;
   throw new SignageError(
     'invalid_option',
-    `No ${only ?? ''} row has an id that begins with ${ids.join(' or ')}.`.replace('  ', ' '),
+    `No ${only ?? ''} check has an id that begins with ${ids.join(' or ')}.`.replace('  ', ' '),
   );
 }
 
 /**
- * Runs the rows against a deployment, one after another, and yields what became of each. All that is made for them stands in venues of its own
- * and is removed at the end, also when the run is broken off. Throws `unreachable`, `interrupted`, and what the service says of the token.
+ * Runs the checks against a deployment, one after another, and yields their outcomes. Creates all
+ * records in its own venues, and deletes them at the end, also after an interruption. Throws
+ * `unreachable`, `interrupted` and the service's errors for the token.
  */
 export async function* runConformance(options: ConformanceOptions): AsyncGenerator<Outcome> {
   const { clock = systemClock, random = randomBytes, allow = [], signal } = options;
@@ -106,14 +120,15 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
     clock,
     timeoutMs,
   };
-  const [send, sendToTheEnd] = [makeSend({ ...connection, signal }), makeSend(connection)];
-  const rows = chosen(options);
+  const send = makeSend({ ...connection, signal });
+  const sendUninterrupted = makeSend(connection);
+  const checks = selectChecks(options);
   const rights = await readRights(send, options);
-  const traces = new Cleanup();
+  const cleanup = new Cleanup();
   const name = `Conformance ${Buffer.from(random(4)).toString('hex')}`;
-  const stage = new Fixture({
+  const fixture = new Fixture({
     send,
-    traces,
+    cleanup,
     token: options.token,
     tenantId: rights.tenantId,
     name,
@@ -121,16 +136,18 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
     random,
     signal,
   });
-  const isThere = () => readRights(send, { ...options, tenantId: rights.tenantId });
+  const confirmReachable = () => readRights(send, { ...options, tenantId: rights.tenantId });
   try {
-    for (const [at, row] of rows.entries()) {
-      options.onProgress?.(at, rows.length);
+    for (const [index, check] of checks.entries()) {
+      options.onProgress?.(index, checks.length);
       if (signal?.aborted) throw interrupted();
-      const reason = reasonToSkip(row, rights, allow);
-      yield reason === undefined ? await outcome(row, stage, isThere) : skipped(row, reason);
+      const reason = reasonToSkip(check, rights, allow);
+      yield reason === undefined
+        ? await runCheck(check, fixture, confirmReachable)
+        : skipped(check, reason);
     }
   } finally {
-    const left = await traces.remove(sendToTheEnd, options.token);
-    if (left.length > 0) options.onLeft?.(left);
+    const remaining = await cleanup.remove(sendUninterrupted, options.token);
+    if (remaining.length > 0) options.onLeft?.(remaining);
   }
 }

@@ -5,36 +5,48 @@ import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Answer } from './answer.ts';
 
-/** What a request is made of. */
-export interface Sent {
-  /** Goes out as `Authorization: Bearer …`. */
+/** The content of a request. */
+export interface RequestContent {
+  /** Sent as `Authorization: Bearer …`. */
   key?: string | undefined;
   headers?: Readonly<Record<string, string>>;
-  /** Goes out as JSON, with its `Content-Type` unless `headers` name another. */
+  /** Sent as JSON, with its `Content-Type` unless `headers` contain one. */
   body?: unknown;
-  /** In place of `body`: text as it is, without a `Content-Type` unless `headers` name one. */
+  /** Sent verbatim in place of `body`. Has no `Content-Type` unless `headers` contain one. */
   raw?: string;
 }
 
-/** One request, whatever the answer. Throws `unreachable` when there is none, and `interrupted`. */
-export type Send = (method: string, path: string, sent?: Sent) => Promise<Answer>;
+/**
+ * Sends one request and resolves with any response. Throws `unreachable` if there is none, or
+ * `interrupted`.
+ */
+export type Send = (method: string, path: string, sent?: RequestContent) => Promise<Answer>;
 
 export interface SendOptions {
-  /** The service's address without a slash at its end. */
+  /** Base URL of the service, without a trailing slash. */
   service: string;
   makeRequester: MakeRequester;
   certificates?: readonly string[] | undefined;
   clock: Clock;
   timeoutMs: number;
   onExchange?: ((exchange: Exchanged) => void) | undefined;
-  /** Once it aborts no other request goes out; the one under way comes to its end, for what it makes has to be removed. */
+  /**
+   * Once it aborts, no further requests are sent. A pending one is completed, because what it
+   * creates must be deleted.
+   */
   signal?: AbortSignal | undefined;
 }
 
-/** A body above this may be refused before all of it has gone out, and the connection with it: it goes on one of its own. */
+/**
+ * Size from which a request uses its own connection. A service may reject a large body before it
+ * has been sent completely, and close the connection.
+ */
 const largeBody = 4096;
 
-function headersOf({ key, headers = {}, body }: Sent, size: number): Record<string, string> {
+function headersOf(
+  { key, headers = {}, body }: RequestContent,
+  size: number,
+): Record<string, string> {
   const given = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
@@ -45,7 +57,7 @@ function headersOf({ key, headers = {}, body }: Sent, size: number): Record<stri
   return { ...own, ...(size > largeBody && { connection: 'close' }), ...given };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -55,7 +67,7 @@ function parsed(text: string): unknown {
 
 type RawReply = Awaited<ReturnType<Requester>>;
 
-async function read({ statusCode, headers, body }: RawReply): Promise<Answer> {
+async function readReply({ statusCode, headers, body }: RawReply): Promise<Answer> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString('utf8');
@@ -63,10 +75,13 @@ async function read({ statusCode, headers, body }: RawReply): Promise<Answer> {
     name.toLowerCase(),
     Array.isArray(value) ? value[0] : value,
   ]);
-  return { status: statusCode, headers: Object.fromEntries(first), text, json: parsed(text) };
+  return { status: statusCode, headers: Object.fromEntries(first), text, json: parseJson(text) };
 }
 
-/** Sends requests as they are and answers what comes as it is: nothing is repeated, and no answer is taken for an error. */
+/**
+ * Makes a function that sends requests unchanged. It never retries, and resolves with error
+ * responses too.
+ */
 export function makeSend({
   service,
   makeRequester,
@@ -81,31 +96,31 @@ export function makeSend({
   return async (method, path, sent = {}) => {
     if (signal?.aborted) throw interrupted();
     const startedAt = clock.now();
-    const tell = (outcome: string) =>
+    const report = (outcome: string) =>
       onExchange?.({ method, path, outcome, tookMs: clock.now() - startedAt });
-    const late = new AbortController();
-    const cancel = clock.after(timeoutMs, () => late.abort());
+    const timeout = new AbortController();
+    const cancel = clock.after(timeoutMs, () => timeout.abort());
     const body = sent.raw ?? (sent.body === undefined ? null : JSON.stringify(sent.body));
     try {
       requester ??= makeRequester(certificates);
-      const answer = await read(
+      const answer = await readReply(
         await (await requester)(`${service}${path}`, {
           method,
           headers: headersOf(sent, body?.length ?? 0),
           body,
-          signal: late.signal,
+          signal: timeout.signal,
         }),
       );
-      tell(String(answer.status));
+      report(String(answer.status));
       return answer;
     } catch (cause) {
-      tell('unreachable');
-      const why = late.signal.aborted
+      report('unreachable');
+      const reason = timeout.signal.aborted
         ? `no answer within ${timeoutMs / 1000} seconds`
         : (cause as Error).message;
       throw new SignageError(
         'unreachable',
-        `${service} did not answer ${method} ${path.split('?')[0]}: ${why}.`,
+        `${service} did not answer ${method} ${path.split('?')[0]}: ${reason}.`,
         { cause },
       );
     } finally {

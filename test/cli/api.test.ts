@@ -200,9 +200,7 @@ describe('signage api --paginate', () => {
     expect([circle.run.code, circle.heard.length]).toEqual([7, 3]);
     const begun = await stubbed(['GET', '/v1/x?cursor=a', '--paginate'], page('a'));
     expect([begun.run.code, begun.heard.length]).toEqual([7, 1]);
-    expect(begun.run.stderr).toContain(
-      'The pages of this list do not end: a cursor came for the second time.',
-    );
+    expect(begun.run.stderr).toContain('The pages of this list do not end: a cursor was repeated.');
   });
 });
 

@@ -53,7 +53,7 @@ async function failure(work: Promise<unknown>): Promise<SignageError> {
 }
 
 describe('call', () => {
-  it('sends method, path, body and token as the table says, and answers the body', async () => {
+  it('sends method, path, body and token of the operation, and returns the body', async () => {
     const { client } = await clientOf(json(201, venue));
     expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
     expect(stub.heard).toHaveLength(1);
@@ -69,7 +69,7 @@ describe('call', () => {
     expect(stub.heard[0]?.headers).not.toHaveProperty('x-tenant-id');
   });
 
-  it('names the tenant, spells path and query safely, and sends no content type without a body', async () => {
+  it('sends X-Tenant-Id, escapes path and query, and sends no Content-Type without a body', async () => {
     stub = await stubService(json(200, { items: [], nextCursor: null }), json(200, venue));
     const client = new ManagementClient({ url: `${stub.url}/signage/`, token, tenantId: id });
     await client.call('listScreens', {
@@ -85,7 +85,7 @@ describe('call', () => {
   });
 
   it.each(['', '.', '..'])(
-    'refuses the id %j, which would lead elsewhere, before anything is sent',
+    'rejects the id %j, which would change the path, before sending',
     async (bad) => {
       const { client } = await clientOf(json(200, venue));
       expect(await failure(client.call('getVenue', { params: { id: bad } }))).toMatchObject({
@@ -95,14 +95,14 @@ describe('call', () => {
     },
   );
 
-  it('answers nothing to 204', async () => {
+  it('returns undefined for a 204', async () => {
     const { client } = await clientOf(raw(204, ''));
     expect(await client.call('deleteVenue', { params: { id } })).toBeUndefined();
   });
 });
 
 describe('a problem document', () => {
-  it('becomes the error it stands for', async () => {
+  it('becomes a SignageError with its members', async () => {
     const errors = [{ path: '/name', message: 'must not be empty' }];
     const { client } = await clientOf(
       problem(400, 'invalid_request', 'The name is wrong.', { errors }),
@@ -115,7 +115,7 @@ describe('a problem document', () => {
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('brings existingId along', async () => {
+  it('passes existingId on', async () => {
     const { client } = await clientOf(problem(409, 'name_taken', 'Taken.', { existingId: id }));
     expect(await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).toMatchObject({
       code: 'name_taken',
@@ -123,7 +123,7 @@ describe('a problem document', () => {
     });
   });
 
-  it('keeps a code that only a newer service knows', async () => {
+  it('keeps an unknown code of a newer service', async () => {
     const { client } = await clientOf(problem(409, 'from_the_future', 'Later.'));
     expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe(
       'from_the_future',
@@ -138,7 +138,7 @@ describe('a problem document', () => {
       'unexpected_answer',
     ],
     [
-      'complaints of other types',
+      'field errors of other types',
       {
         code: 'invalid_request',
         detail: 'No.',
@@ -149,9 +149,9 @@ describe('a problem document', () => {
     ],
     ['a list', [1, 2], 404, 'unexpected_answer'],
     ['null', null, 401, 'unexpected_answer'],
-    ['a code that is no code', { code: '<b>', detail: 'x' }, 400, 'unexpected_answer'],
+    ['a malformed code', { code: '<b>', detail: 'x' }, 400, 'unexpected_answer'],
     ['a proxy’s 502', 'Bad gateway', 502, 'unavailable'],
-  ])('with %s does not crash', async (_, body, status, code) => {
+  ])('with %s still becomes an error', async (_, body, status, code) => {
     const { client } = await clientOf(json(status, body));
     const error = await failure(client.call('deleteVenue', { params: { id } }));
     expect(error.code).toBe(code);
@@ -160,7 +160,7 @@ describe('a problem document', () => {
     );
   });
 
-  it('never carries a key or token on, even when the service repeats it', async () => {
+  it('masks keys and tokens that the service repeats', async () => {
     const { client } = await clientOf(
       problem(401, 'credential_invalid', `No such token: ${token}.`, {
         errors: [{ path: '/dak_abc123', message: `${token}!` }],
@@ -173,7 +173,7 @@ describe('a problem document', () => {
   });
 });
 
-describe('a strange answer', () => {
+describe('an unexpected response', () => {
   it.each([
     ['HTML', raw(200, '<html>Hello</html>', { 'content-type': 'text/html' })],
     ['half of an object', raw(200, '{"id":"01')],
@@ -181,9 +181,9 @@ describe('a strange answer', () => {
     ['a list', json(200, [venue])],
     ['null', json(200, null)],
     ['an object without an id', json(200, { name: 'Lobby' })],
-    ['an id that is no text', json(200, { id: 5 })],
+    ['an id that is not a text', json(200, { id: 5 })],
     ['a redirect', raw(302, '', { location: 'http://127.0.0.1:1/' })],
-    ['bytes that are no text', raw(200, Buffer.from([0xff, 0xfe, 0x00]))],
+    ['bytes that are not UTF-8', raw(200, Buffer.from([0xff, 0xfe, 0x00]))],
   ])('such as %s is unexpected_answer', async (_, answer) => {
     const { client } = await clientOf(answer);
     const error = await failure(client.call('getVenue', { params: { id } }));
@@ -193,8 +193,8 @@ describe('a strange answer', () => {
   });
 });
 
-describe('a service that cannot be reached', () => {
-  it('is unreachable, without the token in message or cause', async () => {
+describe('an unreachable service', () => {
+  it('gives unreachable, without the token in message or cause', async () => {
     const { client } = await clientOf(silence);
     await stub.close();
     const error = await failure(client.call('createVenue', { body: { name: 'Lobby' } }));
@@ -203,7 +203,7 @@ describe('a service that cannot be reached', () => {
     expect(JSON.stringify([error.message, error.stack, error.cause])).not.toContain(token);
   });
 
-  it('is unreachable when it does not answer in time', async () => {
+  it('gives unreachable when the request times out', async () => {
     stub = await stubService(silence);
     const client = new ManagementClient({ url: stub.url, token, timeoutMs: 50 });
     const error = await failure(client.call('createVenue', { body: { name: 'Lobby' } }));
@@ -213,7 +213,7 @@ describe('a service that cannot be reached', () => {
     });
   });
 
-  it('is unreachable when the answer stops in the middle', async () => {
+  it('gives unreachable when the response breaks off', async () => {
     const { client } = await clientOf((response) => {
       response.writeHead(201, { 'content-length': '100' }).write('{"id":');
       setImmediate(() => response.socket?.destroy());
@@ -223,7 +223,7 @@ describe('a service that cannot be reached', () => {
     );
   });
 
-  it('gives a held answer its time beside the time-out', async () => {
+  it('adds waitSeconds to the timeout of a long poll', async () => {
     stub = await stubService(
       (response) =>
         void setTimeout(
@@ -238,7 +238,7 @@ describe('a service that cannot be reached', () => {
     });
   });
 
-  it('ends as interrupted when its signal aborts, and is not tried again', async () => {
+  it('rejects with interrupted when the signal aborts, and is not retried', async () => {
     const { client } = await clientOf(silence);
     const stop = new AbortController();
     const call = failure(client.call('getMe', { signal: stop.signal }));
@@ -250,24 +250,24 @@ describe('a service that cannot be reached', () => {
   });
 });
 
-describe('tries again', () => {
+describe('a call is retried', () => {
   const full = problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '7' });
 
-  it('a safe call, after the time that Retry-After asks for', async () => {
+  it('if it is safe, after the delay of Retry-After', async () => {
     const { client, clock } = await clientOf(full, json(200, venue));
     expect(await client.call('getVenue', { params: { id } })).toEqual(venue);
     expect(clock.waits).toEqual([7000]);
     expect(stub.heard).toHaveLength(2);
   });
 
-  it('with growing waits when the connection breaks, and gives up after the fourth try', async () => {
+  it('with exponential backoff when the connection breaks, up to four attempts', async () => {
     const { client, clock } = await clientOf(hangUp);
     expect((await failure(client.call('getVenue', { params: { id } }))).code).toBe('unreachable');
     expect(clock.waits).toEqual([250, 500, 1000]);
     expect(stub.heard).toHaveLength(4);
   });
 
-  it('with waits that chance shortens by up to half', async () => {
+  it('with delays that jitter shortens by up to half', async () => {
     stub = await stubService(hangUp);
     const clock = hastyClock();
     const client = new ManagementClient({
@@ -282,7 +282,7 @@ describe('tries again', () => {
 
   it.each([
     ['a date', new Date(Date.UTC(2026, 10, 20, 12, 0, 9)).toUTCString(), [9000]],
-    ['a date that is past', new Date(0).toUTCString(), [0]],
+    ['a date in the past', new Date(0).toUTCString(), [0]],
     ['nonsense', 'soon', [250]],
   ])('reads Retry-After as %s', async (_, header, waits) => {
     const { client, clock } = await clientOf(
@@ -293,7 +293,7 @@ describe('tries again', () => {
     expect(clock.waits).toEqual(waits);
   });
 
-  it('not when the service asks for longer than it is ready to wait', async () => {
+  it('not if Retry-After exceeds the longest delay', async () => {
     const { client, clock } = await clientOf(
       problem(429, 'too_many_attempts', 'Later.', {}, { 'retry-after': '900' }),
     );
@@ -304,13 +304,13 @@ describe('tries again', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('a change that the service says it has not made, when it says', async () => {
+  it('if the service rejected a change with Retry-After', async () => {
     const { client, clock } = await clientOf(full, json(201, venue));
     expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
     expect(clock.waits).toEqual([7000]);
   });
 
-  it('what replaces something as a whole', async () => {
+  it('if it is a PUT', async () => {
     const { client, clock } = await clientOf(hangUp, json(200, {}));
     await client.call('putScreenConfig', { params: { id }, body: {} });
     expect(clock.waits).toEqual([250]);
@@ -319,7 +319,7 @@ describe('tries again', () => {
   it.each([
     ['a proxy answers', raw(503, '<html>', { 'retry-after': '7' })],
     ['the service does not say when', problem(503, 'unavailable', 'Later.')],
-  ])('no other change: %s', async (_, answer) => {
+  ])('not for another change: %s', async (_, answer) => {
     const { client, clock } = await clientOf(answer);
     expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe(
       'unavailable',
@@ -331,7 +331,7 @@ describe('tries again', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('no call that was refused for good', async () => {
+  it('not after a permanent error', async () => {
     const { client } = await clientOf(problem(404, 'venue_not_found', 'No.'));
     await failure(client.call('getVenue', { params: { id } }));
     expect(stub.heard).toHaveLength(1);
@@ -339,7 +339,7 @@ describe('tries again', () => {
 });
 
 describe('pages', () => {
-  it('are followed to the end, with the query on each', async () => {
+  it('are followed to the end, with the query on each request', async () => {
     const { client } = await clientOf(
       json(200, { items: [screenOf('a'), screenOf('b')], nextCursor: 'x' }),
       json(200, { items: [screenOf('c')], nextCursor: null }),
@@ -354,7 +354,7 @@ describe('pages', () => {
     ]);
   });
 
-  it('are fetched one at a time, and no more than are wanted', async () => {
+  it('are fetched one at a time, and only while the caller continues', async () => {
     const { client } = await clientOf(json(200, { items: [tenant], nextCursor: 'x' }));
     for await (const page of client.pages('listTenants')) {
       expect(page).toEqual([tenant]);
@@ -363,7 +363,7 @@ describe('pages', () => {
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('that do not end are an error, not a loop', async () => {
+  it('that never end cause an error instead of a loop', async () => {
     const { client } = await clientOf(json(200, { items: [], nextCursor: 'x' }));
     const all = async () => {
       for await (const _ of client.all('listVenues'));
@@ -372,7 +372,7 @@ describe('pages', () => {
     expect(stub.heard).toHaveLength(2);
   });
 
-  it('that go round in a circle are an error', async () => {
+  it('with a cycle of cursors cause an error', async () => {
     const page = (nextCursor: string) => json(200, { items: [], nextCursor });
     const { client } = await clientOf(page('x'), page('y'), page('x'));
     const all = async () => {
@@ -383,8 +383,8 @@ describe('pages', () => {
   });
 
   it.each([
-    ['items that are none', { items: {}, nextCursor: null }],
-    ['a cursor that is none', { items: [], nextCursor: 5 }],
+    ['items that are not an array', { items: {}, nextCursor: null }],
+    ['a cursor that is not a text', { items: [], nextCursor: 5 }],
   ])('with %s are an error', async (_, page) => {
     const { client } = await clientOf(json(200, page));
     const all = async () => {
@@ -399,7 +399,7 @@ describe('options', () => {
     new ManagementClient({ url: 'http://127.0.0.1:1', token, ...options });
 
   it.each(['127.0.0.1:4100', 'ftp://host/', 'http://me:secret@host/', 'http://host/?a=1', ''])(
-    'refuse the address %j',
+    'reject the address %j',
     async (url) => {
       stub = await stubService();
       expect(make({ url })).toThrow(
@@ -411,7 +411,7 @@ describe('options', () => {
     },
   );
 
-  it('refuse a token that no header can carry, without showing it', async () => {
+  it('reject a token that a header cannot carry, without showing it', async () => {
     stub = await stubService();
     expect(make({ token: 'mak_abc\r\nX-Evil: 1' })).toThrow(
       expect.objectContaining({

@@ -40,7 +40,7 @@ async function clientOf(...answers: Parameters<typeof stubService>) {
 }
 
 describe('register', () => {
-  it('sends no credential and a key of its own, the same on every try', async () => {
+  it('sends no credential, and the same new Idempotency-Key on every attempt', async () => {
     const client = await clientOf(hangUp, json(201, registered));
     expect(await client.register(registration)).toEqual(registered);
     const keys = stub.heard.map((one) => one.headers['idempotency-key']);
@@ -51,7 +51,7 @@ describe('register', () => {
     expect(stub.heard[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('makes another key for each registration, unless one is given', async () => {
+  it('uses a new Idempotency-Key for each registration, unless one is given', async () => {
     const client = await clientOf(json(201, registered));
     await client.register(registration);
     await client.register(registration);
@@ -61,7 +61,7 @@ describe('register', () => {
     expect(keys[2]).toBe('a-key-of-my-own-1');
   });
 
-  it('does not try a wrong code again', async () => {
+  it('does not retry a wrong code', async () => {
     const client = await clientOf(problem(404, 'pairing_code_not_found', 'No such code.'));
     await expect(client.register(registration)).rejects.toMatchObject({
       code: 'pairing_code_not_found',
@@ -69,7 +69,7 @@ describe('register', () => {
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('takes no answer without a key for success', async () => {
+  it('rejects a response without a key', async () => {
     const client = await clientOf(json(201, { ...registered, apiKey: undefined }));
     await expect(client.register(registration)).rejects.toMatchObject({
       code: 'unexpected_answer',
@@ -79,7 +79,7 @@ describe('register', () => {
 });
 
 describe('rotateKey', () => {
-  it('sends the key and an Idempotency-Key of its own, the same on every try', async () => {
+  it('sends the device key, and the same new Idempotency-Key on every attempt', async () => {
     const client = (await clientOf(hangUp, json(201, { apiKey: 'dak_next' }))).withKey(apiKey);
     expect(await client.rotateKey(screenId)).toBe('dak_next');
     const [first, second] = stub.heard;
@@ -90,7 +90,7 @@ describe('rotateKey', () => {
     expect(second?.body).toBe('');
   });
 
-  it('repeats what is given, in one try if that is all', async () => {
+  it('uses the given Idempotency-Key and number of attempts', async () => {
     const client = (await clientOf(hangUp, json(201, { apiKey: 'dak_next' }))).withKey(apiKey);
     const once = { idempotencyKey: 'a-key-of-my-own-1', attempts: 1 };
     await expect(client.rotateKey(screenId, once)).rejects.toMatchObject({ code: 'unreachable' });
@@ -101,7 +101,7 @@ describe('rotateKey', () => {
     ]);
   });
 
-  it('does not try again with a key that is dead, nor take an answer without a key', async () => {
+  it('does not retry with a revoked key, and rejects a response without a key', async () => {
     const dead = (await clientOf(problem(401, 'device_key_revoked', 'It was revoked.'))).withKey(
       apiKey,
     );
@@ -114,7 +114,7 @@ describe('rotateKey', () => {
 });
 
 describe('fetchPlaylist and fetchConfig', () => {
-  it('send the key, and answer with ETag and source', async () => {
+  it('send the key, and return ETag and source', async () => {
     const client = await clientOf(json(200, playlist, { etag: '"3"', 'x-source': 'store' }));
     const fetched = await client.withKey(apiKey).fetchPlaylist(screenId);
     expect(fetched).toEqual({
@@ -130,7 +130,7 @@ describe('fetchPlaylist and fetchConfig', () => {
     expect(stub.heard[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
-  it('know from 304 that nothing has changed', async () => {
+  it('return no body after a 304', async () => {
     const client = await clientOf(raw(304, '', { etag: '"3"', 'x-config-source': 'default' }));
     const fetched = await client.withKey(apiKey).fetchConfig(screenId, { etag: '"3"' });
     expect(fetched).toEqual({
@@ -142,14 +142,14 @@ describe('fetchPlaylist and fetchConfig', () => {
     expect(stub.heard[0]?.headers['if-none-match']).toBe('"3"');
   });
 
-  it('know no ETag after an answer without one', async () => {
+  it('return no ETag after a response without one', async () => {
     const client = await clientOf(json(200, config));
     expect(
       (await client.withKey(apiKey).fetchConfig(screenId, { etag: '"old"' })).etag,
     ).toBeUndefined();
   });
 
-  it('say when the service answered, by its own clock', async () => {
+  it('return the time of the response by the clock of the service', async () => {
     const client = await clientOf(json(200, config, { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }));
     expect((await client.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBe(
       Date.UTC(2026, 10, 20, 12),
@@ -159,7 +159,7 @@ describe('fetchPlaylist and fetchConfig', () => {
     expect((await vague.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBeUndefined();
   });
 
-  it('go over the same connections, whatever the key', async () => {
+  it('share connections between clients with different keys', async () => {
     stub = await stubService(json(200, config));
     let made = 0;
     const makeRequester = async () => {
@@ -173,21 +173,21 @@ describe('fetchPlaylist and fetchConfig', () => {
     expect(new Set(stub.heard.map(({ headers }) => headers.authorization)).size).toBe(2);
   });
 
-  it('leave nothing on a signal that lives longer than they', async () => {
+  it('leave no listener on a long-lived signal', async () => {
     const client = (await clientOf(json(200, config))).withKey(apiKey);
     const { signal } = new AbortController();
     for (let call = 0; call < 20; call++) await client.fetchConfig(screenId, { signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('take an unasked 304 for what it is', async () => {
+  it('reject a 304 to an unconditional request', async () => {
     const client = await clientOf(raw(304, ''));
     await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({
       code: 'unexpected_answer',
     });
   });
 
-  it('try again after a 500 that says when', async () => {
+  it('retry after a 500 with Retry-After', async () => {
     const client = await clientOf(
       problem(500, 'config_fetch_failed', 'Later.', {}, { 'retry-after': '5' }),
       json(200, config),
@@ -195,7 +195,7 @@ describe('fetchPlaylist and fetchConfig', () => {
     expect((await client.withKey(apiKey).fetchConfig(screenId)).answer).toEqual(config);
   });
 
-  it('take a playlist without items for no playlist', async () => {
+  it('reject a playlist without items', async () => {
     const client = await clientOf(json(200, { ...playlist, items: 'none' }));
     await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({
       code: 'unexpected_answer',
@@ -206,7 +206,7 @@ describe('fetchPlaylist and fetchConfig', () => {
 describe('postEvents', () => {
   const events = [{ type: 'heartbeat', timestamp: 1_760_000_000 }];
 
-  it('sends the same bytes under the same key until there is an answer', async () => {
+  it('sends the same bytes with the same key until there is a response', async () => {
     const client = await clientOf(hangUp, raw(502, 'Bad gateway'), json(202, { received: 1 }));
     expect(await client.withKey(apiKey).postEvents(screenId, events)).toBe(1);
     expect(
@@ -215,7 +215,7 @@ describe('postEvents', () => {
     expect(stub.heard).toHaveLength(3);
   });
 
-  it('throws away nothing of a refusal', async () => {
+  it('keeps all members of an error', async () => {
     const errors = [{ path: '/0/timestamp', message: 'must not be negative' }];
     const client = await clientOf(problem(400, 'invalid_request', 'No.', { errors }));
     await expect(client.withKey(apiKey).postEvents(screenId, events)).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('postEvents', () => {
   });
 });
 
-it('shows no key when it is looked at', async () => {
+it('shows no key when it is inspected', async () => {
   const client = (await clientOf()).withKey(apiKey);
   const { inspect } = await import('node:util');
   expect(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)).not.toContain(

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { findMisfit } from '../../src/client/fit.ts';
+import { findMismatch } from '../../src/client/shape-mismatch.ts';
 import { type Shape, shapes } from '../../src/client/shapes.ts';
 import { type Operation, operations } from '../../src/wire/operations.ts';
 import { type SchemaName, schemas } from '../../src/wire/schemas.ts';
 
 type Json = z.core.JSONSchema.BaseSchema;
 
-/** What is answered to TVs is looked at less closely. */
+/** Responses to TVs are checked less strictly. */
 const shallow: readonly SchemaName[] = ['registered', 'activePlaylist', 'deviceConfig'];
 const answers = [
   ...new Set(
@@ -21,7 +21,7 @@ const kinds: Record<string, 'text' | 'number' | 'boolean'> = {
   boolean: 'boolean',
 };
 
-/** The shape that a schema stands for. */
+/** Derives the shape of a schema. */
 function shapeOf(node: Json, all: Json): Shape {
   if (node.$ref) return shapeOf(all.$defs?.[node.$ref.replace('#/$defs/', '')] as Json, all);
   const choices = (node.anyOf ?? []) as Json[];
@@ -41,7 +41,7 @@ function shapeOf(node: Json, all: Json): Shape {
   return (node.additionalProperties as Json | undefined)?.type === 'string' ? 'map' : 'object';
 }
 
-it.each(answers)('the shape of %s is that of its schema', (name) => {
+it.each(answers)('the shape of %s matches its schema', (name) => {
   const schema = z.toJSONSchema(schemas[name], { io: 'output', unrepresentable: 'any' });
   const expected = shapeOf(schema, schema);
   if (!shallow.includes(name)) expect(shapes[name]).toEqual(expected);
@@ -61,26 +61,28 @@ const shape: Shape = {
 const good = { id: 'x', note: null, labels: { a: 'b' }, code: null, items: [{ n: 1 }] };
 
 it.each<[string, object, string | undefined]>([
-  ['all of it', {}, undefined],
-  ['what we do not know', { more: 1 }, undefined],
-  ['a text of another kind', { id: 5 }, 'id'],
-  ['null where something must be', { id: null }, 'id'],
+  ['a complete value', {}, undefined],
+  ['an unknown member', { more: 1 }, undefined],
+  ['a number in place of a text', { id: 5 }, 'id'],
+  ['null where it is not allowed', { id: null }, 'id'],
   ['a map of numbers', { labels: { a: 1 } }, 'labels'],
   ['a list in place of a map', { labels: [] }, 'labels'],
-  ['a part that lacks a member', { code: {} }, 'code.at'],
-  ['an item of another kind', { items: [{ n: 1 }, null] }, 'items[1]'],
+  ['an object without a required member', { code: {} }, 'code.at'],
+  ['an item of another type', { items: [{ n: 1 }, null] }, 'items[1]'],
   ['a member of an item', { items: [{ n: '1' }] }, 'items[0].n'],
   ['an object in place of a list', { items: { length: 0 } }, 'items'],
-])('%s', (_, change, misfit) => expect(findMisfit(shape, { ...good, ...change })).toBe(misfit));
+])('%s', (_, change, mismatch) =>
+  expect(findMismatch(shape, { ...good, ...change })).toBe(mismatch),
+);
 
-it('takes a member that an older service does not have for an empty one', () => {
+it('treats a missing nullable member as null, for older services', () => {
   const { note: _, code: __, ...older } = good;
-  expect(findMisfit(shape, older)).toBeUndefined();
+  expect(findMismatch(shape, older)).toBeUndefined();
   expect(older).toEqual(good);
   const { id: ___, ...lacking } = good;
-  expect(findMisfit(shape, lacking)).toBe('id');
+  expect(findMismatch(shape, lacking)).toBe('id');
 });
 
-it('is not taken in by what every object inherits', () => {
-  expect(findMisfit({ toString: 'object' } as unknown as Shape, {})).toBe('toString');
+it('ignores inherited members', () => {
+  expect(findMismatch({ toString: 'object' } as unknown as Shape, {})).toBe('toString');
 });

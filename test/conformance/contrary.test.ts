@@ -1,4 +1,4 @@
-// That every row can fail: against a service of which every answer is spoiled, in one way or another, none of them holds.
+// Proves that every check can fail: with corrupted responses, none of them passes.
 import { describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
@@ -12,8 +12,8 @@ interface Plain {
   json: unknown;
 }
 
-/** What the rows need to be set up at all. */
-const needed = [
+/** Members that the setup of the checks depends on. */
+const setupMembers = [
   'id',
   'code',
   'apiKey',
@@ -25,18 +25,22 @@ const needed = [
   'expiresInSeconds',
 ];
 
-type Spoil = (value: string | number | boolean | null) => unknown;
+type Corrupt = (value: string | number | boolean | null) => unknown;
 
-/** JSON with its values spoiled; `list` does as much to arrays. */
-function spoiled(value: unknown, spoil: Spoil, list: (items: unknown[]) => unknown[]): unknown {
-  if (Array.isArray(value)) return list(value.map((one) => spoiled(one, spoil, list)));
-  if (typeof value !== 'object' || value === null) return spoil(value as string);
+/** Corrupts all values of a JSON document with `corrupt`, and all arrays with `list`. */
+function corrupted(
+  value: unknown,
+  corrupt: Corrupt,
+  list: (items: unknown[]) => unknown[],
+): unknown {
+  if (Array.isArray(value)) return list(value.map((one) => corrupted(one, corrupt, list)));
+  if (typeof value !== 'object' || value === null) return corrupt(value as string);
   const keeps = ([name, one]: [string, unknown]) =>
-    needed.includes(name) && typeof one !== 'object';
+    setupMembers.includes(name) && typeof one !== 'object';
   return Object.fromEntries(
     Object.entries(value).map((entry) => [
       entry[0],
-      keeps(entry) ? entry[1] : spoiled(entry[1], spoil, list),
+      keeps(entry) ? entry[1] : corrupted(entry[1], corrupt, list),
     ]),
   );
 }
@@ -49,9 +53,9 @@ const otherSuccess: Readonly<Record<number, number>> = {
   304: 200,
 };
 
-/** Other values of the same types, other statuses, other errors, no headers, and twice as many items. */
+/** Other values of the same types, other statuses and errors, no headers, and duplicated items. */
 function others({ status, json }: Plain): Plain {
-  const spoil: Spoil = (value) => {
+  const corrupt: Corrupt = (value) => {
     if (typeof value === 'string') return `${[...value].reverse().join('')}x`;
     return typeof value === 'number'
       ? value + 0.5
@@ -61,22 +65,25 @@ function others({ status, json }: Plain): Plain {
   };
   const error = { code: 'other', status: 1, errors: [{ path: '/other' }] };
   const body =
-    status >= 400 ? error : spoiled(json, spoil, (items) => [...items, ...items].reverse());
+    status >= 400 ? error : corrupted(json, corrupt, (items) => [...items, ...items].reverse());
   return { status: otherSuccess[status] ?? 418, headers: {}, json: body };
 }
 
-/** Success for everything, values of other types, lists that are empty, and secrets and traces in what was an error. */
+/**
+ * Success for every request, values of other types, empty lists, and secrets and stack traces in
+ * former errors.
+ */
 function anything({ status, headers, json }: Plain): Plain {
   const all = { ...headers, 'x-source': ' ', 'x-config-source': 'default' };
   if (status >= 400)
     return { status: 200, headers: all, json: { apiKey: 'x', stack: 'at serve (serve.ts:1)' } };
-  const spoil: Spoil = (value) =>
+  const corrupt: Corrupt = (value) =>
     typeof value === 'number' ? String(value) : typeof value === 'string' ? 7 : 'x';
-  return { status, headers: all, json: spoiled(json, spoil, () => []) };
+  return { status, headers: all, json: corrupted(json, corrupt, () => []) };
 }
 
-/** The rows that hold for a service all whose answers are spoiled so, but for whose token it is. */
-async function passing(spoil: (answer: Plain) => Plain): Promise<string[]> {
+/** Returns the checks that pass although every response is corrupted, except for GET /v1/me. */
+async function passing(corrupt: (answer: Plain) => Plain): Promise<string[]> {
   const service = await startService({ clock: systemClock });
   const makeRequester = async (): Promise<Requester> => {
     const send = makeUndiciRequester(undefined);
@@ -89,7 +96,7 @@ async function passing(spoil: (answer: Plain) => Plain): Promise<string[]> {
       const isMe = url.endsWith('/v1/me') && answer.statusCode === 200;
       const now = isMe
         ? { ...answer, status: 200, json }
-        : spoil({ status: answer.statusCode, headers: answer.headers, json });
+        : corrupt({ status: answer.statusCode, headers: answer.headers, json });
       const body = (async function* () {
         yield Buffer.from(JSON.stringify(now.json));
       })();
@@ -106,9 +113,12 @@ async function passing(spoil: (answer: Plain) => Plain): Promise<string[]> {
   return held;
 }
 
-/** The rows that neither spoils: what they look at is left as it is, for without it no other row could be set up. */
-const unspoiled = [
-  // The answer to a registration.
+/**
+ * Checks that neither kind of corruption affects, because the setup of the other checks needs the
+ * same values.
+ */
+const unaffected = [
+  // The response to a registration.
   ...[
     'register.members',
     'register.api-key',
@@ -117,18 +127,18 @@ const unspoiled = [
     'playlist.screen',
     'revoke.again',
   ],
-  // The answer to making a code, and that what sets others up succeeds.
+  // The response to creating a code, and calls that the setup needs to succeed.
   ...['code.2xx', 'code.form', 'code.alphabet', 'code.status', 'revoke.2xx'],
   // GET /v1/me, and the secret of a token.
   ...['token.me', 'request-id.given', 'request-id.own', 'tokens.once'],
-  // That something is not there, or twice the same.
+  // That something is absent, or the same twice.
   ...['register.key-once', 'events.400.none-stored', 'venue.get'],
 ];
 
-describe('no row', () => {
-  it('holds whatever the answers are', { timeout: 60_000 }, async () => {
+describe('no check', () => {
+  it('passes with every kind of corrupted response', { timeout: 60_000 }, async () => {
     const forAnything = new Set(await passing(anything));
     const held = (await passing(others)).filter((id) => forAnything.has(id));
-    expect(held.toSorted()).toEqual(unspoiled.toSorted());
+    expect(held.toSorted()).toEqual(unaffected.toSorted());
   });
 });

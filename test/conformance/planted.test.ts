@@ -1,11 +1,12 @@
-// That each planted bug turns rows red, and exactly those. Here among the rows about the same things; among all rows by `npm run faults`.
+// Proves that each seeded defect fails exactly the expected checks. Runs only the related checks
+// here; `npm run faults` runs all of them.
 import { describe, expect, it } from 'vitest';
 import { bugNames } from '../support/planted-bugs.ts';
 import { redRows } from './red-rows.ts';
 import { red, runPlanted } from './run-planted.ts';
 
 describe('a service that', () => {
-  it.each(bugNames)('%s: turns exactly its rows red', { timeout: 60_000 }, async (bug) => {
+  it.each(bugNames)('%s: fails exactly the expected checks', { timeout: 60_000 }, async (bug) => {
     const kinds = new Set(redRows[bug].map((id) => `${id.split('.')[0]}.`));
     const { outcomes, left } = await runPlanted(bug, [...kinds]);
     expect(red(outcomes)).toEqual(redRows[bug]);

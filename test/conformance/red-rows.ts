@@ -1,6 +1,6 @@
 import type { BugName } from '../support/planted-bugs.ts';
 
-/** The rows that each planted bug must turn red, and no others. */
+/** The checks that each seeded defect must fail, and no others. */
 export const redRows: Readonly<Record<BugName, readonly string[]>> = {
   'acknowledges before storing, and loses': [
     'events.stored',

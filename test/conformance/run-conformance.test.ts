@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import type { Outcome } from '../../src/conformance/row.ts';
-import { allChecks } from '../../src/conformance/rows.ts';
+import { allChecks } from '../../src/conformance/all-checks.ts';
+import type { Outcome } from '../../src/conformance/check.ts';
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
@@ -13,13 +13,13 @@ import { runPlanted } from './run-planted.ts';
 type Service = TestService<Clock>;
 const start = () => startService<Clock>({ clock: systemClock });
 
-/** Runs rows, and takes down what was said of them until the run ended, however it did. */
+/** Runs checks and collects their outcomes until the run ends, with or without an error. */
 async function run(url: string, options: Partial<ConformanceOptions> = {}) {
   const outcomes: Outcome[] = [];
   const left: string[] = [];
   const makeRequester = async (certificates: readonly string[] | undefined) =>
     makeUndiciRequester(certificates);
-  const rows = runConformance({
+  const checks = runConformance({
     url,
     token: adminToken,
     makeRequester,
@@ -28,26 +28,26 @@ async function run(url: string, options: Partial<ConformanceOptions> = {}) {
   });
   let error: unknown;
   try {
-    for await (const outcome of rows) outcomes.push(outcome);
+    for await (const outcome of checks) outcomes.push(outcome);
   } catch (thrown) {
     error = thrown;
   }
   return { outcomes, left, error };
 }
 
-const of = (outcomes: readonly Outcome[], result: Outcome['result']) =>
+const withResult = (outcomes: readonly Outcome[], result: Outcome['result']) =>
   outcomes.filter((one) => one.result === result);
 
-/** What stands in the service that a run could have made. */
-async function standing(service: Service): Promise<number[]> {
+/** Counts the records that a run could have created. */
+async function recordCounts(service: Service): Promise<number[]> {
   const lists = ['/v1/venues', '/v1/screens', '/v1/devices', '/v1/tokens', '/v1/tenants'];
   return Promise.all(
     lists.map(async (path) => (await service.manage('GET', path)).body.items.length),
   );
 }
 
-describe('the rows', () => {
-  it('are many, each with an id of its own', () => {
+describe('the checks', () => {
+  it('are many, each with a unique id', () => {
     const ids = allChecks.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThan(290);
@@ -60,7 +60,7 @@ describe('the rows', () => {
       ]);
   });
 
-  it('name sections that docs/protocol.md has', () => {
+  it('refer to existing sections of docs/protocol.md', () => {
     const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
     for (const { id, section } of allChecks)
       expect(page, `${id} names §${section}`).toMatch(
@@ -68,7 +68,7 @@ describe('the rows', () => {
       );
   });
 
-  it('cover every row of the Errors table of TVs’ endpoints', () => {
+  it('cover every row of the Errors table of the device endpoints', () => {
     const required = new Set(
       allChecks.filter(({ level }) => level === 'required').map(({ id }) => id),
     );
@@ -88,25 +88,27 @@ describe('the rows', () => {
     for (const id of [...rows, ...refusals]) expect(required).toContain(id);
   });
 
-  it('that wait, are locked out or make a tenant hold for this service too', async () => {
+  it('that wait, are locked out or create a tenant pass for this service too', async () => {
     const special = allChecks
       .filter(({ needs }) => needs !== undefined && needs !== 'tokens')
       .map(({ id }) => id);
     const { outcomes, left } = await runPlanted(undefined, special);
     expect(special.length).toBeGreaterThan(10);
-    expect(of(outcomes, 'pass').map(({ id }) => id)).toEqual(expect.arrayContaining(special));
-    expect(outcomes).toHaveLength(of(outcomes, 'pass').length);
+    expect(withResult(outcomes, 'pass').map(({ id }) => id)).toEqual(
+      expect.arrayContaining(special),
+    );
+    expect(outcomes).toHaveLength(withResult(outcomes, 'pass').length);
     expect(left).toEqual([]);
   });
 });
 
 describe('a run', () => {
-  it('passes every row of this service or says why it skips it, removes all that it made, and sends one unknown code', {
+  it('passes or skips every check for this service, deletes what it created, and sends one unknown code', {
     timeout: 60_000,
   }, async () => {
     const service = await start();
     await service.tv();
-    const before = await standing(service);
+    const before = await recordCounts(service);
     let unknownCodes = 0;
     const counting = async (): Promise<Requester> => {
       const send = makeUndiciRequester(undefined);
@@ -118,36 +120,36 @@ describe('a run', () => {
     };
     const { outcomes, left, error } = await run(service.url, { makeRequester: counting });
     expect(error).toBeUndefined();
-    expect(of(outcomes, 'fail')).toEqual([]);
+    expect(withResult(outcomes, 'fail')).toEqual([]);
     expect(unknownCodes).toBe(1);
     expect(left).toEqual([]);
-    expect(await standing(service)).toEqual(before);
-    expect(of(outcomes, 'skip').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
+    expect(await recordCounts(service)).toEqual(before);
+    expect(withResult(outcomes, 'skip').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
       ...[
         'playlist.500: cannot be provoked from outside',
         'config.500: cannot be provoked from outside',
       ],
       ...['record', 'name', 'required'].map(
         (id) =>
-          `tenant.${id}: makes a second tenant, which takes a platform token and --with-tenants`,
+          `tenant.${id}: creates a second tenant: requires a platform token and --with-tenants`,
       ),
       ...[
         'playlist.expired',
         'register.410.expired',
         'register.key.expired',
         'code-status.expired',
-      ].map((id) => `${id}: waits until time is over: --slow`),
+      ].map((id) => `${id}: waits until something expires: requires --slow`),
       ...['429', 'retry-after', 'trusted', 'only'].map(
         (id) =>
-          `guessing.${id}: sends unknown codes until this address is locked out: --with-guessing`,
+          `guessing.${id}: sends unknown codes until this address is locked out: requires --with-guessing`,
       ),
     ]);
-    for (const { seen, reason } of of(outcomes, 'skip'))
+    for (const { seen, reason } of withResult(outcomes, 'skip'))
       expect([seen, typeof reason]).toEqual([null, 'string']);
     expect(JSON.stringify(outcomes)).not.toMatch(/[dm]ak_[0-9A-Za-z]{10}/);
   });
 
-  it('of one level, or of ids that begin so, looks at no other rows', async () => {
+  it('limited to a level or to id prefixes runs no other checks', async () => {
     const service = await start();
     const required = (await run(service.url, { only: 'required', ids: ['state.', 'register.mac'] }))
       .outcomes;
@@ -163,7 +165,7 @@ describe('a run', () => {
     });
   });
 
-  it('skips what the deployment keeps it from seeing', async () => {
+  it('skips checks that the deployment prevents', async () => {
     const service = await start();
     const { id } = (await service.manage('GET', '/v1/tenants')).body.items[0];
     await service.manage('PUT', `/v1/tenants/${id}/config`, { syncIntervalMinutes: 3 });
@@ -171,8 +173,8 @@ describe('a run', () => {
       token: await service.token('operator'),
       ids: ['config', 'role', 'audit', 'register.404'],
     });
-    expect(of(outcomes, 'fail')).toEqual([]);
-    const reasons = new Map(of(outcomes, 'skip').map((one) => [one.id, one.reason]));
+    expect(withResult(outcomes, 'fail')).toEqual([]);
+    const reasons = new Map(withResult(outcomes, 'skip').map((one) => [one.id, one.reason]));
     expect(reasons.get('config.200.default')).toMatch(/tenant has a stored config/);
     expect(reasons.get('role.403')).toMatch(/role admin or platform/);
     expect(reasons.get('audit.entries')).toMatch(/role admin or platform/);
@@ -184,23 +186,23 @@ describe('a run', () => {
     });
   });
 
-  it.each([3, 60])('that is interrupted after %i rows removes what it made', async (rows) => {
+  it.each([3, 60])('that is interrupted after %i checks deletes what it created', async (count) => {
     const service = await start();
-    const before = await standing(service);
+    const before = await recordCounts(service);
     const stop = new AbortController();
     const { outcomes, left, error } = await run(service.url, {
       signal: stop.signal,
-      onProgress: (done) => void (done === rows && stop.abort()),
+      onProgress: (done) => void (done === count && stop.abort()),
     });
     expect(error).toMatchObject({ code: 'interrupted' });
-    expect(outcomes).toHaveLength(rows);
+    expect(outcomes).toHaveLength(count);
     expect(left).toEqual([]);
-    expect(await standing(service)).toEqual(before);
+    expect(await recordCounts(service)).toEqual(before);
   });
 
-  it('that nobody listens to any more removes what it made', async () => {
+  it('whose iteration is left early deletes what it created', async () => {
     const service = await start();
-    const before = await standing(service);
+    const before = await recordCounts(service);
     const makeRequester = async () => makeUndiciRequester(undefined);
     for await (const { id } of runConformance({
       url: service.url,
@@ -208,10 +210,10 @@ describe('a run', () => {
       makeRequester,
     }))
       if (id === 'playlist.200') break;
-    expect(await standing(service)).toEqual(before);
+    expect(await recordCounts(service)).toEqual(before);
   });
 
-  it('ends when the service is gone, and says what is left', async () => {
+  it('ends when the service becomes unreachable, and reports what is left', async () => {
     const service = await start();
     const onProgress = (done: number) => void (done === 20 && service.close());
     const { outcomes, left, error } = await run(service.url, { onProgress });
@@ -223,7 +225,7 @@ describe('a run', () => {
 
 describe('a token', () => {
   it.each<[string, (service: Service) => Promise<string> | string, string]>([
-    ['that is none', () => 'mak_nothing', 'credential_invalid'],
+    ['that does not exist', () => 'mak_nothing', 'credential_invalid'],
     ['of an installer', (service) => service.token('installer'), 'insufficient_role'],
     [
       'bound to a venue',
@@ -235,28 +237,28 @@ describe('a token', () => {
       },
       'insufficient_role',
     ],
-  ])('%s does not suffice: nothing is made', async (_, tokenOf, code) => {
+  ])('%s is rejected before anything is created', async (_, tokenOf, code) => {
     const service = await start();
     const token = await tokenOf(service);
-    const before = await standing(service);
+    const before = await recordCounts(service);
     const { outcomes, error } = await run(service.url, { token });
     expect(error).toMatchObject({ code });
     expect(outcomes).toEqual([]);
-    expect(await standing(service)).toEqual(before);
+    expect(await recordCounts(service)).toEqual(before);
   });
 
-  it('of the platform must say which of several tenants is meant', async () => {
+  it('of the platform requires a tenant if there are several', async () => {
     const service = await start();
     const { id } = (await service.manage('POST', '/v1/tenants', { name: 'other' })).body;
     expect((await run(service.url, { ids: ['state'] })).error).toMatchObject({
       code: 'tenant_required',
     });
     expect(
-      of((await run(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass'),
+      withResult((await run(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass'),
     ).toHaveLength(5);
   });
 
-  it('is not asked of what is no signage service', async () => {
+  it('is rejected with unexpected_answer by another kind of service', async () => {
     const stub = await stubService(
       (response) =>
         void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>'),

@@ -1,15 +1,15 @@
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import type { Outcome } from '../../src/conformance/row.ts';
+import type { Outcome } from '../../src/conformance/check.ts';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type BugName, servePlanted } from '../support/planted-bugs.ts';
 
-/** From here on a wait is a time-out of a request that is answered: it never ends. */
+/** The timeout of a request. Waits of this length never end, so that no request times out. */
 const timeoutMs = 35_000;
 
-/** The runner's view of a service's clock: its waits are over at once, and time with them. */
-function leaping(clock: ManualClock): Clock {
+/** A clock for the runner on the service's clock: waits end at once and advance the time. */
+function advancingClock(clock: ManualClock): Clock {
   return {
     now: () => clock.now(),
     after(delayMs, wake) {
@@ -23,7 +23,10 @@ function leaping(clock: ManualClock): Clock {
   };
 }
 
-/** Every row that the service allows, waiting ones included, against a service with this bug: all of them, or those whose id begins so. */
+/**
+ * Runs all checks against a service with this defect, waiting ones included. `ids` limits them to
+ * id prefixes.
+ */
 export async function runPlanted(
   bug: BugName | undefined,
   ids: readonly string[] = [],
@@ -33,13 +36,11 @@ export async function runPlanted(
   const outcomes: Outcome[] = [];
   let left: readonly string[] = [];
   const rows = runConformance({
-    ...{
-      url: service.url,
-      token: service.adminToken,
-      clock: leaping(clock),
-      ids,
-      allow: ['time', 'guessing', 'tenants'],
-    },
+    url: service.url,
+    token: service.adminToken,
+    clock: advancingClock(clock),
+    ids,
+    allow: ['time', 'guessing', 'tenants'],
     makeRequester: async (certificates) => makeUndiciRequester(certificates),
     onLeft: (what) => {
       left = what;
@@ -50,6 +51,6 @@ export async function runPlanted(
   return { outcomes, left };
 }
 
-/** The ids of the rows that failed. */
+/** Returns the ids of the failed checks. */
 export const red = (outcomes: readonly Outcome[]) =>
   outcomes.filter(({ result }) => result === 'fail').map(({ id }) => id);

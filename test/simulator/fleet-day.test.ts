@@ -1,11 +1,11 @@
-// The short form of test/faults/fleet-week.full.ts.
+// The quick version of test/faults/fleet-week.full.ts.
 import { expect, it } from 'vitest';
 import { dayMs, systemClock } from '../../src/domain/clock.ts';
 import { quickFleet } from '../support/quick-fleet.ts';
 import { startService, adminToken as token } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-it('50 TVs live for a day with a service on files, and nothing is lost or stored twice', async () => {
+it('a service on files neither loses nor duplicates an event of 50 TVs in a day', async () => {
   const service = await startService({ clock: systemClock, store: await temporaryFolder() });
   const faults = ['lost-answer:events:2%', 'power-cut:every 12h'];
   const { reconciliation, events } = await quickFleet({

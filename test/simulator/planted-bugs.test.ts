@@ -1,4 +1,4 @@
-// The comparison at the end of a run is worth what it finds: here it is let loose on services with one bug each.
+// Tests the comparison at the end of a run against services with one seeded defect each.
 import { afterAll, describe, expect, it } from 'vitest';
 import { hourMs, systemClock } from '../../src/domain/clock.ts';
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
@@ -28,7 +28,7 @@ const codesFound = async (url: string) => {
 const running: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(running.map((close) => close())));
 
-/** A service whose store keeps batches in its own way. */
+/** Starts a service whose store changes batches before storing them. */
 async function serveOver(
   appendBatch: (store: Store, batch: EventBatch) => Promise<'stored' | 'repeated'>,
 ): Promise<string> {
@@ -45,14 +45,14 @@ async function serveOver(
   return listener.url;
 }
 
-/** The batch with other events. */
+/** Returns the batch with other events. */
 function withEvents(batch: EventBatch, change: (events: TelemetryEvent[]) => object[]): EventBatch {
   const events = change(JSON.parse(Buffer.from(batch.body).toString())) as TelemetryEvent[];
   return { ...batch, sums: batchSums(events), body: Buffer.from(JSON.stringify(events)) };
 }
 
-describe('a service without any bug', () => {
-  it('is found to have none', async () =>
+describe('a service without defects', () => {
+  it('has no findings', async () =>
     expect(await codesFound((await servePlanted()).url)).toEqual([]));
 });
 
@@ -63,11 +63,11 @@ describe('a service that', () => {
     ['accepts a revoked key', 'revoked_key_accepted'],
     ['lets a used code work again', 'code_used_twice'],
     ['counts received off by one', 'received_differs'],
-  ])('%s is found out', async (bug, code) => {
+  ])('%s is detected', async (bug, code) => {
     expect(await codesFound((await servePlanted(bug)).url)).toContain(code);
   });
 
-  it('stores everything twice is found out', async () => {
+  it('stores everything twice is detected', async () => {
     const url = await serveOver(async (store, { idempotency: _once, ...batch }) => {
       await store.appendBatch(batch);
       return store.appendBatch(batch);
@@ -75,7 +75,7 @@ describe('a service that', () => {
     expect(await codesFound(url)).toContain('events_duplicated');
   });
 
-  it('drops the last event of a batch is found out', async () => {
+  it('drops the last event of a batch is detected', async () => {
     const url = await serveOver((store, batch) =>
       store.appendBatch(
         withEvents(batch, (events) => (events.length > 1 ? events.slice(0, -1) : events)),
@@ -84,7 +84,7 @@ describe('a service that', () => {
     expect(await codesFound(url)).toContain('events_lost');
   });
 
-  it('alters what it stores is found out', async () => {
+  it('alters stored events is detected', async () => {
     const url = await serveOver((store, batch) =>
       store.appendBatch(
         withEvents(batch, (events) =>
@@ -97,7 +97,7 @@ describe('a service that', () => {
     );
   });
 
-  it('loses now and then is found out', async () => {
+  it('occasionally loses a batch is detected', async () => {
     let count = 0;
     const url = await serveOver(async (store, batch) =>
       ++count % 20 === 0 ? 'stored' : store.appendBatch(batch),
@@ -105,14 +105,14 @@ describe('a service that', () => {
     expect(await codesFound(url)).toEqual(['events_lost']);
   });
 
-  it('makes events up is found out', async () => {
+  it('invents events is detected', async () => {
     const url = await serveOver((store, batch) =>
       store.appendBatch(withEvents(batch, (events) => [...events, { ...events[0], made: 'up' }])),
     );
     expect(await codesFound(url)).toContain('events_strange');
   });
 
-  it('counts impressions otherwise in its report is found out', async () => {
+  it('miscounts impressions in its report is detected', async () => {
     const store = await openStore('memory:', { clock: systemClock });
     const impressions: Store['impressions'] = async (query) =>
       (await store.impressions(query)).map((row) => ({ ...row, impressions: row.impressions - 1 }));

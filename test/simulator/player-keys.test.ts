@@ -41,8 +41,8 @@ async function memoryWith(state: PlayerState) {
 const authorizations = (stub: StubService) =>
   stub.heard.map(({ headers }) => headers.authorization);
 
-/** A service that says this to the first call, and is content with all that follow. */
-async function complaining(code: string) {
+/** Starts a stub that answers the first call with this error and accepts all later ones. */
+async function stubRejectingFirst(code: string) {
   let first = true;
   const stub = await stubService((response, request) => {
     if (request.url.endsWith('/register'))
@@ -66,42 +66,45 @@ async function complaining(code: string) {
   return stub;
 }
 
-describe('A key that is refused with 401', () => {
+describe('A key rejected with 401', () => {
   it.each([
     ['device_key_revoked', 'revoked'],
     ['device_key_orphaned', 'orphaned'],
     ['device_key_invalid', 'invalid'],
-  ])('%s is forgotten with all that hangs on it, and the TV pairs again', async (code, why) => {
-    const stub = await complaining(code);
-    const memory = await memoryWith(kept);
-    const asked: string[] = [];
-    const nextCode = async (reason: string) => {
-      asked.push(reason);
-      expect((await memory.load())?.binding).toBeUndefined();
-      return 'ABCD2345';
-    };
-    const tv = virtualTv({ url: stub.url, memory, nextCode, startMs: 1_790_000_000_000 });
-    await tv.player.run(undefined, 5 * secondMs);
-    expect(asked).toEqual([why]);
-    expect(tv.told.unpaired).toEqual([why]);
-    expect(authorizations(stub)).toEqual([
-      'Bearer dak_kept',
-      undefined,
-      ...Array(stub.heard.length - 2).fill('Bearer dak_new'),
-    ]);
-    expect(stub.heard[2]?.url).toBe('/devices/s2/config');
-    // What the TV of the other screen had to tell is not told in the name of this one.
-    expect(tv.told.dropped).toEqual([
-      {
-        events: [kept.queue[0], expect.objectContaining({ type: 'app_started' })],
-        why: 'unpaired',
-      },
-    ]);
-    expect(tv.told.shown).toHaveLength(tv.told.shown.indexOf(undefined) + 3);
-    await stub.close();
-  });
+  ])(
+    '%s: the TV forgets the key and everything bound to it, and pairs again',
+    async (code, why) => {
+      const stub = await stubRejectingFirst(code);
+      const memory = await memoryWith(kept);
+      const asked: string[] = [];
+      const nextCode = async (reason: string) => {
+        asked.push(reason);
+        expect((await memory.load())?.binding).toBeUndefined();
+        return 'ABCD2345';
+      };
+      const tv = virtualTv({ url: stub.url, memory, nextCode, startMs: 1_790_000_000_000 });
+      await tv.player.run(undefined, 5 * secondMs);
+      expect(asked).toEqual([why]);
+      expect(tv.told.unpaired).toEqual([why]);
+      expect(authorizations(stub)).toEqual([
+        'Bearer dak_kept',
+        undefined,
+        ...Array(stub.heard.length - 2).fill('Bearer dak_new'),
+      ]);
+      expect(stub.heard[2]?.url).toBe('/devices/s2/config');
+      // Events of the previous screen are not reported for the new one.
+      expect(tv.told.dropped).toEqual([
+        {
+          events: [kept.queue[0], expect.objectContaining({ type: 'app_started' })],
+          why: 'unpaired',
+        },
+      ]);
+      expect(tv.told.shown).toHaveLength(tv.told.shown.indexOf(undefined) + 3);
+      await stub.close();
+    },
+  );
 
-  it('ends the run, with the reason, when there is no new code', async () => {
+  it('ends the run with the reason if there is no new code', async () => {
     const { code, screenId } = await service.code();
     const tv = virtualTv({
       url: service.url,
@@ -127,7 +130,7 @@ describe('A key that is refused with 401', () => {
     );
   });
 
-  it('is orphaned when the screen is gone', async () => {
+  it('is orphaned if the screen was deleted', async () => {
     const { code, screenId } = await service.code();
     const tv = virtualTv({
       url: service.url,
@@ -137,8 +140,8 @@ describe('A key that is refused with 401', () => {
     expect(await tv.player.run()).toMatchObject({ reason: 'unpaired', why: 'orphaned' });
   });
 
-  it('device_key_invalid is checked against the memory first: a key that was mended there is used', async () => {
-    const stub = await complaining('device_key_invalid');
+  it('device_key_invalid: a different key in the saved state is used', async () => {
+    const stub = await stubRejectingFirst('device_key_invalid');
     const memory = await memoryWith(kept);
     const mended = { ...kept, binding: { ...kept.binding!, apiKey: 'dak_mended' } };
     const tv = virtualTv({
@@ -154,9 +157,9 @@ describe('A key that is refused with 401', () => {
   });
 
   it.each(['device_key_missing', 'some_proxy_says_so'])(
-    '%s is kept, and sent again',
+    '%s: the key is kept and the call retried',
     async (code) => {
-      const stub = await complaining(code);
+      const stub = await stubRejectingFirst(code);
       const tv = virtualTv({
         url: stub.url,
         memory: await memoryWith(kept),
@@ -175,7 +178,7 @@ describe('A key that is refused with 401', () => {
     },
   );
 
-  it('device_key_mismatch is kept, and the id in the path is mended', async () => {
+  it('device_key_mismatch: the key is kept and the other id used in the path', async () => {
     const stub = await stubService((response, request) => {
       if (request.url.startsWith('/devices/screen/'))
         return problem(401, 'device_key_mismatch', 'No.')(response, request);

@@ -33,8 +33,8 @@ const registered = {
 };
 type Answer = StubService['answers'][number];
 
-/** A service that answers these calls so; all others well. */
-async function troubled(answers: { playlist?: Answer; config?: Answer; events?: Answer }) {
+/** Starts a stub that answers some calls with these responses, and all others successfully. */
+async function stubWith(answers: { playlist?: Answer; config?: Answer; events?: Answer }) {
   const good: Record<string, Answer> = {
     register: json(201, registered),
     config: json(200, config),
@@ -56,8 +56,8 @@ const gaps = (tv: ReturnType<typeof virtualTv>, operation: string) => {
   return times.slice(1).map((time, at) => (time - (times[at] ?? 0)) / 1000);
 };
 
-describe('The pace of a player', () => {
-  it('is that of its config: playlist and config at the sync interval, with their ETags, a heartbeat at the other', async () => {
+describe('The intervals of a player', () => {
+  it('follow its config: playlist and config at the sync interval with ETags, heartbeats at the other', async () => {
     const { code, screenId } = await service.code();
     await service.manage('PUT', `/v1/screens/${screenId}/config`, {
       syncIntervalMinutes: 10,
@@ -78,7 +78,7 @@ describe('The pace of a player', () => {
     expect(tv.told.acknowledged).toHaveLength(17);
   });
 
-  it('follows a changed config from the moment it is known', async () => {
+  it('follow a changed config as soon as it is fetched', async () => {
     const { code, screenId } = await service.code();
     const tv = virtualTv({ url: service.url, nextCode: async () => code });
     const change = { syncIntervalMinutes: 2, heartbeatIntervalMinutes: 5 };
@@ -91,8 +91,8 @@ describe('The pace of a player', () => {
     expect(beats.slice(1).map((at, place) => at - (beats[place] ?? 0))).toEqual([60, 60, 60, 360]);
   });
 
-  it('has some chance in it, at most a tenth, so that a fleet does not stay together', async () => {
-    const url = await troubled({});
+  it('have at most 10 % jitter, so that a fleet drifts apart', async () => {
+    const url = await stubWith({});
     const tvs = Array.from({ length: 3 }, () =>
       virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom }),
     );
@@ -109,8 +109,8 @@ describe('The pace of a player', () => {
     ['0 minutes', 0],
     ['nothing at all', null],
     ['a year', 525_600],
-  ])('stays sensible with a config that says %s', async (_, minutes) => {
-    const url = await troubled({
+  ])('stay within the valid range if the config says %s', async (_, minutes) => {
+    const url = await stubWith({
       config: json(200, {
         ...config,
         syncIntervalMinutes: minutes ?? Number.NaN,
@@ -125,8 +125,8 @@ describe('The pace of a player', () => {
 });
 
 describe('A player whose calls fail', () => {
-  it('waits a second or two, then ever longer up to the sync interval', async () => {
-    const url = await troubled({ playlist: problem(500, 'playlist_fetch_failed', 'No.') });
+  it('backs off from one or two seconds up to the sync interval', async () => {
+    const url = await stubWith({ playlist: problem(500, 'playlist_fetch_failed', 'No.') });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom });
     await tv.player.run(undefined, hourMs);
     const waits = gaps(tv, 'getPlaylist');
@@ -135,19 +135,19 @@ describe('A player whose calls fail', () => {
       expect(waits[at]).toBeGreaterThanOrEqual(longest / 2);
       expect(waits[at]).toBeLessThanOrEqual(longest);
     }
-    // The other calls do not suffer.
+    // The other calls are not affected.
     expect(gaps(tv, 'getDeviceConfig').length).toBeGreaterThanOrEqual(10);
     expect(tv.told.acknowledged.length).toBeGreaterThan(50);
   });
 
-  it('begins again with a short wait after a success', async () => {
+  it('resets the backoff after a success', async () => {
     let down = 0;
     const failing: Answer = (response, request) =>
       (++down % 4 === 0 ? json(200, config) : problem(503, 'unavailable', 'No.'))(
         response,
         request,
       );
-    const url = await troubled({ config: failing });
+    const url = await stubWith({ config: failing });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 12 * minuteMs);
     expect(gaps(tv, 'getDeviceConfig').map((gap) => Math.round(gap * 10) / 10)).toEqual([
@@ -155,23 +155,23 @@ describe('A player whose calls fail', () => {
     ]);
   });
 
-  it('honours Retry-After, in the seconds of the service', async () => {
-    const url = await troubled({
+  it('honours Retry-After, in seconds of the service', async () => {
+    const url = await stubWith({
       playlist: problem(500, 'playlist_fetch_failed', 'No.', {}, { 'retry-after': '90' }),
     });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 10 * minuteMs);
     expect(Math.min(...gaps(tv, 'getPlaylist'))).toBeGreaterThanOrEqual(90);
     expect(gaps(tv, 'getPlaylist')[0]).toBeLessThan(92);
-    // A TV that is a thousand times as fast waits a thousand times as long.
+    // A TV at speed 1000 waits a thousand times as many simulated seconds.
     const fast = virtualTv({ url, nextCode: async () => 'ABCD2345', speed: 1000 });
     await fast.player.run(undefined, 500 * secondMs);
     expect(gaps(fast, 'getPlaylist')).toEqual([]);
   });
 
-  it('does not believe in a Retry-After of a year', async () => {
+  it('caps a Retry-After of a year', async () => {
     const rare = { ...config, syncIntervalMinutes: 1440, heartbeatIntervalMinutes: 1440 };
-    const url = await troubled({
+    const url = await stubWith({
       config: json(200, rare),
       playlist: problem(503, 'unavailable', 'No.', {}, { 'retry-after': '31536000' }),
     });
@@ -181,9 +181,9 @@ describe('A player whose calls fail', () => {
   });
 
   it.each([404, 405, 418])(
-    'asks no more often than at the sync interval after %i, which is a mistake of its own',
+    'retries only at the sync interval after a permanent error %i',
     async (status) => {
-      const url = await troubled({
+      const url = await stubWith({
         events: problem(status, status === 404 ? 'not_found' : 'strange', 'No.'),
       });
       const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
@@ -200,7 +200,7 @@ describe('A player whose calls fail', () => {
     },
   );
 
-  it('never throws away what it has because of a 5xx', async () => {
+  it('keeps playlist, config and events after a 5xx', async () => {
     const { code, screenId } = await service.code();
     const item = {
       creativeId: '00000000-0000-4000-8000-000000000001',
@@ -210,7 +210,7 @@ describe('A player whose calls fail', () => {
     };
     await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item] });
     let isIll = false;
-    const ill = await troubled({
+    const ill = await stubWith({
       playlist: problem(500, 'playlist_fetch_failed', 'No.'),
       config: problem(502, 'x', 'No.'),
       events: problem(503, 'unavailable', 'No.'),

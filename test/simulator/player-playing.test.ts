@@ -15,7 +15,7 @@ const c = video(3, 30);
 const numberOf = (item: { creativeId: string } | undefined) =>
   item ? Number(item.creativeId.at(-1)) : undefined;
 
-/** A TV on a screen of its own with these items. */
+/** Creates a TV on its own screen with these items. */
 async function tvWith(items: object[] | undefined, more: object = {}, publication: object = {}) {
   const { code, screenId } = await service.code();
   const publish = (list: object[], rest: object = {}) =>
@@ -42,12 +42,12 @@ async function tvWith(items: object[] | undefined, more: object = {}, publicatio
 const impressions = ({ told }: Awaited<ReturnType<typeof tvWith>>) =>
   told.events.filter(({ type }) => type === 'impression');
 
-describe('What a player shows', () => {
-  it('is the items in their order, each for its duration, and after the last the first again', async () => {
+describe('The playback of a player', () => {
+  it('shows the items in order, each for its duration, in a loop', async () => {
     const tv = await tvWith([a, b, c], { startMs: Date.UTC(2026, 0, 1) });
     await tv.player.run(undefined, 130 * secondMs);
     expect(tv.told.shown.map(numberOf)).toEqual([1, 2, 3, 1, 2, 3, 1, undefined]);
-    // An item without a campaign is shown, and proved to nobody.
+    // An item without a campaign is shown without an impression.
     const start = Date.UTC(2026, 0, 1) / 1000;
     expect(
       impressions(tv).map(({ timestamp, creativeId, duration }) => [
@@ -67,7 +67,7 @@ describe('What a player shows', () => {
     expect(await tv.stored()).toEqual(tv.told.events);
   });
 
-  it('is dark without a playlist, and plays as soon as there is one', async () => {
+  it('is dark without a playlist, and starts as soon as there is one', async () => {
     const tv = await tvWith(undefined);
     tv.at(150 * secondMs, () => tv.publish([a]));
     await tv.player.run(undefined, 4.5 * minuteMs);
@@ -77,16 +77,16 @@ describe('What a player shows', () => {
     expect(tv.told.events[0]).toMatchObject({ type: 'app_started' });
   });
 
-  it('changes to a new playlist after the item that is shown, and begins at its first', async () => {
+  it('switches to a new playlist after the current item, starting at its first', async () => {
     const tv = await tvWith([c, b]);
     tv.at(40 * secondMs, () => tv.publish([a, c]));
-    // The TV learns of it at 60 s, in the middle of the third.
+    // The TV fetches it at 60 s, in the middle of the third item.
     await tv.player.run(undefined, 125 * secondMs);
     expect(tv.told.shown.map(numberOf)).toEqual([3, 2, 3, 1, 3, 1, undefined]);
     expect(impressions(tv).map(({ duration }) => duration)).toEqual([30, 30, 10, 30, 5]);
   });
 
-  it('goes dark when the playlist is withdrawn, in the middle of an item, which counts for the seconds it was played', async () => {
+  it('stops in the middle of an item when the playlist is withdrawn, and reports the seconds played', async () => {
     const tv = await tvWith([video(1, 40)]);
     tv.at(50 * secondMs, tv.withdraw);
     await tv.player.run(undefined, 3 * minuteMs);
@@ -95,9 +95,9 @@ describe('What a player shows', () => {
     expect(tv.player.state).toMatchObject({ phase: 'dark', playlist: undefined });
   });
 
-  it('ends with its validUntil, by the length that it has left, whatever the clock of the TV says', async () => {
+  it('ends at validUntil by the clock of the service, even if the TV’s clock is wrong', async () => {
     const validUntil = Math.floor(Date.now() / 1000) + 3600;
-    // A TV whose battery is empty begins in 1970, and the network is gone after its first calls.
+    // A TV with an empty clock battery starts in 1970. The network fails after its first calls.
     let calls = 0;
     const wire =
       (send: (url: string, parts: never) => Promise<never>) => (url: string, parts: never) =>
@@ -109,7 +109,7 @@ describe('What a player shows', () => {
     expect(total).toBeGreaterThan(3590);
     expect(total).toBeLessThanOrEqual(3601);
     expect(played.slice(0, 5)).toEqual([600, 600, 600, 600, 600]);
-    // What is kept may not be played any more, but it is not thrown away because the network is gone.
+    // The saved playlist has expired, but is not deleted while the network is down.
     expect(tv.player.state).toMatchObject({
       phase: 'offline',
       showing: undefined,
@@ -117,7 +117,7 @@ describe('What a player shows', () => {
     });
   });
 
-  it('lasts as many times longer as the TV is faster than the service', async () => {
+  it('scales validUntil with the speed of the TV', async () => {
     const validUntil = Math.floor(Date.now() / 1000) + 60;
     const tv = await tvWith([video(1, 600)], { speed: 10_000 }, { validUntil });
     await tv.player.register((await service.code(tv.screenId)).code);
@@ -127,7 +127,7 @@ describe('What a player shows', () => {
     expect(leftMs / 10_000).toBeLessThan(62 * secondMs);
   });
 
-  it('leaves out items that nobody can show', async () => {
+  it('skips items without a valid duration', async () => {
     const config = {
       syncIntervalMinutes: 5,
       heartbeatIntervalMinutes: 1,

@@ -29,7 +29,7 @@ async function place() {
   return { nextCode: async () => code, stored, screenId };
 }
 
-/** Counts what goes out, and what is saved. */
+/** Counts requests and saves. */
 function watch() {
   const counts = { sent: 0, saved: 0 };
   const inner = ramMemory();
@@ -50,19 +50,20 @@ function watch() {
 }
 
 describe('A power cut', () => {
-  it('ends the player at once: nothing is sent, saved or told any more', async () => {
+  it('ends the player at once: nothing is sent, saved or reported any more', async () => {
     const { nextCode, stored } = await place();
     const { counts, memory, wire } = watch();
     const cut = new AbortController();
     const tv = virtualTv({ url: service.url, nextCode, memory, wire });
     tv.at(90 * secondMs, () => cut.abort());
     expect(await tv.player.run(cut.signal)).toEqual({ reason: 'aborted' });
-    const [then, events] = [{ ...counts }, tv.told.events.length];
+    const then = { ...counts };
+    const events = tv.told.events.length;
     expect(tv.told.events.some(({ type }) => type === 'app_stopped')).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(counts).toEqual(then);
     expect(tv.told.events).toHaveLength(events);
-    // What was shown then was not played to its end, and nobody noted how far.
+    // The item shown at the cut is not reported, because nobody recorded how long it played.
     expect(
       tv.told.events
         .filter(({ type }) => type === 'impression')
@@ -71,7 +72,7 @@ describe('A power cut', () => {
     expect((await stored()).length).toBeLessThan(events);
   });
 
-  it('breaks off what is under way', async () => {
+  it('aborts pending calls', async () => {
     const { nextCode } = await place();
     const cut = new AbortController();
     const wire =
@@ -90,14 +91,14 @@ describe('A power cut', () => {
     expect(tv.told.failures).toEqual([]);
   });
 
-  it('before the start leaves nothing to do', async () => {
+  it('before the start prevents all calls', async () => {
     const { counts, memory, wire } = watch();
     const tv = virtualTv({ url: service.url, memory, wire, nextCode: async () => 'ABCD2345' });
     expect(await tv.player.run(AbortSignal.abort())).toEqual({ reason: 'aborted' });
     expect(counts).toEqual({ sent: 0, saved: 0 });
   });
 
-  it('leaves the same TV behind: it plays at once, sends what was left, and is paired no second time', async () => {
+  it('is survived: the TV plays at once, sends unsent events and is not paired again', async () => {
     const { nextCode, stored, screenId } = await place();
     const memory = ramMemory();
     const cut = new AbortController();
@@ -125,7 +126,7 @@ describe('A power cut', () => {
     expect(await stored()).toEqual([...first.told.events, ...second.told.events]);
   });
 
-  it('after a batch arrived and before that was known stores it once', async () => {
+  it('between a batch and its acknowledgement does not store it twice', async () => {
     const { nextCode, stored } = await place();
     const memory = ramMemory();
     const cut = new AbortController();
@@ -148,8 +149,8 @@ describe('A power cut', () => {
   });
 });
 
-describe('A player that is stopped', () => {
-  it('reports the item so far and that it stops, and sends all that waits', async () => {
+describe('A stopped player', () => {
+  it('reports the current item and app_stopped, and sends all queued events', async () => {
     const { nextCode, stored } = await place();
     const tv = virtualTv({ url: service.url, nextCode });
     tv.at(17 * secondMs, () => tv.player.stop());
@@ -166,7 +167,7 @@ describe('A player that is stopped', () => {
     expect(await tv.memory.load()).toMatchObject({ queue: [], batch: undefined });
   });
 
-  it('keeps what it cannot send', async () => {
+  it('saves events that it cannot send', async () => {
     const { nextCode, stored } = await place();
     let isDown = false;
     const wire =
@@ -187,7 +188,7 @@ describe('A player that is stopped', () => {
     expect(await stored()).toEqual([...tv.told.events, ...again.told.events]);
   });
 
-  it('before it runs ends at once, and runs the next time', async () => {
+  it('that has not run yet ends at once, and runs the next time', async () => {
     const { nextCode } = await place();
     const tv = virtualTv({ url: service.url, nextCode });
     tv.player.stop();
@@ -197,7 +198,7 @@ describe('A player that is stopped', () => {
     expect(tv.player.state.deviceId).toBeDefined();
   });
 
-  it('forgets nothing that was reported before it runs', async () => {
+  it('keeps events reported before it runs', async () => {
     const { nextCode, stored } = await place();
     const tv = virtualTv({ url: service.url, nextCode });
     await tv.player.run(undefined, secondMs);
@@ -208,7 +209,7 @@ describe('A player that is stopped', () => {
     expect(await stored()).toContainEqual(log);
   });
 
-  it('holds the process no longer than it runs, and goes on when a save fails', async () => {
+  it('keeps the process alive only while it runs, and continues after a failed save', async () => {
     const { nextCode } = await place();
     let saves = 0;
     const inner = ramMemory();

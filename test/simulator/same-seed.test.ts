@@ -1,4 +1,4 @@
-// The same seed, the same run: what each TV sends follows from the seed and the answers alone, never from how long those took.
+// What each TV sends follows only from the seed and the responses, never from how long those took.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
 
-/** Without shared codes: which of two TVs wins is for the service to say. */
+/** No shared codes: which of two TVs wins depends on the service. */
 const faults = [
   ...[
     'lost-request:5%',
@@ -26,7 +26,10 @@ const faults = [
   ...['power-cut:every 1h', 'factory-reset:every 3h', 'revoked-key:every 3h'],
 ];
 
-/** Takes down what each TV sends, in its order, with what the service has given in it put aside; each answer comes after some time by chance. */
+/**
+ * Records what each TV sends in order, with values given by the service masked. Responses are
+ * delayed at random.
+ */
 function makeRecorder(dawdle: () => Promise<void>) {
   const sent = new Map<string, string[]>();
   const given = new Map<string, string>();
@@ -87,13 +90,13 @@ async function record(seed: string, dawdle: () => Promise<void>): Promise<Map<st
 const atOnce = async () => {};
 const byChance = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 4));
 
-describe('two runs with the same seed, with everything going wrong', () => {
+describe('two runs with the same seed and all kinds of faults', () => {
   let one: Map<string, string[]>;
   beforeAll(async () => {
     one = await record('7', atOnce);
   });
 
-  it('send the same, TV by TV, however long the answers take', async () => {
+  it('send the same requests per TV, however long the responses take', async () => {
     const other = await record('7', byChance);
     expect([...one.keys()].sort()).toEqual([1, 2, 3, 4].map((number) => `Simulated TV ${number}`));
     for (const [tv, requests] of one) {
@@ -102,7 +105,7 @@ describe('two runs with the same seed, with everything going wrong', () => {
     }
   });
 
-  it('and another seed sends something else', async () => {
+  it('differ from a run with another seed', async () => {
     const other = await record('8', atOnce);
     for (const [tv, requests] of one) expect(other.get(tv)).not.toEqual(requests);
   });

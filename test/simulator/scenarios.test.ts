@@ -1,4 +1,4 @@
-// Each scenario of fixtures/scenarios, at three seeds, against one service: whatever goes wrong, it keeps its word.
+// Runs each scenario of fixtures/scenarios with three seeds against one service.
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readScenario } from '../../src/cli/simulate/read-scenario.ts';
@@ -8,7 +8,7 @@ import { fakeIo } from '../support/fake-io.ts';
 import { quickFleet } from '../support/quick-fleet.ts';
 import { startService, type TestService, adminToken as token } from '../support/service.ts';
 
-/** The long one runs by itself, in test/faults. */
+/** The long scenario runs separately, in test/faults. */
 const names = readdirSync(new URL('../../fixtures/scenarios', import.meta.url))
   .map((file) => file.replace('.yaml', ''))
   .filter((name) => name !== 'week');
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe.each(names)('%s', (name) => {
-  it.each(['1', '2', '3'])('ends with everything accounted for, at seed %s', async (seed) => {
+  it.each(['1', '2', '3'])('ends without findings with seed %s', async (seed) => {
     const {
       life,
       faults = [],
@@ -55,7 +55,7 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-/** What TVs meet in these scenarios, and get over. */
+/** Errors that TVs recover from in these scenarios. */
 const expected = ['unreachable', 'device_key_revoked', 'pairing_code_used'];
 
 it('there is a scenario for every kind of fault, and one with all of them', async () => {

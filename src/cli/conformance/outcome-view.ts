@@ -1,4 +1,4 @@
-import type { Outcome } from '../../conformance/row.ts';
+import type { Outcome } from '../../conformance/check.ts';
 import { member, type View } from '../output/view.ts';
 
 const signs: Readonly<Record<Outcome['result'], string>> = { pass: '✓', fail: '✗', skip: '–' };

@@ -1,5 +1,5 @@
 import { makeNodeRequester } from '../../client/node-requester.ts';
-import type { Level, Need, Outcome } from '../../conformance/row.ts';
+import type { Level, Need, Outcome } from '../../conformance/check.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
 import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';

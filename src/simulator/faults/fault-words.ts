@@ -6,37 +6,40 @@ import { type Pace, type Target, targets } from './fault.ts';
 
 interface Word {
   text: string;
-  /** Where it begins in the rule, from 0. */
+  /** Offset in the rule, from 0. */
   at: number;
 }
 
-const periodsMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs };
-const spans = /^(\d+[a-z]*)(?:-(\d+[a-z]*))?$/;
-const frequency = /^(\d{1,6}(?:\.\d{1,6})?)(%?)\/(m|h|d)$/;
+const periodMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs };
+const durationRange = /^(\d+[a-z]*)(?:-(\d+[a-z]*))?$/;
+const frequencyPattern = /^(\d{1,6}(?:\.\d{1,6})?)(%?)\/(m|h|d)$/;
 
 const allowed = {
-  share: 'there must be a share such as 20%, up to 100%',
-  target: `there must be one of ${targets.join(', ')}`,
-  span: 'there must be a span of time such as 200ms, 90s, 5m, 2h or 1d',
-  spans: 'there must be a span of time such as 2s, or from one to another such as 200ms-2s',
-  pace: 'there must be how often: every 6h, 1%/h or 2/d',
+  share: 'expected a share such as 20%, up to 100%',
+  target: `expected one of ${targets.join(', ')}`,
+  span: 'expected a duration such as 200ms, 90s, 5m, 2h or 1d',
+  spans: 'expected a duration such as 2s, or a range such as 200ms-2s',
+  pace: 'expected a frequency such as every 6h, 1%/h or 2/d',
 };
 
-/** The words of a fault rule, read one after another; what does not fit is refused with its place, and with what would. */
+/**
+ * Reads the words of a fault rule one after another. An unexpected word throws `invalid_option`
+ * with its place and the allowed values.
+ */
 export class FaultWords {
-  /** How such a rule is written, for complaints. */
+  /** The syntax of the rule, for error messages. */
   form = '';
   readonly #rule: string;
   readonly #words: readonly Word[];
   #next = 0;
 
-  /** Words are parted by colons or blanks. */
+  /** Colons or blanks separate words. */
   constructor(rule: string) {
     this.#rule = rule;
     this.#words = [...rule.matchAll(/[^\s:]+/g)].map(({ 0: text, index }) => ({ text, at: index }));
   }
 
-  /** The first word: what kind of fault it is. */
+  /** Reads the first word: the kind of fault. */
   kind<K extends string>(kinds: readonly K[]): K {
     const found = kinds.find((kind) => kind === this.#text);
     if (found === undefined) throw this.#complaint(`a rule begins with one of ${kinds.join(', ')}`);
@@ -44,35 +47,36 @@ export class FaultWords {
     return found;
   }
 
-  /** Which calls; all, when it is left out. */
+  /** Reads the calls that the fault affects. Default: all. */
   target(): Target {
     const found = targets.find((target) => target === this.#text);
     if (found) this.#next++;
     return found ?? 'all';
   }
 
-  /** From 0 to 1; `otherwise` when the rule ends here, if it may. */
+  /** Reads a share, from 0 to 1. Returns `otherwise` if given and the rule ends here. */
   share(otherwise?: number): number {
     if (this.#isOver && otherwise !== undefined) return otherwise;
     return this.#take(readShare(this.#text), this.#isName ? allowed.target : allowed.share);
   }
 
-  /** In milliseconds, and never 0. */
+  /** Reads a positive duration, in milliseconds. */
   span(): number {
     return this.#take(readDuration(this.#text) || undefined, allowed.span);
   }
 
-  /** Two spans, `200ms-2s`, or one that is both. */
+  /** Reads a range such as `200ms-2s`, in milliseconds. A single duration is both ends. */
   spans(): readonly [leastMs: number, mostMs: number] {
-    const [, first = '', second = first] = spans.exec(this.#text) ?? [];
-    const [least = Number.NaN, most = Number.NaN] = [readDuration(first), readDuration(second)];
+    const [, first = '', second = first] = durationRange.exec(this.#text) ?? [];
+    const least = readDuration(first) ?? Number.NaN;
+    const most = readDuration(second) ?? Number.NaN;
     return this.#take(
       least <= most && most > 0 ? ([least, most] as const) : undefined,
       this.#isName ? allowed.target : allowed.spans,
     );
   }
 
-  /** Whether a span stands here, and not yet how often. */
+  /** Whether the next word is a duration. */
   get hasSpan(): boolean {
     return readDuration(this.#text) !== undefined;
   }
@@ -82,17 +86,17 @@ export class FaultWords {
       this.#next++;
       return { everyMs: this.span() };
     }
-    const [, amount, percent, period = ''] = frequency.exec(this.#text) ?? [];
+    const [, amount, percent, period = ''] = frequencyPattern.exec(this.#text) ?? [];
     const times = Number(amount) / (percent === '%' ? 100 : 1);
     return this.#take(
-      times > 0 ? { times, inMs: periodsMs[period] ?? dayMs } : undefined,
+      times > 0 ? { times, inMs: periodMs[period] ?? dayMs } : undefined,
       allowed.pace,
     );
   }
 
-  /** Nothing may follow. */
+  /** Throws unless all words have been read. */
   end(): void {
-    if (!this.#isOver) throw this.#complaint('there must be nothing more');
+    if (!this.#isOver) throw this.#complaint('expected the end of the rule');
   }
 
   #take<T>(value: T | undefined, wanted: string): T {
@@ -105,7 +109,7 @@ export class FaultWords {
     return this.#next >= this.#words.length;
   }
 
-  /** Whether a name stands where a number was to be. */
+  /** Whether a name stands in place of a number. */
   get #isName(): boolean {
     return /^[a-z]/i.test(this.#text);
   }

@@ -1,11 +1,14 @@
-/** The calls of a TV that a fault may be for. */
+/** The calls of a TV that a fault can affect. */
 export const targets = ['register', 'playlist', 'config', 'events', 'rotate', 'all'] as const;
 export type Target = (typeof targets)[number];
 
-/** How often something happens to a TV, by its own clock: once in each span, or so many times in it on average. */
+/**
+ * How often a fault occurs, by the TV's own clock: once at a random time in each interval, or as a
+ * Poisson process with `times` per `inMs` on average.
+ */
 export type Pace = { everyMs: number } | { times: number; inMs: number };
 
-/** What goes wrong with single requests. */
+/** A fault of single requests. */
 export type LinkFault =
   | {
       kind: 'lost-request' | 'lost-answer' | 'cut-answer' | 'duplicate';
@@ -14,19 +17,19 @@ export type LinkFault =
     }
   | { kind: 'slow'; target: Target; leastMs: number; mostMs: number; share: number };
 
-/** What goes wrong with a TV now and then. */
+/** A fault that occurs again and again in the life of a TV. */
 export type LifeFault =
   | { kind: 'offline'; lastsMs: number; pace: Pace }
   | { kind: 'clock-jump'; byMs: number; pace: Pace }
   | { kind: 'power-cut'; lastsMs: number; pace: Pace }
   | { kind: 'factory-reset' | 'revoked-key'; pace: Pace };
 
-/** What is wrong with some TVs from the beginning. */
-type BirthFault = { kind: 'clock-skew'; byMs: number } | { kind: 'shared-code'; share: number };
+/** A fault that some TVs have from the start. */
+type InitialFault = { kind: 'clock-skew'; byMs: number } | { kind: 'shared-code'; share: number };
 
-export type Fault = LinkFault | LifeFault | BirthFault;
+export type Fault = LinkFault | LifeFault | InitialFault;
 
-/** A fault with the rule that it was written as, by which reports name it. */
+/** A fault with the text of its rule, which names it in reports. */
 export type Rule = Fault & { rule: string };
 
 const linkKinds: readonly string[] = [
@@ -36,12 +39,15 @@ const linkKinds: readonly string[] = [
   'duplicate',
   'slow',
 ] satisfies LinkFault['kind'][];
-const birthKinds: readonly string[] = ['clock-skew', 'shared-code'] satisfies BirthFault['kind'][];
+const initialKinds: readonly string[] = [
+  'clock-skew',
+  'shared-code',
+] satisfies InitialFault['kind'][];
 
 export function isLinkFault<R extends Fault>(fault: R): fault is R & LinkFault {
   return linkKinds.includes(fault.kind);
 }
 
 export function isLifeFault<R extends Fault>(fault: R): fault is R & LifeFault {
-  return !isLinkFault(fault) && !birthKinds.includes(fault.kind);
+  return !isLinkFault(fault) && !initialKinds.includes(fault.kind);
 }

@@ -10,26 +10,26 @@ import type { Power } from './power.ts';
 type LinkRule = Rule & LinkFault;
 
 export interface LinkOptions {
-  /** What is behind it. */
-  wire: { send(url: string, parts: RequestParts): Promise<RecordedAnswer> };
-  /** The right time, whatever the TV's own clock says. */
+  /** The transport behind the link. */
+  transport: { send(url: string, parts: RequestParts): Promise<RecordedAnswer> };
+  /** The correct time, independent of the TV's own skewed clock. */
   clock: VirtualClock;
   power: Power;
   outage: Outage;
-  /** `undefined` where there are no rules to throw dice for. */
-  chance: SeededRandom | undefined;
+  /** `undefined` if there are no rules. */
+  random: SeededRandom | undefined;
   rules: readonly LinkRule[];
-  /** Told of what faults did. */
-  tally: { fault(rule: string): void };
+  /** Counts the faults that occurred. */
+  counters: { fault(rule: string): void };
 }
 
-/** What faults do to one request. */
-interface Fate {
+/** The faults that hit one request. */
+interface RequestFaults {
   delayMs: number;
   kinds: readonly LinkFault['kind'][];
 }
 
-const harmless: Fate = { delayMs: 0, kinds: [] };
+const noFaults: RequestFaults = { delayMs: 0, kinds: [] };
 
 const targetOf: Readonly<Record<string, Target>> = {
   registerDevice: 'register',
@@ -39,54 +39,62 @@ const targetOf: Readonly<Record<string, Target>> = {
   rotateDeviceKey: 'rotate',
 };
 
-const broken = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });
+const connectionError = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });
 
-async function* halfOf(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* firstHalf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes.subarray(0, Math.floor(bytes.length / 2));
-  throw broken('ECONNRESET');
+  throw connectionError('ECONNRESET');
 }
 
-/** Throws the dice for one request; each takes as much from the sequence of chance, whatever comes of it. */
-function drawFate({ rules, chance, tally }: LinkOptions, url: string): Fate {
-  if (!chance) return harmless;
+/**
+ * Draws the faults of one request. Every rule consumes the same number of random values, whatever
+ * the outcome, so that runs stay reproducible.
+ */
+function drawFaults({ rules, random, counters }: LinkOptions, url: string): RequestFaults {
+  if (!random) return noFaults;
   const target = targetOf[operationOf(url) ?? ''];
   const kinds: LinkFault['kind'][] = [];
   let delayMs = 0;
   for (const rule of rules) {
-    const isHit = chance.happens(rule.share);
-    const drawnMs = rule.kind === 'slow' ? chance.between(rule.leastMs, rule.mostMs) : 0;
+    const isHit = random.happens(rule.share);
+    const ruleDelayMs = rule.kind === 'slow' ? random.between(rule.leastMs, rule.mostMs) : 0;
     if (!isHit || (rule.target !== 'all' && rule.target !== target)) continue;
     kinds.push(rule.kind);
-    delayMs += drawnMs;
-    tally.fault(rule.rule);
+    delayMs += ruleDelayMs;
+    counters.fault(rule.rule);
   }
   return { delayMs, kinds };
 }
 
-function requireNetwork({ outage, clock, tally }: LinkOptions): void {
+function requireNetwork({ outage, clock, counters }: LinkOptions): void {
   const rule = outage.ruleAt(clock.now());
   if (rule === undefined) return;
-  tally.fault(rule);
-  throw broken('ENETUNREACH');
+  counters.fault(rule);
+  throw connectionError('ENETUNREACH');
 }
 
-/** The network of one TV: its requests meet the faults there, and its power may fail before and after them. */
+/**
+ * The network of one TV. Injects the faults of the rules, and power cuts before and after each
+ * request.
+ */
 export function makeFaultyLink(options: LinkOptions): Requester {
-  const { wire, clock, power } = options;
+  const { transport, clock, power } = options;
   return async (url, parts) => {
     power.pass('sending');
     requireNetwork(options);
-    const { delayMs, kinds } = drawFate(options, url);
+    const { delayMs, kinds } = drawFaults(options, url);
     if (delayMs > 0) {
       await pause(clock, delayMs, parts.signal);
       power.pass('sending');
       requireNetwork(options);
     }
-    if (kinds.includes('lost-request')) throw broken('ECONNRESET');
-    let answer = await clock.hold(() => wire.send(url, parts));
-    if (kinds.includes('duplicate')) answer = await clock.hold(() => wire.send(url, parts));
+    if (kinds.includes('lost-request')) throw connectionError('ECONNRESET');
+    let answer = await clock.hold(() => transport.send(url, parts));
+    if (kinds.includes('duplicate')) answer = await clock.hold(() => transport.send(url, parts));
     power.pass('answered');
-    if (kinds.includes('lost-answer')) throw broken('ECONNRESET');
-    return kinds.includes('cut-answer') ? replyOf(answer, halfOf(answer.bytes)) : replyOf(answer);
+    if (kinds.includes('lost-answer')) throw connectionError('ECONNRESET');
+    return kinds.includes('cut-answer')
+      ? replyOf(answer, firstHalf(answer.bytes))
+      : replyOf(answer);
   };
 }

@@ -11,94 +11,97 @@ import { useRevokedKey } from './revoked-key-user.ts';
 import type { SkewedClock } from './skewed-clock.ts';
 import type { TvMemory } from './tv-memory.ts';
 
-/** What of a TV faults lay hands on. */
+/** The parts of a TV that faults act on. */
 export interface FaultyTv {
   clock: VirtualClock;
-  shownClock: SkewedClock;
+  skewedClock: SkewedClock;
   power: Power;
   memory: TvMemory;
   outage: Outage;
-  /** Chance for one purpose. */
-  chanceFor(purpose: string): SeededRandom;
-  /** Takes the key away; `undefined` where nobody may. */
+  /** Returns the random sequence for one purpose. */
+  randomFor(purpose: string): SeededRandom;
+  /** Revokes the device; `undefined` without a management token. */
   revoke: ((deviceId: string, reason: string) => Promise<void>) | undefined;
-  /** A client with a key of one's own, past the TV's network. */
+  /** Returns a client with the given key that bypasses the TV's faulty network. */
   clientWith(apiKey: string): RuntimeClient;
   onFault(rule: string): void;
   onFailure(error: unknown): void;
 }
 
-interface Occasion {
+interface FaultContext {
   tv: FaultyTv;
   rule: string;
-  chance: SeededRandom;
-  /** Takes note of something that has to be stopped in the end. */
+  random: SeededRandom;
+  /** Registers a function to call when the faults are stopped. */
   stopLater(stop: () => void): void;
 }
 
 const resetMs = 30 * secondMs;
 
-function cutPower({ tv, chance }: Occasion, lastsMs: number): void {
-  tv.power.cut(cutPoints[Math.floor(chance.between(0, cutPoints.length))] ?? 'now', lastsMs);
+function cutPower({ tv, random }: FaultContext, lastsMs: number): void {
+  tv.power.cut(cutPoints[Math.floor(random.between(0, cutPoints.length))] ?? 'now', lastsMs);
 }
 
-function resetToFactory({ tv }: Occasion): void {
+function resetToFactory({ tv }: FaultContext): void {
   tv.power.cut('now', resetMs);
   tv.memory.wipe();
 }
 
 async function revoke(
-  { tv, chance, stopLater }: Occasion,
+  { tv, random, stopLater }: FaultContext,
   { deviceId, screenId, apiKey }: PlayerBinding,
 ): Promise<void> {
   try {
     await tv.clock.hold(async () => tv.revoke?.(deviceId, 'A fault of the simulation.'));
-    stopLater(useRevokedKey({ client: tv.clientWith(apiKey), screenId, clock: tv.clock, chance }));
+    stopLater(useRevokedKey({ client: tv.clientWith(apiKey), screenId, clock: tv.clock, random }));
   } catch (error) {
     tv.onFailure(error);
   }
 }
 
-/** Lets a fault happen now; answers whether it could. */
-function strike(fault: LifeFault, occasion: Occasion): boolean {
-  const { tv, chance, rule } = occasion;
+/** Injects a fault now. Returns whether it is to be counted here. */
+function injectFault(fault: LifeFault, context: FaultContext): boolean {
+  const { tv, random, rule } = context;
   const { binding } = tv.memory.state ?? {};
   switch (fault.kind) {
     case 'offline':
       tv.outage.begin(tv.clock.now() + fault.lastsMs, rule);
-      // Counted by the requests that meet it.
+      // Counted by each request that fails.
       return false;
     case 'clock-jump':
-      tv.shownClock.set(chance.between(-fault.byMs, fault.byMs));
+      tv.skewedClock.shift(random.between(-fault.byMs, fault.byMs));
       return true;
     case 'power-cut':
-      cutPower(occasion, fault.lastsMs);
+      cutPower(context, fault.lastsMs);
       return true;
     case 'factory-reset':
-      resetToFactory(occasion);
+      resetToFactory(context);
       return true;
     case 'revoked-key':
-      if (binding) void revoke(occasion, binding);
+      if (binding) void revoke(context, binding);
       return binding !== undefined;
   }
 }
 
-/** Sets the TV's clock wrong, and lets happen to it what the rules have for it, each at its pace. Returns how to stop. */
+/**
+ * Skews the TV's clock, and injects the recurring faults of the rules at their pace. Returns a
+ * function that stops them.
+ */
 export function startLifeFaults(tv: FaultyTv, rules: readonly Rule[]): () => void {
   const stops: (() => void)[] = [];
   let isStopped = false;
   const stopLater = (stop: () => void) => void (isStopped ? stop() : stops.push(stop));
-  for (const [place, fault] of rules.entries()) {
-    const occasion = { tv, rule: fault.rule, chance: tv.chanceFor(`rule ${place}`), stopLater };
+  for (const [index, fault] of rules.entries()) {
+    const context = { tv, rule: fault.rule, random: tv.randomFor(`rule ${index}`), stopLater };
     if (fault.kind === 'clock-skew') {
-      tv.shownClock.set(occasion.chance.between(-fault.byMs, fault.byMs));
+      tv.skewedClock.shift(context.random.between(-fault.byMs, fault.byMs));
       tv.onFault(fault.rule);
     }
     if (!isLifeFault(fault)) continue;
-    const beat = () => {
-      if (strike(fault, occasion)) tv.onFault(fault.rule);
+    const onTick = () => {
+      if (injectFault(fault, context)) tv.onFault(fault.rule);
     };
-    stopLater(startRandomSchedule(tv.clock, occasion.chance, fault.pace, beat));
+    stopLater(startRandomSchedule(tv.clock, context.random, fault.pace, onTick));
   }
   return () => {
     isStopped = true;

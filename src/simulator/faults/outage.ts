@@ -1,13 +1,15 @@
-/** Whether a TV has a network. */
+/** The network outages of one TV. */
 export class Outage {
   #untilMs = Number.NEGATIVE_INFINITY;
   #rule = '';
 
   begin(untilMs: number, rule: string): void {
-    if (untilMs > this.#untilMs) [this.#untilMs, this.#rule] = [untilMs, rule];
+    if (untilMs <= this.#untilMs) return;
+    this.#untilMs = untilMs;
+    this.#rule = rule;
   }
 
-  /** The rule by which there is none at this time. */
+  /** Returns the rule that caused the outage at this time; `undefined` if the network is up. */
   ruleAt(nowMs: number): string | undefined {
     return nowMs < this.#untilMs ? this.#rule : undefined;
   }

@@ -1,16 +1,16 @@
 import type { Fault, LifeFault, LinkFault, Rule } from './fault.ts';
 import { FaultWords } from './fault-words.ts';
 
-/** One kind of fault: how its rule is written, and how it is read after its name. */
+/** One kind of fault: the syntax of its rule, and how its words are read after the name. */
 interface Kind {
   form: string;
   example: string;
-  /** What happens, in a sentence. */
+  /** What happens, in one sentence. */
   about: string;
   read(words: FaultWords): Fault;
 }
 
-const ofRequests = (
+const requestFault = (
   kind: Exclude<LinkFault['kind'], 'slow'>,
   example: string,
   about: string,
@@ -21,7 +21,11 @@ const ofRequests = (
   read: (words) => ({ kind, target: words.target(), share: words.share() }),
 });
 
-const ofLife = (kind: 'factory-reset' | 'revoked-key', example: string, about: string): Kind => ({
+const recurringFault = (
+  kind: 'factory-reset' | 'revoked-key',
+  example: string,
+  about: string,
+): Kind => ({
   form: `${kind}:PACE`,
   example,
   about,
@@ -34,31 +38,35 @@ function readSlow(words: FaultWords): Fault {
   return { kind: 'slow', target, leastMs, mostMs, share: words.share(1) };
 }
 
-function readLasting(
+function readTimedFault(
   kind: 'offline' | 'power-cut',
   words: FaultWords,
-  usualMs?: number,
+  defaultMs?: number,
 ): LifeFault {
-  const lastsMs = usualMs === undefined || words.hasSpan ? words.span() : usualMs;
+  const lastsMs = defaultMs === undefined || words.hasSpan ? words.span() : defaultMs;
   return { kind, lastsMs, pace: words.pace() };
 }
 
-const usualCutMs = 60_000;
+const defaultCutMs = 60_000;
 
-/** All that can go wrong, by the names that rules begin with. */
+/** All kinds of faults, by the first word of their rules. */
 export const faultKinds: Readonly<Record<Fault['kind'], Kind>> = {
-  'lost-request': ofRequests('lost-request', 'lost-request:events:5%', 'the request never arrives'),
-  'lost-answer': ofRequests(
+  'lost-request': requestFault(
+    'lost-request',
+    'lost-request:events:5%',
+    'the request never arrives',
+  ),
+  'lost-answer': requestFault(
     'lost-answer',
     'lost-answer:register:20%',
     'the request arrives, and the TV never gets the answer',
   ),
-  'cut-answer': ofRequests(
+  'cut-answer': requestFault(
     'cut-answer',
     'cut-answer:playlist:10%',
     'the connection breaks in the middle of the answer',
   ),
-  duplicate: ofRequests(
+  duplicate: requestFault(
     'duplicate',
     'duplicate:events:20%',
     'the request arrives twice; the TV gets the second answer',
@@ -66,56 +74,56 @@ export const faultKinds: Readonly<Record<Fault['kind'], Kind>> = {
   slow: {
     form: 'slow[:WHAT]:SPAN[-SPAN][:SHARE]',
     example: 'slow:events:200ms-2s:30%',
-    about: 'the request takes so long to arrive',
+    about: 'the request is delayed by this long',
     read: readSlow,
   },
   offline: {
     form: 'offline:SPAN:PACE',
     example: 'offline:5m every 1h',
-    about: 'the TV has no network for so long',
-    read: (words) => readLasting('offline', words),
+    about: 'the TV has no network for this long',
+    read: (words) => readTimedFault('offline', words),
   },
   'clock-skew': {
     form: 'clock-skew:SPAN',
     example: 'clock-skew:2h',
-    about: 'each clock is wrong from the beginning, by up to so much, either way',
+    about: 'each clock is wrong from the start, by up to this much in either direction',
     read: (words) => ({ kind: 'clock-skew', byMs: words.span() }),
   },
   'clock-jump': {
     form: 'clock-jump:SPAN:PACE',
     example: 'clock-jump:10m every 6h',
-    about: 'the clock is set, by up to so much, either way',
+    about: 'the clock jumps, by up to this much in either direction',
     read: (words) => ({ kind: 'clock-jump', byMs: words.span(), pace: words.pace() }),
   },
   'power-cut': {
     form: 'power-cut[:SPAN]:PACE',
     example: 'power-cut:1%/h',
     about:
-      'the power fails for so long (1m), at any point of what the TV does; it keeps what it had saved',
-    read: (words) => readLasting('power-cut', words, usualCutMs),
+      'the power fails for this long (default: 1m), at any point; the TV keeps what it has saved',
+    read: (words) => readTimedFault('power-cut', words, defaultCutMs),
   },
-  'factory-reset': ofLife(
+  'factory-reset': recurringFault(
     'factory-reset',
     'factory-reset:every 12h',
-    'the TV forgets everything, and is paired again',
+    'the TV loses all its data and is paired again',
   ),
   'shared-code': {
     form: 'shared-code:SHARE',
     example: 'shared-code:50%',
     about:
-      'of so many pairs of TVs both try the same code: one gets it, the other asks for another',
+      'in this share of TV pairs, both try the same code: one gets it, the other asks for another',
     read: (words) => ({ kind: 'shared-code', share: words.share() }),
   },
-  'revoked-key': ofLife(
+  'revoked-key': recurringFault(
     'revoked-key',
     'revoked-key:2/d',
-    'the TV is revoked and paired again, while somebody goes on using the old key: each time 401, and nothing is stored',
+    'the TV is revoked and paired again; a client keeps using the old key, which must give 401',
   ),
 };
 
 /**
- * Reads a fault rule. Words are parted by colons or blanks: `lost-answer:register:20%`, `offline:5m every 1h`. Throws `invalid_option` that
- * names the place, and what may stand there.
+ * Parses a fault rule. Colons or blanks separate words: `lost-answer:register:20%`, `offline:5m
+ * every 1h`. Throws `invalid_option` with the place of the error and the allowed values.
  */
 export function parseFault(rule: string): Rule {
   const words = new FaultWords(rule);

@@ -1,16 +1,22 @@
 import { interrupted } from '../../client/interrupted.ts';
 
-/** Where in what a TV does its power may fail: at once, before or after a request or a save. */
+/**
+ * The points at which the power can fail: at once, before or after a request, before or after a
+ * save.
+ */
 export const cutPoints = ['now', 'sending', 'answered', 'saving', 'saved'] as const;
 export type CutPoint = (typeof cutPoints)[number];
 
-/** The power of one TV. Cut at a point, it fails when the TV next comes by there; from then on nothing is sent or saved until it is on again. */
+/**
+ * The power supply of one TV. A cut takes effect when the TV next passes the given point. Without
+ * power, nothing is sent or saved.
+ */
 export class Power {
   #supply = new AbortController();
   #cut: { at: CutPoint; forMs: number } | undefined;
   #offMs = 0;
 
-  /** Aborts when the power fails. Another one each time it comes back. */
+  /** Aborts when the power fails. Replaced by a new signal when the power is restored. */
   get signal(): AbortSignal {
     return this.#supply.signal;
   }
@@ -19,7 +25,7 @@ export class Power {
     return !this.#supply.signal.aborted;
   }
 
-  /** For how long it is off after the last cut. */
+  /** Duration of the last outage, in milliseconds. */
   get offMs(): number {
     return this.#offMs;
   }
@@ -30,8 +36,8 @@ export class Power {
     if (at === 'now') this.#fail(forMs);
   }
 
-  /** Forgets a cut that has not happened yet. */
-  spare(): void {
+  /** Cancels a cut that has not taken effect yet. */
+  cancelCut(): void {
     this.#cut = undefined;
   }
 
@@ -39,7 +45,7 @@ export class Power {
     if (!this.isOn) this.#supply = new AbortController();
   }
 
-  /** The TV comes by a point. Throws `interrupted` when there is no power, or no more. */
+  /** Passes a point. Throws `interrupted` if the power is off or fails here. */
   pass(point: CutPoint): void {
     if (point === this.#cut?.at) this.#fail(this.#cut.forMs);
     if (!this.isOn) throw interrupted();

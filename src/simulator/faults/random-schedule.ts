@@ -2,30 +2,32 @@ import type { Clock } from '../../domain/clock.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
 import type { Pace } from './fault.ts';
 
-/** When something is next: `every` span once at a random place of it, or so often on average, with no memory of the last time. */
-function* delays(pace: Pace, chance: SeededRandom): Generator<number> {
-  if ('times' in pace) for (;;) yield (-Math.log(1 - chance.fraction()) * pace.inMs) / pace.times;
+/**
+ * Yields the delays between occurrences: one random time in each interval, or a Poisson process.
+ */
+function* delays(pace: Pace, random: SeededRandom): Generator<number> {
+  if ('times' in pace) for (;;) yield (-Math.log(1 - random.fraction()) * pace.inMs) / pace.times;
   const { everyMs } = pace;
   for (let restMs = 0; ; ) {
-    const placeMs = chance.between(0, everyMs);
-    yield restMs + placeMs;
-    restMs = everyMs - placeMs;
+    const offsetMs = random.between(0, everyMs);
+    yield restMs + offsetMs;
+    restMs = everyMs - offsetMs;
   }
 }
 
-/** Calls `beat` at this pace until it is stopped. */
+/** Calls `onTick` at this pace. Returns a function that stops it. */
 export function startRandomSchedule(
   clock: Clock,
-  chance: SeededRandom,
+  random: SeededRandom,
   pace: Pace,
-  beat: () => void,
+  onTick: () => void,
 ): () => void {
-  const times = delays(pace, chance);
+  const times = delays(pace, random);
   let cancel = () => {};
   const wait = () => {
     cancel = clock.after(times.next().value, () => {
       wait();
-      beat();
+      onTick();
     });
   };
   wait();

@@ -1,25 +1,27 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** A clock that runs right and tells the wrong time, as of a TV that was never set or has lost its battery. */
+/**
+ * A clock that runs at the right speed but shows the wrong time, such as after an empty battery.
+ */
 export class SkewedClock implements Clock {
-  readonly #right: Clock;
-  #offMs = 0;
+  readonly #accurate: Clock;
+  #skewMs = 0;
 
-  constructor(right: Clock) {
-    this.#right = right;
+  constructor(accurate: Clock) {
+    this.#accurate = accurate;
   }
 
   now(): number {
-    return this.#right.now() + this.#offMs;
+    return this.#accurate.now() + this.#skewMs;
   }
 
-  /** Waits are as long as they are, whatever it tells. */
+  /** Delays are not affected by the skew. */
   after(delayMs: number, wake: () => void): () => void {
-    return this.#right.after(delayMs, wake);
+    return this.#accurate.after(delayMs, wake);
   }
 
-  /** Sets it by so much from where it is. */
-  set(byMs: number): void {
-    this.#offMs += byMs;
+  /** Moves the clock by `byMs`, relative to its current time. */
+  shift(byMs: number): void {
+    this.#skewMs += byMs;
   }
 }

@@ -1,7 +1,7 @@
 import type { PlayerMemory, PlayerState } from '../player/state.ts';
 import type { Power } from './power.ts';
 
-/** What a simulated TV keeps over power cuts, which may come just before or after it is kept. */
+/** The persistent memory of a simulated TV. A power cut may occur just before or after a save. */
 export class TvMemory implements PlayerMemory {
   readonly #power: Power;
   #state: PlayerState | undefined;
@@ -25,7 +25,7 @@ export class TvMemory implements PlayerMemory {
     this.#power.pass('saved');
   }
 
-  /** As a factory reset does. */
+  /** Erases everything, as a factory reset does. */
   wipe(): void {
     this.#state = undefined;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** A signal that aborts so long after another one, if ever that aborts. */
+/** Returns a signal that aborts `delayMs` after another one has aborted. */
 export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number): AbortSignal {
   const delayed = new AbortController();
   const begin = () => void clock.after(delayMs, () => delayed.abort());
@@ -9,7 +9,10 @@ export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number)
   return delayed.signal;
 }
 
-/** Waits for the work, or no longer than until the signal aborts: then for what it had begun there is no more waiting. */
+/**
+ * Resolves with the result of the work, or with `undefined` as soon as the signal aborts. The work
+ * itself goes on.
+ */
 export async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal,

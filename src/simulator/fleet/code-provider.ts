@@ -3,17 +3,17 @@ import { hasCode } from '../../domain/error.ts';
 import type { UnpairedReason } from '../player/observer.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 
-/** Where the TVs of a fleet get their pairing codes, as from an installer. */
+/** Provides pairing codes to the TVs of a fleet, as an installer would. */
 export interface PairingCodeProvider {
-  /** The next code of a TV; `undefined` when there is none. */
-  codeFor(tv: number, why: UnpairedReason): Promise<string | undefined>;
-  /** The TV was bound to this screen. */
+  /** Returns the next pairing code for a TV; `undefined` if there is none. */
+  codeFor(tv: number, reason: UnpairedReason): Promise<string | undefined>;
+  /** Called when a TV has been bound to this screen. */
   bound(tv: number, screenId: string): void;
-  /** Takes the key away from a device; `undefined` where nobody may. */
+  /** Revokes a device; `undefined` without a management token. */
   revoke: Revoke | undefined;
 }
 
-/** The signal breaks it off, in place of the one that ends the run. */
+/** `signal` aborts the call, in place of the signal that ends the run. */
 type Revoke = (deviceId: string, reason: string, signal?: AbortSignal) => Promise<void>;
 
 export interface Installer {
@@ -22,7 +22,7 @@ export interface Installer {
   signal: AbortSignal;
 }
 
-/** Hands out codes that were made elsewhere, each once. */
+/** Hands out given codes, each once. */
 export function listedCodes(
   codes: readonly string[],
   installer: Installer | undefined,
@@ -35,24 +35,24 @@ export function listedCodes(
   };
 }
 
-/** For TVs that have their keys already. */
+/** For TVs that already have their keys. */
 export const noCodes: PairingCodeProvider = {
   codeFor: async () => undefined,
   bound: () => {},
   revoke: undefined,
 };
 
-/** Makes codes for the screens of a fleet: that of the first TV, of the second, … */
+/** Creates codes for the screens of a fleet: the first screen for the first TV, and so on. */
 export class ScreenCodes implements PairingCodeProvider {
   readonly #installer: Installer;
   readonly #screens: string[];
-  /** TVs that try the code of another one first, and the code that the two share. */
+  /** TVs that first try the code of the TV before them. */
   readonly #sharers: ReadonlySet<number>;
   readonly #shared = new Map<number, Promise<string | undefined>>();
   readonly #asked = new Set<number>();
   readonly revoke: Revoke;
 
-  /** `sharers`: each of these TVs, and the one before it, first get one code for the two of them. */
+  /** Each TV in `sharers` first shares one code with the TV before it. */
   constructor(installer: Installer, screens: readonly string[], sharers: ReadonlySet<number>) {
     this.#installer = installer;
     this.revoke = makeRevoke(installer);
@@ -60,7 +60,7 @@ export class ScreenCodes implements PairingCodeProvider {
     this.#sharers = sharers;
   }
 
-  async codeFor(tv: number, why: UnpairedReason): Promise<string | undefined> {
+  async codeFor(tv: number, reason: UnpairedReason): Promise<string | undefined> {
     const pair = this.#pairOf(tv);
     if (pair === undefined) return this.#makeCode(tv);
     if (!this.#asked.has(tv)) {
@@ -69,8 +69,8 @@ export class ScreenCodes implements PairingCodeProvider {
       this.#shared.set(pair, code);
       return code;
     }
-    // The other one was first: then the screen that is still free is this TV's.
-    if (why === 'refused' && (await this.#screenOf(tv)).state === 'active') this.#swap(pair);
+    // The other TV has taken the code. The screen that is still free belongs to this TV.
+    if (reason === 'refused' && (await this.#screenOf(tv)).state === 'active') this.#swap(pair);
     return this.#makeCode(tv);
   }
 
@@ -79,7 +79,7 @@ export class ScreenCodes implements PairingCodeProvider {
     if (pair !== undefined && this.#screens[tv] !== screenId) this.#swap(pair);
   }
 
-  /** The first of the two TVs that share a code, if this is one of them. */
+  /** Returns the first of the two TVs that share a code, if this TV is one of them. */
   #pairOf(tv: number): number | undefined {
     if (this.#sharers.has(tv)) return tv - 1;
     return this.#sharers.has(tv + 1) ? tv : undefined;
@@ -102,10 +102,10 @@ export class ScreenCodes implements PairingCodeProvider {
     try {
       return (await call()).code;
     } catch (error) {
-      // Somebody has deleted it: that is the end of this TV, and of no other.
+      // The screen was deleted during the run. Only this TV ends.
       if (hasCode(error, 'screen_not_found')) return undefined;
       if (!hasCode(error, 'screen_already_bound')) throw error;
-      // The TV was there before, and has forgotten it: as on site, somebody frees the screen first.
+      // A TV that has lost its key is still bound. As on site, the old device is revoked first.
       const { deviceId } = await this.#screenOf(tv);
       if (deviceId !== null) await this.revoke(deviceId, 'The simulated TV has lost its key.');
       return (await call()).code;
@@ -113,7 +113,7 @@ export class ScreenCodes implements PairingCodeProvider {
   }
 }
 
-/** From when it resolves, each use of the key must be refused. */
+/** Once the returned function resolves, every use of the key must be rejected. */
 function makeRevoke({ management, ledger, signal }: Installer): Revoke {
   return async (deviceId, reason, ownSignal = signal) => {
     const device = ledger.ofDevice(deviceId);

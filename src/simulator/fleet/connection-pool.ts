@@ -1,36 +1,39 @@
 import type { Requester } from '../../client/requester.ts';
 
-/** The connections that all TVs of a fleet share. */
+/** The connection pool that all TVs of a fleet share. */
 export interface ConnectionPool {
   requester: Requester;
-  /** Breaks off what is under way, and lets go of all connections. */
+  /** Aborts pending requests and closes all connections. */
   close(): Promise<void>;
 }
 
-/** So many connections at most; what is more waits for one. `certificates` (PEM) are trusted in place of Node's own. */
+/**
+ * Makes a pool of at most `connections` connections. Further requests wait for a free one.
+ * `certificates` (PEM) are trusted in place of Node's own.
+ */
 export function makePool(
   connections: number,
   certificates: readonly string[] | undefined,
 ): ConnectionPool {
-  let made: ReturnType<typeof open> | undefined;
+  let pool: ReturnType<typeof open> | undefined;
 
   async function open() {
-    // Loaded where it is used: a quarter of all files of a program that only serves would be undici's.
+    // Loaded on demand: undici is a quarter of all files of a program that only serves.
     const { Agent, request } = await import('undici');
     const agent = new Agent({
       connections,
       ...(certificates && { connect: { ca: [...certificates] } }),
     });
-    // Time-outs are the client's business.
-    return { agent, request, own: { headersTimeout: 0, bodyTimeout: 0, dispatcher: agent } };
+    // The client applies its own timeouts.
+    return { agent, request, options: { headersTimeout: 0, bodyTimeout: 0, dispatcher: agent } };
   }
 
   return {
     async requester(url, { method, ...parts }) {
-      made ??= open();
-      const { request, own } = await made;
-      return request(url, { ...parts, ...own, method: method as 'GET' });
+      pool ??= open();
+      const { request, options } = await pool;
+      return request(url, { ...parts, ...options, method: method as 'GET' });
     },
-    close: async () => (await made)?.agent.destroy(),
+    close: async () => (await pool)?.agent.destroy(),
   };
 }

@@ -1,54 +1,54 @@
 import { SignageError } from '../../domain/error.ts';
 import type { DropReason, PlayerPhase } from '../player/observer.ts';
 
-/** What a TV of a fleet is at: what its player is at, or `off`. */
+/** The phase of a TV: that of its player, or `off`. */
 export type TvPhase = PlayerPhase | 'off';
 
-/** Events of TVs, counted. */
+/** Event counts of a fleet. */
 export interface EventCounts {
-  /** That came into being. */
+  /** Events created. */
   made: number;
-  /** That the service took, each once. */
+  /** Events acknowledged by the service, each counted once. */
   acknowledged: number;
-  /** That wait on the TVs. */
+  /** Events queued on the TVs. */
   queued: number;
-  /** That TVs gave up, by their reasons. */
+  /** Events dropped by the TVs, by reason. */
   dropped: Partial<Record<DropReason, number>>;
 }
 
-/** Failures of one kind: how many, and what the first said. */
+/** Failures with the same code, and the message of the first. */
 export interface Failures {
   code: string;
   count: number;
   message: string;
 }
 
-/** Keeps count of what the TVs of a fleet do. */
+/** Counts what the TVs of a fleet do. */
 export class FleetCounters {
   made = 0;
   queued = 0;
   readonly dropped: Partial<Record<DropReason, number>> = {};
-  /** How many TVs are at each. */
+  /** Number of TVs in each phase. */
   readonly phases: Partial<Record<TvPhase, number>> = {};
-  /** TVs that had a key at any time. */
+  /** Number of TVs that have ever had a key. */
   bound = 0;
-  /** TVs that ended without a key, for want of a code that was good. */
+  /** Number of TVs that ended without a key, for lack of a valid code. */
   givenUp = 0;
-  /** How often TVs have taken a new key, and how often they went back to the former one. */
+  /** Number of key rotations, and of fallbacks to the previous key. */
   rotations = 0;
   fallBacks = 0;
-  /** How often each rule did something, in the order of the rules. */
+  /** Number of faults injected, by rule. */
   readonly faults = new Map<string, number>();
   readonly #failures = new Map<string, Failures>();
 
-  /** `from` is left out where a TV is new. */
+  /** Moves a TV to another phase. Omit `from` for a new TV. */
   move(from: TvPhase | undefined, to: TvPhase): void {
     if (from) this.phases[from] = (this.phases[from] ?? 0) - 1;
     this.phases[to] = (this.phases[to] ?? 0) + 1;
   }
 
-  drop(why: DropReason, count: number): void {
-    this.dropped[why] = (this.dropped[why] ?? 0) + count;
+  drop(reason: DropReason, count: number): void {
+    this.dropped[reason] = (this.dropped[reason] ?? 0) + count;
   }
 
   fault(rule: string): void {
@@ -57,12 +57,15 @@ export class FleetCounters {
 
   giveUp(error: SignageError | undefined): void {
     this.givenUp++;
-    // A code that was refused has been told of already.
+    // A rejected code has been counted as a failure already.
     if (!error)
       this.fail(new SignageError('no_pairing_code', 'There was no pairing code for a TV.'));
   }
 
-  /** Notes a failure under its code; what is no `SignageError` is a mistake of ours, `unexpected`. */
+  /**
+   * Counts a failure under its code. Anything but a `SignageError` is a bug, counted as
+   * `unexpected`.
+   */
   fail(error: unknown): void {
     const code = error instanceof SignageError ? error.code : 'unexpected';
     const message = error instanceof Error ? error.message : String(error);

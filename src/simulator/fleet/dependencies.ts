@@ -9,27 +9,27 @@ import { FleetCounters } from './counters.ts';
 import { ConcurrencyLimiter } from './limiter.ts';
 import type { FleetOptions } from './options.ts';
 
-const usualConnections = 128;
-/** Of those who make screens and codes: they do not wait behind all the TVs. */
+const defaultConnections = 128;
+/** A separate pool, so that management calls do not queue behind all the TVs. */
 const managementConnections = 32;
-/** However long a service takes under the load of a fleet, that is for the report to show. */
+/** Generous, so that a slow service shows up in the report instead of failing the run. */
 const managementTimeoutMs = 120_000;
 
-/** What a run works with. */
+/** The dependencies of a run. */
 export interface FleetDependencies {
   clock: Clock;
   ledger: FleetLedger;
-  tally: FleetCounters;
+  counters: FleetCounters;
   traffic: LatencyRecorder;
-  wire: RecordingTransport;
-  turnstile: ConcurrencyLimiter;
-  /** What a person should know in the end. */
+  transport: RecordingTransport;
+  limiter: ConcurrencyLimiter;
+  /** Remarks for the report. */
   notes: string[];
-  /** To look whether keys work, without leaving traces in the books. */
+  /** Checks whether keys work. Bypasses the recording transport. */
   keyless: RuntimeClient;
   /** `undefined` without a token. */
   management: ManagementClient | undefined;
-  /** Lets go of all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
@@ -43,32 +43,33 @@ export function makeFleetDependencies(options: FleetOptions): FleetDependencies 
     random = systemRandom,
     stopwatch = () => performance.now(),
   } = options;
-  const connections = options.connections ?? usualConnections;
+  const connections = options.connections ?? defaultConnections;
   const pool = makePool(connections, certificates);
-  const own = options.makeRequester?.(certificates);
-  const requester = own
-    ? async (...request: Parameters<typeof pool.requester>) => (await own)(...request)
+  const customRequester = options.makeRequester?.(certificates);
+  const requester = customRequester
+    ? async (...request: Parameters<typeof pool.requester>) => (await customRequester)(...request)
     : pool.requester;
-  const office = makePool(managementConnections, certificates);
-  const [ledger, traffic] = [new FleetLedger(), new LatencyRecorder()];
+  const managementPool = makePool(managementConnections, certificates);
+  const ledger = new FleetLedger();
+  const traffic = new LatencyRecorder();
   const shared = {
     url,
     clock,
     random,
     timeoutMs: managementTimeoutMs,
-    makeRequester: async () => office.requester,
+    makeRequester: async () => managementPool.requester,
   };
   return {
     clock,
     ledger,
     traffic,
-    tally: new FleetCounters(),
-    turnstile: new ConcurrencyLimiter(connections),
+    counters: new FleetCounters(),
+    limiter: new ConcurrencyLimiter(connections),
     notes: [],
-    wire: new RecordingTransport({ requester, traffic, ledger, stopwatch }),
+    transport: new RecordingTransport({ requester, traffic, ledger, stopwatch }),
     keyless: new RuntimeClient(shared),
     management:
       token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),
-    close: async () => void (await Promise.all([pool.close(), office.close()])),
+    close: async () => void (await Promise.all([pool.close(), managementPool.close()])),
   };
 }

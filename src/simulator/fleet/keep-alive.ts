@@ -1,13 +1,16 @@
-/** Longer than any program runs. */
-const farAwayMs = 2 ** 30;
+/** The interval has no effect other than keeping the process alive. */
+const intervalMs = 2 ** 30;
 
 let holders = 0;
 let timer: NodeJS.Timeout | undefined;
 
-/** Keeps the process alive until the returned function is called: a clock does not, and a TV that waits for its next item must not end. */
+/**
+ * Keeps the process alive until the returned function is called. A `Clock` timer alone does not do
+ * that.
+ */
 export function keepProcessAlive(): () => void {
   holders++;
-  timer ??= setInterval(() => {}, farAwayMs);
+  timer ??= setInterval(() => {}, intervalMs);
   let isHolding = true;
   return () => {
     if (!isHolding) return;

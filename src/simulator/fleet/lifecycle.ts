@@ -8,44 +8,44 @@ import { type FleetPlan, sharersOf } from './plan.ts';
 import { clearSite, type FleetSite, ignoring, prepareSite } from './provision.ts';
 import { SavedFleet } from './saved-fleet.ts';
 
-/** Where the TVs of a fleet are at home. */
+/** The provisioned environment of a fleet. */
 export interface FleetLifecycle {
-  desk: PairingCodeProvider;
-  /** What was given or made up. */
+  codeProvider: PairingCodeProvider;
+  /** The seed given or generated. */
   seed: string;
-  /** What all chance of this run follows from: of a kept fleet, something else in each run. */
+  /** Seed of all randomness in this run. A saved fleet gets a different one in each run. */
   runSeed: string;
-  /** What TVs kept of the run before, by their numbers. */
+  /** States of the TVs from the previous run, by TV number. */
   states: readonly (PlayerState | undefined)[];
-  /** Keeps the TVs for the next run, or takes away what was made. */
+  /** Saves the TVs for the next run, or deletes what was created. */
   leave(states: readonly (PlayerState | undefined)[]): Promise<void>;
 }
 
-export interface Provisioner {
+export interface ProvisionContext {
   options: FleetOptions;
   plan: FleetPlan;
-  gear: FleetDependencies;
-  /** Ends what is under way. */
+  dependencies: FleetDependencies;
+  /** Aborts work in progress. */
   signal: AbortSignal;
-  /** Ends the clearing away, some time after the other. */
+  /** Aborts the cleanup, some time after `signal`. */
   clearing: AbortSignal;
 }
 
 const revocationsAtOnce = 32;
 
-/** Makes as many screens as are missing; after a failure half-way none is left of them. */
+/** Creates the missing screens. Deletes them again if creating one fails. */
 async function makeScreens(
-  household: Provisioner,
+  context: ProvisionContext,
   count: number,
   onSite: (site: FleetSite) => void,
 ): Promise<string[]> {
-  const { options, plan, gear, signal } = household;
-  const { management } = gear;
+  const { options, plan, dependencies, signal } = context;
+  const { management } = dependencies;
   if (count <= 0) return [];
   if (!management)
     throw new SignageError(
       'credential_missing',
-      'To make screens for the TVs takes a management token.',
+      'Creating screens for the TVs requires a management token.',
     );
   let site: FleetSite | undefined;
   const note = (made: FleetSite) => {
@@ -59,28 +59,28 @@ async function makeScreens(
       note,
     );
   } catch (error) {
-    if (site) await clearAway(household, site);
+    if (site) await deleteSite(context, site);
     throw error;
   }
 }
 
-function makeDesk(
-  { options, plan, gear, signal }: Provisioner,
+function makeCodeProvider(
+  { options, plan, dependencies, signal }: ProvisionContext,
   screens: readonly string[],
 ): PairingCodeProvider {
-  const { management, ledger, tally } = gear;
+  const { management, ledger, counters } = dependencies;
   const installer = management && { management, ledger, signal };
   if (options.codes) return listedCodes(options.codes, installer);
   if (!installer) return noCodes;
   return new ScreenCodes(
     installer,
     screens,
-    sharersOf(plan, (rule) => tally.fault(rule)),
+    sharersOf(plan, (rule) => counters.fault(rule)),
   );
 }
 
-/** What kept some work from being done to its end, as words to add; none when nothing did, or an interruption. */
-async function trouble(work: () => Promise<void>): Promise<string> {
+/** Runs some work. Returns its error as text to append; empty on success or interruption. */
+async function failureText(work: () => Promise<void>): Promise<string> {
   try {
     await work();
     return '';
@@ -90,58 +90,66 @@ async function trouble(work: () => Promise<void>): Promise<string> {
   }
 }
 
-/** Frees the screens of given codes again. */
+/** Revokes all devices, so that the screens of given codes are free again. */
 async function revokeAll(
-  { gear, clearing }: Provisioner,
+  { dependencies, clearing }: ProvisionContext,
   { revoke }: PairingCodeProvider,
 ): Promise<void> {
-  const bound = [...gear.ledger.devices].filter((device) => !device.isRevoked);
+  const bound = [...dependencies.ledger.devices].filter((device) => !device.isRevoked);
   let left = bound.length;
-  const why = await trouble(() =>
+  const reason = await failureText(() =>
     forEachBounded(revoke ? bound : [], revocationsAtOnce, async ({ deviceId }) => {
       await ignoring('device_not_found', revoke?.(deviceId, 'The simulation is over.', clearing));
       left--;
     }),
   );
   if (left > 0)
-    gear.notes.push(
-      `${left} simulated TVs stay on the screens of their codes${why}: free them with signage device revoke.`,
+    dependencies.notes.push(
+      `${left} simulated TVs stay on the screens of their codes${reason}: revoke them with signage device revoke.`,
     );
 }
 
-async function clearAway({ gear, plan, clearing }: Provisioner, site: FleetSite): Promise<void> {
-  if (!gear.management) return;
-  const { management } = gear;
-  const why = await trouble(() => clearSite(management, site, clearing));
+async function deleteSite(
+  { dependencies, plan, clearing }: ProvisionContext,
+  site: FleetSite,
+): Promise<void> {
+  if (!dependencies.management) return;
+  const { management } = dependencies;
+  const reason = await failureText(() => clearSite(management, site, clearing));
   const left = site.screens.length;
   const how = `signage screen delete --venue ${JSON.stringify(plan.venue)} --selector simulated=true --force`;
   if (left > 0)
-    gear.notes.push(`${left} simulated screens are left${why}: delete them with ${how}`);
+    dependencies.notes.push(`${left} simulated screens are left${reason}: delete them with ${how}`);
 }
 
-/** Makes what the TVs need to begin. Throws what `/v1` says, and `invalid_file` for a kept folder that cannot be used. */
-export async function provision(household: Provisioner): Promise<FleetLifecycle> {
-  const { options, plan } = household;
-  const kept =
+/**
+ * Creates or loads what the TVs need. Throws the errors of `/v1`, and `invalid_file` for an
+ * unusable folder of a saved fleet.
+ */
+export async function provision(context: ProvisionContext): Promise<FleetLifecycle> {
+  const { options, plan } = context;
+  const savedFleet =
     options.keep === undefined
       ? undefined
       : new SavedFleet(options.keep, options.keptFor ?? options.url);
-  const record = await kept?.load();
+  const record = await savedFleet?.load();
   const seed = options.seed ?? record?.seed ?? plan.seed;
   const runs = (record?.runs ?? 0) + 1;
   let site: FleetSite | undefined;
   const numbers = Array.from({ length: plan.count }, (_, number) => number);
-  const states = kept ? await Promise.all(numbers.map((number) => kept.loadTv(number))) : [];
-  const known = record?.screens ?? [];
-  const missing = options.codes ? 0 : plan.count - known.length;
-  const screens = [...known, ...(await makeScreens(household, missing, (made) => (site = made)))];
-  await kept?.save({ seed, runs, screens });
-  const desk = makeDesk(household, screens);
+  const states = savedFleet
+    ? await Promise.all(numbers.map((number) => savedFleet.loadTv(number)))
+    : [];
+  const existing = record?.screens ?? [];
+  const missing = options.codes ? 0 : plan.count - existing.length;
+  const screens = [...existing, ...(await makeScreens(context, missing, (made) => (site = made)))];
+  await savedFleet?.save({ seed, runs, screens });
+  const codeProvider = makeCodeProvider(context, screens);
 
   async function leave(last: readonly (PlayerState | undefined)[]): Promise<void> {
-    if (kept) await kept.saveTvs(last);
-    else if (site) await clearAway(household, site);
-    else await revokeAll(household, desk);
+    if (savedFleet) await savedFleet.saveTvs(last);
+    else if (site) await deleteSite(context, site);
+    else await revokeAll(context, codeProvider);
   }
-  return { desk, seed, runSeed: kept ? `${seed}/run ${runs}` : seed, states, leave };
+  return { codeProvider, seed, runSeed: savedFleet ? `${seed}/run ${runs}` : seed, states, leave };
 }

@@ -1,10 +1,10 @@
 /**
- * Lets only so many TVs be busy at a time. The others stand still before their next step, where they cost nothing: a service that is slower than
- * a fast fleet makes the fleet slower, and not larger.
+ * Limits how many TVs have a request in flight. The others wait before their next step:
+ * backpressure, so that a slow service slows a fast fleet down and requests do not pile up.
  */
 export class ConcurrencyLimiter {
   readonly #limit: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<() => void>();
   #busy = 0;
   #isAdmitting = false;
@@ -13,14 +13,16 @@ export class ConcurrencyLimiter {
     this.#limit = limit;
   }
 
-  /** Whether a step may be made now: there is room, and nobody waits for it. */
+  /** Whether a step may run now: there is capacity, and no other step waits. */
   get isOpen(): boolean {
     return this.#hasRoom && this.#waiting.size === 0;
   }
 
-  /** Calls `step` when it is its turn; the returned function cancels. */
+  /**
+   * Calls `step` once there is capacity, first come, first served. The returned function cancels.
+   */
   wait(step: () => void): () => void {
-    // Another function each time, for a step may wait more than once.
+    // A new function each time, because the same step may wait more than once.
     const waiting = () => step();
     this.#waiting.add(waiting);
     this.#admit();
@@ -40,7 +42,7 @@ export class ConcurrencyLimiter {
     return this.#busy < this.#limit;
   }
 
-  /** One at a time, and the next not before it has turned out whether that one is busy now. */
+  /** Admits one step at a time. The next one waits until it is known whether the step entered. */
   #admit(): void {
     if (this.#isAdmitting || !this.#hasRoom || this.#waiting.size === 0) return;
     this.#isAdmitting = true;

@@ -4,62 +4,82 @@ import type { DeviceInfoInput } from '../tv/device-info.ts';
 import type { Publication, SiteConfig } from './provision.ts';
 import type { FleetProgress } from './report.ts';
 
-/** Times are milliseconds. */
+/** Options of `runFleet`. All durations are milliseconds. */
 export interface FleetOptions {
-  /** Where the service is. */
+  /** Base URL of the service, such as `http://127.0.0.1:4100`. */
   url: string;
   /**
-   * A management token of the role `operator` or more: for the screens and codes, and to compare in the end what was acknowledged with what is
-   * stored. With `codes` it may be left out; then nothing is compared.
+   * A management token of the role `operator` or better. Creates the screens and codes, and reads
+   * what is stored. Optional with `codes` or a saved fleet; without it nothing is compared.
    */
   token?: string | undefined;
-  /** The tenant, where a platform token has several to choose from. */
+  /** The tenant to act in. Required for a platform token if there are several tenants. */
   tenantId?: string | undefined;
-  /** Certificates (PEM) to trust in place of Node's own. */
+  /** CA certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[] | undefined;
-  /** How many TVs; as many as there are codes, or else 10, unless said. */
+  /** Number of TVs. Default: the number of codes, or 10 without codes. */
   count?: number | undefined;
-  /** The name of the venue that the screens are made in; it is made too, if need be. `Simulated` unless said. */
+  /** Name of the venue of the screens. Created if it does not exist. Default: `Simulated`. */
   venue?: string | undefined;
-  /** Pairing codes that were made elsewhere: then nothing is made. */
+  /** Existing pairing codes. With them no screens are created. */
   codes?: readonly string[] | undefined;
-  /** A folder that keeps who the TVs are: the next run with it goes on with the same TVs. Without it, what was made is taken away in the end. */
+  /**
+   * Folder that saves the fleet. The next run with this folder continues with the same TVs.
+   * Default: nothing is saved, and what the run created is deleted.
+   */
   keep?: string | undefined;
-  /** What the kept TVs belong to, if the service is not known by its `url`. */
+  /** Name of the service that the saved fleet belongs to. Default: `url`. */
   keptFor?: string | undefined;
-  /** Whether what was acknowledged is compared with what is stored; it is unless said. */
+  /** Whether to compare acknowledged events with stored events. Default: `true`. */
   compare?: boolean | undefined;
-  /** How many seconds the TVs live in one of the wall's. 1 unless said; with `Infinity` they wait for nothing but answers. */
+  /**
+   * Simulated seconds per real second. With `Infinity` the TVs wait only for responses. Default: 1.
+   */
   speed?: number | undefined;
-  /** Over how long, on the wall's clock, the TVs are switched on; 0 unless said. */
+  /** Real time over which the TVs are switched on. Default: 0. */
   rampMs?: number | undefined;
-  /** How long the run lasts on the wall's clock. Without it and `lifeMs`, until the signal aborts. */
+  /** Real duration of the run. Without it and `lifeMs`, the run lasts until `signal` aborts. */
   durationMs?: number | undefined;
-  /** How long each TV lives by its own clock. */
+  /** Life of each TV by its own clock. */
   lifeMs?: number | undefined;
-  /** How often each TV changes its key for a new one, by its own clock; never unless said. */
+  /** Interval of key rotation by the TV's clock, at least 1,000. Default: never. */
   rotateEveryMs?: number | undefined;
-  /** What the clocks of the TVs say at the beginning, Unix epoch milliseconds; now unless said. Not with speed 1. */
+  /**
+   * Initial time of the TVs' clocks, in Unix epoch milliseconds. Ignored if `speed` is 1. Default:
+   * now.
+   */
   startMs?: number | undefined;
-  /** The same seed, on the same options: the same run. A random one unless given; the report says which. */
+  /**
+   * Seed of all randomness. The same seed and options reproduce the run. Default: random; the
+   * report contains it.
+   */
   seed?: string | undefined;
-  /** What models the TVs are, in turn; each has a name and addresses of its own. */
+  /** Device models, assigned in rotation. Each TV gets its own name and addresses. */
   deviceInfos?: readonly DeviceInfoInput[] | undefined;
-  /** What goes wrong, such as `lost-answer:register:20%`: docs/simulator.md lists the rules. */
+  /** Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. */
   faults?: readonly string[] | undefined;
-  /** What the screens show, and their config, where they are made. */
+  /** Playlist of the created screens. Default: three short items of one campaign. */
   playlist?: Publication | undefined;
+  /** Config of the created screens. Default: none. */
   config?: SiteConfig | undefined;
-  /** How many connections the TVs share, and how many of them are busy at a time if they are faster than we are; 128 unless said. */
+  /**
+   * Number of connections that the TVs share, and the limit of concurrent requests if `speed` is
+   * not 1. Default: 128.
+   */
   connections?: number | undefined;
-  /** Ends the run at once: the power of all TVs fails, and the report so far is returned within two seconds. */
+  /**
+   * Aborts the run: the power of all TVs is cut, and the report so far is returned within two
+   * seconds.
+   */
   signal?: AbortSignal | undefined;
-  /** Called four times a second. */
+  /** Called every 250 ms. */
   onProgress?: ((progress: FleetProgress) => void) | undefined;
-  /** How requests are sent; over connections that all TVs share unless given. */
+  /** Sends the TVs' requests. Default: a shared undici connection pool. */
   makeRequester?: MakeRequester | undefined;
+  /** Real time. Default: the system clock. */
   clock?: Clock | undefined;
-  /** Tells milliseconds, with their fractions, that only go forward: for latencies. */
+  /** Monotonic clock for latencies, in fractional milliseconds. Default: `performance.now`. */
   stopwatch?: (() => number) | undefined;
+  /** Source of a random seed and of idempotency keys. Default: the platform's CSPRNG. */
   random?: Random | undefined;
 }

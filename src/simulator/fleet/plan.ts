@@ -6,41 +6,45 @@ import { SeededRandom } from '../time/seeded-random.ts';
 import { type DeviceInfoInput, simulatedDeviceInfo } from '../tv/device-info.ts';
 import type { FleetOptions } from './options.ts';
 
-const usualCount = 10;
-/** A run that counts the wall's time gives its TVs a little more, so that they end by their own. */
-const leeway = 1.02;
+const defaultCount = 10;
+/** The TVs get a little more time than the run lasts, so that they can stop in an orderly way. */
+const leewayFactor = 1.02;
 const leewayMs = 1000;
 
-/** What is going to happen, with all that was left out. */
+/** The options of a run, with all defaults applied. */
 export interface FleetPlan extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs'> {
   count: number;
   venue: string;
   speed: number;
   rampMs: number;
-  /** When TVs without a given life end by their own time, counted from the beginning of the run. */
+  /**
+   * When TVs without `lifeMs` stop, by their own clock, in milliseconds from the start of the run.
+   */
   tvEndMs: number | undefined;
-  /** When they are asked to end at the latest, on the wall's clock. */
+  /** Latest time at which all TVs are asked to stop, in real milliseconds from the start. */
   endsAfterMs: number | undefined;
   startMs: number;
   seed: string;
   rules: readonly Rule[];
 }
 
-const refuse = (message: string) => new SignageError('invalid_option', message);
+const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 function check(
   { count, speed, rampMs, lifeMs = 1, startMs, rotateEveryMs = secondMs }: FleetPlan,
   { codes, token, keep }: FleetOptions,
 ): void {
-  if (!Number.isInteger(count) || count < 1) throw refuse('A fleet has at least one TV.');
-  if (!(speed > 0)) throw refuse('The speed must be above 0.');
+  if (!Number.isInteger(count) || count < 1)
+    throw invalidOption('A fleet must have at least one TV.');
+  if (!(speed > 0)) throw invalidOption('The speed must be above 0.');
   if (!(rampMs >= 0 && lifeMs > 0 && Number.isFinite(startMs)))
-    throw refuse('The times of a fleet must be numbers of milliseconds.');
-  if (!(rotateEveryMs >= secondMs)) throw refuse('A TV changes its key once a second at most.');
+    throw invalidOption('The times of a fleet must be numbers of milliseconds.');
+  if (!(rotateEveryMs >= secondMs))
+    throw invalidOption('The key rotation interval must be at least one second.');
   if (token === undefined && codes === undefined && keep === undefined) {
     throw new SignageError(
       'credential_missing',
-      'To make screens and codes takes a management token; without one, give codes.',
+      'Creating screens and codes requires a management token. Without one, pass pairing codes.',
     );
   }
 }
@@ -48,13 +52,18 @@ function check(
 function checkRules(rules: readonly Rule[], { codes, token }: FleetOptions): void {
   for (const { kind, rule } of rules) {
     if (kind === 'revoked-key' && token === undefined)
-      throw refuse(`The fault ${rule} takes a management token, to revoke with.`);
+      throw invalidOption(`The fault ${rule} requires a management token, to revoke devices.`);
     if (kind === 'shared-code' && codes)
-      throw refuse(`The fault ${rule} does not go with given codes: it makes its own.`);
+      throw invalidOption(
+        `The fault ${rule} cannot be combined with given codes, because it creates its own.`,
+      );
   }
 }
 
-/** Works out what the options mean. Throws `invalid_option`, and `credential_missing` where screens cannot be made. */
+/**
+ * Applies the defaults and validates the options. Throws `invalid_option`, or `credential_missing`
+ * if screens must be created without a token.
+ */
 export function planFleet(options: FleetOptions): FleetPlan {
   const {
     codes,
@@ -66,7 +75,7 @@ export function planFleet(options: FleetOptions): FleetPlan {
   } = options;
   const isByDuration = options.lifeMs === undefined && Number.isFinite(speed);
   const plan: FleetPlan = {
-    count: options.count ?? codes?.length ?? usualCount,
+    count: options.count ?? codes?.length ?? defaultCount,
     venue: options.venue ?? 'Simulated',
     speed,
     rampMs,
@@ -74,7 +83,7 @@ export function planFleet(options: FleetOptions): FleetPlan {
     rotateEveryMs: options.rotateEveryMs,
     tvEndMs: isByDuration && durationMs !== undefined ? durationMs * speed : undefined,
     endsAfterMs:
-      durationMs !== undefined && isByDuration ? durationMs * leeway + leewayMs : durationMs,
+      durationMs !== undefined && isByDuration ? durationMs * leewayFactor + leewayMs : durationMs,
     startMs: options.startMs ?? clock.now(),
     seed: options.seed ?? String(Buffer.from(random(4)).readUInt32LE()),
     rules: (options.faults ?? []).map(parseFault),
@@ -84,7 +93,10 @@ export function planFleet(options: FleetOptions): FleetPlan {
   return plan;
 }
 
-/** When the TV of this number is switched on, and how long it lives then: by its own time. TVs that may share a code come together. */
+/**
+ * Returns when the TV is switched on and how long it lives, by its own clock. TVs that may share a
+ * code start together.
+ */
 export function timesOf(
   { count, rampMs, speed, lifeMs, tvEndMs = Number.POSITIVE_INFINITY }: FleetPlan,
   number: number,
@@ -93,7 +105,7 @@ export function timesOf(
   return { delayMs, lifeMs: lifeMs ?? Math.max(0, tvEndMs - delayMs) };
 }
 
-/** The TVs that first try the code of the one before them, by the rules for that. */
+/** Returns the TVs that first try the code of the TV before them (`shared-code`). */
 export function sharersOf(
   { rules, count, seed }: FleetPlan,
   onFault: (rule: string) => void,
@@ -101,9 +113,9 @@ export function sharersOf(
   const sharers = new Set<number>();
   for (const rule of rules) {
     if (rule.kind !== 'shared-code') continue;
-    const chance = new SeededRandom(`${seed}/${rule.rule}`);
+    const random = new SeededRandom(`${seed}/${rule.rule}`);
     for (let number = 1; number < count; number += 2) {
-      if (!chance.happens(rule.share)) continue;
+      if (!random.happens(rule.share)) continue;
       sharers.add(number);
       onFault(rule.rule);
     }
@@ -111,16 +123,16 @@ export function sharersOf(
   return sharers;
 }
 
-/** What the TV of this number says of itself: it is of one of the given models, in turn. */
+/** Returns the device info of a TV. The given models are assigned in rotation. */
 export function deviceInfoOf(
   { seed }: FleetPlan,
   { deviceInfos = [] }: FleetOptions,
   number: number,
 ): DeviceInfoInput {
-  const chance = new SeededRandom(`${seed}/device ${number}`);
+  const random = new SeededRandom(`${seed}/device ${number}`);
   return simulatedDeviceInfo(
     number + 1,
-    (length) => chance.bytes(length),
+    (length) => random.bytes(length),
     deviceInfos[number % deviceInfos.length],
   );
 }

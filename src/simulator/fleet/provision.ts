@@ -7,32 +7,32 @@ import { forEachBounded } from '../time/bounded.ts';
 export type Publication = CallInput<'publishPlaylist'>['body'];
 export type SiteConfig = CallInput<'putScreenConfig'>['body'];
 
-/** What was made for a fleet, and is taken away again in the end: this and nothing else. */
+/** The records that a run created for its fleet, and deletes at the end. */
 export interface FleetSite {
   venueId: string;
-  /** Whether the venue was made too. */
+  /** Whether the run created the venue. */
   isVenueMade: boolean;
   screens: string[];
 }
 
-export interface WantedSite {
+export interface SiteOptions {
   management: ManagementClient;
   venueName: string;
   count: number;
-  /** What each screen shows; three short items of one campaign unless given. */
+  /** Playlist of each screen. Default: three short items of one campaign. */
   playlist?: Publication | undefined;
   config?: SiteConfig | undefined;
   signal: AbortSignal;
 }
 
-/** By this label people tell the screens of simulated TVs from their own. */
+/** Marks the screens of simulated TVs. */
 const labels = { simulated: 'true' };
 
-/** So many requests to `/v1` at a time. */
+/** Maximum number of concurrent requests to `/v1`. */
 const concurrency = 32;
 
-/** Nothing is fetched from these addresses. */
-const usualPlaylist: Publication = {
+/** The TVs never fetch these URLs. */
+const defaultPlaylist: Publication = {
   items: [1, 2, 3].map((number) => ({
     creativeId: `00000000-0000-4000-8000-00000000000${number}`,
     creativeUrl: `https://media.example.com/simulated/${number}.mp4`,
@@ -42,15 +42,15 @@ const usualPlaylist: Publication = {
   })),
 };
 
-/** The venue of this name: the one that is there, or a new one. */
+/** Returns the venue of this name. Creates it if it does not exist. */
 async function ensureVenue({
   management,
   venueName,
   signal,
-}: WantedSite): Promise<Omit<FleetSite, 'screens'>> {
+}: SiteOptions): Promise<Omit<FleetSite, 'screens'>> {
   if (signal.aborted) throw interrupted();
   try {
-    // Never broken off: what is made must be known, to be taken away again.
+    // Without `signal`: the id of a created venue must be known, so that it can be deleted.
     return {
       venueId: (await management.call('createVenue', { body: { name: venueName } })).id,
       isVenueMade: true,
@@ -62,9 +62,9 @@ async function ensureVenue({
   }
 }
 
-/** Names that no screen of the venue has, one after another, without end. */
+/** Yields names that no screen of the venue has. Never ends. */
 async function* freeNames(
-  { management, signal }: WantedSite,
+  { management, signal }: SiteOptions,
   { venueId, isVenueMade }: Omit<FleetSite, 'screens'>,
 ): AsyncGenerator<string> {
   const taken = new Set<string>();
@@ -76,9 +76,9 @@ async function* freeNames(
     if (!taken.has(`simulated ${number}`)) yield `Simulated ${number}`;
 }
 
-/** A new screen; `undefined` when somebody else took the name in between. */
+/** Creates a screen. Returns `undefined` if another client took the name meanwhile. */
 async function makeScreen(
-  { management, signal }: WantedSite,
+  { management, signal }: SiteOptions,
   venueId: string,
   name: string,
 ): Promise<string | undefined> {
@@ -92,34 +92,35 @@ async function makeScreen(
 }
 
 /**
- * Makes the venue, if need be, and the screens of a fleet in it, each with its playlist. `note` is told of what is made as it is made, so that
- * it can be taken away again also after a failure half-way. Answers the screens in the order of their names.
+ * Creates the venue, if needed, and the screens of a fleet, each with its playlist. Calls `note`
+ * with the site before the first screen is created, so that a failed run can delete it. Adds each
+ * screen to the site once it exists. Returns the screen ids in order of the TVs.
  */
 export async function prepareSite(
-  wanted: WantedSite,
+  wanted: SiteOptions,
   note: (site: FleetSite) => void,
 ): Promise<string[]> {
-  const { management, count, playlist = usualPlaylist, config, signal } = wanted;
+  const { management, count, playlist = defaultPlaylist, config, signal } = wanted;
   const venue = await ensureVenue(wanted);
   const site: FleetSite = { ...venue, screens: [] };
   note(site);
   const names = freeNames(wanted, venue);
-  const places = Array.from<string>({ length: count });
-  await forEachBounded(places.keys(), concurrency, async (place) => {
+  const screenIds = Array.from<string>({ length: count });
+  await forEachBounded(screenIds.keys(), concurrency, async (number) => {
     let id: string | undefined;
     while (id === undefined)
       id = await makeScreen(wanted, site.venueId, (await names.next()).value);
     site.screens.push(id);
-    places[place] = id;
+    screenIds[number] = id;
     await management.call('publishPlaylist', { params: { id }, body: playlist, signal });
     if (config) await management.call('putScreenConfig', { params: { id }, body: config, signal });
   });
-  return places;
+  return screenIds;
 }
 
 /**
- * Takes away what was made: the screens with the devices on them, and the venue unless somebody else has put screens into it. Events stay. What is
- * gone is no longer in `site`.
+ * Deletes the screens with their devices, and the venue unless it holds other screens. Events
+ * remain. Removes the deleted screens from `site`.
  */
 export async function clearSite(
   management: ManagementClient,
@@ -143,7 +144,7 @@ export async function clearSite(
     await ignoring('venue_not_empty', management.call('deleteVenue', { params: { id }, signal }));
 }
 
-/** Waits for a call that may fail with this code. */
+/** Awaits a call and ignores failures with this code. */
 export async function ignoring(code: string, call: Promise<unknown> | undefined): Promise<void> {
   try {
     await call;

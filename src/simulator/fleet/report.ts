@@ -2,98 +2,110 @@ import type { EndpointTraffic, Latencies, LatencyRecorder } from '../tv/latency.
 import type { Reconciliation } from '../verify/reconcile.ts';
 import type { EventCounts, Failures, FleetCounters, TvPhase } from './counters.ts';
 
-/** How a run is doing. */
+/** The progress of a run. */
 export interface FleetProgress {
   step: 'preparing' | 'running' | 'comparing' | 'clearing';
-  /** TVs by what they are at. */
+  /** Number of TVs in each phase. */
   phases: Partial<Record<TvPhase, number>>;
+  /** Requests so far. */
   requests: number;
-  /** Since the last time. */
+  /** Since the previous progress report. */
   requestsPerSecond: number;
+  /** Response times of all requests so far. */
   latencies: Latencies;
   events: EventCounts;
-  /** On the wall's clock, from the first TV on. */
+  /** Real time since the first TV was switched on, in milliseconds. */
   elapsedMs: number;
-  /** Stored events that were compared so far. */
+  /** Stored events compared so far. */
   compared: number;
 }
 
-/** What one fault rule did. */
+/** How often one fault rule took effect. */
 export interface FaultCount {
   rule: string;
   count: number;
 }
 
-/** What became of a fleet. */
+/** The result of a run. */
 export interface FleetReport {
-  /** With it, and the same options, the run can be repeated. */
+  /** Seed of the run. The same seed and options repeat the run. */
   seed: string;
-  /** Whether the signal ended it. */
+  /** Whether `signal` aborted the run. */
   isInterrupted: boolean;
   tvs: {
     count: number;
-    /** That were bound to a screen at any time. */
+    /** TVs that were ever bound to a screen. */
     bound: number;
-    /** That ended without a key, for want of a good pairing code. */
+    /** TVs that ended without a key, for lack of a valid pairing code. */
     unpaired: number;
   };
-  /** How long it ran on the wall's clock, in seconds. */
+  /** Real duration of the simulation, in seconds. */
   seconds: number;
-  /** How long the TVs have lived by their own clocks, on average: less than they were to, if the service was too slow for their speed. */
+  /**
+   * Average simulated life of the TVs, in hours. Less than planned if the service was too slow for
+   * the speed.
+   */
   hoursLived: number;
-  /** In one of the wall's seconds. */
+  /** Per real second. */
   requestsPerSecond: number;
   requests: number;
   endpoints: EndpointTraffic[];
-  /** How often TVs have taken a new key, and how often they went back to the one before it. */
+  /** Number of key rotations, and of fallbacks to the previous key. */
   rotations: number;
   fallBacks: number;
-  /** Batches that went out again, because the answer was lost or a fault repeated them. */
+  /** Batches sent again, because the response was lost or a fault duplicated them. */
   repeatedBatches: number;
   events: EventCounts;
   faults: FaultCount[];
-  /** What TVs met and got over, by its code; with faults there will be some. */
+  /** Errors that the TVs recovered from, by code. Expected if there are faults. */
   failures: Failures[];
   reconciliation: Reconciliation;
-  /** What a person should know, such as what could not be taken away. */
+  /** Remarks, such as records that could not be deleted. */
   notes: string[];
 }
 
-export interface Counted {
-  tally: FleetCounters;
+export interface RunCounts {
+  counters: FleetCounters;
   traffic: LatencyRecorder;
   acknowledged: number;
 }
 
 export function eventCounts({
-  tally,
+  counters,
   acknowledged,
-}: Pick<Counted, 'tally' | 'acknowledged'>): EventCounts {
-  return { made: tally.made, acknowledged, queued: tally.queued, dropped: { ...tally.dropped } };
+}: Pick<RunCounts, 'counters' | 'acknowledged'>): EventCounts {
+  return {
+    made: counters.made,
+    acknowledged,
+    queued: counters.queued,
+    dropped: { ...counters.dropped },
+  };
 }
 
-/** Looks at a run now and then; each look counts requests from the one before. */
+/** Measures the progress of a run. Request rates count from the previous call. */
 export class ProgressMeter {
   #requests = 0;
-  #atMs: number;
+  #previousMs: number;
   readonly #startMs: number;
 
   constructor(nowMs: number) {
-    [this.#startMs, this.#atMs] = [nowMs, nowMs];
+    this.#startMs = nowMs;
+    this.#previousMs = nowMs;
   }
 
-  look(
+  measure(
     nowMs: number,
-    counted: Counted,
+    counted: RunCounts,
     at: Pick<FleetProgress, 'step' | 'compared'>,
   ): FleetProgress {
-    const { traffic, tally } = counted;
-    const sinceMs = Math.max(1, nowMs - this.#atMs);
+    const { traffic, counters } = counted;
+    const sinceMs = Math.max(1, nowMs - this.#previousMs);
     const requestsPerSecond = ((traffic.requests - this.#requests) * 1000) / sinceMs;
-    [this.#requests, this.#atMs] = [traffic.requests, nowMs];
+    this.#requests = traffic.requests;
+    this.#previousMs = nowMs;
     return {
       ...at,
-      phases: { ...tally.phases },
+      phases: { ...counters.phases },
       requests: traffic.requests,
       requestsPerSecond,
       latencies: traffic.latencies,

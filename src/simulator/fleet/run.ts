@@ -1,11 +1,12 @@
 import { hourMs, secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
+import type { FleetContext } from '../tv/device.ts';
 import { FleetTv } from '../tv/tv.ts';
 import {
   type Baseline,
   notReconciled,
+  type ReconcileOptions,
   type Reconciliation,
-  type Reconciling,
   readBaseline,
   reconcile,
 } from '../verify/reconcile.ts';
@@ -17,29 +18,31 @@ import { deviceInfoOf, type FleetPlan, planFleet, timesOf } from './plan.ts';
 import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from './report.ts';
 
 const progressEveryMs = secondMs / 4;
-/** How long TVs have to end in good order. */
+/** Time for an orderly stop of the TVs. */
 const graceMs = 10 * secondMs;
-/** So many events can be compared after an interruption, beside the clearing away. */
-const quicklyCompared = 10_000;
-/** How long what is under way at an interruption may take, the comparing and the clearing away: in all, less than two seconds. */
+/** Maximum number of events that can be compared in the time after an interruption. */
+const maxComparedAfterInterruption = 10_000;
+/**
+ * Deadlines after an interruption. The cleanup runs in parallel, so all ends within two seconds.
+ */
 const afterInterruptionMs = { working: 400, comparing: 1500, clearing: 1500 };
 
-function outcome<T>(settled: PromiseSettledResult<T>): T {
+function unwrap<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === 'rejected') throw settled.reason;
   return settled.value;
 }
 
-/** One run of a fleet, step by step. */
+/** One run of a fleet: prepare, simulate, compare, clean up. */
 export class FleetRun {
   readonly #options: FleetOptions;
   readonly #plan: FleetPlan;
-  readonly #gear: FleetDependencies;
+  readonly #dependencies: FleetDependencies;
   readonly #signal: AbortSignal;
-  readonly #late: { working: AbortSignal; comparing: AbortSignal; clearing: AbortSignal };
+  readonly #deadlines: { working: AbortSignal; comparing: AbortSignal; clearing: AbortSignal };
   #step: FleetProgress['step'] = 'preparing';
   #compared = 0;
   #preparing: Promise<void> = Promise.resolve();
-  #home: FleetLifecycle | undefined;
+  #lifecycle: FleetLifecycle | undefined;
   #baseline: Baseline | undefined;
   #tvs: FleetTv[] = [];
   #startedAtMs: number;
@@ -48,69 +51,82 @@ export class FleetRun {
   constructor(options: FleetOptions) {
     this.#options = options;
     this.#plan = planFleet(options);
-    this.#gear = makeFleetDependencies(options);
+    this.#dependencies = makeFleetDependencies(options);
     this.#signal = options.signal ?? new AbortController().signal;
-    this.#startedAtMs = this.#gear.clock.now();
-    const later = (name: keyof typeof afterInterruptionMs) =>
-      abortedLater(this.#gear.clock, this.#signal, afterInterruptionMs[name]);
-    this.#late = {
-      working: later('working'),
-      comparing: later('comparing'),
-      clearing: later('clearing'),
+    this.#startedAtMs = this.#dependencies.clock.now();
+    const deadline = (name: keyof typeof afterInterruptionMs) =>
+      abortedLater(this.#dependencies.clock, this.#signal, afterInterruptionMs[name]);
+    this.#deadlines = {
+      working: deadline('working'),
+      comparing: deadline('comparing'),
+      clearing: deadline('clearing'),
     };
   }
 
-  /** From the first screen to the last. Throws what makes a run impossible, after taking away what was made. */
-  async go(): Promise<FleetReport> {
+  /** Runs everything. Throws if the run is impossible, after deleting what was created. */
+  async run(): Promise<FleetReport> {
     const stopMeter = this.#startMeter();
     try {
       const failure = await this.#begin();
       const comparing = this.#compare(failure !== undefined);
-      // After an interruption there is no time to do one thing after the other.
+      // After an interruption, comparing and cleaning up run in parallel to save time.
       if (!this.#signal.aborted) await comparing.catch(() => {});
-      const [compared, left] = await Promise.allSettled([comparing, this.#leave()]);
+      const [compared, left] = await Promise.allSettled([comparing, this.#cleanUp()]);
       if (failure) throw failure.error;
-      outcome(left);
-      return this.#report(outcome(compared));
+      unwrap(left);
+      return this.#report(unwrap(compared));
     } finally {
       stopMeter();
-      await this.#gear.close();
+      await this.#dependencies.close();
     }
   }
 
-  /** Prepares and lets live; answers what went wrong with the run as a whole, which an interruption is not. */
+  /** Prepares and simulates. Returns the error that failed the run; an interruption is not one. */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {
       this.#preparing = this.#prepare();
-      await unlessAborted(this.#preparing, this.#late.working);
-      if (this.#home && !this.#signal.aborted)
-        await unlessAborted(this.#live(this.#home), this.#late.working);
+      await unlessAborted(this.#preparing, this.#deadlines.working);
+      if (this.#lifecycle && !this.#signal.aborted)
+        await unlessAborted(this.#simulate(this.#lifecycle), this.#deadlines.working);
       return undefined;
     } catch (error) {
       return this.#signal.aborted && hasCode(error, 'interrupted') ? undefined : { error };
     } finally {
-      if (this.#tvs.length > 0) this.#tookMs = this.#gear.clock.now() - this.#startedAtMs;
+      if (this.#tvs.length > 0) this.#tookMs = this.#dependencies.clock.now() - this.#startedAtMs;
     }
   }
 
   async #prepare(): Promise<void> {
-    const { management } = this.#gear;
-    const household = { options: this.#options, plan: this.#plan, gear: this.#gear };
-    const home = await provision({
-      ...household,
+    const { management } = this.#dependencies;
+    const lifecycle = await provision({
+      options: this.#options,
+      plan: this.#plan,
+      dependencies: this.#dependencies,
       signal: this.#signal,
-      clearing: this.#late.clearing,
+      clearing: this.#deadlines.clearing,
     });
-    this.#home = home;
+    this.#lifecycle = lifecycle;
     if (management && this.#options.compare !== false)
       this.#baseline = await readBaseline(management, this.#signal);
   }
 
-  async #live({ desk, runSeed: seed, states }: FleetLifecycle): Promise<void> {
+  async #simulate({ codeProvider, runSeed: seed, states }: FleetLifecycle): Promise<void> {
     const { speed, startMs, rules, count, endsAfterMs, rotateEveryMs } = this.#plan;
-    const { clock, wire, ledger, tally, turnstile } = this.#gear;
-    const gear = { wall: clock, turnstile, wire, desk, ledger, tally };
-    const shared = { url: this.#options.url, speed, startMs, seed, rules, rotateEveryMs, ...gear };
+    const { clock, transport, ledger, counters, limiter } = this.#dependencies;
+    const shared: FleetContext = {
+      url: this.#options.url,
+      wall: clock,
+      speed,
+      startMs,
+      limiter,
+      rotateEveryMs,
+      seed,
+      rules,
+      transport,
+      codeProvider,
+      ledger,
+      counters,
+    };
     this.#step = 'running';
     this.#startedAtMs = clock.now();
     this.#tvs = Array.from({ length: count }, (_, number) => {
@@ -145,13 +161,15 @@ export class FleetRun {
   }
 
   async #compare(hasFailed: boolean): Promise<Reconciliation> {
-    const { management, ledger } = this.#gear;
-    if (this.#options.compare === false) return notReconciled(ledger, 'It was not asked for.');
+    const { management, ledger } = this.#dependencies;
+    if (this.#options.compare === false)
+      return notReconciled(ledger, 'The comparison was disabled.');
     if (!management)
-      return notReconciled(ledger, 'There is no management token to read what is stored with.');
-    if (hasFailed || !this.#baseline) return notReconciled(ledger, 'The run had not begun.');
-    if (this.#signal.aborted && ledger.acknowledged > quicklyCompared)
-      return notReconciled(ledger, 'It was interrupted.');
+      return notReconciled(ledger, 'There is no management token to read the stored events.');
+    if (hasFailed || !this.#baseline)
+      return notReconciled(ledger, 'The run failed before it began.');
+    if (this.#signal.aborted && ledger.acknowledged > maxComparedAfterInterruption)
+      return notReconciled(ledger, 'The run was interrupted.');
     this.#step = 'comparing';
     const onProgress = (compared: number) => {
       this.#compared = compared;
@@ -160,72 +178,72 @@ export class FleetRun {
       management,
       ledger,
       baseline: this.#baseline,
-      signal: this.#late.comparing,
-      keys: this.#keys(),
+      signal: this.#deadlines.comparing,
+      keys: this.#keyCheck(),
       onProgress,
     });
   }
 
-  /** Whose keys are to be looked at: after an interruption there is no time. */
-  #keys(): Reconciling['keys'] {
+  /** Returns which keys to check: none after an interruption, because there is no time. */
+  #keyCheck(): ReconcileOptions['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
     return {
-      client: this.#gear.keyless,
+      client: this.#dependencies.keyless,
       states: this.#tvs.map((tv) => tv.state),
       signal: this.#signal,
     };
   }
 
-  async #leave(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     this.#step = 'clearing';
-    // A preparation that was broken off takes away by itself what it has made.
+    // An aborted preparation deletes what it has created.
     await unlessAborted(
       this.#preparing.catch(() => {}),
-      this.#late.clearing,
+      this.#deadlines.clearing,
     );
-    await this.#home?.leave(this.#tvs.map((tv) => tv.state));
+    await this.#lifecycle?.leave(this.#tvs.map((tv) => tv.state));
   }
 
   #startMeter(): () => void {
-    const { clock } = this.#gear;
+    const { clock } = this.#dependencies;
     const { onProgress } = this.#options;
     if (!onProgress) return () => {};
     const meter = new ProgressMeter(this.#startedAtMs);
     let cancel = () => {};
-    const look = () => {
+    const report = () => {
       onProgress(
-        meter.look(clock.now(), this.#counted(), { step: this.#step, compared: this.#compared }),
+        meter.measure(clock.now(), this.#counts(), { step: this.#step, compared: this.#compared }),
       );
-      cancel = clock.after(progressEveryMs, look);
+      cancel = clock.after(progressEveryMs, report);
     };
-    cancel = clock.after(progressEveryMs, look);
+    cancel = clock.after(progressEveryMs, report);
     return () => cancel();
   }
 
-  #counted() {
-    const { tally, traffic, ledger } = this.#gear;
-    return { tally, traffic, acknowledged: ledger.acknowledged };
+  #counts() {
+    const { counters, traffic, ledger } = this.#dependencies;
+    return { counters, traffic, acknowledged: ledger.acknowledged };
   }
 
   #report(reconciliation: Reconciliation): FleetReport {
-    const { tally, traffic, ledger, notes } = this.#gear;
+    const { counters, traffic, ledger, notes } = this.#dependencies;
     const seconds = this.#tookMs / secondMs;
     const livedMs = this.#tvs.reduce((sum, tv) => sum + tv.livedMs, 0) / (this.#tvs.length || 1);
     return {
-      seed: this.#home?.seed ?? this.#plan.seed,
+      seed: this.#lifecycle?.seed ?? this.#plan.seed,
       isInterrupted: this.#signal.aborted,
-      tvs: { count: this.#plan.count, bound: tally.bound, unpaired: tally.givenUp },
+      tvs: { count: this.#plan.count, bound: counters.bound, unpaired: counters.givenUp },
       seconds,
       hoursLived: livedMs / hourMs,
       requests: traffic.requests,
       requestsPerSecond: seconds > 0 ? traffic.requests / seconds : 0,
       endpoints: traffic.endpoints(),
-      rotations: tally.rotations,
-      fallBacks: tally.fallBacks,
+      rotations: counters.rotations,
+      fallBacks: counters.fallBacks,
       repeatedBatches: ledger.repeats,
-      events: eventCounts(this.#counted()),
-      faults: this.#plan.rules.map(({ rule }) => ({ rule, count: tally.faults.get(rule) ?? 0 })),
-      failures: tally.failures,
+      events: eventCounts(this.#counts()),
+      faults: this.#plan.rules.map(({ rule }) => ({ rule, count: counters.faults.get(rule) ?? 0 })),
+      failures: counters.failures,
       reconciliation,
       notes,
     };

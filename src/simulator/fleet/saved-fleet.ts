@@ -4,19 +4,22 @@ import { SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../player/state.ts';
 import { forEachBounded } from '../time/bounded.ts';
 
-/** What a folder knows of a fleet besides its TVs. */
+/** The record of a saved fleet, without its TVs. */
 export interface SavedFleetRecord {
   format: 1;
-  /** What the keys are for: the service's address, unless something else says it better. */
+  /** The service that the keys belong to: `keptFor`, or the URL of the service. */
   service: string;
   seed: string;
-  /** How many runs there were: each has chances of its own, lest keys of one come again in the next. */
+  /**
+   * Number of runs so far. It is part of the seed, so that idempotency keys of one run do not recur
+   * in the next.
+   */
   runs: number;
-  /** The screens by the numbers of the TVs; none where codes were given. */
+  /** Screen ids by TV number. Empty if pairing codes were given. */
   screens: string[];
 }
 
-const filesAtOnce = 16;
+const concurrentWrites = 16;
 const recordFile = 'fleet.json';
 const tvFile = (number: number) => `tv-${String(number + 1).padStart(5, '0')}.json`;
 
@@ -31,13 +34,13 @@ async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** Whole or not at all, and for its owner only: there are keys in it. */
+/** Replaces a file atomically. Only the owner may read it, because it contains keys. */
 async function replaceJson(path: string, value: unknown): Promise<void> {
   await writeFile(`${path}.tmp`, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.tmp`, path);
 }
 
-/** A folder that keeps a fleet from one run to the next. */
+/** Saves a fleet in a folder from one run to the next. */
 export class SavedFleet {
   readonly #folder: string;
   readonly #service: string;
@@ -47,22 +50,25 @@ export class SavedFleet {
     this.#service = service;
   }
 
-  /** What the last run left; `undefined` when there was none. Throws `invalid_file` when the folder is of another service. */
+  /**
+   * Loads the record of the previous run; `undefined` if there is none. Throws `invalid_file` if
+   * the folder belongs to another service.
+   */
   async load(): Promise<SavedFleetRecord | undefined> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const record = await readJson<SavedFleetRecord>(join(this.#folder, recordFile));
     if (!record || (record.format === 1 && record.service === this.#service)) return record;
-    const why =
+    const reason =
       record.format === 1
-        ? `it keeps TVs of ${record.service}, not of ${this.#service}`
-        : 'it is of a newer version';
+        ? `it contains TVs of ${record.service}, not of ${this.#service}`
+        : 'it was saved by a newer version';
     throw new SignageError(
       'invalid_file',
-      `The fleet in ${this.#folder} cannot go on: ${why}. Name another folder.`,
+      `The fleet in ${this.#folder} cannot be resumed: ${reason}. Use another folder.`,
     );
   }
 
-  /** What one TV had saved. */
+  /** Loads the saved state of one TV; `undefined` if there is none. */
   loadTv(number: number): Promise<PlayerState | undefined> {
     return readJson<PlayerState>(join(this.#folder, tvFile(number)));
   }
@@ -76,7 +82,7 @@ export class SavedFleet {
   }
 
   async saveTvs(states: readonly (PlayerState | undefined)[]): Promise<void> {
-    await forEachBounded(states.entries(), filesAtOnce, async ([number, state]) => {
+    await forEachBounded(states.entries(), concurrentWrites, async ([number, state]) => {
       if (state) await replaceJson(join(this.#folder, tvFile(number)), state);
     });
   }

@@ -5,10 +5,10 @@ import { configBody } from '../../domain/records/config.ts';
 import { type Publication, publication } from '../../domain/records/playlist.ts';
 import { parseFault } from '../faults/parse-fault.ts';
 
-const span = z.union([z.string(), z.number()]).transform((value, context) => {
-  const spanMs = readDuration(String(value));
-  if (spanMs !== undefined) return spanMs;
-  context.addIssue({ code: 'custom', message: 'must be a span of time such as 90s, 5m, 2h or 7d' });
+const duration = z.union([z.string(), z.number()]).transform((value, context) => {
+  const durationMs = readDuration(String(value));
+  if (durationMs !== undefined) return durationMs;
+  context.addIssue({ code: 'custom', message: 'must be a duration such as 90s, 5m, 2h or 7d' });
   return z.NEVER;
 });
 
@@ -22,7 +22,7 @@ const rule = z
     }
   });
 
-/** Checked by the form that is meant: of a union, zod says only that nothing fits. */
+/** Chosen by type rather than by `z.union`, whose error would only say that no option matches. */
 const playlist = z.unknown().transform((value, context): string | Publication => {
   if (typeof value === 'string') return value;
   const result = publication.safeParse(value);
@@ -32,7 +32,10 @@ const playlist = z.unknown().transform((value, context): string | Publication =>
   return z.NEVER;
 });
 
-/** A scenario file: what a run of a fleet is to be, for whatever the command line leaves open (docs/simulator.md). */
+/**
+ * Schema of a scenario file: the defaults of a run that command line options override. See
+ * docs/simulate.md.
+ */
 export const scenario = z.strictObject(
   {
     about: z.string('must be a sentence').optional(),
@@ -41,22 +44,24 @@ export const scenario = z.strictObject(
       .min(1, 'must be 1 or more')
       .max(100_000, 'must be at most 100000')
       .optional(),
-    /** How long each TV lives by its own clock. */
-    life: span.optional(),
+    /** Life of each TV by its own clock. */
+    life: duration.optional(),
     speed: z
       .union(
         [z.number().positive(), z.literal('max').transform(() => Number.POSITIVE_INFINITY)],
         'must be a number above 0, or max',
       )
       .optional(),
-    ramp: span.optional(),
-    /** How often each TV changes its key. */
-    rotateEvery: span.refine((spanMs) => spanMs >= secondMs, 'must be 1s or more').optional(),
+    ramp: duration.optional(),
+    /** Interval of key rotation. */
+    rotateEvery: duration
+      .refine((durationMs) => durationMs >= secondMs, 'must be 1s or more')
+      .optional(),
     profiles: z
       .array(z.string('must be the name of a profile'))
       .min(1, 'must name a profile')
       .optional(),
-    /** One of fixtures/playlists by its name, or the playlist itself. */
+    /** The name of a playlist in fixtures/playlists, or a playlist. */
     playlist: playlist.optional(),
     config: configBody.optional(),
     faults: z.array(rule, 'must be a list of fault rules').optional(),

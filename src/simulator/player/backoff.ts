@@ -3,38 +3,43 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import type { PlayerCore } from './core.ts';
 
 const firstDelayMs = 2 * secondMs;
-/** A service that asks for more is not believed. */
-const longestRetryAfterMs = dayMs;
+/** Longer `Retry-After` values are capped. */
+const maxRetryAfterMs = dayMs;
 
-/** Node keeps timers of equal length together, which is much cheaper than each by itself. */
-const grainMs = 100;
+/** Delays are rounded, because Node handles timers of equal length much more cheaply. */
+const roundingMs = 100;
 
-/** About that long: a tenth more or less, so that TVs that started together do not stay together. */
-export function about(core: PlayerCore, ms: number): number {
-  return Math.round((ms * (0.9 + 0.2 * core.chance())) / grainMs) * grainMs;
+/** Adds up to 10 % jitter in either direction, so that TVs that started together drift apart. */
+export function withJitter(core: PlayerCore, ms: number): number {
+  return Math.round((ms * (0.9 + 0.2 * core.randomFraction())) / roundingMs) * roundingMs;
 }
 
-/** Whether the same request may well succeed later; all else is a mistake of the app, and must not become a hammering (docs/protocol.md §2.6). */
-function isPassing(error: SignageError): boolean {
+/**
+ * Whether the same request may succeed later. Any other error is a bug of the app, and must not
+ * cause rapid retries (docs/protocol.md §2.6).
+ */
+function isTransient(error: SignageError): boolean {
   const { code, status, retryAfterSeconds } = error;
   if (code === 'unreachable' || retryAfterSeconds !== undefined || status === 429 || status === 401)
     return true;
-  // An answer without a usable status is one that was cut off, or made up on the way.
+  // An error without a status is a truncated or forged response.
   return status === undefined || status >= 500;
 }
 
 /**
- * How long to wait after a failure, in the TV's milliseconds: what `Retry-After` says, or a second or two that doubles with each failure in a
- * row up to the sync interval, both with some chance; after a mistake of the app the sync interval.
+ * Returns the delay after a failure, in simulated milliseconds, with jitter. Uses `Retry-After`, or
+ * exponential backoff from two seconds up to the sync interval. After a permanent error it is the
+ * sync interval.
  */
 export function retryDelayMs(core: PlayerCore, error: unknown, failures: number): number {
   const syncMs = core.intervalMs('syncIntervalMinutes');
-  if (hasCode(error, 'playlist_not_found')) return about(core, syncMs);
-  if (error instanceof SignageError && !isPassing(error)) return about(core, syncMs);
+  if (hasCode(error, 'playlist_not_found')) return withJitter(core, syncMs);
+  if (error instanceof SignageError && !isTransient(error)) return withJitter(core, syncMs);
   const stepMs = Math.min(firstDelayMs * 2 ** (failures - 1), syncMs);
-  const asked = error instanceof SignageError ? error.retryAfterSeconds : undefined;
-  if (asked === undefined) return stepMs * (0.5 + 0.5 * core.chance());
+  const retryAfterSeconds = error instanceof SignageError ? error.retryAfterSeconds : undefined;
+  if (retryAfterSeconds === undefined) return stepMs * (0.5 + 0.5 * core.randomFraction());
   return (
-    Math.min(asked * secondMs, longestRetryAfterMs) * core.speed + stepMs * 0.5 * core.chance()
+    Math.min(retryAfterSeconds * secondMs, maxRetryAfterMs) * core.speed +
+    stepMs * 0.5 * core.randomFraction()
   );
 }

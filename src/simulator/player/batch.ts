@@ -1,23 +1,27 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
 
+/** The active playlist, as the service returns it. */
 export type Playlist = CallAnswer<'getPlaylist'>;
 export type Item = Playlist['items'][number];
 export type EventInput = CallInput<'postEvents'>['body'][number];
 
-/** Events that go out together, and the key under which they are stored once, however often they are sent. */
+/**
+ * Events sent together. The service stores them once per `idempotencyKey`, however often they are
+ * sent.
+ */
 export interface Batch {
   readonly events: readonly EventInput[];
   readonly idempotencyKey: string;
 }
 
-/** The most that one batch may hold (docs/protocol.md §2.5). */
+/** Maximum number of events in a batch (docs/protocol.md §2.5). */
 export const largestBatch = 100;
 
 const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
 
 /**
- * Proof that an item was played until now, for so many seconds; `undefined` when it belongs to no campaign, for then there is nobody to prove
- * it to.
+ * Returns an impression: the proof that an item was played for `duration` seconds, until now.
+ * `undefined` if the item belongs to no campaign.
  */
 export function impression(
   playlist: Playlist,
@@ -36,7 +40,7 @@ export function impression(
   };
 }
 
-/** What a TV says of itself: that it is there, has started, or is about to stop. */
+/** Returns an event about the state of the TV itself. */
 export function statusEvent(
   type: 'heartbeat' | 'app_started' | 'app_stopped',
   atMs: number,

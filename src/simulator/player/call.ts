@@ -4,36 +4,42 @@ import { handleAuthError } from './auth-errors.ts';
 import type { PlayerCore } from './core.ts';
 import type { RuntimeOperation } from './observer.ts';
 
-/** What one call is, and which status stands for its answer. */
+/** The operation of a call, and how to derive the status of a successful response. */
 export interface PlayerCall<T> {
   operation: RuntimeOperation;
   statusOf(answer: T): number;
 }
 
-/** Makes one try of a call, and tells how it ended. Errors are the client's; a power cut breaks it off. */
+/**
+ * Makes one attempt and reports its outcome to the observer. Throws the errors of the client. A
+ * power cut aborts it.
+ */
 export async function callOnce<T>(
   core: PlayerCore,
   { operation, statusOf }: PlayerCall<T>,
   send: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const startedAtMs = core.clock.now();
-  const tell = (status: number | undefined, code?: string) => {
+  const report = (status: number | undefined, code?: string) => {
     const atMs = core.clock.now();
-    core.tellAnswer({ operation, status, code, ms: atMs - startedAtMs, atMs });
+    core.reportAnswer({ operation, status, code, ms: atMs - startedAtMs, atMs });
   };
   try {
-    const answer = await core.hold(() => core.breakable(send));
-    tell(statusOf(answer));
+    const answer = await core.hold(() => core.abortable(send));
+    report(statusOf(answer));
     return answer;
   } catch (error) {
-    // What was broken off has no end to tell of.
+    // An aborted call has no outcome to report.
     if (error instanceof SignageError && error.code !== 'interrupted')
-      tell(error.status, error.code);
+      report(error.status, error.code);
     throw error;
   }
 }
 
-/** Likewise with the TV's key. A 401 is obeyed before it is thrown: the binding may be gone then. */
+/**
+ * Makes one attempt with the TV's key. A 401 is handled before it is thrown, so the binding may be
+ * gone by then.
+ */
 export async function callWithKey<T>(
   core: PlayerCore,
   call: PlayerCall<T>,
@@ -42,12 +48,12 @@ export async function callWithKey<T>(
   const { bound } = core;
   try {
     const answer = await callOnce(core, call, (signal) => send(bound.client, bound.id, signal));
-    // It works: should it be refused some day, the other one is worth a try again.
+    // The current key works, so a later rejection may try the other key again.
     if (core.state.formerKey?.isRefused && core.bound === bound)
       core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
     return answer;
   } catch (error) {
-    // An answer to a key that is no longer in use says nothing of the new one.
+    // A response to an old key says nothing about the current one.
     if (
       error instanceof SignageError &&
       error.status === 401 &&

@@ -16,47 +16,53 @@ import type { PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
 
-const silent: PlayerObserver = {};
-/** What a config may say (docs/protocol.md §5.4), and what counts when it says something else. */
+const noObserver: PlayerObserver = {};
+/** Valid range of the intervals in a config (docs/protocol.md §5.4). */
 const intervalRange = { min: 1, max: 1440 };
+/** Used if the config has no valid value. */
 const defaultIntervals = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 };
 
-/** What the parts of a player share: what it was made with, what it knows, and how it ends. */
+/** The state that the parts of a player share. */
 export class PlayerCore {
   readonly options: PlayerOptions;
   readonly observer: PlayerObserver;
   readonly clock: NonNullable<PlayerOptions['clock']>;
   readonly speed: number;
   readonly record: SavedPlayerState;
-  /** Why there is no binding. */
+  /** Why the TV has no binding. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
     why: 'new',
     error: undefined,
   };
   showing: Showing | undefined;
   readonly answers: Partial<Record<RuntimeOperation, PlayerAnswer>> = {};
-  /** Whether the last call got an answer. */
+  /** Whether the last call got a response. */
   reached = true;
   isRegistering = false;
-  /** Whether what waits to be sent is to go at once. */
+  /** Whether queued events must be sent at once. */
   isUrgent = false;
-  /** How many events a batch may hold: fewer after the service found one too large. */
+  /** Maximum batch size. Halved when the service rejects a batch as too large. */
   batchLimit = largestBatch;
-  /** How often a refused batch was mended. */
-  mends = 0;
-  /** Whether an end in good order was asked for. */
+  /** Number of repairs of rejected batches. */
+  repairs = 0;
+  /** Whether an orderly stop was requested. */
   isStopping = false;
-  /** Whether it plays and keeps in touch; both end together. */
+  /** Whether playback and the network loop run. They end together. */
   isPlaying = false;
-  readonly showBell = new Notifier();
-  readonly networkBell = new Notifier();
+  readonly showNotifier = new Notifier();
+  readonly networkNotifier = new Notifier();
   readonly #random: Random;
   #bound: { client: RuntimeClient; id: string } | undefined;
   #phase: PlayerPhase = 'unpaired';
   #calls: readonly AbortController[] = [];
 
   constructor(options: PlayerOptions) {
-    const { observer = silent, random = systemRandom, memory = ramMemory(), speed = 1 } = options;
+    const {
+      observer = noObserver,
+      random = systemRandom,
+      memory = ramMemory(),
+      speed = 1,
+    } = options;
     const {
       clock = speed === 1
         ? systemClock
@@ -65,7 +71,7 @@ export class PlayerCore {
     this.options = options;
     this.observer = observer;
     this.clock = clock;
-    // Where time does not wait at all, a second of the service is one of the TV.
+    // With infinite speed, one second of the service counts as one simulated second.
     this.speed = Number.isFinite(speed) ? speed : 1;
     this.#random = random;
     this.record = new SavedPlayerState(memory, (work) => this.hold(work));
@@ -75,12 +81,12 @@ export class PlayerCore {
     return this.record.state;
   }
 
-  /** Whether the power was cut: nothing is sent or saved any more. */
+  /** Whether the power is cut. Then nothing is sent or saved any more. */
   get isCut(): boolean {
     return this.record.isCut;
   }
 
-  /** Whether the TV is to go on with what it does: not ended, and with a key. */
+  /** Whether the TV has a key and is not stopping. */
   get isLive(): boolean {
     return this.isPlaying && !this.isEnding && this.state.binding !== undefined;
   }
@@ -95,7 +101,7 @@ export class PlayerCore {
     return this.showing ? 'playing' : 'dark';
   }
 
-  /** The client with the key, and the id that its paths name. Throws `not_registered`. */
+  /** The client with the device key, and the id used in its paths. Throws `not_registered`. */
   get bound(): { client: RuntimeClient; id: string } {
     const { binding } = this.state;
     if (!binding) throw new SignageError('not_registered', 'The player is not registered yet.');
@@ -103,19 +109,19 @@ export class PlayerCore {
     return this.#bound;
   }
 
-  /** Takes another binding, or none; `id` is the name to go by, the screen's unless said. */
+  /** Replaces or removes the binding. `id` is used in paths. Default: the screen id. */
   rebind(binding: PlayerBinding | undefined, id = binding?.screenId): void {
     this.record.change({ binding });
     this.#bound = undefined;
     if (binding && id !== undefined) this.bound.id = id;
   }
 
-  /** For what need not be durable before the TV goes on. */
-  saveSoon(): void {
+  /** Saves in the background, for changes that need not be durable before the TV goes on. */
+  saveInBackground(): void {
     this.record.save().catch((error) => this.fail(error));
   }
 
-  /** Does what takes no time of a TV whose clock can stand still. */
+  /** Runs work that takes no simulated time. */
   hold<T>(work: () => Promise<T>): Promise<T> {
     return this.clock.hold ? this.clock.hold(work) : work();
   }
@@ -124,23 +130,26 @@ export class PlayerCore {
     if (!hasCode(error, 'interrupted')) this.observer.onFailure?.(error);
   }
 
-  tellAnswer(answer: PlayerAnswer): void {
+  reportAnswer(answer: PlayerAnswer): void {
     this.answers[answer.operation] = answer;
     this.reached = answer.code !== 'unreachable';
     this.observer.onAnswer?.(answer);
-    this.tellPhase();
+    this.reportPhase();
   }
 
-  /** Tells of the phase if it is another now. */
-  tellPhase(): void {
+  /** Reports the phase to the observer if it has changed. */
+  reportPhase(): void {
     const { phase } = this;
     if (phase === this.#phase) return;
     this.#phase = phase;
     this.observer.onPhase?.(phase);
   }
 
-  /** Makes a call that a power cut breaks off. (A signal for each call, for one that waits with each TV would take a tenth of its memory.) */
-  async breakable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /**
+   * Makes a call that a power cut aborts. Each call has its own short-lived signal: one kept per TV
+   * would take a tenth of its memory.
+   */
+  async abortable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isCut) throw interrupted();
     const call = new AbortController();
     this.#calls = [...this.#calls, call];
@@ -151,38 +160,38 @@ export class PlayerCore {
     }
   }
 
-  /** Ends everything at once. */
+  /** Cuts the power: stops everything at once. */
   cut(): void {
     this.record.isCut = true;
     for (const call of this.#calls) call.abort();
-    this.ringAll();
+    this.notifyAll();
   }
 
-  /** What plays and what keeps in touch end together. */
+  /** Ends playback and the network loop together. */
   endPlaying(): void {
     this.isPlaying = false;
-    this.ringAll();
+    this.notifyAll();
   }
 
-  /** Asks for an end in good order. */
+  /** Requests an orderly stop. */
   stop(): void {
     this.isStopping = true;
-    this.ringAll();
+    this.notifyAll();
   }
 
-  /** Wakes all that waits, to look again. */
-  ringAll(): void {
-    this.showBell.ring();
-    this.networkBell.ring();
+  /** Wakes all waiting loops. */
+  notifyAll(): void {
+    this.showNotifier.notify();
+    this.networkNotifier.notify();
   }
 
-  /** From 0 to just below 1. */
-  chance(): number {
+  /** Returns a random number from 0 to just below 1. */
+  randomFraction(): number {
     const [high = 0, low = 0] = this.#random(2);
     return (high * 256 + low) / 65_536;
   }
 
-  makeKey(): string {
+  makeIdempotencyKey(): string {
     return Buffer.from(this.#random(16)).toString('hex');
   }
 

@@ -10,7 +10,7 @@ const statusOf = ({ answer }: Fetched<unknown>) => (answer === undefined ? 304 :
 const configCall: PlayerCall<Fetched<PlayerConfig>> = { operation: 'getDeviceConfig', statusOf };
 const playlistCall: PlayerCall<Fetched<Playlist>> = { operation: 'getPlaylist', statusOf };
 
-/** Fetches the config unless it has not changed; answers whether there was a new one. */
+/** Fetches the config if it has changed. Returns whether it has. */
 export async function fetchConfig(core: PlayerCore): Promise<boolean> {
   const { configTag: etag } = core.state;
   const fetched = await callWithKey(core, configCall, (client, id, signal) =>
@@ -18,12 +18,15 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
   );
   if (fetched.answer) {
     core.record.change({ config: fetched.answer, configTag: fetched.etag });
-    core.saveSoon();
+    core.saveInBackground();
   }
   return fetched.answer !== undefined;
 }
 
-/** Until when a playlist may be played, by the TV's clock: that may be wrong, so what counts is how long it lasts by the service's. */
+/**
+ * Returns until when a playlist may be played, by the TV's clock. That clock may be wrong, so the
+ * remaining time is computed by the clock of the service.
+ */
 function validUntilMs(
   { validUntil }: Playlist,
   answeredAtMs: number | undefined,
@@ -40,20 +43,26 @@ function takePlaylist(core: PlayerCore, { answer, etag, answeredAtMs }: Fetched<
   core.record.change({
     playlist: { answer: playlist, etag, validUntilMs: validUntilMs(playlist, answeredAtMs, core) },
   });
-  if (answer) core.saveSoon();
-  // A new one begins after the item that is shown now; where nothing is shown, at once.
-  if (!wasThere || !core.showing) core.showBell.ring();
+  if (answer) core.saveInBackground();
+  // A new playlist starts after the current item, or at once if nothing is shown.
+  if (!wasThere || !core.showing) core.showNotifier.notify();
 }
 
-/** The service has decided that there is none (docs/protocol.md §2.3): what is kept must not be played on. */
+/**
+ * The service says that the screen has no playlist (docs/protocol.md §2.3), so the saved one must
+ * no longer be played.
+ */
 function dropPlaylist(core: PlayerCore): void {
   if (!core.state.playlist) return;
   core.record.change({ playlist: undefined });
-  core.saveSoon();
-  core.showBell.ring();
+  core.saveInBackground();
+  core.showNotifier.notify();
 }
 
-/** Fetches the playlist unless it has not changed; answers whether there was a new one. Throws `playlist_not_found` when there is none. */
+/**
+ * Fetches the playlist if it has changed. Returns whether it has. Throws `playlist_not_found` if
+ * the screen has none.
+ */
 export async function fetchPlaylist(core: PlayerCore): Promise<boolean> {
   const etag = core.state.playlist?.etag;
   try {

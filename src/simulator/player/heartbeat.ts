@@ -1,34 +1,36 @@
-import { about } from './backoff.ts';
+import { withJitter } from './backoff.ts';
 import { statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
-import { keepEvent } from './events.ts';
+import { queueEvent } from './events.ts';
 
-/** A heartbeat event every so often; it takes with it what else waits to be sent. */
+/**
+ * Queues a heartbeat event at a regular interval. Sending it also sends all other queued events.
+ */
 export class HeartbeatTimer {
   readonly #core: PlayerCore;
-  #everyMs = 0;
+  #intervalMs = 0;
   #cancel = () => {};
 
   constructor(core: PlayerCore) {
     this.#core = core;
   }
 
-  /** Goes by the config; from now on, if that has another interval than before. */
-  keepTo(everyMs: number): void {
-    if (everyMs === this.#everyMs) return;
-    this.#everyMs = everyMs;
+  /** Sets the interval. Restarts the timer if it has changed. */
+  setIntervalMs(intervalMs: number): void {
+    if (intervalMs === this.#intervalMs) return;
+    this.#intervalMs = intervalMs;
     this.stop();
-    this.#await();
+    this.#schedule();
   }
 
   stop(): void {
     this.#cancel();
   }
 
-  #await(): void {
-    this.#cancel = this.#core.clock.after(about(this.#core, this.#everyMs), () => {
-      keepEvent(this.#core, statusEvent('heartbeat', this.#core.clock.now()), true);
-      this.#await();
+  #schedule(): void {
+    this.#cancel = this.#core.clock.after(withJitter(this.#core, this.#intervalMs), () => {
+      queueEvent(this.#core, statusEvent('heartbeat', this.#core.clock.now()), true);
+      this.#schedule();
     });
   }
 }

@@ -1,12 +1,15 @@
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
-import { about } from './backoff.ts';
+import { withJitter } from './backoff.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
 
 const rotateCall: PlayerCall<string> = { operation: 'rotateDeviceKey', statusOf: () => 201 };
 
-/** When the key is due to change, from now on: at once, if a change is under way. `undefined`: never. The clock may have been set meanwhile. */
+/**
+ * Returns the delay until the next key rotation: 0 if one is pending, `undefined` for never.
+ * Tolerates a clock that was set back.
+ */
 export function rotationDelayMs(core: PlayerCore): number | undefined {
   const { rotateEveryMs } = core.options;
   if (rotateEveryMs === undefined) return undefined;
@@ -14,11 +17,11 @@ export function rotationDelayMs(core: PlayerCore): number | undefined {
   if (rotating) return 0;
   const now = core.clock.now();
   const ageMs = Math.max(0, now - (keySinceMs ?? now));
-  return Math.max(0, about(core, Math.max(secondMs, rotateEveryMs)) - ageMs);
+  return Math.max(0, withJitter(core, Math.max(secondMs, rotateEveryMs)) - ageMs);
 }
 
-/** Goes by another key from now on, once that is saved; the one before it is kept. When it cannot be saved, nothing has changed. */
-async function takeKey(core: PlayerCore, apiKey: string): Promise<void> {
+/** Switches to a new key and keeps the previous one. Undoes the switch if it cannot be saved. */
+async function switchKey(core: PlayerCore, apiKey: string): Promise<void> {
   const { binding, rotating, formerKey, keySinceMs } = core.state;
   if (!binding) return;
   const { id } = core.bound;
@@ -39,11 +42,12 @@ async function takeKey(core: PlayerCore, apiKey: string): Promise<void> {
 }
 
 /**
- * One try to change the key (docs/protocol.md §2.8). Its `Idempotency-Key` is saved before the first, and repeated until the answer is there, after
- * a power cut too; the new key is saved beside the old one before it is used. So there is a key that works, whatever is lost.
+ * Makes one attempt to rotate the key (docs/protocol.md §2.8). The `Idempotency-Key` is saved
+ * before the first attempt and reused until the response arrives, also after a power cut. The new
+ * key is saved beside the old one before it is used. So the TV always has a working key.
  */
 export async function rotateOnce(core: PlayerCore): Promise<void> {
-  const rotating = core.state.rotating ?? { idempotencyKey: core.makeKey() };
+  const rotating = core.state.rotating ?? { idempotencyKey: core.makeIdempotencyKey() };
   core.record.change({ rotating });
   await core.record.save();
   const { idempotencyKey } = rotating;
@@ -51,9 +55,9 @@ export async function rotateOnce(core: PlayerCore): Promise<void> {
     const apiKey = await callWithKey(core, rotateCall, (client, id, signal) =>
       client.rotateKey(id, { idempotencyKey, signal, attempts: 1 }),
     );
-    await takeKey(core, apiKey);
+    await switchKey(core, apiKey);
   } catch (error) {
-    // Another new key has replaced the one that this was for: the next try asks for another.
+    // A later rotation has replaced the requested key. The next attempt requests another one.
     if (hasCode(error, 'idempotency_key_reused')) core.record.change({ rotating: undefined });
     throw error;
   }

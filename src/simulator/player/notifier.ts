@@ -1,29 +1,35 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** Lets one loop wait until something happened. It remembers nothing: look whether there is anything to do, then wait. */
+/**
+ * Wakes one waiting loop. A notification without a waiter is lost, so check for work before each
+ * wait.
+ */
 export class Notifier {
   #wake: (() => void) | undefined;
 
-  /** Resolves at the next ring. */
+  /** Resolves at the next notification. */
   wait(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** Waits so long, or until a ring after which it need not go on; answers whether it was all of the time. */
-  async waitFor(clock: Clock, forMs: number, goesOn: () => boolean): Promise<boolean> {
-    let isOver = false;
+  /**
+   * Waits `forMs`, or until a notification after which `shouldContinue` is false. Returns whether
+   * the whole time elapsed.
+   */
+  async waitFor(clock: Clock, forMs: number, shouldContinue: () => boolean): Promise<boolean> {
+    let hasElapsed = false;
     const cancel = clock.after(forMs, () => {
-      isOver = true;
-      this.ring();
+      hasElapsed = true;
+      this.notify();
     });
-    while (!isOver && goesOn()) await this.wait();
+    while (!hasElapsed && shouldContinue()) await this.wait();
     cancel();
-    return isOver;
+    return hasElapsed;
   }
 
-  ring(): void {
+  notify(): void {
     this.#wake?.();
     this.#wake = undefined;
   }

@@ -3,15 +3,19 @@ import type { Batch, EventInput, Item } from './batch.ts';
 import type { PlayerBinding } from './state.ts';
 
 /**
- * What a TV is at. `registering`: a code is being tried. `dark`: bound, with nothing to show. `offline`: bound, and the last call got no answer;
- * it plays on from what it keeps, if that may still be played.
+ * The phase of a TV. `unpaired`: without a key. `registering`: trying a pairing code. `playing`:
+ * bound and showing an item. `dark`: bound, with nothing to show. `offline`: bound, and the last
+ * call got no response; it keeps playing a saved playlist while that is valid.
  */
 export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'offline';
 
-/** Why a TV needs a pairing code. `refused`: the last code was no good, and the error says why. */
+/**
+ * Why a TV needs a pairing code. `new`: never paired. `revoked`, `orphaned`, `invalid`: the service
+ * rejected the key for this reason. `refused`: the last code was rejected, and the error says why.
+ */
 export type UnpairedReason = 'new' | 'revoked' | 'orphaned' | 'invalid' | 'refused';
 
-/** The calls of a TV, as the interface names them. */
+/** The operation ids of a TV's calls. */
 export type RuntimeOperation =
   | 'registerDevice'
   | 'getPlaylist'
@@ -19,42 +23,50 @@ export type RuntimeOperation =
   | 'postEvents'
   | 'rotateDeviceKey';
 
-/** How one try of a call ended. */
+/** The outcome of one attempt of a call. */
 export interface PlayerAnswer {
   operation: RuntimeOperation;
-  /** `undefined` when there was no answer. */
+  /** HTTP status; `undefined` if there was no response. */
   status: number | undefined;
-  /** The code of the error, if it was one. */
+  /** The error code; `undefined` on success. */
   code: string | undefined;
-  /** How long it took, and when it ended, by the TV's clock: milliseconds, and Unix epoch milliseconds. */
+  /** Duration in milliseconds by the TV's clock. */
   ms: number;
+  /** End of the call by the TV's clock, in Unix epoch milliseconds. */
   atMs: number;
 }
 
-/** Why events were given up without having been acknowledged. */
+/**
+ * Why events were dropped without being acknowledged. `refused`: the service rejected them.
+ * `overflow`: above `queueLimit`, or older than the retention time of the config. `unpaired`: the
+ * TV lost its key.
+ */
 export type DropReason = 'refused' | 'overflow' | 'unpaired';
 
-/** Is told what a player does, at once. Nothing here may throw. */
+/** Synchronous callbacks about what a player does. They must not throw. */
 export interface PlayerObserver {
-  /** An event came into being, and waits to be sent. */
+  /** An event was queued. */
   onEvent?(event: EventInput): void;
-  /** Before each try; a repeat has the same batch. */
+  /** Called before each attempt to send a batch. A retry passes the same batch. */
   onSending?(batch: Batch): void;
-  /** The service has stored `received` events of the batch. */
+  /** The service acknowledged the batch and stored `received` events. */
   onAcknowledged?(batch: Batch, received: number): void;
+  /** Events were dropped. */
   onDropped?(events: readonly EventInput[], why: DropReason): void;
+  /** An attempt of a call ended. Not called for an aborted one. */
   onAnswer?(answer: PlayerAnswer): void;
+  /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
-  /** An item is on the screen now; `undefined` when nothing is any more. */
+  /** An item is shown; `undefined` if nothing is shown any more. */
   onShow?(item: Item | undefined): void;
-  /** The TV has a key; it is saved already. */
+  /** The TV was paired. The key is already saved. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
-  /** The TV has another key; both are saved already. */
+  /** The key was rotated. The new and the previous key are already saved. */
   onRotated?(): void;
-  /** The key is refused, and the TV goes back to the one before it. */
+  /** The key was rejected, and the TV fell back to the previous one. */
   onFallBack?(error: SignageError): void;
-  /** The key is lost, for this reason. */
+  /** The TV lost its key. */
   onUnpaired?(why: UnpairedReason, error: SignageError | undefined): void;
-  /** A call or a save failed; the player goes on as the protocol says. */
+  /** A call or a save failed. The player retries as the protocol requires. */
   onFailure?(error: unknown): void;
 }

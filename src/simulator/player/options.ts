@@ -13,66 +13,88 @@ import type {
 } from './observer.ts';
 import type { PlayerConfig, PlayerMemory } from './state.ts';
 
+/** Options of a `Player`. */
 export interface PlayerOptions {
-  /** Where the service is; without a key, for the player brings its own. The player makes each try by itself: the client's retries are not used. */
+  /**
+   * A client of the service without a key: the player adds its own. Its retries are not used,
+   * because the player makes each attempt itself.
+   */
   client: RuntimeClient;
+  /** What the TV sends about itself when it registers. */
   deviceInfo: DeviceInfoInput;
-  /** In the program's own memory unless given. */
+  /** Persistent memory of the TV. Default: `ramMemory()`. */
   memory?: PlayerMemory;
-  /** Where the next pairing code comes from: at the first start, after a refused code, and when the key is lost. `undefined`: there is none, and `run` ends. */
+  /**
+   * Returns the next pairing code. Called at the first start, after a rejected code, and when the
+   * key is lost. `undefined` ends `run`. Default: no codes.
+   */
   nextCode?(why: UnpairedReason, error: SignageError | undefined): Promise<string | undefined>;
+  /** Default: none. */
   observer?: PlayerObserver;
   /**
-   * The TV's own clock. It may be wrong, and need not be the client's, by which time-outs are counted. One that has `hold` stands still while a
-   * call, a save or `nextCode` is under way.
+   * The TV's own clock. It may be wrong, and may differ from the client's clock, which counts
+   * timeouts. A clock with `hold` stops while a call, a save or `nextCode` is pending. Default: the
+   * system clock, or one that runs at `speed`.
    */
   clock?: Clock & Partial<Pick<VirtualClock, 'hold'>>;
+  /** Source of idempotency keys and jitter. Default: the platform's CSPRNG. */
   random?: Random;
   /**
-   * How many seconds of the TV go by in one of the service: `Retry-After` and the life of a playlist are in the service's. 1 unless given. Without
-   * a `clock` the TV gets one that is so fast; with `Infinity` it waits for nothing but answers.
+   * Simulated seconds per second of the service, used for `Retry-After` and the validity of a
+   * playlist. With `Infinity` the default clock waits only for responses. Default: 1.
    */
   speed?: number;
-  /** How long an event may wait for others before it is sent; until the next heartbeat unless given. */
+  /**
+   * Maximum time that an event is queued before it is sent, in seconds. Default: until the next
+   * heartbeat.
+   */
   reportAfterSeconds?: number;
-  /** How often the key is changed for a new one, by the TV's clock; never unless given, once a second at most. */
+  /**
+   * Interval of key rotation by the TV's clock, in milliseconds. At least 1,000; lower values are
+   * raised. Default: never.
+   */
   rotateEveryMs?: number | undefined;
-  /** How many unsent events are kept at most; 10,000 unless given. */
+  /** Maximum number of unsent events. The oldest are dropped. Default: 10,000. */
   queueLimit?: number;
 }
 
-/** Why `run` ended: `stop` was called, the signal aborted, or there is no key and no code. */
+/**
+ * Why `run` ended: `stop` was called (or `forMs` elapsed), the signal aborted, or there is neither
+ * a key nor a code.
+ */
 export interface PlayerEnd {
   reason: 'stopped' | 'aborted' | 'unpaired';
-  /** Of `unpaired`: why a code is needed, and what the service said. */
+  /** If `unpaired`: why a code is needed. */
   why?: UnpairedReason;
+  /** If `unpaired`: the error of the service, if any. */
   error?: SignageError | undefined;
 }
 
-/** What is on the screen. */
+/** The item on the screen. */
 export interface Showing {
   item: Item;
-  /** Its place among the items, from 0. */
+  /** Index in the playlist, from 0. */
   place: number;
+  /** When it appeared, by the TV's clock, in Unix epoch milliseconds. */
   sinceMs: number;
 }
 
-/** A player at one moment. Times are the TV's, Unix epoch milliseconds. */
+/** The state of a player at one moment. Times are by the TV's clock, in Unix epoch milliseconds. */
 export interface PlayerView {
   phase: PlayerPhase;
-  /** Of the binding; `undefined` without one. */
+  /** Ids of the binding; `undefined` while unpaired. */
   deviceId: string | undefined;
   screenId: string | undefined;
   tenantId: string | undefined;
   config: PlayerConfig | undefined;
   playlist: Playlist | undefined;
-  /** Until when the playlist may be played. */
+  /** End of the playlist's validity. */
   validUntilMs: number | undefined;
   showing: Showing | undefined;
-  /** Events that are not acknowledged yet, those of the batch included. */
+  /** Number of events not acknowledged yet, those of the batch included. */
   queued: number;
-  /** The batch that is under way. */
+  /** The pending batch. */
   batch: Batch | undefined;
-  /** The last answer of each kind. */
+  /** The last outcome of each operation. */
   answers: Readonly<Partial<Record<RuntimeOperation, PlayerAnswer>>>;
 }

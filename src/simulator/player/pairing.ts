@@ -7,13 +7,16 @@ import type { PlayerEnd } from './options.ts';
 type Registered = Awaited<ReturnType<PlayerCore['options']['client']['register']>>;
 const registerCall: PlayerCall<Registered> = { operation: 'registerDevice', statusOf: () => 201 };
 
-/** Saves the key before it is used. When that fails nothing is bound, and the same registration gets the same answer again. */
+/**
+ * Saves the key before it is used. If saving fails, the TV stays unpaired; a repeated registration
+ * returns the same key.
+ */
 async function bind(
   core: PlayerCore,
   { deviceId, screenId, tenantId, apiKey, config }: Registered,
 ): Promise<void> {
   const before = core.state;
-  const unsent = [...(before.batch?.events ?? []), ...before.queue];
+  const unsentEvents = [...(before.batch?.events ?? []), ...before.queue];
   core.record.state = { format: 1, config, queue: [], keySinceMs: core.clock.now() };
   core.rebind({ deviceId, screenId, tenantId, apiKey });
   try {
@@ -23,18 +26,21 @@ async function bind(
     core.rebind(before.binding);
     throw error;
   }
-  if (unsent.length > 0) core.observer.onDropped?.(unsent, 'unpaired');
+  if (unsentEvents.length > 0) core.observer.onDropped?.(unsentEvents, 'unpaired');
   core.observer.onBound?.({ deviceId, screenId, tenantId });
 }
 
-/** One try to register with a code. Repeated with the same code it sends the same `Idempotency-Key`, which outlives a power cut. */
+/**
+ * Makes one attempt to register. A repeat with the same code sends the same `Idempotency-Key`, also
+ * after a power cut.
+ */
 export async function registerOnce(core: PlayerCore, pairingCode: string): Promise<void> {
   const { client, deviceInfo } = core.options;
   if (core.state.registering?.pairingCode !== pairingCode)
-    core.record.change({ registering: { pairingCode, idempotencyKey: core.makeKey() } });
+    core.record.change({ registering: { pairingCode, idempotencyKey: core.makeIdempotencyKey() } });
   const { idempotencyKey } = core.state.registering as { idempotencyKey: string };
   core.isRegistering = true;
-  core.tellPhase();
+  core.reportPhase();
   try {
     await core.record.save();
     const send = (signal: AbortSignal) =>
@@ -42,11 +48,11 @@ export async function registerOnce(core: PlayerCore, pairingCode: string): Promi
     await bind(core, await callOnce(core, registerCall, send));
   } finally {
     core.isRegistering = false;
-    core.tellPhase();
+    core.reportPhase();
   }
 }
 
-/** Whether a registration failed for good: with this code it will not succeed, and a person must look (docs/protocol.md §3.4). */
+/** Whether the code was rejected for good, so that a person must act (docs/protocol.md §3.4). */
 function isRefused(error: unknown): error is SignageError {
   return (
     error instanceof SignageError &&
@@ -54,7 +60,7 @@ function isRefused(error: unknown): error is SignageError {
   );
 }
 
-/** Tries a code until the service has spoken; answers what it refused it with. */
+/** Retries a code until the service accepts or rejects it. Returns the error of a rejection. */
 async function registerWith(core: PlayerCore, code: string): Promise<SignageError | undefined> {
   for (let failures = 1; !core.isEnding; failures++) {
     try {
@@ -65,10 +71,10 @@ async function registerWith(core: PlayerCore, code: string): Promise<SignageErro
       core.fail(error);
       if (isRefused(error)) {
         core.record.change({ registering: undefined });
-        core.saveSoon();
+        core.saveInBackground();
         return error;
       }
-      await core.networkBell.waitFor(
+      await core.networkNotifier.waitFor(
         core.clock,
         retryDelayMs(core, error, failures),
         () => !core.isEnding,
@@ -79,18 +85,21 @@ async function registerWith(core: PlayerCore, code: string): Promise<SignageErro
 }
 
 async function untilEnding(core: PlayerCore): Promise<undefined> {
-  while (!core.isEnding) await core.networkBell.wait();
+  while (!core.isEnding) await core.networkNotifier.wait();
 }
 
-/** The next code, unless the TV ends before there is one. */
+/** Returns the next code; `undefined` if there is none or the TV stops first. */
 async function askForCode(core: PlayerCore): Promise<string | undefined> {
   const { why, error } = core.unpaired;
   const { nextCode } = core.options;
   return nextCode && core.hold(() => Promise.race([nextCode(why, error), untilEnding(core)]));
 }
 
-/** Gets the TV a key: with the registration that a power cut broke off, or else with codes until one is good. Answers why it has none in the end. */
-export async function pairUp(core: PlayerCore): Promise<PlayerEnd | undefined> {
+/**
+ * Pairs the TV: resumes a registration that a power cut interrupted, or asks for codes until one is
+ * accepted. Returns the reason if it runs out of codes.
+ */
+export async function pair(core: PlayerCore): Promise<PlayerEnd | undefined> {
   while (!core.isEnding && !core.state.binding) {
     const code = core.state.registering?.pairingCode ?? (await askForCode(core));
     if (core.isEnding) break;

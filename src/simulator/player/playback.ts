@@ -1,14 +1,14 @@
 import { secondMs } from '../../domain/clock.ts';
 import { type Item, impression, type Playlist, statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
-import { keepEvent } from './events.ts';
+import { queueEvent } from './events.ts';
 
-/** As long as the interface lets an item be (docs/protocol.md §2.3). */
-const longestItemSeconds = 86_400;
+/** The maximum duration of an item in the API (docs/protocol.md §2.3). */
+const maxItemSeconds = 86_400;
 
 const isPlayable = ({ duration }: Item) => Number.isFinite(duration) && duration > 0;
 
-/** The playlist that may be played now, if it has anything to show. */
+/** Returns the playlist if it is valid and has an item to show. */
 function playable({ state, clock }: PlayerCore): Playlist | undefined {
   const { playlist } = state;
   return playlist && playlist.validUntilMs > clock.now() && playlist.answer.items.some(isPlayable)
@@ -16,34 +16,37 @@ function playable({ state, clock }: PlayerCore): Playlist | undefined {
     : undefined;
 }
 
-/** Shows one item, to its end or to that of its playlist, and keeps the proof of it with the seconds really played. */
-async function showItem(core: PlayerCore, playlist: Playlist, place: number): Promise<void> {
-  const item = playlist.items[place] as Item;
+/**
+ * Shows one item, until it or its playlist ends. Queues an impression with the seconds actually
+ * played.
+ */
+async function showItem(core: PlayerCore, playlist: Playlist, index: number): Promise<void> {
+  const item = playlist.items[index] as Item;
   const { clock } = core;
   const sinceMs = clock.now();
-  const fullMs = Math.min(item.duration, longestItemSeconds) * secondMs;
+  const fullMs = Math.min(item.duration, maxItemSeconds) * secondMs;
   const plannedMs = Math.min(fullMs, (core.state.playlist?.validUntilMs ?? sinceMs) - sinceMs);
-  core.showing = { item, place, sinceMs };
+  core.showing = { item, place: index, sinceMs };
   core.observer.onShow?.(item);
-  core.tellPhase();
-  const wasAll = await core.showBell.waitFor(
+  core.reportPhase();
+  const isComplete = await core.showNotifier.waitFor(
     clock,
     plannedMs,
     () => core.isLive && core.state.playlist !== undefined,
   );
   if (core.isCut || !core.state.binding) return;
-  // The clock may have been set meanwhile: then it does not tell how long it was.
-  const playedMs = wasAll ? plannedMs : Math.min(plannedMs, Math.max(0, clock.now() - sinceMs));
+  // The clock may have been set meanwhile, so the measured time is limited to the planned time.
+  const playedMs = isComplete ? plannedMs : Math.min(plannedMs, Math.max(0, clock.now() - sinceMs));
   const event =
     playedMs > 0 && impression(playlist, item, clock.now(), Math.round(playedMs) / secondMs);
-  if (event) keepEvent(core, event);
+  if (event) queueEvent(core, event);
 }
 
 function showNothing(core: PlayerCore): void {
   if (!core.showing) return;
   core.showing = undefined;
   core.observer.onShow?.(undefined);
-  core.tellPhase();
+  core.reportPhase();
 }
 
 async function showAll(core: PlayerCore): Promise<void> {
@@ -53,23 +56,29 @@ async function showAll(core: PlayerCore): Promise<void> {
     const playlist = playable(core);
     if (!playlist) {
       showNothing(core);
-      await core.showBell.wait();
+      await core.showNotifier.wait();
       continue;
     }
-    if (playlist !== shown) [shown, next] = [playlist, 0];
-    const place = next % playlist.items.length;
-    next = place + 1;
-    if (isPlayable(playlist.items[place] as Item)) await showItem(core, playlist, place);
+    if (playlist !== shown) {
+      shown = playlist;
+      next = 0;
+    }
+    const index = next % playlist.items.length;
+    next = index + 1;
+    if (isPlayable(playlist.items[index] as Item)) await showItem(core, playlist, index);
   }
 }
 
-/** Shows the playlist's items one after another, from the first again when there is another playlist, for as long as the TV lives. */
+/**
+ * Shows the items of the playlist in a loop while the TV lives. A new playlist starts at its first
+ * item.
+ */
 export async function showItems(core: PlayerCore): Promise<void> {
   try {
     await showAll(core);
-    // At once, so that it is kept also when there is no time to send it.
+    // Queued here, so that the event is saved even if there is no time to send it.
     if (core.isStopping && core.state.binding && !core.isCut)
-      keepEvent(core, statusEvent('app_stopped', core.clock.now()));
+      queueEvent(core, statusEvent('app_stopped', core.clock.now()));
     showNothing(core);
   } finally {
     core.endPlaying();

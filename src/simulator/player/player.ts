@@ -2,40 +2,46 @@ import { setMaxListeners } from 'node:events';
 import { keepProcessAlive } from '../fleet/keep-alive.ts';
 import { statusEvent } from './batch.ts';
 import { PlayerCore } from './core.ts';
-import { flushOnce, keepEvent, unsent } from './events.ts';
+import { flushOnce, queueEvent, unsentCount } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
 import { rotateOnce } from './key-rotation.ts';
 import { runNetworkLoop, sendRemainingEvents } from './loop.ts';
 import type { PlayerEnd, PlayerOptions, PlayerView } from './options.ts';
-import { pairUp, registerOnce } from './pairing.ts';
+import { pair, registerOnce } from './pairing.ts';
 import { showItems } from './playback.ts';
 
-/** Lets the signal cut the player's power. */
-function plugIn(core: PlayerCore, signal: AbortSignal | undefined): () => void {
+/** Cuts the player's power when the signal aborts. Returns a function that removes the listener. */
+function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => void {
   core.record.isCut = signal?.aborted === true;
   if (!signal) return () => {};
   const cut = () => core.cut();
-  // Any number of TVs may hang on one signal.
+  // Many TVs may share one signal: suppress the listener leak warning.
   setMaxListeners(0, signal);
   signal.addEventListener('abort', cut, { once: true });
   return () => signal.removeEventListener('abort', cut);
 }
 
-/** Plays and keeps in touch until the TV lives no more; when the one fails, the other ends too. */
+/** Runs playback and the network loop until the TV stops. If one fails, the other ends too. */
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
-  keepEvent(core, statusEvent('app_started', core.clock.now()), true);
+  queueEvent(core, statusEvent('app_started', core.clock.now()), true);
   await Promise.all([showItems(core), runNetworkLoop(core)]);
 }
 
 /**
- * One TV that behaves as docs/protocol.md asks: it registers, plays its playlist, keeps to its config's intervals, reports what it played, goes on
- * while the service is away, and starts where it was after a power cut, if it is given the same `memory`.
+ * A simulated TV that follows docs/protocol.md. It registers, plays its playlist, keeps the
+ * intervals of its config and reports what it played. It keeps playing while the service is down,
+ * and resumes after a power cut if it gets the same `memory`.
  *
- * `run` is all of that; the single steps are for tests. Their errors are the client's `SignageError`s; `not_registered` before there is a key.
+ * `run` does all of that; the other methods are single steps, for tests. The steps throw the
+ * client's `SignageError`s, and `not_registered` without a key.
  *
  * @example
- * const tv = new Player({ client: new RuntimeClient({ url }), deviceInfo: { model: 'TV' }, nextCode: async () => code });
+ * const tv = new Player({
+ *   client: new RuntimeClient({ url }),
+ *   deviceInfo: { model: 'TV' },
+ *   nextCode: async () => code,
+ * });
  * const ended = tv.run();
  * …
  * tv.stop();
@@ -48,7 +54,7 @@ export class Player {
     this.#core = new PlayerCore(options);
   }
 
-  /** What it is at now. */
+  /** The current state. */
   get state(): PlayerView {
     const { phase, state, showing, answers } = this.#core;
     const { binding, config, playlist, batch } = state;
@@ -61,25 +67,28 @@ export class Player {
       playlist: playlist?.answer,
       validUntilMs: playlist?.validUntilMs,
       showing,
-      queued: unsent(this.#core),
+      queued: unsentCount(this.#core),
       batch,
       answers,
     };
   }
 
   /**
-   * Is a TV: until `stop` is called, the signal aborts, or there is neither key nor code. With `forMs` it stops by itself after so long on its own
-   * clock. Aborting is a power cut: from then on nothing is sent or saved. Throws when the memory cannot be read, and what `nextCode` throws.
+   * Runs the TV until `stop` is called, the signal aborts, or there is neither a key nor a code.
+   * With `forMs` it stops after this time by its own clock, in milliseconds.
+   *
+   * Aborting simulates a power cut: nothing is sent or saved any more. Rejects if the memory cannot
+   * be read or `nextCode` rejects.
    */
   async run(signal?: AbortSignal, forMs?: number): Promise<PlayerEnd> {
     const core = this.#core;
     const release = keepProcessAlive();
-    const unplug = plugIn(core, signal);
+    const disconnectPower = connectPower(core, signal);
     const cancel = forMs === undefined ? undefined : core.clock.after(forMs, () => core.stop());
     try {
       await core.record.load();
       while (!core.isEnding) {
-        const end = await pairUp(core);
+        const end = await pair(core);
         if (end) return end;
         if (!core.isEnding) await play(core);
       }
@@ -87,52 +96,65 @@ export class Player {
       return { reason: core.isCut ? 'aborted' : 'stopped' };
     } finally {
       cancel?.();
-      await core.record.saved();
+      await core.record.whenSaved();
       core.isStopping = false;
       release();
-      unplug();
+      disconnectPower();
     }
   }
 
-  /** Asks `run` to end in good order: it reports what it was showing and that it stops, sends what it can, and keeps the rest. */
+  /**
+   * Asks `run` to stop in an orderly way: it reports the current item and `app_stopped`, sends the
+   * queued events, and keeps those that cannot be sent.
+   */
   stop(): void {
     this.#core.stop();
   }
 
-  /** Looks into the memory, which all else does by itself; answers what it is at then. */
+  /**
+   * Loads the saved state and returns the current state. All other methods load it by themselves.
+   */
   async load(): Promise<PlayerView> {
     await this.#core.record.load();
     return this.state;
   }
 
-  /** One try to register with a code; repeated with the same code it gets the same answer, if that was lost. */
+  /**
+   * Makes one attempt to register with a pairing code. Repeat it with the same code if the response
+   * was lost.
+   */
   register(pairingCode: string): Promise<void> {
     return this.#step((core) => registerOnce(core, pairingCode));
   }
 
-  /** Fetches the config unless it has not changed; answers whether there was a new one. */
+  /** Fetches the config if it has changed. Returns whether it has. */
   fetchConfig(): Promise<boolean> {
     return this.#step(fetchConfig);
   }
 
-  /** Likewise the playlist. Throws `playlist_not_found`, and forgets the one it had, when the screen has none. */
+  /**
+   * Fetches the playlist if it has changed. Returns whether it has. If the screen has none, forgets
+   * the saved one and throws `playlist_not_found`.
+   */
   fetchPlaylist(): Promise<boolean> {
     return this.#step(fetchPlaylist);
   }
 
-  /** Sends one batch of what waits; answers how many events were stored. */
+  /**
+   * Sends one batch of queued events. Returns the number of stored events, 0 if none were queued.
+   */
   flush(): Promise<number> {
     return this.#step(flushOnce);
   }
 
-  /** One try to change the key for a new one; the next one repeats it, if its answer was lost. */
+  /** Makes one attempt to rotate the key. Repeat it if the response was lost. */
   rotateKey(): Promise<void> {
     return this.#step(rotateOnce);
   }
 
-  /** Something that happened on the TV, to be reported with the rest. */
-  report(event: Parameters<typeof keepEvent>[1]): void {
-    keepEvent(this.#core, event);
+  /** Queues an event, to be sent with the others. */
+  report(event: Parameters<typeof queueEvent>[1]): void {
+    queueEvent(this.#core, event);
   }
 
   async #step<T>(step: (core: PlayerCore) => Promise<T>): Promise<T> {
@@ -140,7 +162,7 @@ export class Player {
     try {
       return await step(this.#core);
     } finally {
-      await this.#core.record.saved();
+      await this.#core.record.whenSaved();
     }
   }
 }

@@ -2,37 +2,37 @@ import { interrupted } from '../../client/interrupted.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { PlayerBinding, PlayerMemory, PlayerState } from './state.ts';
 
-/** What a TV knows that was never paired. */
+/** The state of a TV that was never paired. */
 export const freshState: PlayerState = { format: 1, queue: [] };
 
-/** What a TV knows, and its memory of that. */
+/** The state of a TV, and its persistent memory. */
 export class SavedPlayerState {
   state: PlayerState = freshState;
-  /** Whether the power was cut: nothing is saved any more. */
+  /** Whether the power is cut. Then nothing is saved any more. */
   isCut = false;
   readonly #memory: PlayerMemory;
   readonly #hold: <T>(work: () => Promise<T>) => Promise<T>;
   readonly #saving = new SingleFlight(() => this.#save());
   #loaded: Promise<void> | undefined;
 
-  /** `hold` does what takes no time of the TV. */
+  /** `hold` runs work that takes no simulated time. */
   constructor(memory: PlayerMemory, hold: <T>(work: () => Promise<T>) => Promise<T>) {
     this.#memory = memory;
     this.#hold = hold;
   }
 
-  /** Takes over what the memory holds, once. */
+  /** Loads the saved state, once. */
   load(): Promise<void> {
     this.#loaded ??= this.#hold(async () => {
       const saved = await this.#memory.load();
-      // What was reported before anybody looked comes after what was there already.
+      // Events reported before loading come after the saved ones.
       if (saved) this.state = { ...saved, queue: [...saved.queue, ...this.state.queue] };
     });
     return this.#loaded;
   }
 
-  /** The binding as it is kept, to check the own one against. */
-  async keptBinding(): Promise<PlayerBinding | undefined> {
+  /** Returns the saved binding, to compare with the one in memory. */
+  async savedBinding(): Promise<PlayerBinding | undefined> {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }
 
@@ -40,13 +40,13 @@ export class SavedPlayerState {
     this.state = { ...this.state, ...part };
   }
 
-  /** Resolves once what is known now is durable. */
+  /** Resolves once the current state is durable. */
   save(): Promise<void> {
     return this.#saving.run();
   }
 
-  /** Resolves once all that was to be saved is, or has failed. */
-  saved(): Promise<void> {
+  /** Resolves once all pending saves have completed or failed. */
+  whenSaved(): Promise<void> {
     return this.#saving.idle();
   }
 

@@ -1,29 +1,29 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Notifier } from './notifier.ts';
 
-/** When one kind of call is due again. After a failure it is held: nothing makes it due before its time. */
+/** When one kind of call is due. After a failure, the backoff is the wait. */
 export class Schedule {
   isDue = false;
   /** Failures in a row. */
   failures = 0;
   readonly #clock: Clock;
-  readonly #bell: Notifier;
+  readonly #notifier: Notifier;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, bell: Notifier) {
+  constructor(clock: Clock, notifier: Notifier) {
     this.#clock = clock;
-    this.#bell = bell;
+    this.#notifier = notifier;
   }
 
   get isWaiting(): boolean {
     return this.#cancel !== undefined;
   }
 
-  /** Due in so long; a wait that runs already is forgotten. */
+  /** Becomes due after this delay. Replaces a pending wait. */
   dueIn(delayMs: number): void {
     this.stop();
-    if (delayMs <= 0) this.#fallDue();
-    else this.#cancel = this.#clock.after(delayMs, () => this.#fallDue());
+    if (delayMs <= 0) this.#becomeDue();
+    else this.#cancel = this.#clock.after(delayMs, () => this.#becomeDue());
   }
 
   stop(): void {
@@ -32,9 +32,9 @@ export class Schedule {
     this.isDue = false;
   }
 
-  #fallDue(): void {
+  #becomeDue(): void {
     this.#cancel = undefined;
     this.isDue = true;
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 }

@@ -1,4 +1,6 @@
-/** Work that is done again and again, one at a time: all who ask for it while it is under way get one more that begins after. */
+/**
+ * Single flight: runs work one at a time. All callers that arrive during a run share the next one.
+ */
 export class SingleFlight {
   readonly #work: () => Promise<void>;
   #current: Promise<void> | undefined;
@@ -8,13 +10,13 @@ export class SingleFlight {
     this.#work = work;
   }
 
-  /** Resolves, or fails, with a run that began after this call. */
+  /** Settles with a run that began after this call. */
   run(): Promise<void> {
     this.#next ??= this.#runAfter(this.#current);
     return this.#next;
   }
 
-  /** Resolves once nothing is under way any more, however it ended. */
+  /** Resolves once no run is pending, whether it succeeded or failed. */
   async idle(): Promise<void> {
     for (let last = this.#next ?? this.#current; last; last = this.#next)
       await last.catch(() => {});
@@ -22,7 +24,8 @@ export class SingleFlight {
 
   async #runAfter(before: Promise<void> | undefined): Promise<void> {
     await before?.catch(() => {});
-    [this.#current, this.#next] = [this.#next, undefined];
+    this.#current = this.#next;
+    this.#next = undefined;
     await this.#work();
   }
 }

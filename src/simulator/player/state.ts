@@ -3,71 +3,92 @@ import type { Batch, EventInput, Playlist } from './batch.ts';
 
 export type PlayerConfig = CallAnswer<'getDeviceConfig'>;
 
-/** A registration that is under way: both are kept before the first try, and repeated until it is settled (docs/protocol.md §3.2). */
+/**
+ * A pending registration. Saved before the first attempt and repeated until the service accepts or
+ * rejects it (docs/protocol.md §3.2).
+ */
 interface Registering {
   pairingCode: string;
   idempotencyKey: string;
 }
 
-/** A change of the key that is under way: kept before the first try, and repeated until its answer is there (docs/protocol.md §2.8). */
+/**
+ * A pending key rotation. Saved before the first attempt and repeated until its response arrives
+ * (docs/protocol.md §2.8).
+ */
 interface Rotating {
   idempotencyKey: string;
 }
 
-/** The key before the one in use, which may work again: when the new one is replaced before its first use, or a backup of the service is put back. */
+/**
+ * The previous key. It works again if the new key is replaced before its first use, or if the
+ * service is restored from an older backup.
+ */
 interface FormerKey {
   apiKey: string;
-  /** Set when it is this one that was refused last: then there is no other to go back to. */
+  /** Set if this key was the last to be rejected. Then there is no fallback. */
   isRefused?: boolean | undefined;
 }
 
-/** What registration gave. */
+/** The result of a registration. */
 export interface PlayerBinding {
   deviceId: string;
   screenId: string;
   tenantId: string;
-  /** The device key: a secret. Another one after a change of the key. */
+  /** The device key: a secret. Replaced when the key is rotated. */
   apiKey: string;
 }
 
-/** A playlist as it is kept to be played without the service too. */
-interface KeptPlaylist {
+/** A saved playlist, playable without the service. */
+interface SavedPlaylist {
   answer: Playlist;
   etag?: string | undefined;
-  /** Until when it may be played, by the TV's own clock, which need not be that of the service; Unix epoch milliseconds. */
+  /**
+   * End of validity, by the TV's own clock, in Unix epoch milliseconds. That clock may differ from
+   * the service's.
+   */
   validUntilMs: number;
 }
 
-/** All that survives a power cut, as plain JSON. It is never changed, only replaced: to keep it is to keep a reference. */
+/**
+ * Everything that survives a power cut, as plain JSON. Immutable: each change replaces the object,
+ * so a memory may keep a reference.
+ */
 export interface PlayerState {
   readonly format: 1;
   readonly registering?: Registering | undefined;
   readonly binding?: PlayerBinding | undefined;
   readonly rotating?: Rotating | undefined;
   readonly formerKey?: FormerKey | undefined;
-  /** Since when the key is in use, by the TV's own clock; Unix epoch milliseconds. */
+  /** When the key came into use, by the TV's own clock, in Unix epoch milliseconds. */
   readonly keySinceMs?: number | undefined;
   readonly config?: PlayerConfig | undefined;
+  /** `ETag` of the config. */
   readonly configTag?: string | undefined;
-  readonly playlist?: KeptPlaylist | undefined;
-  /** Events that are in no batch yet, oldest first. */
+  readonly playlist?: SavedPlaylist | undefined;
+  /** Events not in a batch yet, oldest first. */
   readonly queue: readonly EventInput[];
-  /** The batch that is under way: sent again, as it is and under its key, until the service has spoken. */
+  /**
+   * The pending batch: sent again, unchanged and under the same key, until the service accepts or
+   * rejects it.
+   */
   readonly batch?: Batch | undefined;
 }
 
 /**
- * Where a player keeps what must survive a power cut. It calls one at a time. When `save` fails, nothing is sent that should have been saved
- * before, and the player tries again later.
+ * The persistent memory of a player. The player makes one call at a time. If `save` rejects, the
+ * player does not send what depends on it, and retries later.
  */
 export interface PlayerMemory {
-  /** What was saved last; `undefined` when nothing ever was. */
+  /** Resolves with the last saved state; `undefined` if there is none. */
   load(): Promise<PlayerState | undefined>;
-  /** Resolves when it is durable. */
+  /** Resolves once the state is durable. */
   save(state: PlayerState): Promise<void>;
 }
 
-/** A memory that lives as long as the program: hand it to the next `Player`, and that is the same TV after a power cut. */
+/**
+ * Creates a memory in RAM. Pass it to another `Player` to simulate the same TV after a power cut.
+ */
 export function ramMemory(): PlayerMemory {
   let saved: PlayerState | undefined;
   return {

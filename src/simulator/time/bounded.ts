@@ -1,4 +1,7 @@
-/** Does some work for each item, at most `limit` at a time, in order of the items. The first throw ends it, once what is under way has ended. */
+/**
+ * Runs `work` for each item in order, at most `limit` at a time. After the first error it starts no
+ * more, waits for pending work and throws that error.
+ */
 export async function forEachBounded<T>(
   items: Iterable<T>,
   limit: number,

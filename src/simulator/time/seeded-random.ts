@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
 /**
- * Chance that follows from its seed alone, so that a run can be repeated. Never for secrets. The generator is sfc32 of PractRand, whose state is
- * four words: there is one for each TV.
+ * Reproducible pseudo-random generator. Never use it for secrets. The algorithm is sfc32 of
+ * PractRand, whose state is only four words per TV.
  *
- * @example new SeededChance('7/tv 1').fraction() // the same at each start
+ * @example new SeededRandom('7/tv 1').fraction() // the same in every run
  */
 export class SeededRandom {
   #a: number;
@@ -14,30 +14,28 @@ export class SeededRandom {
 
   constructor(seed: string) {
     const words = hash('sha256', seed, 'buffer');
-    [this.#a, this.#b, this.#c] = [
-      words.readInt32LE(0),
-      words.readInt32LE(4),
-      words.readInt32LE(8),
-    ];
+    this.#a = words.readInt32LE(0);
+    this.#b = words.readInt32LE(4);
+    this.#c = words.readInt32LE(8);
     for (let round = 0; round < 12; round++) this.#word();
   }
 
-  /** From 0 to just below 1. */
+  /** Returns a number from 0 to just below 1. */
   fraction(): number {
     return this.#word() / 2 ** 32;
   }
 
-  /** From `least` to just below `most`. */
+  /** Returns a number from `least` to just below `most`. */
   between(least: number, most: number): number {
     return least + (most - least) * this.fraction();
   }
 
-  /** Whether what has this probability, from 0 to 1, happens now. Takes the same from the sequence whatever it answers. */
+  /** Returns `true` with this probability, from 0 to 1. Always consumes one random value. */
   happens(probability: number): boolean {
     return this.fraction() < probability;
   }
 
-  /** As a source of bytes. */
+  /** Returns random bytes. */
   bytes(length: number): Uint8Array {
     const bytes = Buffer.alloc(Math.ceil(length / 4) * 4);
     for (let at = 0; at < length; at += 4) bytes.writeUInt32LE(this.#word(), at);

@@ -1,20 +1,30 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { ConcurrencyLimiter } from '../fleet/limiter.ts';
 
-/** The time of one simulated TV. */
+/** The clock of one simulated TV. */
 export interface VirtualClock extends Clock {
-  /** The TV's time stands still until the work is done: what the service takes for an answer is no time of a fast TV. */
+  /**
+   * Stops the clock while the work runs. So the response time of the service does not count as
+   * simulated time.
+   */
   hold<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface VirtualClockOptions {
-  /** Seconds of the TV in one of the wall's; with 1 the TV has the wall's time, with `Infinity` it never waits. */
+  /**
+   * Simulated seconds per real second. With 1 the clock shows real time; with `Infinity` it never
+   * waits.
+   */
   speed: number;
-  /** The TV's time at the beginning, Unix epoch milliseconds; not for a TV that has the wall's time. */
+  /** Initial time, in Unix epoch milliseconds. Ignored if `speed` is 1. */
   startMs: number;
+  /** Real time. */
   wall: Clock;
-  /** Held clocks of all TVs that share it count as busy, and where too many are, this one waits. Without it, it never does. */
-  turnstile?: ConcurrencyLimiter;
+  /**
+   * Shared by the clocks of all TVs: a held clock counts as busy, and this clock waits while too
+   * many are. Default: no limit.
+   */
+  limiter?: ConcurrencyLimiter;
 }
 
 interface Timer {
@@ -22,34 +32,37 @@ interface Timer {
   wake: () => void;
 }
 
-/** Node's timers take no more than 2^31 milliseconds. */
+/** Node's timers are limited to 2^31 milliseconds. */
 const longestWaitMs = 2 ** 30;
 
-/** Has the next macrotask in between, so that all that follows from the last step has been done by itself. */
+/**
+ * Runs `step` in a later macrotask, so that all consequences of the previous step have completed.
+ */
 const soon = (step: () => void) => {
   const planned = setImmediate(step);
   return () => clearImmediate(planned);
 };
 
 /**
- * A time of its own that leaps from timer to timer, each at its place on the wall's clock or at once when that is past. As it stands still while
- * it is held, what a TV does follows from its seed and the answers that it gets, never from how long they took.
+ * A simulated clock that jumps from timer to timer. Each timer fires at its real time, or at once
+ * if that is past. The clock stops while it is held, so a TV's behaviour depends only on its seed
+ * and the responses, never on how long they took.
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;
   readonly #wall: Clock;
   readonly #startMs: number;
   readonly #wallStartMs: number;
-  readonly #turnstile: ConcurrencyLimiter | undefined;
+  readonly #limiter: ConcurrencyLimiter | undefined;
   readonly #timers = new Set<Timer>();
   #nowMs: number;
   #held = 0;
   #cancelStep: (() => void) | undefined;
 
-  constructor({ speed, startMs, wall, turnstile }: VirtualClockOptions) {
+  constructor({ speed, startMs, wall, limiter }: VirtualClockOptions) {
     this.#speed = speed;
     this.#wall = wall;
-    this.#turnstile = turnstile;
+    this.#limiter = limiter;
     this.#startMs = startMs;
     this.#nowMs = startMs;
     this.#wallStartMs = wall.now();
@@ -61,7 +74,7 @@ class FastClock implements VirtualClock {
 
   after(delayMs: number, wake: () => void): () => void {
     const timer = { dueMs: this.#nowMs + Math.max(0, delayMs), wake };
-    // What is never due must not draw the time after it.
+    // An infinite delay never fires and must not advance the clock.
     if (!Number.isFinite(timer.dueMs)) return () => {};
     this.#timers.add(timer);
     this.#plan();
@@ -72,12 +85,12 @@ class FastClock implements VirtualClock {
 
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.#held++;
-    this.#turnstile?.enter();
+    this.#limiter?.enter();
     try {
       return await work();
     } finally {
       this.#held--;
-      this.#turnstile?.leave();
+      this.#limiter?.leave();
       this.#plan();
     }
   }
@@ -103,15 +116,15 @@ class FastClock implements VirtualClock {
     return this.#wallStartMs + (dueMs - this.#startMs) / this.#speed - this.#wall.now();
   }
 
-  #step(isAdmitted = this.#turnstile?.isOpen ?? true): void {
+  #step(isAdmitted = this.#limiter?.isOpen ?? true): void {
     this.#cancelStep = undefined;
     const next = this.#held === 0 ? this.#next() : undefined;
     if (!next) return;
     if (!isAdmitted) {
-      this.#cancelStep = this.#turnstile?.wait(() => this.#step(true));
+      this.#cancelStep = this.#limiter?.wait(() => this.#step(true));
       return;
     }
-    // It is not when the one that this step was planned for was cancelled, or is very far.
+    // False if the timer of this step was cancelled, or is further away than one wait.
     if (this.#waitMs(next) <= 0) {
       this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
@@ -121,8 +134,8 @@ class FastClock implements VirtualClock {
   }
 }
 
-/** The wall's time; waits may be longer than its timers can be. */
-function wallTime(wall: Clock): VirtualClock {
+/** Real time, with delays longer than Node's timers allow. */
+function makeRealTimeClock(wall: Clock): VirtualClock {
   function after(delayMs: number, wake: () => void): () => void {
     if (delayMs <= longestWaitMs) return wall.after(delayMs, wake);
     let cancel = wall.after(longestWaitMs, () => {
@@ -133,7 +146,7 @@ function wallTime(wall: Clock): VirtualClock {
   return { now: () => wall.now(), after, hold: (work) => work() };
 }
 
-/** Makes the clock of one TV, which begins to run at once. */
+/** Makes the clock of one TV. It starts at once. */
 export function makeVirtualClock(options: VirtualClockOptions): VirtualClock {
-  return options.speed === 1 ? wallTime(options.wall) : new FastClock(options);
+  return options.speed === 1 ? makeRealTimeClock(options.wall) : new FastClock(options);
 }

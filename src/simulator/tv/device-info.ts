@@ -3,18 +3,21 @@ import type { Random } from '../../domain/clock.ts';
 
 export type DeviceInfoInput = CallInput<'registerDevice'>['body']['deviceInfo'];
 
-const usualModel: DeviceInfoInput = {
+const defaultModel: DeviceInfoInput = {
   manufacturer: 'signage-kit',
   model: 'simulated TV',
   osVersion: '1.0',
   appVersion: '1.0.0',
 };
 
-/** What the TV with this number says of itself, if it is of such a model; its addresses are nobody's (locally administered; RFC 5737). */
+/**
+ * Returns the device info of the TV with this number, based on a model. Its addresses are reserved:
+ * a locally administered MAC address and an IP address from RFC 5737.
+ */
 export function simulatedDeviceInfo(
   number: number,
   random: Random,
-  model = usualModel,
+  model = defaultModel,
 ): DeviceInfoInput {
   const tail = Buffer.from(random(2)).toString('hex').toUpperCase();
   return {

@@ -17,95 +17,99 @@ import { makeVirtualClock, type VirtualClock } from '../time/virtual-clock.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import { type RecordingTransport, replyOf } from './recording-transport.ts';
 
-/** What the TVs of a fleet share. */
+/** What all TVs of a fleet share. */
 export interface FleetContext {
   url: string;
+  /** Real time. */
   wall: Clock;
   /** See `VirtualClockOptions`. */
   speed: number;
   startMs: number;
-  turnstile: ConcurrencyLimiter;
-  /** How often each changes its key; never if left out. */
+  limiter: ConcurrencyLimiter;
+  /** Interval of key rotation; `undefined` for never. */
   rotateEveryMs: number | undefined;
-  /** What all chance of the run follows from. */
+  /** Seed of all randomness in the run. */
   seed: string;
   rules: readonly Rule[];
-  wire: RecordingTransport;
-  desk: PairingCodeProvider;
+  transport: RecordingTransport;
+  codeProvider: PairingCodeProvider;
   ledger: FleetLedger;
-  tally: FleetCounters;
+  counters: FleetCounters;
 }
 
-/** Long, for a request may wait for one of the connections that all TVs share. */
+/** Generous, because a request may wait for one of the shared connections. */
 const requestTimeoutMs = 120_000;
 
-/** The set that a player is built into: its clock, network, power and memory, and what goes wrong with them. */
+/**
+ * The hardware around a player: its clock, network, power and memory, with the faults injected into
+ * them.
+ */
 export class SimulatedDevice {
   readonly clock: VirtualClock;
-  /** As the TV has it, which may be wrong. */
-  readonly shownClock: SkewedClock;
+  /** The clock that the player sees, which may be wrong. */
+  readonly skewedClock: SkewedClock;
   readonly power = new Power();
   readonly memory: TvMemory;
-  /** The way to the service, faults and all. */
+  /** Client of the service, over the faulty network. */
   readonly client: RuntimeClient;
   readonly #outage = new Outage();
   readonly #shared: FleetContext;
   readonly #number: number;
 
-  /** `state` is what the TV kept of an earlier run. */
+  /** `state` is the saved state of an earlier run. */
   constructor(shared: FleetContext, number: number, state: PlayerState | undefined) {
-    const { wall, speed, startMs, turnstile } = shared;
+    const { wall, speed, startMs, limiter } = shared;
     this.#shared = shared;
     this.#number = number;
-    this.clock = makeVirtualClock({ speed, startMs, wall, turnstile });
-    this.shownClock = new SkewedClock(this.clock);
+    this.clock = makeVirtualClock({ speed, startMs, wall, limiter });
+    this.skewedClock = new SkewedClock(this.clock);
     this.memory = new TvMemory(this.power, state);
     this.client = this.#clientOver(this.#makeLink());
   }
 
-  /** Chance for one purpose. */
-  chanceFor(purpose: string): SeededRandom {
+  /** Returns the random sequence for one purpose. */
+  randomFor(purpose: string): SeededRandom {
     return new SeededRandom(`${this.#shared.seed}/tv ${this.#number}/${purpose}`);
   }
 
-  /** Lets happen to it from now on what the rules have for it. Returns how to stop. */
-  startTroubles(): () => void {
-    const { wire, desk, tally, rules } = this.#shared;
+  /** Starts the faults of the rules. Returns a function that stops them. */
+  startFaults(): () => void {
+    const { transport, codeProvider, counters, rules } = this.#shared;
     if (rules.length === 0) return () => {};
-    const troubled: FaultyTv = {
+    const faultyTv: FaultyTv = {
       clock: this.clock,
-      shownClock: this.shownClock,
+      skewedClock: this.skewedClock,
       power: this.power,
       memory: this.memory,
       outage: this.#outage,
-      chanceFor: (purpose) => this.chanceFor(purpose),
-      revoke: desk.revoke,
+      randomFor: (purpose) => this.randomFor(purpose),
+      revoke: codeProvider.revoke,
       clientWith: (apiKey) =>
-        this.#clientOver(async (url, parts) => replyOf(await wire.send(url, parts))).withKey(
+        this.#clientOver(async (url, parts) => replyOf(await transport.send(url, parts))).withKey(
           apiKey,
         ),
-      onFault: (rule) => tally.fault(rule),
-      onFailure: (error) => tally.fail(error),
+      onFault: (rule) => counters.fault(rule),
+      onFailure: (error) => counters.fail(error),
     };
-    return startLifeFaults(troubled, rules);
+    return startLifeFaults(faultyTv, rules);
   }
 
   #makeLink(): Requester {
-    const { wire, tally } = this.#shared;
+    const { transport, counters } = this.#shared;
     const rules = this.#shared.rules.filter(isLinkFault);
-    const chance = rules.length > 0 ? this.chanceFor('link') : undefined;
+    const random = rules.length > 0 ? this.randomFor('link') : undefined;
     return makeFaultyLink({
-      wire,
+      transport,
       clock: this.clock,
       power: this.power,
       outage: this.#outage,
-      chance,
+      random,
       rules,
-      tally,
+      counters,
     });
   }
 
-  /** Time-outs count the wall's time: a fast TV would not wait for any answer. */
+  /** Timeouts use real time: by its own clock, a fast TV would not wait for any response. */
   #clientOver(requester: Requester): RuntimeClient {
     const { url, wall } = this.#shared;
     const options = { url, clock: wall, timeoutMs: requestTimeoutMs, retry: { attempts: 1 } };

@@ -1,7 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { RuntimeOperation } from '../player/observer.ts';
 
-/** How long answers took, in milliseconds from sending the request to the last byte. */
+/** Response times, in milliseconds from sending the request to the last byte. */
 export interface Latencies {
   p50Ms: number;
   p95Ms: number;
@@ -9,25 +9,25 @@ export interface Latencies {
   maxMs: number;
 }
 
-/** What TVs asked one endpoint, and what became of it. */
+/** Requests to one endpoint, with their response times. */
 export interface EndpointTraffic extends Latencies {
   operation: RuntimeOperation;
   requests: number;
-  /** How many answers had each status; `none` counts the requests that got no answer. */
+  /** Number of responses by status. `none` counts requests without a response. */
   answers: Record<string, number>;
 }
 
-const none: Latencies = { p50Ms: 0, p95Ms: 0, p99Ms: 0, maxMs: 0 };
-const microseconds = 1000;
+const noLatencies: Latencies = { p50Ms: 0, p95Ms: 0, p99Ms: 0, maxMs: 0 };
+const microsecondsPerMs = 1000;
 
-/** 2 figures: a latency is told to about one part in a hundred, in a few kilobytes. */
+/** Two significant figures: an error of about 1 % in a few kilobytes of memory. */
 const makeTimes = () =>
-  createHistogram({ lowest: 1, highest: 600 * 1000 * microseconds, figures: 2 });
+  createHistogram({ lowest: 1, highest: 600 * 1000 * microsecondsPerMs, figures: 2 });
 
 function latencies(times: RecordableHistogram): Latencies {
-  if (times.count === 0) return none;
-  const ms = (percentile: number) => times.percentile(percentile) / microseconds;
-  return { p50Ms: ms(50), p95Ms: ms(95), p99Ms: ms(99), maxMs: times.max / microseconds };
+  if (times.count === 0) return noLatencies;
+  const ms = (percentile: number) => times.percentile(percentile) / microsecondsPerMs;
+  return { p50Ms: ms(50), p95Ms: ms(95), p99Ms: ms(99), maxMs: times.max / microsecondsPerMs };
 }
 
 interface Endpoint {
@@ -36,13 +36,13 @@ interface Endpoint {
   requests: number;
 }
 
-/** Counts what goes over the wire. */
+/** Records requests and response times by endpoint. */
 export class LatencyRecorder {
   readonly #endpoints = new Map<RuntimeOperation, Endpoint>();
   readonly #all = makeTimes();
   #requests = 0;
 
-  /** One request is over; `status` is `undefined` when there was no answer. */
+  /** Records one request. `status` is `undefined` if there was no response. */
   add(operation: RuntimeOperation, status: number | undefined, tookMs: number): void {
     const endpoint = this.#endpoint(operation);
     const answer = status === undefined ? 'none' : String(status);
@@ -50,7 +50,7 @@ export class LatencyRecorder {
     endpoint.requests++;
     this.#requests++;
     if (status === undefined) return;
-    const tookUs = Math.max(1, Math.round(tookMs * microseconds));
+    const tookUs = Math.max(1, Math.round(tookMs * microsecondsPerMs));
     endpoint.times.record(tookUs);
     this.#all.record(tookUs);
   }
@@ -59,7 +59,7 @@ export class LatencyRecorder {
     return this.#requests;
   }
 
-  /** Of all endpoints together. */
+  /** Response times across all endpoints. */
   get latencies(): Latencies {
     return latencies(this.#all);
   }
@@ -76,10 +76,10 @@ export class LatencyRecorder {
   }
 
   #endpoint(operation: RuntimeOperation): Endpoint {
-    const known = this.#endpoints.get(operation);
-    if (known) return known;
-    const made = { times: makeTimes(), answers: new Map<string, number>(), requests: 0 };
-    this.#endpoints.set(operation, made);
-    return made;
+    const existing = this.#endpoints.get(operation);
+    if (existing) return existing;
+    const created = { times: makeTimes(), answers: new Map<string, number>(), requests: 0 };
+    this.#endpoints.set(operation, created);
+    return created;
   }
 }

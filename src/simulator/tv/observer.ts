@@ -12,10 +12,10 @@ import type { FleetLedger } from '../verify/ledger.ts';
 const queuedIn = (state: PlayerState | undefined) =>
   (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
-/** Keeps one TV's part of the fleet's tally, by what its player tells. */
+/** Updates the fleet's counters with what one player reports. */
 export class DeviceObserver implements PlayerObserver {
-  readonly #tally: FleetCounters;
-  readonly #desk: PairingCodeProvider;
+  readonly #counters: FleetCounters;
+  readonly #codeProvider: PairingCodeProvider;
   readonly #ledger: FleetLedger;
   readonly #number: number;
   #deviceId: string | undefined;
@@ -25,20 +25,23 @@ export class DeviceObserver implements PlayerObserver {
 
   constructor(
     {
-      tally,
-      desk,
+      counters,
+      codeProvider,
       ledger,
-    }: { tally: FleetCounters; desk: PairingCodeProvider; ledger: FleetLedger },
+    }: { counters: FleetCounters; codeProvider: PairingCodeProvider; ledger: FleetLedger },
     number: number,
   ) {
-    this.#tally = tally;
-    this.#desk = desk;
+    this.#counters = counters;
+    this.#codeProvider = codeProvider;
     this.#ledger = ledger;
     this.#number = number;
-    tally.move(undefined, 'off');
+    counters.move(undefined, 'off');
   }
 
-  /** It is on again, and knows what it had saved: events may have been forgotten, or acknowledged ones be remembered. */
+  /**
+   * The TV is switched on with its saved state. Events since the last save are lost, and
+   * acknowledged events may be queued again.
+   */
   switchedOn(state: PlayerState | undefined): void {
     this.#deviceId = state?.binding?.deviceId;
     this.#setQueued(queuedIn(state));
@@ -50,12 +53,12 @@ export class DeviceObserver implements PlayerObserver {
   }
 
   noteBound(): void {
-    if (!this.#wasBound) this.#tally.bound++;
+    if (!this.#wasBound) this.#counters.bound++;
     this.#wasBound = true;
   }
 
   onEvent(): void {
-    this.#tally.made++;
+    this.#counters.made++;
     this.#setQueued(this.#queued + 1);
   }
 
@@ -63,8 +66,8 @@ export class DeviceObserver implements PlayerObserver {
     this.#setQueued(this.#queued - events.length);
   }
 
-  onDropped(events: readonly unknown[], why: DropReason): void {
-    this.#tally.drop(why, events.length);
+  onDropped(events: readonly unknown[], reason: DropReason): void {
+    this.#counters.drop(reason, events.length);
     this.#setQueued(this.#queued - events.length);
   }
 
@@ -75,44 +78,44 @@ export class DeviceObserver implements PlayerObserver {
   onBound({ deviceId, screenId }: { deviceId: string; screenId: string }): void {
     this.#deviceId = deviceId;
     this.noteBound();
-    this.#desk.bound(this.#number, screenId);
+    this.#codeProvider.bound(this.#number, screenId);
   }
 
   onRotated(): void {
-    this.#tally.rotations++;
+    this.#counters.rotations++;
   }
 
   onFallBack(): void {
-    this.#tally.fallBacks++;
+    this.#counters.fallBacks++;
   }
 
-  /** Whoever changes its key must never be left without one, unless somebody took it away. */
-  onUnpaired(why: UnpairedReason): void {
+  /** A TV that rotates its key must never be locked out, unless it was revoked. */
+  onUnpaired(reason: UnpairedReason): void {
     const device = this.#ledger.ofDevice(this.#deviceId ?? '');
     if (
       !device ||
       device.keys.size < 2 ||
       device.isBeingRevoked ||
-      (why !== 'revoked' && why !== 'invalid')
+      (reason !== 'revoked' && reason !== 'invalid')
     )
       return;
     this.#ledger.findings.add(
       'locked_out',
-      `The TV of the device ${device.deviceId} has no key that works, and nobody has revoked it.`,
+      `The TV of the device ${device.deviceId} has no working key, although it was not revoked.`,
     );
   }
 
   onFailure(error: unknown): void {
-    this.#tally.fail(error);
+    this.#counters.fail(error);
   }
 
   #setQueued(queued: number): void {
-    this.#tally.queued += queued - this.#queued;
+    this.#counters.queued += queued - this.#queued;
     this.#queued = queued;
   }
 
   #move(to: TvPhase): void {
-    this.#tally.move(this.#phase, to);
+    this.#counters.move(this.#phase, to);
     this.#phase = to;
   }
 }

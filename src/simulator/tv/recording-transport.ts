@@ -1,25 +1,25 @@
 import { asObject } from '../../client/problem.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
 import type { RuntimeOperation } from '../player/observer.ts';
-import type { DeviceLedger, TryEnd } from '../verify/device-ledger.ts';
+import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import type { LatencyRecorder } from './latency.ts';
 
-/** An answer as it came, read to its end. */
+/** A complete response. */
 export interface RecordedAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
 }
 
-async function* wholeOf(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** An answer as a client takes it, from its bytes or from what is left of them. */
+/** Converts a recorded response for the client, with its complete body or with a truncated one. */
 export function replyOf(
   { status, headers, bytes }: RecordedAnswer,
-  body: AsyncIterable<Buffer> = wholeOf(bytes),
+  body: AsyncIterable<Buffer> = singleChunk(bytes),
 ): Awaited<ReturnType<Requester>> {
   return { statusCode: status, headers, body };
 }
@@ -28,7 +28,7 @@ export interface RecordingTransportOptions {
   requester: Requester;
   traffic: LatencyRecorder;
   ledger: FleetLedger;
-  /** Milliseconds that only go forward, with their fractions. */
+  /** Monotonic clock, in fractional milliseconds. */
   stopwatch: () => number;
 }
 
@@ -40,7 +40,7 @@ const operations: Readonly<Record<string, RuntimeOperation>> = {
   rotate: 'rotateDeviceKey',
 };
 
-/** Which call of a TV a request is; `undefined` for what is none. */
+/** Returns the operation of a TV's request; `undefined` for any other request. */
 export function operationOf(url: string): RuntimeOperation | undefined {
   return operations[
     /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/.exec(
@@ -55,15 +55,18 @@ async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Nothing is stored by what is answered so; of a 5xx nobody knows, for a proxy may have said it. */
-function endOf(status: number | undefined): TryEnd {
+/**
+ * Classifies a response to a batch. After a 5xx the outcome is unknown, because a proxy may have
+ * answered.
+ */
+function outcomeOf(status: number | undefined): AttemptOutcome {
   if (status === 202) return 'acknowledged';
   return status !== undefined && status < 500 ? 'refused' : 'unknown';
 }
 
 /**
- * The last thing that requests of TVs pass before they leave, and the first that sees the answers: it keeps the books of what the service really
- * said. What faults do to requests and answers, they do before and after it.
+ * The transport next to the network, behind all injected faults. It records in the ledger what the
+ * service really answered.
  */
 export class RecordingTransport {
   readonly #options: RecordingTransportOptions;
@@ -94,7 +97,7 @@ export class RecordingTransport {
       return answer;
     } finally {
       if (operation) traffic.add(operation, answer?.status, stopwatch() - startedAt);
-      settle?.(endOf(answer?.status));
+      settle?.(outcomeOf(answer?.status));
       if (device && batch && answer?.status === 202) this.#checkCount(device, batch.length, answer);
     }
   }
@@ -104,8 +107,11 @@ export class RecordingTransport {
     const { deviceId, screenId, apiKey } = asObject(bytes.toString('utf8')) ?? {};
     const texts = [pairingCode, deviceId, screenId, apiKey];
     if (!texts.every((text) => typeof text === 'string')) return;
-    const [code, ...ids] = texts as [string, string, string, string];
-    this.#options.ledger.registered(code, { deviceId: ids[0], screenId: ids[1], apiKey: ids[2] });
+    this.#options.ledger.registered(pairingCode as string, {
+      deviceId: deviceId as string,
+      screenId: screenId as string,
+      apiKey: apiKey as string,
+    });
   }
 
   #rotated(device: DeviceLedger, { bytes }: RecordedAnswer): void {
@@ -114,18 +120,18 @@ export class RecordingTransport {
   }
 
   /**
-   * Each answer to a key whose revocation was confirmed before must say so; a service in trouble may say that instead, and one that was replaced
-   * long before may be forgotten.
+   * After a confirmed revocation, every response must be a 401 that says so. Allowed exceptions: a
+   * 5xx, and `device_key_invalid` for a key that was replaced earlier.
    */
   #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: RecordedAnswer): void {
     const { deviceId } = device;
     const { code } = asObject(bytes.toString('utf8')) ?? {};
     if (status >= 500 || (status === 401 && code === 'device_key_revoked')) return;
     if (status === 401 && code === 'device_key_invalid' && device.isReplaced(key)) return;
-    const said = typeof code === 'string' ? `${status} ${code}` : `${status}`;
+    const answered = typeof code === 'string' ? `${status} ${code}` : `${status}`;
     this.#options.ledger.findings.add(
       'revoked_key_accepted',
-      `The revoked key of the device ${deviceId} was answered ${said}.`,
+      `The service answered ${answered} to the revoked key of the device ${deviceId}.`,
     );
   }
 
@@ -134,7 +140,7 @@ export class RecordingTransport {
     if (received === sent) return;
     this.#options.ledger.findings.add(
       'received_differs',
-      `The device ${deviceId} sent ${sent} events, and ${received} were acknowledged.`,
+      `The device ${deviceId} sent ${sent} events, but ${received} were acknowledged.`,
     );
   }
 }

@@ -8,23 +8,24 @@ import type { DeviceInfoInput } from './device-info.ts';
 import { DeviceObserver } from './observer.ts';
 
 export interface FleetTvOptions {
-  /** From 0 on. */
+  /** Number in the fleet, from 0. */
   number: number;
   deviceInfo: DeviceInfoInput;
-  /** How long after the others it is switched on, and how long it lives from then on: by its own time, in milliseconds. */
+  /** Delay until the TV is switched on, by its own clock, in milliseconds. */
   delayMs: number;
+  /** Life from then on, by its own clock, in milliseconds. */
   lifeMs: number;
-  /** What it kept of an earlier run. */
+  /** Saved state of an earlier run. */
   state?: PlayerState | undefined;
 }
 
-/** One TV of a fleet, from when it is switched on to its end, with all the power cuts in between. */
+/** One TV of a fleet, from switching it on to its end, with all power cuts in between. */
 export class FleetTv {
   readonly #shared: FleetContext;
   readonly #options: FleetTvOptions;
-  readonly #set: SimulatedDevice;
-  readonly #account: DeviceObserver;
-  readonly #chance: SeededRandom;
+  readonly #device: SimulatedDevice;
+  readonly #observer: DeviceObserver;
+  readonly #random: SeededRandom;
   readonly #ending = new AbortController();
   #player: Player | undefined;
   #onSinceMs = Number.POSITIVE_INFINITY;
@@ -33,85 +34,93 @@ export class FleetTv {
     const { number, state } = options;
     this.#shared = shared;
     this.#options = options;
-    this.#set = new SimulatedDevice(shared, number, state);
-    this.#account = new DeviceObserver(shared, number);
-    this.#chance = this.#set.chanceFor('player');
+    this.#device = new SimulatedDevice(shared, number, state);
+    this.#observer = new DeviceObserver(shared, number);
+    this.#random = this.#device.randomFor('player');
     if (!state?.binding) return;
     shared.ledger.resumed(
       state.binding,
       state.batch ? [state.batch.idempotencyKey] : [],
       state.formerKey?.apiKey,
     );
-    this.#account.noteBound();
+    this.#observer.noteBound();
   }
 
-  /** What it would still know after a power cut now. */
+  /** The saved state, which survives a power cut. */
   get state(): PlayerState | undefined {
-    return this.#set.memory.state;
+    return this.#device.memory.state;
   }
 
-  /** How much of its time has gone by since it was switched on. */
+  /** Simulated time since the TV was switched on, in milliseconds. */
   get livedMs(): number {
-    return Math.max(0, this.#set.clock.now() - this.#onSinceMs);
+    return Math.max(0, this.#device.clock.now() - this.#onSinceMs);
   }
 
-  /** Lives: is switched on, is a TV, and ends in good order after its time or when `retire` is called. Throws what the code desk throws. */
+  /**
+   * Switches the TV on and runs it until its life ends or `retire` is called. Throws the errors of
+   * the code provider.
+   */
   async live(): Promise<void> {
     const { delayMs, lifeMs } = this.#options;
-    const cancelEnd = this.#set.clock.after(delayMs + lifeMs, () => this.retire());
-    if (delayMs > 0) await pause(this.#set.clock, delayMs, this.#ending.signal);
-    this.#onSinceMs = this.#set.clock.now();
-    const stopTroubles = this.#set.startTroubles();
-    this.#ending.signal.addEventListener('abort', stopTroubles, { once: true });
+    const cancelEnd = this.#device.clock.after(delayMs + lifeMs, () => this.retire());
+    if (delayMs > 0) await pause(this.#device.clock, delayMs, this.#ending.signal);
+    this.#onSinceMs = this.#device.clock.now();
+    const stopFaults = this.#device.startFaults();
+    this.#ending.signal.addEventListener('abort', stopFaults, { once: true });
     try {
-      await this.#liveOn();
+      await this.#runUntilRetired();
     } finally {
-      stopTroubles();
+      stopFaults();
       cancelEnd();
     }
   }
 
-  /** Asks it to end in good order. */
+  /** Requests an orderly stop. */
   retire(): void {
-    this.#set.power.spare();
+    this.#device.power.cancelCut();
     this.#player?.stop();
     this.#ending.abort();
   }
 
-  /** Takes its power away, for good. */
+  /** Cuts the power for good. */
   kill(): void {
-    this.#set.power.cut('now', 0);
+    this.#device.power.cut('now', 0);
     this.#ending.abort();
   }
 
-  /** From one power cut to the next. */
-  async #liveOn(): Promise<void> {
-    const { clock, power } = this.#set;
+  /** Restarts the player after each power cut. */
+  async #runUntilRetired(): Promise<void> {
+    const { clock, power } = this.#device;
     while (!this.#ending.signal.aborted) {
       power.restore();
-      const end = await this.#beOn();
-      if (end.reason === 'unpaired') this.#shared.tally.giveUp(end.error);
+      const end = await this.#runPlayer();
+      if (end.reason === 'unpaired') this.#shared.counters.giveUp(end.error);
       if (end.reason !== 'aborted') return;
       await pause(clock, power.offMs, this.#ending.signal);
     }
   }
 
-  async #beOn(): Promise<PlayerEnd> {
-    const { desk, speed, rotateEveryMs } = this.#shared;
+  async #runPlayer(): Promise<PlayerEnd> {
+    const { codeProvider, speed, rotateEveryMs } = this.#shared;
     const { number, deviceInfo } = this.#options;
-    const { clock, shownClock, client, memory, power } = this.#set;
-    this.#account.switchedOn(memory.state);
+    const { clock, skewedClock, client, memory, power } = this.#device;
+    this.#observer.switchedOn(memory.state);
     this.#player = new Player({
-      ...{ client, deviceInfo, memory, clock: shownClock, speed, rotateEveryMs },
-      random: (length) => this.#chance.bytes(length),
-      nextCode: (why) => clock.hold(() => desk.codeFor(number, why)),
-      observer: this.#account,
+      client,
+      deviceInfo,
+      memory,
+      clock: skewedClock,
+      speed,
+      rotateEveryMs,
+      random: (length) => this.#random.bytes(length),
+      nextCode: (why) => clock.hold(() => codeProvider.codeFor(number, why)),
+      observer: this.#observer,
     });
     try {
       return await this.#player.run(power.signal);
     } finally {
       this.#player = undefined;
-      this.#account.switchedOff();
+      this.#observer.switchedOff();
     }
   }
 }

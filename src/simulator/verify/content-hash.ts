@@ -1,42 +1,45 @@
 import { hash } from 'node:crypto';
 
 const hashBytes = 6;
-const firstCapacity = 16;
-const nothing = new Float64Array(0);
+const initialCapacity = 16;
+const emptyHashes = new Float64Array(0);
 
-/** A value with its members in one order, for stores may change it. */
-function ordered(value: unknown): unknown {
+/** Sorts the members of all objects, because stores may reorder them. */
+function sortMembers(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(ordered);
+  if (Array.isArray(value)) return value.map(sortMembers);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return members.map(([name, inner]) => [name, ordered(inner)]);
+  return members.map(([name, inner]) => [name, sortMembers(inner)]);
 }
 
-/** What stands for an event's content: 48 bits, in which no two of the thousands of events of one TV will meet. */
+/**
+ * Returns a 48-bit hash of an event's content. Collisions among the thousands of events of
+ * one TV are negligible.
+ */
 export function contentHash(event: object): number {
-  return hash('sha256', JSON.stringify(ordered(event)), 'buffer').readUIntBE(0, hashBytes);
+  return hash('sha256', JSON.stringify(sortMembers(event)), 'buffer').readUIntBE(0, hashBytes);
 }
 
-/** Many hashes in little room: millions of events are compared at the end of a run. */
+/** A compact list of hashes: a run compares millions of events. */
 export class HashList {
-  #hashes = nothing;
+  #hashes = emptyHashes;
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  add(one: number): void {
+  add(hashValue: number): void {
     if (this.#length === this.#hashes.length) {
-      const larger = new Float64Array(Math.max(firstCapacity, this.#length * 2));
+      const larger = new Float64Array(Math.max(initialCapacity, this.#length * 2));
       larger.set(this.#hashes);
       this.#hashes = larger;
     }
-    this.#hashes[this.#length++] = one;
+    this.#hashes[this.#length++] = hashValue;
   }
 
-  addAll(many: readonly number[]): void {
-    for (const one of many) this.add(one);
+  addAll(hashes: readonly number[]): void {
+    for (const hashValue of hashes) this.add(hashValue);
   }
 
   values(): Iterable<number> {

@@ -1,41 +1,51 @@
 import { contentHash, HashList } from './content-hash.ts';
 
-/** How one try of sending a batch ended: with 202, with an answer that says that nothing was stored, or so that nobody knows. */
-export type TryEnd = 'acknowledged' | 'refused' | 'unknown';
+/**
+ * The outcome of one attempt to send a batch: acknowledged with 202, rejected without storing
+ * anything, or unknown.
+ */
+export type AttemptOutcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** What comparing one device came to, in events. */
+/** The result of comparing one device, in events. */
 export interface DeviceBalance {
   acknowledged: number;
   stored: number;
-  /** Acknowledged and not stored. */
+  /** Acknowledged but not stored. */
   lost: number;
-  /** Stored more often than they were sent under different keys. */
+  /** Stored more often than sent under different idempotency keys. */
   duplicated: number;
-  /** Stored, and never sent or refused each time. */
+  /** Stored, although never sent or always rejected. */
   strange: number;
 }
 
-/** A batch that is not acknowledged; with a key it may be there once, without one as often as nobody knows. */
+/** A batch not acknowledged yet. It may have been stored. */
 interface OpenBatch {
   hashes: readonly number[];
-  underWay: number;
+  /** Number of attempts in flight. */
+  inFlight: number;
+  /** Number of attempts with an unknown outcome. */
   unknown: number;
 }
 
-/** A TV settles a batch before it sends the next, so that a repeat follows soon after. */
+/**
+ * A few keys are enough: a TV settles one batch before it sends the next, so repeats follow soon.
+ */
 const rememberedKeys = 4;
 
-/** What the service was sent under one device's key, and what it said of it. */
+/** Records what was sent under the keys of one device, and how the service answered. */
 export class DeviceLedger {
   readonly deviceId: string;
   readonly screenId: string;
-  /** Set once somebody asks for its revocation, and once the service has confirmed that. */
+  /** Set when its revocation is requested. */
   isBeingRevoked = false;
+  /** Set when the service has confirmed the revocation. */
   isRevoked = false;
-  /** All its keys, in the order in which they were given out, and whether each has passed at the service. */
+  /** All issued keys in order of issue, and whether the service has accepted each. */
   readonly keys = new Map<string, boolean>();
   readonly #acknowledged = new HashList();
-  /** What may be there or not: of batches that an earlier run began to send. */
+  /**
+   * Hashes of events that may or may not be stored: of batches that an earlier run began to send.
+   */
   readonly #optional: number[] = [];
   readonly #open = new Map<string, OpenBatch>();
   readonly #settledKeys: string[] = [];
@@ -49,7 +59,7 @@ export class DeviceLedger {
     this.#carriedKeys = carriedKeys;
   }
 
-  /** Whether another key was given out after this one. */
+  /** Whether a later key was issued. */
   isReplaced(apiKey: string): boolean {
     return [...this.keys.keys()].at(-1) !== apiKey;
   }
@@ -58,13 +68,13 @@ export class DeviceLedger {
     return this.#acknowledged.length;
   }
 
-  /** Batches that went out again, each time counted. */
+  /** Number of repeated batches, each repeat counted. */
   get repeats(): number {
     return this.#repeats;
   }
 
-  /** Notes that a batch goes out; the answer is to be called with how that ended. */
-  sending(key: string | undefined, events: readonly object[]): (end: TryEnd) => void {
+  /** Records that a batch is sent. Call the returned function with the outcome. */
+  sending(key: string | undefined, events: readonly object[]): (end: AttemptOutcome) => void {
     const name = key ?? `keyless ${++this.#keyless}`;
     if (this.#settledKeys.includes(name)) {
       this.#repeats++;
@@ -72,15 +82,15 @@ export class DeviceLedger {
     }
     const known = this.#open.get(name);
     if (known) this.#repeats++;
-    const batch = known ?? { hashes: events.map(contentHash), underWay: 0, unknown: 0 };
+    const batch = known ?? { hashes: events.map(contentHash), inFlight: 0, unknown: 0 };
     this.#open.set(name, batch);
-    batch.underWay++;
+    batch.inFlight++;
     return (end) => this.#ended(name, batch, end);
   }
 
-  #ended(name: string, batch: OpenBatch, end: TryEnd): void {
-    batch.underWay--;
-    // A copy of the same batch was acknowledged meanwhile.
+  #ended(name: string, batch: OpenBatch, end: AttemptOutcome): void {
+    batch.inFlight--;
+    // Another attempt of the same batch was acknowledged meanwhile.
     if (this.#settledKeys.includes(name)) return;
     if (end === 'unknown') batch.unknown++;
     if (end === 'acknowledged') {
@@ -89,24 +99,27 @@ export class DeviceLedger {
       this.#settledKeys.push(name);
       if (this.#settledKeys.length > rememberedKeys) this.#settledKeys.shift();
     }
-    const isOver = end === 'acknowledged' || (batch.underWay === 0 && batch.unknown === 0);
+    const isOver = end === 'acknowledged' || (batch.inFlight === 0 && batch.unknown === 0);
     if (isOver) this.#open.delete(name);
   }
 
-  /** Compares with the hashes of all events that the service has of this device. */
+  /** Compares with the hashes of all stored events of this device. */
   balance(stored: HashList): DeviceBalance {
-    const accounts = new Map<number, { promised: number; possible: number; found: number }>();
-    const note = (hashes: Iterable<number>, member: 'promised' | 'possible' | 'found') => {
+    const countsByHash = new Map<
+      number,
+      { acknowledged: number; optional: number; stored: number }
+    >();
+    const note = (hashes: Iterable<number>, member: 'acknowledged' | 'optional' | 'stored') => {
       for (const hash of hashes) {
-        const account = accounts.get(hash) ?? { promised: 0, possible: 0, found: 0 };
-        account[member]++;
-        accounts.set(hash, account);
+        const counts = countsByHash.get(hash) ?? { acknowledged: 0, optional: 0, stored: 0 };
+        counts[member]++;
+        countsByHash.set(hash, counts);
       }
     };
-    note(this.#acknowledged.values(), 'promised');
-    note(this.#optional, 'possible');
-    for (const { hashes } of this.#open.values()) note(hashes, 'possible');
-    note(stored.values(), 'found');
+    note(this.#acknowledged.values(), 'acknowledged');
+    note(this.#optional, 'optional');
+    for (const { hashes } of this.#open.values()) note(hashes, 'optional');
+    note(stored.values(), 'stored');
     const balance = {
       acknowledged: this.#acknowledged.length,
       stored: stored.length,
@@ -114,10 +127,10 @@ export class DeviceLedger {
       duplicated: 0,
       strange: 0,
     };
-    for (const { promised, possible, found } of accounts.values()) {
-      balance.lost += Math.max(0, promised - found);
-      const excess = Math.max(0, found - promised - possible);
-      balance[promised + possible > 0 ? 'duplicated' : 'strange'] += excess;
+    for (const { acknowledged, optional, stored } of countsByHash.values()) {
+      balance.lost += Math.max(0, acknowledged - stored);
+      const excess = Math.max(0, stored - acknowledged - optional);
+      balance[acknowledged + optional > 0 ? 'duplicated' : 'strange'] += excess;
     }
     return balance;
   }

@@ -5,35 +5,38 @@ import { forEachBounded } from '../time/bounded.ts';
 import type { DeviceLedger } from './device-ledger.ts';
 import type { FleetLedger } from './ledger.ts';
 
-/** What looking at the keys of TVs came to. */
+/** The result of checking the keys of all TVs. */
 export interface KeyBalance {
-  /** TVs that have a key, and whose device nobody has revoked. */
+  /** TVs with a key whose device was not revoked. */
   tvs: number;
-  /** Keys that were ever given out to the devices that were looked at. */
+  /** Keys ever issued to the checked devices. */
   issued: number;
-  /** Of these, so many work: one for each TV, and one more for each of `underWay`. */
+  /** Keys that work: one per TV, plus one per TV in `underWay`. */
   working: number;
-  /** TVs in the middle of a change, when two keys work: the new one was not used yet. */
+  /** TVs in the middle of a key rotation. Both of their keys work. */
   underWay: number;
 }
 
 export interface KeyCheck {
-  /** Without a key. */
+  /** A client without a key. */
   client: RuntimeClient;
   ledger: FleetLedger;
-  /** What the TVs have kept. */
+  /** The saved states of the TVs. */
   states: readonly (PlayerState | undefined)[];
-  /** Breaks it off at once: what is cleared away meanwhile has no keys. */
+  /** Aborts the check at once, because the cleanup deletes devices and their keys. */
   signal: AbortSignal;
 }
 
-/** A place where no key belongs: a good one is told so, and that is no use of it (docs/protocol.md §2.8). */
-const nowhere = '00000000-0000-0000-0000-000000000000';
-const keysAtOnce = 32;
+/**
+ * An id that no device has: the service answers `device_key_mismatch` to a working key, which does
+ * not count as a use (docs/protocol.md §2.8).
+ */
+const unusedId = '00000000-0000-0000-0000-000000000000';
+const concurrentDevices = 32;
 
 async function works({ client, signal }: KeyCheck, apiKey: string): Promise<boolean> {
   try {
-    await client.withKey(apiKey).fetchConfig(nowhere, { signal });
+    await client.withKey(apiKey).fetchConfig(unusedId, { signal });
     return true;
   } catch (error) {
     if (hasCode(error, 'device_key_mismatch')) return true;
@@ -42,32 +45,37 @@ async function works({ client, signal }: KeyCheck, apiKey: string): Promise<bool
   }
 }
 
-/** Whether the new key of a change was not used yet, as far as anybody can know: then the old one still works beside it. */
-function isUnderWay({ rotating }: PlayerState, device: DeviceLedger, own: string): boolean {
+/**
+ * Whether a rotation may be pending: the new key was not used yet, so the old one still works too.
+ */
+function isRotating({ rotating }: PlayerState, device: DeviceLedger, own: string): boolean {
   return rotating !== undefined || device.keys.get(own) === false;
 }
 
-/** What is wrong with the keys of a TV; `undefined`: nothing. */
+/** Returns what is wrong with the keys of a TV; `undefined` if nothing is. */
 function complaintOf(
   own: string,
-  isBetween: boolean,
+  isRotationPending: boolean,
   working: ReadonlySet<string>,
 ): [code: string, what: string] | undefined {
   if (!working.has(own)) return ['no_working_key', 'The key of the TV does not work'];
-  if (working.size > (isBetween ? 2 : 1))
-    return ['several_working_keys', `${working.size} keys work, where one should`];
+  if (working.size > (isRotationPending ? 2 : 1))
+    return ['several_working_keys', `${working.size} keys work instead of one`];
   return undefined;
 }
 
-/** Looks, for each TV, which of all keys that its device ever got do work; what is wrong goes to the ledger's findings. */
+/**
+ * Checks, for each device, which of the keys ever issued to it work. Adds violations to the
+ * findings of the ledger.
+ */
 export async function checkKeys(check: KeyCheck): Promise<KeyBalance> {
   const { ledger, states } = check;
   const balance: KeyBalance = { tvs: 0, issued: 0, working: 0, underWay: 0 };
-  const kept = new Map(
+  const savedStates = new Map(
     states.flatMap((state) => (state?.binding ? [[state.binding.deviceId, state] as const] : [])),
   );
-  await forEachBounded([...ledger.devices], keysAtOnce, async (device) => {
-    const state = kept.get(device.deviceId);
+  await forEachBounded([...ledger.devices], concurrentDevices, async (device) => {
+    const state = savedStates.get(device.deviceId);
     const own = state?.binding?.apiKey;
     if (!device.isRevoked && own === undefined) return;
     const working = new Set<string>();
@@ -81,9 +89,9 @@ export async function checkKeys(check: KeyCheck): Promise<KeyBalance> {
       return;
     }
     balance.tvs++;
-    const isBetween = isUnderWay(state as PlayerState, device, own as string);
-    if (isBetween && working.size === 2) balance.underWay++;
-    const complaint = complaintOf(own as string, isBetween, working);
+    const isRotationPending = isRotating(state as PlayerState, device, own as string);
+    if (isRotationPending && working.size === 2) balance.underWay++;
+    const complaint = complaintOf(own as string, isRotationPending, working);
     if (complaint) add(...complaint);
   });
   return balance;

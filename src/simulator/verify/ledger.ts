@@ -1,22 +1,26 @@
 import { DeviceLedger } from './device-ledger.ts';
 
-/** Something that the service must never do, and did. */
+/** A violation of the protocol by the service. */
 export interface Finding {
-  /** `events_lost`, `events_duplicated`, `events_strange`, `report_differs`, `code_used_twice`, `revoked_key_accepted`, `received_differs`, `no_working_key`, `several_working_keys`, `locked_out`. */
+  /**
+   * One of `events_lost`, `events_duplicated`, `events_strange`, `report_differs`,
+   * `code_used_twice`, `revoked_key_accepted`, `received_differs`, `no_working_key`,
+   * `several_working_keys`, `locked_out`.
+   */
   code: string;
-  /** How often: events, or answers. */
+  /** Number of affected events or responses. */
   count: number;
-  /** What the first of them was. */
+  /** Description of the first occurrence. */
   message: string;
 }
 
-/** Findings of a run, those of one code put together. */
+/** The findings of a run, grouped by code. */
 class Findings {
   readonly #found = new Map<string, Finding>();
 
   add(code: string, message: string, count = 1): void {
-    const known = this.#found.get(code) ?? { code, count: 0, message };
-    this.#found.set(code, { ...known, count: known.count + count });
+    const existing = this.#found.get(code) ?? { code, count: 0, message };
+    this.#found.set(code, { ...existing, count: existing.count + count });
   }
 
   list(): Finding[] {
@@ -24,34 +28,43 @@ class Findings {
   }
 }
 
-/** What one registration gave. */
+/** The result of one registration. */
 interface Registered {
   deviceId: string;
   screenId: string;
   apiKey: string;
 }
 
-/** What the service said on the wire to all TVs of a fleet, whether the TV got to hear it or not. */
+/**
+ * Records what the service answered to all TVs of a fleet, whether or not the response reached the
+ * TV.
+ */
 export class FleetLedger {
   readonly findings = new Findings();
   readonly #byDevice = new Map<string, DeviceLedger>();
   readonly #byKey = new Map<string, DeviceLedger>();
   readonly #deviceOfCode = new Map<string, string>();
 
-  /** A 201. The same device may be answered again; another one for the same code must never be. */
+  /**
+   * Records a successful registration. The service may repeat the same device, but must never bind
+   * a code to two devices.
+   */
   registered(code: string, { deviceId, screenId, apiKey }: Registered): void {
     const first = this.#deviceOfCode.get(code) ?? deviceId;
     if (first !== deviceId) {
       this.findings.add(
         'code_used_twice',
-        `One pairing code bound the device ${first}, and then the device ${deviceId}.`,
+        `One pairing code bound both the device ${first} and the device ${deviceId}.`,
       );
     }
     this.#deviceOfCode.set(code, first);
     if (!this.#byKey.has(apiKey)) this.#add(apiKey, new DeviceLedger(deviceId, screenId));
   }
 
-  /** A TV of an earlier run goes on, which may go back to its former key; `carriedKeys` are of batches that it had begun to send. */
+  /**
+   * Records a TV that continues from an earlier run. It may fall back to `formerKey`. `carriedKeys`
+   * are the idempotency keys of batches it had begun to send.
+   */
   resumed(
     { deviceId, screenId, apiKey }: Registered,
     carriedKeys: readonly string[],
@@ -62,7 +75,7 @@ export class FleetLedger {
     this.#add(apiKey, device);
   }
 
-  /** A new key in place of another; the same one may be answered again. */
+  /** Records a rotated key. The service may repeat the same one. */
   rotated(device: DeviceLedger, apiKey: string): void {
     if (!this.#byKey.has(apiKey)) this.#add(apiKey, device);
   }
@@ -75,7 +88,7 @@ export class FleetLedger {
     return this.#byDevice.get(deviceId);
   }
 
-  /** In the order in which they were bound. */
+  /** In the order in which they were first seen. */
   get devices(): Iterable<DeviceLedger> {
     return this.#byDevice.values();
   }
@@ -84,12 +97,12 @@ export class FleetLedger {
     return this.#byDevice.size;
   }
 
-  /** Events that were acknowledged, each once. */
+  /** Number of acknowledged events, each counted once. */
   get acknowledged(): number {
     return sum(this.#byDevice.values(), (device) => device.acknowledged);
   }
 
-  /** Batches that went out again. */
+  /** Number of repeated batches. */
   get repeats(): number {
     return sum(this.#byDevice.values(), (device) => device.repeats);
   }

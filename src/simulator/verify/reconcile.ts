@@ -7,24 +7,28 @@ import type { DeviceBalance } from './device-ledger.ts';
 import { checkKeys, type KeyBalance, type KeyCheck } from './key-check.ts';
 import type { Finding, FleetLedger } from './ledger.ts';
 
-/** What was acknowledged to the TVs of a fleet, against what the service has stored. */
+/** The comparison of events acknowledged to the TVs with events stored by the service. */
 export interface Reconciliation {
-  /** Whether all was compared; `skipped` where that was not asked for or there was no time, `failed` where the service would not have it. */
+  /**
+   * `compared`: complete. `skipped`: disabled, impossible without a token, or no time. `failed`:
+   * the service rejected a request.
+   */
   outcome: 'compared' | 'skipped' | 'failed';
-  /** Why it was not compared. */
+  /** Why it was skipped or failed. */
   why?: string;
+  /** Number of devices compared. */
   devices: number;
-  /** Of all devices together. */
+  /** Event counts across all devices. */
   events: DeviceBalance;
-  /** What the service must not have done; empty when all is well. */
+  /** Violations by the service. Empty if there are none. */
   findings: Finding[];
-  /** Which keys work, where TVs change them. */
+  /** Which keys work. Only for TVs that rotate their keys. */
   keys?: KeyBalance;
 }
 
-/** Where things stood before the TVs began. */
+/** The state of the service before the TVs started. */
 export interface Baseline {
-  /** The newest event then. */
+  /** Id of the newest event at that time. */
   after: string | undefined;
   report: ReadonlyMap<string, Played>;
 }
@@ -37,7 +41,7 @@ interface Played {
 type StoredEvent = CallAnswer<'listEvents'>['items'][number];
 
 const pageSize = 200;
-/** Sums of seconds may differ in the last places. */
+/** Sums of seconds may differ in the last digits. */
 const tolerance = 1e-6;
 
 async function readReport(
@@ -51,7 +55,7 @@ async function readReport(
   return new Map(items.map(({ key, impressions, seconds }) => [key, { impressions, seconds }]));
 }
 
-/** To be read before the first TV of the run sends anything. */
+/** Reads the baseline. Call it before the first TV sends anything. */
 export async function readBaseline(
   management: ManagementClient,
   signal: AbortSignal,
@@ -60,7 +64,10 @@ export async function readBaseline(
   return { after: items[0]?.id, report: await readReport(management, signal) };
 }
 
-/** All events that were received since, oldest first. By page and not by device: the service would look through all of them for each. */
+/**
+ * Yields all events received since, oldest first. Reads pages of all devices, because the service
+ * would scan all events for each device.
+ */
 async function* eventsSince(
   management: ManagementClient,
   after: string | undefined,
@@ -80,8 +87,8 @@ async function* eventsSince(
   }
 }
 
-/** What the service lists: the hashes of each device's events, and what was played on each screen. */
-class Listed {
+/** The listed events: hashes by device, and playback by screen. */
+class ListedEvents {
   readonly hashes = new Map<string, HashList>();
   readonly played = new Map<string, Played>();
   count = 0;
@@ -99,7 +106,7 @@ class Listed {
   }
 }
 
-const nothing = (): DeviceBalance => ({
+const emptyBalance = (): DeviceBalance => ({
   acknowledged: 0,
   stored: 0,
   lost: 0,
@@ -107,20 +114,23 @@ const nothing = (): DeviceBalance => ({
   strange: 0,
 });
 
-const sentences = {
-  lost: ['events_lost', 'acknowledged, and is not in GET /v1/events'],
+const findingKinds = {
+  lost: ['events_lost', 'acknowledged, but is not in GET /v1/events'],
   duplicated: ['events_duplicated', 'stored more often than it was sent under different keys'],
-  strange: ['events_strange', 'stored, and was never sent, or refused each time'],
+  strange: ['events_strange', 'stored, although it was never sent or always rejected'],
 } as const;
 
-/** Compares device by device; what is wrong goes to the ledger's findings, and the answer is the sum. */
-function compareDevices({ devices, findings }: FleetLedger, { hashes }: Listed): DeviceBalance {
-  const sum = nothing();
+/** Compares each device, adds violations to the findings, and returns the total. */
+function compareDevices(
+  { devices, findings }: FleetLedger,
+  { hashes }: ListedEvents,
+): DeviceBalance {
+  const sum = emptyBalance();
   for (const device of devices) {
     const balance = device.balance(hashes.get(device.deviceId) ?? new HashList());
     for (const name of Object.keys(sum) as (keyof DeviceBalance)[]) sum[name] += balance[name];
-    for (const [name, [code, what]] of Object.entries(sentences) as [
-      keyof typeof sentences,
+    for (const [name, [code, what]] of Object.entries(findingKinds) as [
+      keyof typeof findingKinds,
       readonly [string, string],
     ][]) {
       if (balance[name] > 0)
@@ -130,20 +140,18 @@ function compareDevices({ devices, findings }: FleetLedger, { hashes }: Listed):
   return sum;
 }
 
-/** The report must have counted what the list holds, for each screen that the fleet has played on. */
+/** Checks, for each screen of the fleet, that the impressions report matches the listed events. */
 function compareReport(
   { devices, findings }: FleetLedger,
-  { played }: Listed,
+  { played }: ListedEvents,
   before: Baseline['report'],
   now: Baseline['report'],
 ): void {
   const zero = { impressions: 0, seconds: 0 };
   for (const screenId of new Set([...devices].map((device) => device.screenId))) {
-    const [listed, then, later] = [played, before, now].map((one) => one.get(screenId) ?? zero) as [
-      Played,
-      Played,
-      Played,
-    ];
+    const listed = played.get(screenId) ?? zero;
+    const then = before.get(screenId) ?? zero;
+    const later = now.get(screenId) ?? zero;
     const counted = {
       impressions: later.impressions - then.impressions,
       seconds: later.seconds - then.seconds,
@@ -160,18 +168,21 @@ function compareReport(
   }
 }
 
-export interface Reconciling {
+export interface ReconcileOptions {
   management: ManagementClient;
   ledger: FleetLedger;
   baseline: Baseline;
   signal: AbortSignal;
-  /** For TVs that change their keys: which of those work, to be looked at too. */
+  /** The keys to check, for TVs that rotate them. */
   keys?: Omit<KeyCheck, 'ledger'> | undefined;
-  /** Told how many events were compared so far. */
+  /** Called with the number of events compared so far. */
   onProgress(compared: number): void;
 }
 
-/** Compares, once no TV sends any more. When the signal ends it early, what was found on the wire is still told. */
+/**
+ * Compares after all TVs have stopped. If the signal aborts it, the result still contains the
+ * findings recorded by the transport.
+ */
 export async function reconcile({
   management,
   ledger,
@@ -179,8 +190,8 @@ export async function reconcile({
   signal,
   keys,
   onProgress,
-}: Reconciling): Promise<Reconciliation> {
-  const listed = new Listed();
+}: ReconcileOptions): Promise<Reconciliation> {
+  const listed = new ListedEvents();
   try {
     for await (const page of eventsSince(management, baseline.after, signal)) {
       for (const one of page) if (ledger.ofDevice(one.deviceId)) listed.add(one);
@@ -199,13 +210,13 @@ export async function reconcile({
     };
   } catch (error) {
     if (!(error instanceof SignageError)) throw error;
-    if (error.code === 'interrupted') return notReconciled(ledger, 'It was interrupted.');
+    if (error.code === 'interrupted') return notReconciled(ledger, 'The run was interrupted.');
     return { ...notReconciled(ledger, error.message), outcome: 'failed' };
   }
 }
 
-/** What there is to say without comparing. */
+/** Returns the result without a comparison. */
 export function notReconciled(ledger: FleetLedger, why: string): Reconciliation {
-  const events = { ...nothing(), acknowledged: ledger.acknowledged };
+  const events = { ...emptyBalance(), acknowledged: ledger.acknowledged };
   return { outcome: 'skipped', why, devices: 0, events, findings: ledger.findings.list() };
 }

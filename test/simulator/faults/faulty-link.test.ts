@@ -19,7 +19,9 @@ const parts = (): RequestParts => ({
 });
 
 function linkWith(...rules: string[]) {
-  const [power, arrived, told] = [new Power(), [] as string[], [] as string[]];
+  const power = new Power();
+  const arrived: string[] = [];
+  const told: string[] = [];
   const clock = makeVirtualClock({
     speed: Number.POSITIVE_INFINITY,
     startMs: 0,
@@ -31,9 +33,13 @@ function linkWith(...rules: string[]) {
     return { status: 202, headers: {}, bytes: Buffer.from(`{"received":${arrived.length}}`) };
   };
   const link = makeFaultyLink({
-    ...{ wire: { send }, clock, power, outage, chance: new SeededRandom('link') },
+    transport: { send },
+    clock,
+    power,
+    outage,
+    random: new SeededRandom('link'),
     rules: rules.map(parseFault).filter(isLinkFault),
-    tally: { fault: (rule) => told.push(rule) },
+    counters: { fault: (rule) => told.push(rule) },
   });
   const text = async (url = eventsUrl) => {
     const chunks: Buffer[] = [];
@@ -44,51 +50,51 @@ function linkWith(...rules: string[]) {
 }
 
 describe('the network of a TV', () => {
-  it('lets requests and answers pass when nothing is wrong', async () => {
+  it('passes requests and responses without faults', async () => {
     const { text, arrived, told } = linkWith();
     expect(await text()).toBe('{"received":1}');
     expect({ arrived, told }).toEqual({ arrived: [eventsUrl], told: [] });
   });
 
-  it('lost-request: nothing arrives', async () => {
+  it('lost-request: the request does not arrive', async () => {
     const { text, arrived, told } = linkWith('lost-request:events:100%');
     await expect(text()).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect({ arrived, told }).toEqual({ arrived: [], told: ['lost-request:events:100%'] });
   });
 
-  it('lost-answer: the request arrives', async () => {
+  it('lost-answer: the request arrives, but no response', async () => {
     const { text, arrived } = linkWith('lost-answer:100%');
     await expect(text()).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(arrived).toHaveLength(1);
   });
 
-  it('cut-answer: half of the answer, then the end', async () => {
+  it('cut-answer: half of the response, then an error', async () => {
     const { text, arrived } = linkWith('cut-answer:100%');
     await expect(text()).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(arrived).toHaveLength(1);
   });
 
-  it('duplicate: it arrives twice, and the second answer counts', async () => {
+  it('duplicate: the request arrives twice, and the second response counts', async () => {
     const { text, arrived } = linkWith('duplicate:100%');
     expect(await text()).toBe('{"received":2}');
     expect(arrived).toHaveLength(2);
   });
 
-  it('slow: it takes that long by the clock of the TV', async () => {
+  it('slow: the request is delayed by the clock of the TV', async () => {
     const { text, clock } = linkWith('slow:2s-4s');
     await text();
     expect(clock.now()).toBeGreaterThanOrEqual(2 * secondMs);
     expect(clock.now()).toBeLessThan(4 * secondMs);
   });
 
-  it('slow: a power cut ends the wait, and nothing is sent', async () => {
+  it('slow: a power cut ends the delay, and nothing is sent', async () => {
     const { text, arrived, power, clock } = linkWith('slow:10s');
     clock.after(secondMs, () => power.cut('now', 1));
     await expect(text()).rejects.toMatchObject({ code: 'interrupted' });
     expect(arrived).toEqual([]);
   });
 
-  it('offline: nothing leaves', async () => {
+  it('offline: nothing is sent', async () => {
     const { text, arrived, told, clock, outage } = linkWith();
     outage.begin(300 * secondMs, 'offline:5m every 1h');
     await expect(text()).rejects.toMatchObject({ code: 'ENETUNREACH' });
@@ -97,7 +103,7 @@ describe('the network of a TV', () => {
     expect(await text()).toBe('{"received":1}');
   });
 
-  it('harms only the calls that the rule names', async () => {
+  it('affects only the calls named by the rule', async () => {
     const { text, arrived } = linkWith('lost-request:register:100%');
     await text();
     await text('http://127.0.0.1/devices/0190a5b4/playlist');
@@ -107,12 +113,13 @@ describe('the network of a TV', () => {
     expect(arrived).toHaveLength(2);
   });
 
-  it('hits the same requests again with the same seed', async () => {
+  it('affects the same requests with the same seed', async () => {
     const run = async () => {
       const { text } = linkWith('lost-answer:30%', 'slow:1s-9s:50%');
       return Promise.all(Array.from({ length: 50 }, () => text().catch(() => 'lost')));
     };
-    const [one, other] = [await run(), await run()];
+    const one = await run();
+    const other = await run();
     expect(one).toEqual(other);
     expect(new Set(one).size).toBeGreaterThan(2);
   });
@@ -138,10 +145,10 @@ describe('a power cut', () => {
     expect(arrived).toHaveLength(arrivals + 1);
   });
 
-  it('can be spared', async () => {
+  it('can be cancelled', async () => {
     const { text, power } = linkWith();
     power.cut('answered', 1);
-    power.spare();
+    power.cancelCut();
     expect(await text()).toBe('{"received":1}');
   });
 });

@@ -36,52 +36,49 @@ describe('a fault rule', () => {
     ['factory-reset:every 12h', { kind: 'factory-reset', pace: { everyMs: 12 * hourMs } }],
     ['shared-code:50%', { kind: 'shared-code', share: 0.5 }],
     ['revoked-key:0.5/d', { kind: 'revoked-key', pace: { times: 0.5, inMs: dayMs } }],
-  ])('%s is read', (rule, fault) => expect(parseFault(rule)).toEqual({ ...fault, rule }));
+  ])('%s is parsed', (rule, fault) => expect(parseFault(rule)).toEqual({ ...fault, rule }));
 
   it.each([
     ['', 'something is missing at character 1: a rule begins with one of lost-request, '],
     ['lost-anwser:5%', '"lost-anwser" (character 1) is not understood: a rule begins with one of'],
-    ['lost-answer', 'something is missing at character 12: there must be a share such as 20%'],
+    ['lost-answer', 'something is missing at character 12: expected a share such as 20%'],
     [
       'lost-answer:evnts:20%',
-      '"evnts" (character 13) is not understood: there must be one of register, playlist, config, events, rotate, all',
+      '"evnts" (character 13) is not understood: expected one of register, playlist, config, events, rotate, all',
     ],
     ['lost-answer:events:120%', '"120%" (character 20)'],
     ['lost-answer:events:0%', '"0%" (character 20)'],
     ['lost-answer:events:20', '"20" (character 20)'],
     [
       'lost-answer:events:20%:more',
-      '"more" (character 24) is not understood: there must be nothing more',
+      '"more" (character 24) is not understood: expected the end of the rule',
     ],
-    [
-      'slow:2s-1s',
-      '"2s-1s" (character 6) is not understood: there must be a span of time such as 2s',
-    ],
-    ['slow:evnts:2s', '"evnts" (character 6) is not understood: there must be one of'],
+    ['slow:2s-1s', '"2s-1s" (character 6) is not understood: expected a duration such as 2s'],
+    ['slow:evnts:2s', '"evnts" (character 6) is not understood: expected one of'],
     ['slow:0s', '"0s" (character 6)'],
     ['slow:1s:lots', '"lots" (character 9)'],
-    ['offline:every 1h', '"every" (character 9) is not understood: there must be a span of time'],
+    ['offline:every 1h', '"every" (character 9) is not understood: expected a duration'],
     [
       'offline:5m',
-      'something is missing at character 11: there must be how often: every 6h, 1%/h or 2/d',
+      'something is missing at character 11: expected a frequency such as every 6h, 1%/h or 2/d',
     ],
-    ['offline:5m every', 'something is missing at character 17: there must be a span of time'],
+    ['offline:5m every', 'something is missing at character 17: expected a duration'],
     ['offline:5m every 0s', '"0s" (character 18)'],
     ['power-cut:0%/h', '"0%/h" (character 11)'],
     ['power-cut:1%/w', '"1%/w" (character 11)'],
     ['clock-skew:2x', '"2x" (character 12)'],
-  ])('%j is refused with its place, and with what there may be', (rule, message) => {
+  ])('%j is rejected with the place of the error and the allowed values', (rule, message) => {
     expect(() => parseFault(rule)).toThrow(message);
     expect(() => parseFault(rule)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
-  it('is refused with how it is written', () => {
+  it('is rejected with its syntax and an example', () => {
     expect(() => parseFault('offline:5m')).toThrow(
       'write offline:SPAN:PACE, such as offline:5m every 1h',
     );
   });
 
-  it.each(Object.entries(faultKinds))('%s has an example that is one', (kind, { example }) => {
+  it.each(Object.entries(faultKinds))('%s has a valid example', (kind, { example }) => {
     expect(parseFault(example)).toMatchObject({ kind, rule: example });
   });
 });

@@ -19,8 +19,8 @@ beforeAll(async () => {
 
 const fleet = (options: Partial<Parameters<typeof quickFleet>[0]> = {}) =>
   quickFleet({ url: service.url, token, ...options });
-/** Short waits are over at once: progress is told all the time. */
-const hasty: Clock = {
+/** Short waits end at once, so progress is reported all the time. */
+const fastProgressClock: Clock = {
   now: () => systemClock.now(),
   after: (ms, wake) => systemClock.after(ms < 1000 ? 0 : ms, wake),
 };
@@ -32,7 +32,7 @@ const boundDevices = async () =>
   (await management.call('listDevices', { query: { state: 'bound', limit: 200 } })).items;
 
 describe('runFleet', () => {
-  it('lets TVs live, finds all that was acknowledged again, and leaves nothing but the events', async () => {
+  it('simulates TVs, finds all acknowledged events stored, and deletes everything else', async () => {
     const report = await fleet({ venue: 'Rehearsal' });
     expect(report).toMatchObject({
       seed: 'test',
@@ -44,7 +44,8 @@ describe('runFleet', () => {
       notes: [],
     });
     const { made, acknowledged } = report.events;
-    // 72 items of five minutes, about 24 heartbeats, the start and the end; the last item is cut short.
+    // 72 items of five minutes, about 24 heartbeats, the start and the end; the last item is cut
+    // short.
     expect(made).toBeGreaterThan(3 * 95);
     expect(made).toBeLessThan(3 * 105);
     expect(acknowledged).toBe(made);
@@ -67,7 +68,7 @@ describe('runFleet', () => {
     expect((await management.call('listEvents', { query: { limit: 1 } })).items).toHaveLength(1);
   });
 
-  it('gives the TVs what the options say they are, play and wait for', async () => {
+  it('applies the device models and the config of the options', async () => {
     const seen: string[] = [];
     const deviceInfos = [{ model: 'Wall A' }, { model: 'Wall B' }];
     const makeRequester = async (certificates: readonly string[] | undefined) => {
@@ -84,9 +85,9 @@ describe('runFleet', () => {
     ).toBeLessThanOrEqual(2 * 3);
   });
 
-  it('tells four times a second how it goes', async () => {
+  it('reports progress every 250 ms', async () => {
     const seen: FleetProgress[] = [];
-    await fleet({ onProgress: (progress) => seen.push(progress), clock: hasty });
+    await fleet({ onProgress: (progress) => seen.push(progress), clock: fastProgressClock });
     expect(seen.length).toBeGreaterThan(3);
     expect(new Set(seen.map(({ step }) => step)).size).toBeGreaterThan(1);
     const running = seen.filter(({ step }) => step === 'running').at(-1)!;
@@ -94,7 +95,7 @@ describe('runFleet', () => {
     expect(running.requests).toBeGreaterThan(0);
   });
 
-  it('makes screens in a venue that is there, past the names that are taken, and takes away only what it made', async () => {
+  it('creates screens with free names in an existing venue, and deletes only those', async () => {
     const venue = await management.call('createVenue', { body: { name: 'Real' } });
     const real = await management.call('createScreen', {
       body: { venueId: venue.id, name: 'simulated 1', labels: { simulated: 'true' } },
@@ -105,7 +106,7 @@ describe('runFleet', () => {
     expect(await venueNamed('Real')).toEqual(venue);
   });
 
-  it('leaves the venue that it made to whoever has put a screen into it meanwhile', async () => {
+  it('keeps a venue it created if it holds another screen by then', async () => {
     const onProgress = async ({ step }: FleetProgress) => {
       const made = step === 'running' && (await venueNamed('Shared'));
       if (made)
@@ -113,13 +114,13 @@ describe('runFleet', () => {
           .call('createScreen', { body: { venueId: made.id, name: 'Mine' } })
           .catch(() => {});
     };
-    await fleet({ venue: 'Shared', onProgress, clock: hasty });
+    await fleet({ venue: 'Shared', onProgress, clock: fastProgressClock });
     expect((await screensOf((await venueNamed('Shared'))!.id)).map(({ name }) => name)).toEqual([
       'Mine',
     ]);
   });
 
-  it('throws when it may not even make the screens, and leaves nothing', async () => {
+  it('rejects and leaves nothing if creating screens is forbidden', async () => {
     const viewer = await service.token('viewer');
     await expect(fleet({ token: viewer, venue: 'Forbidden' })).rejects.toMatchObject({
       code: 'insufficient_role',
@@ -135,21 +136,21 @@ describe('runFleet', () => {
   });
 
   it.each([
-    [{ count: 0 }, 'A fleet has at least one TV.'],
+    [{ count: 0 }, 'A fleet must have at least one TV.'],
     [{ speed: 0 }, 'The speed must be above 0.'],
     [{ rampMs: -1 }, 'numbers of milliseconds'],
     [{ faults: ['lost:5%'] }, '"lost" (character 1) is not understood'],
-    [{ codes: ['ABCD2345'], faults: ['shared-code:5%'] }, 'does not go with given codes'],
+    [{ codes: ['ABCD2345'], faults: ['shared-code:5%'] }, 'cannot be combined with given codes'],
     [
       { codes: ['ABCD2345'], token: undefined, faults: ['revoked-key:1/d'] },
-      'takes a management token',
+      'requires a management token',
     ],
-  ])('refuses %j', async (options, message) => {
+  ])('rejects %j', async (options, message) => {
     await expect(fleet(options)).rejects.toThrow(message);
     await expect(fleet(options)).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
-  it('ends at once when it is interrupted, with the report so far, and takes away what it made', async () => {
+  it('ends at once when aborted, with the report so far, and deletes what it created', async () => {
     const stop = new AbortController();
     const onProgress = ({ events }: FleetProgress) => {
       if (events.acknowledged > 0) stop.abort();
@@ -167,7 +168,7 @@ describe('runFleet', () => {
     expect(await venueNamed('Cut short')).toBeUndefined();
   });
 
-  it('ends TVs in good order when the time on our clock is over', async () => {
+  it('stops TVs in an orderly way after durationMs', async () => {
     const report = await fleet({ lifeMs: undefined, durationMs: 500, speed: 7200 });
     expect(report).toMatchObject({
       isInterrupted: false,
@@ -182,8 +183,8 @@ describe('runFleet', () => {
   });
 });
 
-describe('runFleet, when something happens to the service meanwhile', () => {
-  it('tells that nothing could be compared, and what is left, when the service has gone away', async () => {
+describe('runFleet, if the service changes during the run', () => {
+  it('reports a failed comparison and what is left if the service becomes unreachable', async () => {
     const gone = await startService<Clock>({ clock: systemClock });
     const onProgress = ({ events }: FleetProgress) =>
       void (events.acknowledged > 0 && gone.close());
@@ -192,7 +193,7 @@ describe('runFleet, when something happens to the service meanwhile', () => {
       lifeMs: undefined,
       durationMs: 600,
       speed: 3600,
-      clock: hasty,
+      clock: fastProgressClock,
       onProgress,
     };
     const report = await fleet(run);
@@ -209,7 +210,7 @@ describe('runFleet, when something happens to the service meanwhile', () => {
     expect(report.events.acknowledged).toBeGreaterThan(0);
   });
 
-  it('goes on with the others when somebody deletes the screen of a TV', async () => {
+  it('continues with the other TVs if the screen of one is deleted', async () => {
     let deleted: Promise<unknown> | undefined;
     const onProgress = ({ phases }: FleetProgress) => {
       if (deleted || phases.playing !== 3) return;
@@ -225,7 +226,7 @@ describe('runFleet, when something happens to the service meanwhile', () => {
       lifeMs: undefined,
       durationMs: 1000,
       speed: 7200,
-      clock: hasty,
+      clock: fastProgressClock,
       onProgress,
     });
     await deleted;
@@ -238,14 +239,14 @@ describe('runFleet, when something happens to the service meanwhile', () => {
     expect(await venueNamed('Robbed')).toBeUndefined();
   });
 
-  it('takes away what it had made when it is interrupted before the first TV', async () => {
+  it('deletes what it created if it is aborted before the first TV', async () => {
     const stop = new AbortController();
     const onProgress = ({ step }: FleetProgress) => void (step === 'preparing' && stop.abort());
     const report = await fleet({
       venue: 'Half made',
       count: 300,
       signal: stop.signal,
-      clock: hasty,
+      clock: fastProgressClock,
       onProgress,
     });
     expect(report).toMatchObject({ isInterrupted: true, tvs: { bound: 0 }, requests: 0 });
@@ -257,7 +258,7 @@ describe('runFleet with given codes', () => {
   const codes = async (count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await service.code()).code));
 
-  it('needs no token to pair, and says that nothing was compared and what is left', async () => {
+  it('pairs without a token, and reports that nothing was compared and what is left', async () => {
     const report = await fleet({
       codes: await codes(2),
       token: undefined,
@@ -274,7 +275,7 @@ describe('runFleet with given codes', () => {
     expect(await boundDevices()).toHaveLength(2);
   });
 
-  it('compares with a token, and frees the screens again', async () => {
+  it('compares with a token, and revokes the devices at the end', async () => {
     const before = await boundDevices();
     const report = await fleet({ codes: await codes(2), count: undefined, lifeMs: hourMs });
     expect(report).toMatchObject({
@@ -284,7 +285,7 @@ describe('runFleet with given codes', () => {
     expect(await boundDevices()).toEqual(before);
   });
 
-  it('counts TVs for which there is no code, or no good one', async () => {
+  it('counts TVs without a code or with a rejected one', async () => {
     const used = (await service.tv()).code;
     const report = await fleet({ codes: [...(await codes(1)), used], count: 3, lifeMs: hourMs });
     expect(report.tvs).toEqual({ count: 3, bound: 1, unpaired: 2 });
@@ -294,8 +295,8 @@ describe('runFleet with given codes', () => {
   });
 });
 
-describe('runFleet with a folder to keep the TVs in', () => {
-  it('goes on with the same TVs, on the same screens', async () => {
+describe('runFleet with a folder for a saved fleet', () => {
+  it('continues with the same TVs on the same screens', async () => {
     const keep = join(await temporaryFolder(), 'tvs');
     const first = await fleet({ keep, venue: 'Kept' });
     expect(first.reconciliation.findings).toEqual([]);
@@ -322,7 +323,7 @@ describe('runFleet with a folder to keep the TVs in', () => {
     expect(after).toHaveLength(4);
   });
 
-  it('accounts for what a TV sends under its former key, when the service does not know the new one', async () => {
+  it('accounts for events sent with the previous key if the service does not know the new one', async () => {
     const keep = join(await temporaryFolder(), 'tvs');
     const options = { keep, venue: 'Put back', count: 1, lifeMs: hourMs };
     await fleet(options);
@@ -347,11 +348,11 @@ describe('runFleet with a folder to keep the TVs in', () => {
     });
   });
 
-  it('refuses to have keys changed more than once a second', async () => {
+  it('rejects a rotation interval below one second', async () => {
     await expect(fleet({ rotateEveryMs: 999 })).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
-  it('keeps keys from others, and refuses to go on with another service', async () => {
+  it('protects the files, and rejects a folder of another service', async () => {
     const keep = join(await temporaryFolder(), 'tvs');
     await fleet({ keep, venue: 'Private', count: 1, lifeMs: hourMs });
     expect((await readdir(keep)).sort()).toEqual(['fleet.json', 'tv-00001.json']);
@@ -363,7 +364,7 @@ describe('runFleet with a folder to keep the TVs in', () => {
     });
   });
 
-  it('goes on without a token', async () => {
+  it('continues without a token', async () => {
     const keep = join(await temporaryFolder(), 'tvs');
     await fleet({ keep, venue: 'Alone', count: 2, lifeMs: hourMs });
     const report = await fleet({ keep, token: undefined, count: 2, lifeMs: hourMs });

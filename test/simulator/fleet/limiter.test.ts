@@ -4,8 +4,8 @@ import { ConcurrencyLimiter } from '../../../src/simulator/fleet/limiter.ts';
 import { makeVirtualClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { turns } from '../../support/turns.ts';
 
-it('lets so many fast TVs be busy at a time, and the others in their order', async () => {
-  const turnstile = new ConcurrencyLimiter(2);
+it('limits the number of busy TVs, and admits the others in order', async () => {
+  const limiter = new ConcurrencyLimiter(2);
   const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [
     [],
     [],
@@ -16,7 +16,7 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
       speed: Number.POSITIVE_INFINITY,
       startMs: 0,
       wall: systemClock,
-      turnstile,
+      limiter,
     });
     const ask = async () => {
       begun.push(tv);
@@ -24,7 +24,7 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
       await clock.hold(() => new Promise<void>((resolve) => ends.push(resolve)));
       busy.now--;
     };
-    // As a TV does, whose loop wakes before it asks.
+    // Like a TV, whose loop wakes before it sends a request.
     clock.after(1, () => void Promise.resolve().then(ask));
   }
   await turns();
@@ -39,15 +39,15 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
   expect({ begun, busy }).toEqual({ begun: [1, 2, 3, 4, 5], busy: { now: 0, most: 2 } });
 });
 
-it('keeps no place for a step that was cancelled', async () => {
-  const turnstile = new ConcurrencyLimiter(1);
-  turnstile.enter();
+it('removes a cancelled step from the queue', async () => {
+  const limiter = new ConcurrencyLimiter(1);
+  limiter.enter();
   const stepped: string[] = [];
-  const cancel = turnstile.wait(() => stepped.push('cancelled'));
-  turnstile.wait(() => stepped.push('next'));
+  const cancel = limiter.wait(() => stepped.push('cancelled'));
+  limiter.wait(() => stepped.push('next'));
   cancel();
-  turnstile.leave();
+  limiter.leave();
   await turns();
   expect(stepped).toEqual(['next']);
-  expect(turnstile.isOpen).toBe(true);
+  expect(limiter.isOpen).toBe(true);
 });

@@ -35,7 +35,10 @@ afterEach(() => stub?.close());
 
 type Answer = StubService['answers'][number];
 
-/** A TV with so many events to send, and a service that answers batches like this, one after the other; the last stays. */
+/**
+ * Creates a TV with queued events, and a stub that answers batches with these responses in turn.
+ * The last one repeats.
+ */
 async function tvWithEvents(count: number, answers: Answer[], more: object = {}) {
   stub = await stubService((response, request) => {
     if (request.method === 'GET')
@@ -60,7 +63,7 @@ const posts = ({ heard }: StubService) =>
 const taken: Answer = (response, request) =>
   json(202, { received: JSON.parse(request.body).length })(response, request);
 
-/** Sends until nothing is left; what fails is in `told`. */
+/** Sends until the queue is empty. Failures are collected in `told`. */
 async function flushAll({
   player,
 }: {
@@ -72,7 +75,7 @@ async function flushAll({
 }
 
 describe('The events of a player', () => {
-  it('go out in batches of at most 100, oldest first, each under a key of its own', async () => {
+  it('are sent in batches of at most 100, oldest first, each with its own key', async () => {
     const tv = await tvWithEvents(250, [taken]);
     while ((await tv.player.flush()) > 0);
     expect(tv.posts().map(({ events }) => [events.length, events[0].at])).toEqual([
@@ -85,7 +88,7 @@ describe('The events of a player', () => {
     expect(await tv.memory.load()).toMatchObject({ queue: [], batch: undefined });
   });
 
-  it('are saved as a batch, with its key, before it is sent for the first time', async () => {
+  it('are saved as a batch with its key before it is first sent', async () => {
     const saved: (PlayerState | undefined)[] = [];
     const tv = await tvWithEvents(3, [hangUp]);
     const watched = virtualTv({
@@ -101,13 +104,13 @@ describe('The events of a player', () => {
   });
 
   it.each([
-    ['no answer', hangUp],
+    ['no response', hangUp],
     ['503', problem(503, 'unavailable', 'No.')],
     ['500', problem(500, 'internal_error', 'No.')],
-    ['an answer that was cut off', raw(202, '{"recei', { 'content-type': 'application/json' })],
-    ['a mistake', problem(415, 'unsupported_media_type', 'No.')],
+    ['a truncated response', raw(202, '{"recei', { 'content-type': 'application/json' })],
+    ['a permanent error', problem(415, 'unsupported_media_type', 'No.')],
   ])(
-    'are sent again after %s: the same bytes under the same key, before anything else',
+    'are retried after %s: the same bytes with the same key, before other events',
     async (_, answer) => {
       const tv = await tvWithEvents(120, [answer, answer, taken]);
       await flushAll(tv);
@@ -119,7 +122,7 @@ describe('The events of a player', () => {
     },
   );
 
-  it('are given up if the service names them in a 400, and the others sent under another key', async () => {
+  it('are dropped if a 400 names them, and the others are sent with a new key', async () => {
     const errors = [
       { path: '/1/timestamp', message: 'x' },
       { path: '/3', message: 'x' },
@@ -139,39 +142,36 @@ describe('The events of a player', () => {
   });
 
   it.each([
-    ['400 that names none', 400, 'invalid_json'],
+    ['400 that names no event', 400, 'invalid_json'],
     ['413', 413, 'body_too_large'],
-  ])(
-    'are sent in halves after a %s, until the one that is refused is found',
-    async (_, status, code) => {
-      const bad: Answer = (response, request) =>
-        (JSON.parse(request.body).some(({ at }: { at: number }) => at === 5)
-          ? problem(status, code, 'No.')
-          : taken)(response, request);
-      const tv = await tvWithEvents(8, [bad]);
-      await flushAll(tv);
-      expect(tv.posts().map(({ events }) => places(events))).toEqual([
-        [0, 1, 2, 3, 4, 5, 6, 7],
-        [0, 1, 2, 3],
-        [4, 5, 6, 7],
-        [4, 5],
-        [4],
-        [5, 6],
-        [5],
-        [6],
-        [7],
-      ]);
-      expect(new Set(tv.posts().map(({ key }) => key)).size).toBe(9);
-      expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
-        [[5], 'refused'],
-      ]);
-      expect(tv.told.acknowledged.flatMap(({ batch }) => places(batch.events))).toEqual([
-        0, 1, 2, 3, 4, 6, 7,
-      ]);
-    },
-  );
+  ])('are sent in halves after a %s, until the rejected one is found', async (_, status, code) => {
+    const bad: Answer = (response, request) =>
+      (JSON.parse(request.body).some(({ at }: { at: number }) => at === 5)
+        ? problem(status, code, 'No.')
+        : taken)(response, request);
+    const tv = await tvWithEvents(8, [bad]);
+    await flushAll(tv);
+    expect(tv.posts().map(({ events }) => places(events))).toEqual([
+      [0, 1, 2, 3, 4, 5, 6, 7],
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+      [4, 5],
+      [4],
+      [5, 6],
+      [5],
+      [6],
+      [7],
+    ]);
+    expect(new Set(tv.posts().map(({ key }) => key)).size).toBe(9);
+    expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
+      [[5], 'refused'],
+    ]);
+    expect(tv.told.acknowledged.flatMap(({ batch }) => places(batch.events))).toEqual([
+      0, 1, 2, 3, 4, 6, 7,
+    ]);
+  });
 
-  it('get another key when theirs is said to be used', async () => {
+  it('get a new key after idempotency_key_reused', async () => {
     const tv = await tvWithEvents(2, [problem(400, 'idempotency_key_reused', 'No.'), taken]);
     await flushAll(tv);
     const [first, second] = tv.posts();
@@ -180,7 +180,7 @@ describe('The events of a player', () => {
     expect(tv.told.dropped).toEqual([]);
   });
 
-  it('wait while the service is away, with their own time, and are there once when it is back', async () => {
+  it('are queued while the service is down, and stored once with their own times afterwards', async () => {
     const { code, screenId } = await service.code();
     await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [video(1, 30)] });
     let isDown = false;
@@ -216,7 +216,7 @@ describe('The events of a player', () => {
     expect(tv.told.dropped).toEqual([]);
   });
 
-  it('are bounded: the oldest make room, but never the batch whose fate is open', async () => {
+  it('are limited: the oldest are dropped, but never the pending batch', async () => {
     const tv = await tvWithEvents(0, [hangUp]);
     const small = virtualTv({ url: stub.url, memory: tv.memory, startMs, queueLimit: 5 });
     await small.player.fetchPlaylist().catch(() => {});
@@ -234,7 +234,7 @@ describe('The events of a player', () => {
     expect(small.player.state.queued).toBe(5);
   });
 
-  it('are kept for as many days as the config says', async () => {
+  it('are kept for the retention time of the config', async () => {
     const hours = 2;
     const tv = await tvWithEvents(1, [hangUp], {
       config: { ...config, cachePolicy: { maxSizeGB: 1, retentionDays: hours / 24 } },
@@ -244,19 +244,20 @@ describe('The events of a player', () => {
     expect(overflow.length).toBeGreaterThan(55);
     expect(tv.told.dropped.every(({ why }) => why === 'overflow')).toBe(true);
     expect(tv.told.events.length + 1).toBe(overflow.length + tv.player.state.queued);
-    // Nobody knows what became of the first batch.
+    // The outcome of the first batch is unknown.
     expect(tv.player.state.batch?.events.map(({ type }) => type)).toEqual(['log', 'app_started']);
     for (const { timestamp } of overflow)
       expect(timestamp).toBeLessThanOrEqual((startMs + 1 * hourMs) / 1000);
   });
 
-  it('go out with the heartbeat, or as soon as there are enough for a batch, or when the player is told to', async () => {
+  it('are sent with the heartbeat, when a batch is full, or after reportAfterSeconds', async () => {
     const often = Array.from({ length: 300 }, (_, at) => (at + 1) * 200);
     const tv = await tvWithEvents(0, [taken]);
     for (const atMs of often)
       tv.at(atMs, () => tv.player.report({ type: 'log', timestamp: 1_790_000_000 }));
     await tv.player.run(undefined, 100 * secondMs);
-    // Its start at once, two full batches at 20 and 40 s, the third with or before the heartbeat, the end.
+    // app_started at once, two full batches at 20 and 40 s, the third with or before the heartbeat,
+    // then the end.
     expect(tv.posts().map(({ events }) => events.length)).toEqual([1, 100, 100, 100, 1, 1]);
     stub.heard.length = 0;
     const eager = virtualTv({ url: stub.url, memory: tv.memory, startMs, reportAfterSeconds: 0 });

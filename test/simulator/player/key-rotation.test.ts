@@ -15,9 +15,9 @@ beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
 
-/** What goes out, and what is saved, in one order; faults by the number of a rotation's try. */
+/** Records requests and saves in one sequence. Faults apply to numbered rotation attempts. */
 function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'> = {}) {
-  const story: string[] = [];
+  const sequence: string[] = [];
   const inner = ramMemory();
   const cut = new AbortController();
   let tries = 0;
@@ -27,7 +27,7 @@ function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'>
     async save(state) {
       const failed = failing && state.formerKey !== undefined;
       if (failed) failing = false;
-      story.push(
+      sequence.push(
         `${failed ? 'not saved' : 'saved'} ${state.rotating ? 'rotating' : state.formerKey ? 'both keys' : 'one key'}`,
       );
       if (failed) throw new Error('The disk is full.');
@@ -43,7 +43,7 @@ function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'>
       const isRotation = url.endsWith('/keys/rotate');
       const fault = isRotation ? faults[++tries] : undefined;
       if (parts.headers.authorization)
-        story.push(`${nameOf(parts.headers.authorization)} ${url.split('/').at(-1)}`);
+        sequence.push(`${nameOf(parts.headers.authorization)} ${url.split('/').at(-1)}`);
       if (isRotation) secrets.push(parts.headers['idempotency-key']);
       const answer = await send(url, parts);
       if (fault === 'cut power') cut.abort();
@@ -51,7 +51,7 @@ function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'>
       failing ||= fault === 'fail save';
       return answer;
     };
-  return { story, secrets, memory, wire, cut, keys };
+  return { sequence, secrets, memory, wire, cut, keys };
 }
 
 async function pairedTv(options: Omit<Parameters<typeof virtualTv>[0], 'url'> = {}) {
@@ -72,8 +72,8 @@ const statusOf = async (key: string | undefined, screenId: string) =>
     })
   ).body.code ?? 200;
 
-describe('A TV that is to change its key', () => {
-  it('does so at its pace, and goes on with the new one; the one before it is kept, and dead', async () => {
+describe('A TV that rotates its key', () => {
+  it('rotates at the interval and uses the new key; the previous one is saved and revoked', async () => {
     let rotations = 0;
     const tv = await pairedTv({
       rotateEveryMs: hourMs,
@@ -91,20 +91,20 @@ describe('A TV that is to change its key', () => {
     expect(tv.told.unpaired).toEqual([]);
   });
 
-  it('never does unless it is told to', async () => {
+  it('does not rotate by default', async () => {
     const tv = await pairedTv();
     await tv.player.run(undefined, 3 * hourMs);
     expect((await state(tv.memory)).formerKey).toBeUndefined();
   });
 
-  it('saves what it asks with before it asks, and the new key beside the old one before it uses it', async () => {
-    const { story, memory, wire } = watch();
+  it('saves the Idempotency-Key before the request, and both keys before using the new one', async () => {
+    const { sequence, memory, wire } = watch();
     const tv = await pairedTv({ memory, wire });
     await tv.player.register((await service.code()).code);
-    story.length = 0;
+    sequence.length = 0;
     await tv.player.rotateKey();
     await tv.player.fetchConfig();
-    expect(story.slice(0, 4)).toEqual([
+    expect(sequence.slice(0, 4)).toEqual([
       'saved rotating',
       'key 0 rotate',
       'saved both keys',
@@ -112,7 +112,7 @@ describe('A TV that is to change its key', () => {
     ]);
   });
 
-  it('asks again with the same Idempotency-Key when the answer is lost, and gets the same key', async () => {
+  it('retries with the same Idempotency-Key after a lost response, and gets the same key', async () => {
     const { secrets, memory, wire } = watch({ 1: 'lose answer', 2: 'lose answer' });
     const tv = await pairedTv({ memory, wire, rotateEveryMs: hourMs });
     await tv.player.run(undefined, 90 * minuteMs);
@@ -124,23 +124,26 @@ describe('A TV that is to change its key', () => {
     ).toHaveLength(1);
   });
 
-  it('goes on with the old key when the new one cannot be saved, and gets the same one again', async () => {
-    const { story, secrets, memory, wire } = watch({ 1: 'fail save' });
+  it('keeps the old key if the new one cannot be saved, and gets the same one again', async () => {
+    const { sequence, secrets, memory, wire } = watch({ 1: 'fail save' });
     const tv = await pairedTv({ memory, wire });
     await tv.player.register((await service.code()).code);
     await expect(tv.player.rotateKey()).rejects.toThrow('The disk is full.');
     await tv.player.fetchConfig();
-    expect(story.filter((one) => one.startsWith('key'))).toEqual(['key 0 rotate', 'key 0 config']);
+    expect(sequence.filter((one) => one.startsWith('key'))).toEqual([
+      'key 0 rotate',
+      'key 0 config',
+    ]);
     await tv.player.rotateKey();
     await tv.player.fetchConfig();
     expect(new Set(secrets).size).toBe(1);
-    expect(story.filter((one) => one.startsWith('key')).slice(2)).toEqual([
+    expect(sequence.filter((one) => one.startsWith('key')).slice(2)).toEqual([
       'key 0 rotate',
       'key 1 config',
     ]);
   });
 
-  it('after a power cut between the answer and its being saved, asks again with the same Idempotency-Key, at once', async () => {
+  it('retries at once with the same Idempotency-Key after a power cut before the save', async () => {
     const { secrets, memory, wire, cut } = watch({ 1: 'cut power' });
     const tv = await pairedTv({ memory, wire, rotateEveryMs: hourMs });
     expect(await tv.player.run(cut.signal)).toEqual({ reason: 'aborted' });
@@ -153,7 +156,7 @@ describe('A TV that is to change its key', () => {
     expect([rotating, await statusOf(binding?.apiKey, tv.screenId)]).toEqual([undefined, 200]);
   });
 
-  it('keeps its pace over power cuts that come more often', async () => {
+  it('keeps its interval over more frequent power cuts', async () => {
     const memory = ramMemory();
     let rotations = 0;
     const observer = { onRotated: () => rotations++ };
@@ -171,7 +174,7 @@ describe('A TV that is to change its key', () => {
     expect(rotations).toBe(3);
   });
 
-  it('takes another Idempotency-Key when another new key has replaced the one of the first', async () => {
+  it('uses a new Idempotency-Key if another rotation has replaced the key', async () => {
     const { secrets, memory, wire } = watch({ 1: 'lose answer' });
     const tv = await pairedTv({ memory, wire });
     await tv.player.register((await service.code()).code);
@@ -200,7 +203,7 @@ const kept: PlayerState = {
   queue: [],
 };
 
-/** A service that knows these keys, until it is told otherwise, and says of others that they are what `code` says. */
+/** Starts a stub that accepts these keys, and rejects others with `code`. */
 async function knowing(code: string, ...keys: string[]) {
   const known = new Set(keys.map((key) => `Bearer ${key}`));
   const stub = await stubService((response, request) => {
@@ -223,9 +226,9 @@ async function memoryWith(saved: PlayerState) {
   return memory;
 }
 
-describe('A TV that has a former key', () => {
+describe('A TV with a previous key', () => {
   it.each(['device_key_invalid', 'device_key_revoked'])(
-    'goes back to it when the new one is refused with %s',
+    'falls back to it when the new key is rejected with %s',
     async (code) => {
       const stub = await knowing(code, 'dak_former');
       const memory = await memoryWith(kept);
@@ -243,7 +246,7 @@ describe('A TV that has a former key', () => {
     },
   );
 
-  it('tries it once: refused too, it forgets both, and pairs again', async () => {
+  it('tries it once: if it is rejected too, it forgets both and pairs again', async () => {
     const stub = await knowing('device_key_invalid');
     const memory = await memoryWith(kept);
     const tv = virtualTv({ url: stub.url, memory, nextCode: async () => undefined });
@@ -253,7 +256,7 @@ describe('A TV that has a former key', () => {
     await stub.close();
   });
 
-  it('returns to the new one, if that is the one that works again some day', async () => {
+  it('returns to the new key if only that one works later', async () => {
     const stub = await knowing('device_key_invalid', 'dak_former');
     const tv = virtualTv({ url: stub.url, memory: await memoryWith(kept) });
     tv.at(2 * minuteMs, () => {
@@ -266,7 +269,7 @@ describe('A TV that has a former key', () => {
     await stub.close();
   });
 
-  it('does not go back for a screen that is gone: that is so for both', async () => {
+  it('does not fall back for a deleted screen, which affects both keys', async () => {
     const stub = await knowing('device_key_orphaned', 'dak_former');
     const tv = virtualTv({
       url: stub.url,

@@ -39,7 +39,7 @@ const registrations = (stub: StubService) =>
 const keysOf = (stub: StubService) =>
   registrations(stub).map(({ headers }) => headers['idempotency-key']);
 
-/** A memory that tells what was saved when. */
+/** A memory that records each save. */
 function watchedMemory(look: (state: PlayerState) => void): PlayerMemory {
   const inner = ramMemory();
   return {
@@ -52,7 +52,7 @@ function watchedMemory(look: (state: PlayerState) => void): PlayerMemory {
 }
 
 describe('A player without a key', () => {
-  it('registers with the code it is given and what it says of itself, and saves the key before it uses it', async () => {
+  it('registers with code and device info, and saves the key before using it', async () => {
     const { code, screenId } = await service.code();
     const order: string[] = [];
     const memory = watchedMemory(({ binding, registering }) => {
@@ -95,7 +95,7 @@ describe('A player without a key', () => {
     expect((await memory.load())?.registering).toBeUndefined();
   });
 
-  it('repeats a registration whose answer was lost under the same Idempotency-Key, and is the one TV of the screen', async () => {
+  it('retries a registration after a lost response with the same Idempotency-Key, and is bound once', async () => {
     const { code, screenId } = await service.code();
     let lost = 2;
     const wire =
@@ -124,7 +124,7 @@ describe('A player without a key', () => {
     expect(devices.map((one: { id: string }) => one.id)).toEqual([tv.player.state.deviceId]);
   });
 
-  it('goes on with the registration after a power cut, without asking for a code', async () => {
+  it('resumes the registration after a power cut without asking for a code', async () => {
     const stub = await stubService(hangUp);
     const memory = ramMemory();
     const cut = new AbortController();
@@ -155,7 +155,7 @@ describe('A player without a key', () => {
     [409, 'pairing_code_used'],
     [410, 'pairing_code_expired'],
     [410, 'pairing_code_cancelled'],
-  ])('asks for another code after %i %s, which gets a key of its own', async (status, code) => {
+  ])('asks for another code after %i %s, with a new Idempotency-Key', async (status, code) => {
     const stub = await stubService(
       problem(status, code, 'No.'),
       json(201, registered),
@@ -182,7 +182,7 @@ describe('A player without a key', () => {
     await stub.close();
   });
 
-  it('ends when there is no code, and says what was wrong with the last', async () => {
+  it('ends if there is no code, with the error of the last one', async () => {
     const tv = virtualTv({
       url: service.url,
       nextCode: async (why) => (why === 'new' ? 'ABCD2345' : undefined),
@@ -201,25 +201,20 @@ describe('A player without a key', () => {
 
   it.each([
     [
-      '429 with what Retry-After says',
+      '429 after Retry-After',
       problem(429, 'too_many_attempts', 'No.', {}, { 'retry-after': '120' }),
       2,
       2.1,
     ],
     [
-      '503 with what Retry-After says',
+      '503 after Retry-After',
       problem(503, 'unavailable', 'No.', {}, { 'retry-after': '60' }),
       1,
       1.1,
     ],
     ['500 after a second or two', problem(500, 'internal_error', 'No.'), 0, 0.1],
-    [
-      'a mistake of its own no more often than at the sync interval',
-      problem(404, 'not_found', 'No.'),
-      4.9,
-      5.1,
-    ],
-  ])('tries the same code again after %s', async (_, answer, fromMinutes, toMinutes) => {
+    ['a permanent error only at the sync interval', problem(404, 'not_found', 'No.'), 4.9, 5.1],
+  ])('retries the same code after %s', async (_, answer, fromMinutes, toMinutes) => {
     const stub = await stubService(
       answer,
       json(201, registered),
@@ -235,7 +230,7 @@ describe('A player without a key', () => {
     await stub.close();
   });
 
-  it('sends nothing that could not be saved before', async () => {
+  it('sends nothing that was not saved before', async () => {
     const { code } = await service.code();
     let broken = 3;
     const inner = ramMemory();
@@ -253,7 +248,7 @@ describe('A player without a key', () => {
     expect(tv.told.answers[0]?.sinceStartMs).toBeGreaterThan(3 * secondMs);
   });
 
-  it('does not use a key that could not be saved: it gets the same answer again', async () => {
+  it('does not use a key that was not saved, and gets the same response again', async () => {
     const { code, screenId } = await service.code();
     let broken = 1;
     const inner = ramMemory();
@@ -280,14 +275,14 @@ describe('A player without a key', () => {
     ).toHaveLength(1);
   });
 
-  it('can be stopped while it waits for a code', async () => {
+  it('can be stopped while waiting for a code', async () => {
     const tv = virtualTv({ url: service.url, nextCode: () => new Promise(() => {}) });
     const ended = tv.player.run();
     setImmediate(() => tv.player.stop());
     expect(await ended).toEqual({ reason: 'stopped' });
   });
 
-  it('does nothing of what needs a key', async () => {
+  it('rejects single steps that require a key', async () => {
     const { player, told } = virtualTv({ url: service.url });
     for (const step of [() => player.fetchPlaylist(), () => player.fetchConfig()])
       await expect(step()).rejects.toMatchObject({ code: 'not_registered' });

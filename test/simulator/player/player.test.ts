@@ -3,8 +3,8 @@ import { ManagementClient, Player, RuntimeClient, serve } from '../../../src/ind
 
 const day = 24 * 60 * 60 * 1000;
 
-describe('A day of a TV, in a test of one’s own', () => {
-  it('takes no time but that of its requests', async () => {
+describe('A simulated day in a user’s test', () => {
+  it('takes only as long as its requests', async () => {
     const service = await serve({ port: 0, store: 'memory:' });
     const management = new ManagementClient({ url: service.url, token: service.adminToken! });
     const venue = await management.call('createVenue', { body: { name: 'Lobby' } });

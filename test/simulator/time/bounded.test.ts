@@ -3,7 +3,7 @@ import { forEachBounded } from '../../../src/simulator/time/bounded.ts';
 
 const soon = () => new Promise<void>((done) => setImmediate(done));
 
-it('works on all items, in order, and on so many at a time', async () => {
+it('processes all items in order, up to the limit at a time', async () => {
   const [begun, busy]: [number[], { now: number; most: number }] = [[], { now: 0, most: 0 }];
   await forEachBounded([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
     begun.push(item);
@@ -15,7 +15,7 @@ it('works on all items, in order, and on so many at a time', async () => {
   expect(busy).toEqual({ now: 0, most: 3 });
 });
 
-it('begins nothing more after a throw, and ends when the rest has ended', async () => {
+it('starts nothing more after an error, and waits for pending work', async () => {
   const [begun, ended]: number[][] = [[], []];
   const work = forEachBounded([1, 2, 3, 4, 5], 2, async (item) => {
     begun!.push(item);
@@ -27,6 +27,6 @@ it('begins nothing more after a throw, and ends when the rest has ended', async 
   expect({ begun, ended }).toEqual({ begun: [1, 2], ended: [2] });
 });
 
-it('has nothing to do with nothing', async () => {
+it('resolves for no items', async () => {
   await forEachBounded([], 4, () => Promise.reject(new Error('never')));
 });

@@ -6,8 +6,8 @@ import { turns } from '../../support/turns.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
 
-describe('the clock of a TV that is faster than ours', () => {
-  it('leaps to its timers, each at its place on our clock', async () => {
+describe('the clock of a fast TV', () => {
+  it('jumps to its timers, each at its real time', async () => {
     const wall = new ManualClock();
     const clock = makeVirtualClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
@@ -24,7 +24,7 @@ describe('the clock of a TV that is faster than ours', () => {
     expect(woken).toEqual([60_000, 120_000]);
   });
 
-  it('stands still while it is held, and catches up afterwards, timer by timer', async () => {
+  it('stops while it is held, and catches up afterwards timer by timer', async () => {
     const wall = new ManualClock();
     const clock = makeVirtualClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
@@ -45,7 +45,7 @@ describe('the clock of a TV that is faster than ours', () => {
     expect(woken).toEqual([60_000, 120_000, 180_000]);
   });
 
-  it('lets all be done that follows from one timer before the next', async () => {
+  it('completes the consequences of one timer before the next', async () => {
     const clock = makeVirtualClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: systemClock });
     const order: string[] = [];
     clock.after(1, async () => {
@@ -59,7 +59,7 @@ describe('the clock of a TV that is faster than ours', () => {
     expect(order).toEqual(['first', 'answered', 'second']);
   });
 
-  it('forgets what was cancelled', async () => {
+  it('ignores cancelled timers', async () => {
     const wall = new ManualClock();
     const clock = makeVirtualClock({ speed: 2, startMs, wall });
     const woken: string[] = [];
@@ -74,7 +74,7 @@ describe('the clock of a TV that is faster than ours', () => {
     expect(woken).toEqual(['later']);
   });
 
-  it('takes no time at all at infinite speed, and never comes to what is never', async () => {
+  it('never waits at infinite speed, and never fires an infinite delay', async () => {
     const clock = makeVirtualClock({
       speed: Number.POSITIVE_INFINITY,
       startMs,
@@ -89,11 +89,12 @@ describe('the clock of a TV that is faster than ours', () => {
   });
 });
 
-it('waits longer than the timers of Node can', () => {
+it('supports longer waits than Node’s timers', () => {
   const dayMs = 24 * hourMs;
   const wall = new ManualClock();
   const clock = makeVirtualClock({ speed: 1, startMs: 0, wall });
-  let [woken, cancelled] = [false, false];
+  let woken = false;
+  let cancelled = false;
   clock.after(60 * dayMs, () => (woken = true));
   const cancel = clock.after(60 * dayMs, () => (cancelled = true));
   clock.after(Number.POSITIVE_INFINITY, () => (woken = true));
@@ -104,7 +105,7 @@ it('waits longer than the timers of Node can', () => {
   expect({ woken, cancelled }).toEqual({ woken: true, cancelled: false });
 });
 
-it('the clock of a TV as fast as ours is ours, and is never held', async () => {
+it('the clock at speed 1 is real time and cannot be held', async () => {
   const wall = new ManualClock();
   const clock = makeVirtualClock({ speed: 1, startMs: 0, wall });
   let woken = false;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LatencyRecorder } from '../../../src/simulator/tv/latency.ts';
 
-it('counts requests and answers by their endpoint, and tells how long they took', () => {
+it('counts requests and responses by endpoint, with response times', () => {
   const traffic = new LatencyRecorder();
   for (let ms = 1; ms <= 100; ms++) traffic.add('postEvents', ms === 100 ? 503 : 202, ms);
   traffic.add('getPlaylist', undefined, 30_000);
@@ -32,7 +32,7 @@ it('counts requests and answers by their endpoint, and tells how long they took'
   expect(traffic.latencies.maxMs).toBe(events!.maxMs);
 });
 
-it('tells latencies below a millisecond', () => {
+it('records response times below a millisecond', () => {
   const traffic = new LatencyRecorder();
   for (let at = 0; at < 10; at++) traffic.add('getPlaylist', 304, 0.25);
   expect(Math.abs(traffic.latencies.p50Ms - 0.25)).toBeLessThan(0.01);

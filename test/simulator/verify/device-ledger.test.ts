@@ -15,8 +15,8 @@ function ledger(...carriedKeys: string[]): DeviceLedger {
   return new DeviceLedger('device', 'screen', carriedKeys);
 }
 
-describe('what was acknowledged', () => {
-  it('is there, in whatever order, and its members in any', () => {
+describe('an acknowledged event', () => {
+  it('is found in any order of events and members', () => {
     const one = ledger();
     one.sending('a', events(1, 2, 2))('acknowledged');
     expect(one.balance(stored({ timestamp: 2, type: 'heartbeat' }, beat(1), beat(2)))).toEqual({
@@ -28,13 +28,13 @@ describe('what was acknowledged', () => {
     });
   });
 
-  it('and is missing, is lost', () => {
+  it('that is missing counts as lost', () => {
     const one = ledger();
     one.sending('a', events(1, 2, 3))('acknowledged');
     expect(one.balance(stored(beat(2)))).toMatchObject({ lost: 2, duplicated: 0, strange: 0 });
   });
 
-  it('and is there twice, is duplicated', () => {
+  it('that is stored twice counts as duplicated', () => {
     const one = ledger();
     one.sending('a', events(1))('acknowledged');
     expect(one.balance(stored(beat(1), beat(1)))).toMatchObject({
@@ -44,7 +44,7 @@ describe('what was acknowledged', () => {
     });
   });
 
-  it('and was altered, is lost and strange', () => {
+  it('that was altered counts as lost and strange', () => {
     const one = ledger();
     one.sending('a', events(1))('acknowledged');
     expect(one.balance(stored(beat(2)))).toMatchObject({ lost: 1, duplicated: 0, strange: 1 });
@@ -54,7 +54,7 @@ describe('what was acknowledged', () => {
     });
   });
 
-  it('counts once when the same batch is acknowledged again, under the same key', () => {
+  it('counts once if its batch is acknowledged again with the same key', () => {
     const one = ledger();
     one.sending('a', events(1))('unknown');
     one.sending('a', events(1))('acknowledged');
@@ -64,7 +64,7 @@ describe('what was acknowledged', () => {
     expect(one.repeats).toBe(2);
   });
 
-  it('counts each time without a key, and once for each key', () => {
+  it('counts every time without a key, and once per key', () => {
     const one = ledger();
     one.sending(undefined, events(1))('acknowledged');
     one.sending(undefined, events(1))('acknowledged');
@@ -78,8 +78,8 @@ describe('what was acknowledged', () => {
   });
 });
 
-describe('what nobody answered for', () => {
-  it('may be there or not, and with a key once at most', () => {
+describe('an event with an unknown outcome', () => {
+  it('may be stored or not, with a key at most once', () => {
     const one = ledger();
     one.sending('a', events(1))('unknown');
     one.sending('a', events(1))('unknown');
@@ -88,36 +88,37 @@ describe('what nobody answered for', () => {
     expect(one.balance(stored(beat(1), beat(1)))).toMatchObject({ duplicated: 1 });
   });
 
-  it('may be there as often as it was sent without a key', () => {
+  it('may be stored as often as it was sent without a key', () => {
     const one = ledger();
     one.sending(undefined, events(1))('unknown');
     one.sending(undefined, events(1))('unknown');
     expect(one.balance(stored(beat(1), beat(1)))).toMatchObject({ duplicated: 0, strange: 0 });
   });
 
-  it('stays open when a later try is refused', () => {
+  it('stays unknown if a later attempt is rejected', () => {
     const one = ledger();
     one.sending('a', events(1))('unknown');
     one.sending('a', events(1))('refused');
     expect(one.balance(stored(beat(1)))).toMatchObject({ strange: 0, duplicated: 0 });
   });
 
-  it('is open while it is under way', () => {
+  it('is unknown while its batch is in flight', () => {
     const one = ledger();
     one.sending('a', events(1));
     expect(one.balance(stored(beat(1)))).toMatchObject({ strange: 0, duplicated: 0 });
   });
 
-  it('is settled by a copy that was acknowledged, however the other ends', () => {
+  it('is settled by one acknowledged attempt, however the others end', () => {
     const one = ledger();
-    const [first, copy] = [one.sending('a', events(1)), one.sending('a', events(1))];
+    const first = one.sending('a', events(1));
+    const copy = one.sending('a', events(1));
     copy('acknowledged');
     first('refused');
     expect(one.balance(stored(beat(1)))).toMatchObject({ acknowledged: 1, lost: 0, duplicated: 0 });
   });
 });
 
-it('what was refused each time must not be there, nor what was never sent', () => {
+it('an event must not be stored if it was always rejected or never sent', () => {
   const one = ledger();
   one.sending('a', events(1))('refused');
   one.sending('a', events(1))('refused');
@@ -125,7 +126,7 @@ it('what was refused each time must not be there, nor what was never sent', () =
   expect(one.balance(stored(beat(1), beat(2)))).toMatchObject({ strange: 2 });
 });
 
-it('a batch that an earlier run had begun to send may have been stored then', () => {
+it('an event may be stored if an earlier run began to send it', () => {
   const one = ledger('carried');
   one.sending('carried', events(1))('acknowledged');
   expect(one.balance(stored())).toMatchObject({ lost: 0 });

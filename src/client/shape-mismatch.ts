@@ -11,17 +11,17 @@ const kinds: Record<string, (value: unknown) => boolean> = {
   map: (value) => isObject(value) && Object.values(value).every((one) => typeof one === 'string'),
 };
 
-function misfitOfKind(kind: string, value: unknown, path: string): string | undefined {
+function mismatchOfKind(kind: string, value: unknown, path: string): string | undefined {
   const mayBeNull = kind.endsWith('?');
   if (mayBeNull && value === null) return undefined;
   return kinds[mayBeNull ? kind.slice(0, -1) : kind]?.(value) ? undefined : path;
 }
 
-function misfitOfList(shape: Shape, value: unknown, path: string): string | undefined {
+function mismatchOfList(shape: Shape, value: unknown, path: string): string | undefined {
   if (!Array.isArray(value)) return path;
-  for (const [at, one] of value.entries()) {
-    const misfit = findMisfit(shape, one, `${path}[${at}]`);
-    if (misfit !== undefined) return misfit;
+  for (const [index, element] of value.entries()) {
+    const mismatch = findMismatch(shape, element, `${path}[${index}]`);
+    if (mismatch !== undefined) return mismatch;
   }
   return undefined;
 }
@@ -29,32 +29,35 @@ function misfitOfList(shape: Shape, value: unknown, path: string): string | unde
 const mayBeNull = (shape: Shape) =>
   typeof shape === 'string' ? shape.endsWith('?') : Array.isArray(shape) && shape[0] === 'maybe';
 
-function misfitOfMembers(
+function mismatchOfMembers(
   shape: { readonly [member: string]: Shape },
   value: unknown,
   path: string,
 ): string | undefined {
   if (!isObject(value)) return path;
   for (const [name, wanted] of Object.entries(shape)) {
-    // An older service does not have the member yet: there, too, it is empty.
+    // An older service omits newer members. A missing nullable member counts as null.
     if (!Object.hasOwn(value, name) && mayBeNull(wanted)) value[name] = null;
-    const misfit = findMisfit(
+    const mismatch = findMismatch(
       wanted,
       Object.hasOwn(value, name) ? value[name] : undefined,
       path === '' ? name : `${path}.${name}`,
     );
-    if (misfit !== undefined) return misfit;
+    if (mismatch !== undefined) return mismatch;
   }
   return undefined;
 }
 
-/** Where a value is not what the shape says: the path of the first such place, `''` for the value itself; `undefined` when all is well. */
-export function findMisfit(shape: Shape, value: unknown, path = ''): string | undefined {
-  if (typeof shape === 'string') return misfitOfKind(shape, value, path);
-  if (!isTuple(shape)) return misfitOfMembers(shape, value, path);
+/**
+ * Returns the path of the first place where the value does not match the shape, or `undefined` if
+ * it matches. The path of the value itself is `''`.
+ */
+export function findMismatch(shape: Shape, value: unknown, path = ''): string | undefined {
+  if (typeof shape === 'string') return mismatchOfKind(shape, value, path);
+  if (!isTuple(shape)) return mismatchOfMembers(shape, value, path);
   const [form, inner] = shape;
-  if (form === 'maybe') return value === null ? undefined : findMisfit(inner, value, path);
-  return misfitOfList(inner, value, path);
+  if (form === 'maybe') return value === null ? undefined : findMismatch(inner, value, path);
+  return mismatchOfList(inner, value, path);
 }
 
 const isTuple = (shape: Exclude<Shape, string>): shape is readonly ['list' | 'maybe', Shape] =>

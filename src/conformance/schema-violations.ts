@@ -9,7 +9,7 @@ const uuid: Test = (value) =>
 const object: Test = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a member may be; `?` may be `null`, but must be there. */
+/** The types of members. A type with `?` also allows `null`, but the member must exist. */
 const kinds = {
   text,
   uuid,
@@ -26,7 +26,7 @@ const kinds = {
 
 type Kind = keyof typeof kinds;
 
-/** The members that are not what they must be, with what they are: `version is "1"`. */
+/** Returns the members with a wrong type and their values: `version is "1"`. */
 export function schemaViolations(
   json: unknown,
   members: Readonly<Record<string, Kind | `${Kind}?`>>,

@@ -1,20 +1,31 @@
-import { at, listAt, said, saidAll, saidAt, textAt } from '../answer.ts';
+import {
+  allStatusesAndCodes,
+  at,
+  listAt,
+  statusAndCode,
+  statusAndPaths,
+  textAt,
+} from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
 import { item, items } from '../content.ts';
-import { schemaViolations } from '../misfits.ts';
-import { about, type Check, profile } from '../row.ts';
+import { schemaViolations } from '../schema-violations.ts';
 
-/** How a playlist gets onto a screen (docs/protocol.md §5.4). */
-export const publishingRows: readonly Check[] = about(
+/** Checks of publishing (docs/protocol.md §5.4). */
+export const publishingChecks: readonly Check[] = checkGroup(
   { id: 'publish', subject: 'PUT /v1/screens/:id/playlist', section: '5.4' },
   [
     profile(
       'members',
-      '200 with the playlist; its validUntil is null when none was given',
+      '200 with the playlist; validUntil is null if not given',
       'all of them, and null',
-      async (stage) => {
-        const json = await stage.made('PUT', `/v1/screens/${await stage.screen()}/playlist`, {
-          items,
-        });
+      async (fixture) => {
+        const json = await fixture.requireOk(
+          'PUT',
+          `/v1/screens/${await fixture.screen()}/playlist`,
+          {
+            items,
+          },
+        );
         const wrong = schemaViolations(json, {
           id: 'uuid',
           screenId: 'uuid',
@@ -27,22 +38,22 @@ export const publishingRows: readonly Check[] = about(
     ),
     profile(
       'provisioning',
-      'a screen without a TV takes one too; reading it answers the same',
+      'works for a screen without a TV, and GET reads it back',
       '200, 200',
-      async (stage) => {
-        const path = `/v1/screens/${await stage.screen()}/playlist`;
-        return saidAll([
-          await stage.manage('PUT', path, { items }),
-          await stage.manage('GET', path),
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/playlist`;
+        return allStatusesAndCodes([
+          await fixture.manage('PUT', path, { items }),
+          await fixture.manage('GET', path),
         ]);
       },
     ),
     profile(
       '400',
-      '400 for no items, another creativeType, a duration of 0, an address that is none',
+      '400 for no items, an unknown creativeType, a duration of 0 and an invalid URL',
       '400 /items, 400 /items/0/creativeType, 400 /items/0/duration, 400 /items/0/creativeUrl',
-      async (stage) => {
-        const path = `/v1/screens/${await stage.screen()}/playlist`;
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/playlist`;
         const wrong = [
           { items: [] },
           { items: [item({ creativeType: 'film' })] },
@@ -51,7 +62,7 @@ export const publishingRows: readonly Check[] = about(
         ];
         const answers: string[] = [];
         for (const body of wrong) {
-          const { status: answered, json } = await stage.manage('PUT', path, body);
+          const { status: answered, json } = await fixture.manage('PUT', path, body);
           answers.push(
             `${answered} ${listAt(json, 'errors')
               .map((error) => at(error, 'path'))
@@ -65,18 +76,22 @@ export const publishingRows: readonly Check[] = about(
       'url',
       'a media URL is stored in the form of the WHATWG URL parser',
       'https://media.example.com/a%20b',
-      async (stage) => {
+      async (fixture) => {
         const body = { items: [item({ creativeUrl: 'HTTPS:Media.example.com\\a b' })] };
-        const json = await stage.made('PUT', `/v1/screens/${await stage.screen()}/playlist`, body);
+        const json = await fixture.requireOk(
+          'PUT',
+          `/v1/screens/${await fixture.screen()}/playlist`,
+          body,
+        );
         return textAt(listAt(json, 'items')[0], 'creativeUrl');
       },
     ),
     profile(
       '400.url',
-      '400 for a media URL with credentials, a control character or a blank before it',
+      '400 for a media URL with credentials, a control character or a leading blank',
       '400 invalid_request at /items/0/creativeUrl, three times',
-      async (stage) => {
-        const path = `/v1/screens/${await stage.screen()}/playlist`;
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/playlist`;
         const urls = [
           'https://tom:secret@media.example.com/',
           'https://media.example.com/a\tb',
@@ -84,18 +99,20 @@ export const publishingRows: readonly Check[] = about(
         ];
         const answers: string[] = [];
         for (const creativeUrl of urls)
-          answers.push(saidAt(await stage.manage('PUT', path, { items: [item({ creativeUrl })] })));
+          answers.push(
+            statusAndPaths(await fixture.manage('PUT', path, { items: [item({ creativeUrl })] })),
+          );
         const [first = ''] = answers;
         return answers.every((answer) => answer === first)
           ? `${first}, three times`
           : answers.join(', ');
       },
     ),
-    profile('past', '400 for a validUntil that is over', '400 invalid_request', async (stage) =>
-      said(
-        await stage.manage('PUT', `/v1/screens/${await stage.screen()}/playlist`, {
+    profile('past', '400 for a validUntil in the past', '400 invalid_request', async (fixture) =>
+      statusAndCode(
+        await fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/playlist`, {
           items,
-          validUntil: Math.floor(stage.clock.now() / 1000) - 60,
+          validUntil: Math.floor(fixture.clock.now() / 1000) - 60,
         }),
       ),
     ),
@@ -103,11 +120,11 @@ export const publishingRows: readonly Check[] = about(
       'history',
       'GET …/playlists lists the versions, newest first',
       '2, 1',
-      async (stage) => {
-        const screenId = await stage.screen();
+      async (fixture) => {
+        const screenId = await fixture.screen();
         for (const body of [{ items }, { items: [item()] }])
-          await stage.made('PUT', `/v1/screens/${screenId}/playlist`, body);
-        const listed = await stage.made('GET', `/v1/screens/${screenId}/playlists`);
+          await fixture.requireOk('PUT', `/v1/screens/${screenId}/playlist`, body);
+        const listed = await fixture.requireOk('GET', `/v1/screens/${screenId}/playlists`);
         return listAt(listed, 'items')
           .map((one) => String(at(one, 'version')))
           .join(', ');
@@ -115,14 +132,14 @@ export const publishingRows: readonly Check[] = about(
     ),
     profile(
       'large',
-      'GET …/playlists has at most about 1 MiB on a page: versions of 700 KB have one each',
+      'GET …/playlists returns at most about 1 MiB per page: one version of 700 KB each',
       '2; 1; no more',
-      async (stage) => {
-        const path = `/v1/screens/${await stage.screen()}/playlist`;
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/playlist`;
         for (const n of [1, 2])
-          await stage.made('PUT', path, { items: [item({ n, text: 'x'.repeat(700_000) })] });
-        const first = await stage.made('GET', `${path}s?limit=200`);
-        const second = await stage.made(
+          await fixture.requireOk('PUT', path, { items: [item({ n, text: 'x'.repeat(700_000) })] });
+        const first = await fixture.requireOk('GET', `${path}s?limit=200`);
+        const second = await fixture.requireOk(
           'GET',
           `${path}s?limit=200&cursor=${encodeURIComponent(textAt(first, 'nextCursor'))}`,
         );
@@ -136,11 +153,14 @@ export const publishingRows: readonly Check[] = about(
     ),
     profile(
       'none',
-      '404 playlist_not_found when none stands; withdrawing is 204 also then',
+      'without a playlist, GET is 404 playlist_not_found and DELETE is 204',
       '404 playlist_not_found, 204',
-      async (stage) => {
-        const path = `/v1/screens/${await stage.screen()}/playlist`;
-        return saidAll([await stage.manage('GET', path), await stage.manage('DELETE', path)]);
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/playlist`;
+        return allStatusesAndCodes([
+          await fixture.manage('GET', path),
+          await fixture.manage('DELETE', path),
+        ]);
       },
     ),
   ],

@@ -1,0 +1,47 @@
+import type { Check } from './check.ts';
+import { codeChecks } from './checks/codes.ts';
+import { configChecks } from './checks/config.ts';
+import { credentialChecks } from './checks/credentials.ts';
+import { deviceKeyChecks } from './checks/device-keys.ts';
+import { eventStorageChecks } from './checks/event-storage.ts';
+import { eventChecks } from './checks/events.ts';
+import { guessingChecks } from './checks/guessing.ts';
+import { listChecks } from './checks/lists.ts';
+import { playlistChecks } from './checks/playlist.ts';
+import { publishingChecks } from './checks/publishing.ts';
+import { readingChecks } from './checks/reading.ts';
+import { registrationChecks } from './checks/registration.ts';
+import { registrationFailureChecks } from './checks/registration-failures.ts';
+import { revokeChecks } from './checks/revoke.ts';
+import { rotationChecks } from './checks/rotation.ts';
+import { screenChecks } from './checks/screens.ts';
+import { tenancyChecks } from './checks/tenancy.ts';
+import { venueChecks } from './checks/venues.ts';
+import { waitingChecks } from './checks/waiting.ts';
+import { wireChecks } from './checks/wire.ts';
+
+/**
+ * All checks in the order of a run: first what a TV does first, last what locks this address out.
+ */
+export const allChecks: readonly Check[] = [
+  ...registrationChecks,
+  ...registrationFailureChecks,
+  ...deviceKeyChecks,
+  ...playlistChecks,
+  ...publishingChecks,
+  ...configChecks,
+  ...eventChecks,
+  ...eventStorageChecks,
+  ...rotationChecks,
+  ...codeChecks,
+  ...revokeChecks,
+  ...wireChecks,
+  ...credentialChecks,
+  ...tenancyChecks,
+  ...venueChecks,
+  ...screenChecks,
+  ...listChecks,
+  ...readingChecks,
+  ...waitingChecks,
+  ...guessingChecks,
+];

@@ -1,0 +1,275 @@
+import { pause } from '../../client/pause.ts';
+import {
+  type Answer,
+  accepted,
+  allStatusesAndCodes,
+  at,
+  status,
+  statusAndCode,
+  statusAndPaths,
+  textAt,
+} from '../answer.ts';
+import { type Check, checkGroup, profile, required } from '../check.ts';
+import { unknownId } from '../content.ts';
+import type { Fixture } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
+
+const codesPath = '/v1/devices/provisioning-codes';
+/** Creates a code for a screen of its own and returns the response. */
+const createdCode = (fixture: Fixture): Promise<Answer> =>
+  fixture.once('created code', async () =>
+    fixture.manage('POST', codesPath, { screenId: await fixture.screen() }),
+  );
+const codeStatus = (fixture: Fixture, code: string) =>
+  fixture.manage('GET', `${codesPath}/${code}/status`);
+const cancel = (fixture: Fixture, code: string) => fixture.manage('DELETE', `${codesPath}/${code}`);
+const statusOf = async (fixture: Fixture, code: string) =>
+  textAt((await codeStatus(fixture, code)).json, 'status');
+
+/** Returns the status of each code. */
+async function states(fixture: Fixture, codes: readonly string[]): Promise<string> {
+  const seen: string[] = [];
+  for (const code of codes) seen.push(await statusOf(fixture, code));
+  return seen.join(', ');
+}
+
+const documented = checkGroup(
+  { id: 'code', subject: 'POST /v1/devices/provisioning-codes', section: '4' },
+  [
+    required('2xx', 'creates a code for a screen', 'accepted (2xx)', async (fixture) =>
+      accepted(await createdCode(fixture)),
+    ),
+    required(
+      'form',
+      'the code has exactly 8 characters of A-Z and 0-9',
+      '8 characters of A-Z and 0-9',
+      async (fixture) => {
+        const code = textAt((await createdCode(fixture)).json, 'code');
+        return /^[A-Z0-9]{8}$/.test(code)
+          ? '8 characters of A-Z and 0-9'
+          : `${code.length} characters`;
+      },
+    ),
+    required('status', 'the status of the code can be read', 'accepted (2xx)', async (fixture) =>
+      accepted(await codeStatus(fixture, textAt((await createdCode(fixture)).json, 'code'))),
+    ),
+    required('registers', 'a TV registers with the code', '201', async (fixture) =>
+      status(await fixture.register((await fixture.code()).code)),
+    ),
+  ],
+);
+
+const creation = checkGroup(
+  { id: 'code', subject: 'POST /v1/devices/provisioning-codes', section: '4' },
+  [
+    profile('201', '201 with the code', '201', async (fixture) =>
+      statusAndCode(await createdCode(fixture)),
+    ),
+    profile(
+      'members',
+      'code, screenId, status, createdAt, expiresAt, expiresInSeconds',
+      'all members with the right types',
+      async (fixture) =>
+        schemaViolations((await createdCode(fixture)).json, {
+          code: 'text',
+          screenId: 'uuid',
+          status: 'text',
+          createdAt: 'time',
+          expiresAt: 'time',
+          expiresInSeconds: 'integer',
+        }),
+    ),
+    profile(
+      'lifetime',
+      'the code lives 1 to 60 minutes, and expiresInSeconds agrees',
+      '1 to 60 minutes',
+      async (fixture) => {
+        const { json } = await createdCode(fixture);
+        const seconds =
+          (Date.parse(textAt(json, 'expiresAt')) - Date.parse(textAt(json, 'createdAt'))) / 1000;
+        const agrees = Math.abs(Number(at(json, 'expiresInSeconds')) - seconds) <= 1;
+        return seconds >= 60 && seconds <= 3600 && agrees
+          ? '1 to 60 minutes'
+          : `${seconds} seconds, expiresInSeconds ${at(json, 'expiresInSeconds')}`;
+      },
+    ),
+    profile(
+      'alphabet',
+      'the code has no characters that are easily confused',
+      'none of 0 O 1 I L',
+      async (fixture) => {
+        const all = [
+          textAt((await createdCode(fixture)).json, 'code'),
+          (await fixture.code()).code,
+          (await fixture.code()).code,
+        ].join('');
+        return /[01OIL]/.test(all) || all === '' ? 'others' : 'none of 0 O 1 I L';
+      },
+    ),
+    profile(
+      'headers',
+      'Location is the path of its status, and Cache-Control is no-store',
+      'its status, no-store',
+      async (fixture) => {
+        const { headers, json } = await createdCode(fixture);
+        const isStatus = (headers.location ?? '').endsWith(
+          `${codesPath}/${textAt(json, 'code')}/status`,
+        );
+        return `${isStatus ? 'its status' : 'another Location'}, ${headers['cache-control']}`;
+      },
+    ),
+    profile('404', '404 for an unknown screen', '404 screen_not_found', async (fixture) =>
+      statusAndCode(await fixture.manage('POST', codesPath, { screenId: unknownId })),
+    ),
+    profile(
+      '400',
+      '400 for a screenId that is not a UUID',
+      '400 invalid_request at /screenId',
+      async (fixture) =>
+        statusAndPaths(await fixture.manage('POST', codesPath, { screenId: 'Lobby' })),
+    ),
+    profile(
+      '409',
+      '409 for a screen with a bound TV',
+      '409 screen_already_bound',
+      async (fixture) =>
+        statusAndCode(
+          await fixture.manage('POST', codesPath, { screenId: (await fixture.tv()).screenId }),
+        ),
+    ),
+    profile('unknown-members', 'unknown members are ignored', '201', async (fixture) =>
+      statusAndCode(
+        await fixture.manage('POST', codesPath, { screenId: await fixture.screen(), note: 1 }),
+      ),
+    ),
+    profile(
+      'several',
+      'a screen may have five live codes; a sixth cancels the oldest',
+      'cancelled, pending, pending, pending, pending, pending',
+      async (fixture) => {
+        const screenId = await fixture.screen();
+        const codes: string[] = [];
+        for (let n = 0; n < 6; n++) {
+          codes.push((await fixture.code(screenId)).code);
+          // Codes created in the same millisecond have no defined order.
+          await pause(fixture.clock, 2, fixture.signal);
+        }
+        return states(fixture, codes);
+      },
+    ),
+    profile(
+      'siblings',
+      'using one code cancels the other codes of the screen',
+      'cancelled, used, 410 pairing_code_cancelled',
+      async (fixture) => {
+        const screenId = await fixture.screen();
+        const first = (await fixture.code(screenId)).code;
+        const second = (await fixture.code(screenId)).code;
+        await fixture.register(second);
+        return `${await states(fixture, [first, second])}, ${statusAndCode(await fixture.register(first))}`;
+      },
+    ),
+  ],
+);
+
+const polling = checkGroup(
+  {
+    id: 'code-status',
+    subject: 'GET /v1/devices/provisioning-codes/:code/status',
+    section: '4',
+  },
+  [
+    profile(
+      'pending',
+      'a new code is pending, with usedAt and deviceId null',
+      'pending, null, null',
+      async (fixture) => {
+        const { json } = await codeStatus(
+          fixture,
+          textAt((await createdCode(fixture)).json, 'code'),
+        );
+        return `${at(json, 'status')}, ${at(json, 'usedAt')}, ${at(json, 'deviceId')}`;
+      },
+    ),
+    profile(
+      'used',
+      'a used code has usedAt, deviceId and no time left',
+      'used, the device, 0',
+      async (fixture) => {
+        const { code, deviceId } = await fixture.tv();
+        const { json } = await codeStatus(fixture, code);
+        const wrong = schemaViolations(json, { usedAt: 'time' });
+        const seen = `${at(json, 'status')}, ${at(json, 'deviceId') === deviceId ? 'the device' : 'another device'}, ${at(json, 'expiresInSeconds')}`;
+        return wrong.length > 0 ? wrong : seen;
+      },
+    ),
+    profile(
+      '404',
+      '404 for a code that there is not',
+      '404 pairing_code_not_found',
+      async (fixture) => statusAndCode(await codeStatus(fixture, 'ZZZZZZZZ')),
+    ),
+    profile(
+      'wait',
+      'waitSeconds holds the response until the status changes',
+      'used',
+      async (fixture) => {
+        const { code } = await fixture.code();
+        const held = fixture.manage('GET', `${codesPath}/${code}/status?waitSeconds=10`);
+        await fixture.register(code);
+        return textAt((await held).json, 'status');
+      },
+    ),
+    profile(
+      'wait.range',
+      '400 for waitSeconds outside 1 to 30',
+      '400 invalid_request at query.waitSeconds',
+      async (fixture) =>
+        statusAndPaths(
+          await fixture.manage(
+            'GET',
+            `${codesPath}/${textAt((await createdCode(fixture)).json, 'code')}/status?waitSeconds=31`,
+          ),
+        ),
+    ),
+  ],
+);
+
+const cancelling = checkGroup(
+  { id: 'code-cancel', subject: 'DELETE /v1/devices/provisioning-codes/:code', section: '4' },
+  [
+    profile(
+      '204',
+      '204, and the code is cancelled with no time left',
+      '204, cancelled, 0',
+      async (fixture) => {
+        const { code } = await fixture.code();
+        const answer = await cancel(fixture, code);
+        const { json } = await codeStatus(fixture, code);
+        return `${statusAndCode(answer)}, ${at(json, 'status')}, ${at(json, 'expiresInSeconds')}`;
+      },
+    ),
+    profile(
+      '409',
+      '409 for a used or cancelled code',
+      '409 pairing_code_not_pending, 409 pairing_code_not_pending',
+      async (fixture) => {
+        const { code } = await fixture.code();
+        await cancel(fixture, code);
+        return allStatusesAndCodes([
+          await cancel(fixture, code),
+          await cancel(fixture, (await fixture.newTv()).code),
+        ]);
+      },
+    ),
+    profile(
+      '404',
+      '404 for a code that there is not',
+      '404 pairing_code_not_found',
+      async (fixture) => statusAndCode(await cancel(fixture, 'ZZZZZZZZ')),
+    ),
+  ],
+);
+
+/** Checks of pairing codes (docs/protocol.md §4). */
+export const codeChecks: readonly Check[] = [...documented, ...creation, ...polling, ...cancelling];

@@ -1,0 +1,249 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Answer,
+  allStatusesAndCodes,
+  at,
+  status,
+  statusAndCode,
+  statusAndPaths,
+} from '../answer.ts';
+import { type Check, checkGroup, profile, required, skip } from '../check.ts';
+import type { Fixture, Tv } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
+
+/** Returns the config of a TV without a stored config. Skips the check if the tenant has one. */
+async function defaultConfig(fixture: Fixture): Promise<Answer> {
+  const { tenantId } = await fixture.plainTv();
+  const stored = await fixture.manage('GET', `/v1/tenants/${tenantId}/config`);
+  if (stored.status === 200) skip('the tenant has a stored config, so no TV gets the default');
+  return fixture.once('default config', async () =>
+    (await fixture.plainTv()).send('GET', 'config'),
+  );
+}
+
+const screenConfig = {
+  syncIntervalMinutes: 7,
+  cachePolicy: { maxSizeGB: 3 },
+  ours: { list: [1], more: true },
+};
+const venueConfig = {
+  syncIntervalMinutes: 9,
+  heartbeatIntervalMinutes: 2,
+  cachePolicy: { retentionDays: 30 },
+  ours: { list: [2, 3], venue: 'kept' },
+};
+
+/**
+ * Sets up a TV in its own venue, with a config of the venue and one of the screen. Returns what the
+ * TV gets.
+ */
+function configured(fixture: Fixture): Promise<{ tv: Tv; venueId: string; answer: Answer }> {
+  return fixture.once('configured TV', async () => {
+    const venueId = await fixture.newVenue();
+    const tv = await fixture.newTv(await fixture.screen(venueId));
+    await fixture.requireOk('PUT', `/v1/venues/${venueId}/config`, venueConfig);
+    await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/config`, screenConfig);
+    return { tv, venueId, answer: await tv.send('GET', 'config') };
+  });
+}
+
+const configMembers = {
+  syncIntervalMinutes: 'number',
+  heartbeatIntervalMinutes: 'number',
+  cachePolicy: 'object',
+  'cachePolicy.maxSizeGB': 'number',
+  'cachePolicy.retentionDays': 'number',
+} as const;
+const source = ({ headers }: Answer) => headers['x-config-source'] ?? 'no header';
+
+const requiredChecks = checkGroup(
+  { id: 'config', subject: 'GET /devices/:id/config', section: '2.4' },
+  [
+    required('200.default', '200 when none is stored', '200', async (fixture) =>
+      status(await defaultConfig(fixture)),
+    ),
+    required('200.custom', '200 when one is stored', '200', async (fixture) =>
+      status((await configured(fixture)).answer),
+    ),
+    required(
+      'source.default',
+      'X-Config-Source is default when none is stored',
+      'default',
+      async (fixture) => source(await defaultConfig(fixture)),
+    ),
+    required(
+      'source.custom',
+      'X-Config-Source is not default when one is stored',
+      'not default',
+      async (fixture) =>
+        source((await configured(fixture)).answer) === 'default' ? 'default' : 'not default',
+    ),
+    required(
+      'members',
+      'the default has intervals and a cachePolicy',
+      'all members with the right types',
+      async (fixture) => schemaViolations((await defaultConfig(fixture)).json, configMembers),
+    ),
+    required('custom', 'a stored value reaches the TV', '7', async (fixture) =>
+      String(at((await configured(fixture)).answer.json, 'syncIntervalMinutes')),
+    ),
+    required('500', '500 when the config cannot be loaded', '500', async () =>
+      skip('cannot be provoked from outside'),
+    ),
+  ],
+);
+
+const expectedDefault = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
+const merged = {
+  ...venueConfig,
+  syncIntervalMinutes: 7,
+  cachePolicy: { maxSizeGB: 3, retentionDays: 30 },
+  ours: { list: [1], venue: 'kept', more: true },
+};
+
+const profileChecks = checkGroup(
+  { id: 'config', subject: 'GET /devices/:id/config', section: '2.4' },
+  [
+    profile(
+      'default',
+      'the default is 5 and 1 minutes, 10 GB and 7 days',
+      JSON.stringify(expectedDefault),
+      async (fixture) => {
+        const { json } = await defaultConfig(fixture);
+        return JSON.stringify(isDeepStrictEqual(json, expectedDefault) ? expectedDefault : json);
+      },
+    ),
+    profile(
+      'source.screen',
+      'X-Config-Source is the most specific level that has one: screen',
+      'screen',
+      async (fixture) => source((await configured(fixture)).answer),
+    ),
+    profile(
+      'source.venue',
+      'X-Config-Source is venue when only the venue has one',
+      'venue',
+      async (fixture) => {
+        const { venueId } = await configured(fixture);
+        return source(
+          await (await fixture.newTv(await fixture.screen(venueId))).send('GET', 'config'),
+        );
+      },
+    ),
+    profile(
+      'merge',
+      'levels are merged: objects merge, arrays and scalars replace',
+      JSON.stringify(merged),
+      async (fixture) => {
+        const { json } = (await configured(fixture)).answer;
+        return JSON.stringify(isDeepStrictEqual(json, merged) ? merged : json);
+      },
+    ),
+    profile(
+      'etag',
+      'the config has a strong ETag, and If-None-Match gives 304',
+      'a strong ETag, 304',
+      async (fixture) => {
+        const { tv, answer } = await configured(fixture);
+        const { etag = 'none' } = answer.headers;
+        const again = await tv.send('GET', 'config', { headers: { 'if-none-match': etag } });
+        return `${/^"[^"]+"$/.test(etag) ? 'a strong ETag' : etag}, ${statusAndCode(again)}`;
+      },
+    ),
+    profile('304.source', '304 also has X-Config-Source', 'screen', async (fixture) => {
+      const { tv, answer } = await configured(fixture);
+      return source(
+        await tv.send('GET', 'config', {
+          headers: { 'if-none-match': answer.headers.etag ?? 'none' },
+        }),
+      );
+    }),
+    profile(
+      'cache-control',
+      'Cache-Control is private, no-cache',
+      'private, no-cache',
+      async (fixture) => String((await configured(fixture)).answer.headers['cache-control']),
+    ),
+    profile(
+      'removed',
+      'DELETE removes the config of the screen, and the one of the venue applies again',
+      'venue, 9',
+      async (fixture) => {
+        const { venueId } = await configured(fixture);
+        const tv = await fixture.newTv(await fixture.screen(venueId));
+        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/config`, screenConfig);
+        await fixture.requireOk('DELETE', `/v1/screens/${tv.screenId}/config`);
+        const answer = await tv.send('GET', 'config');
+        return `${source(answer)}, ${at(answer.json, 'syncIntervalMinutes')}`;
+      },
+    ),
+  ],
+);
+
+const settingChecks = checkGroup(
+  { id: 'set-config', subject: 'PUT /v1/screens/:id/config', section: '5.4' },
+  [
+    profile(
+      'read',
+      'GET returns only what is stored at that level',
+      JSON.stringify(screenConfig),
+      async (fixture) => {
+        const { tv } = await configured(fixture);
+        const json = await fixture.requireOk('GET', `/v1/screens/${tv.screenId}/config`);
+        return JSON.stringify(isDeepStrictEqual(json, screenConfig) ? screenConfig : json);
+      },
+    ),
+    profile(
+      'none',
+      'without a stored config, GET is 404 config_not_found and DELETE is 204',
+      '404 config_not_found, 204',
+      async (fixture) => {
+        const path = `/v1/screens/${await fixture.screen()}/config`;
+        return allStatusesAndCodes([
+          await fixture.manage('GET', path),
+          await fixture.manage('DELETE', path),
+        ]);
+      },
+    ),
+    profile(
+      'interval',
+      '400 for an interval outside 1 to 1440',
+      '400 invalid_request at /syncIntervalMinutes',
+      async (fixture) =>
+        statusAndPaths(
+          await fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/config`, {
+            syncIntervalMinutes: 0,
+          }),
+        ),
+    ),
+    profile(
+      'size',
+      '400 for a cache size of 0',
+      '400 invalid_request at /cachePolicy/maxSizeGB',
+      async (fixture) =>
+        statusAndPaths(
+          await fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/config`, {
+            cachePolicy: { maxSizeGB: 0 },
+          }),
+        ),
+    ),
+    profile('413', '413 for more than 16 KiB', '413 body_too_large', async (fixture) =>
+      statusAndCode(
+        await fixture.manage('PUT', `/v1/screens/${await fixture.screen()}/config`, {
+          ours: 'x'.repeat(16_384),
+        }),
+      ),
+    ),
+  ],
+);
+
+/** Checks of device config (docs/protocol.md §2.4, §5.4). */
+export const configChecks: readonly Check[] = [
+  ...requiredChecks,
+  ...profileChecks,
+  ...settingChecks,
+];

@@ -1,0 +1,198 @@
+import { type Answer, allStatusesAndCodes, status, statusAndCode } from '../answer.ts';
+import { type Check, checkGroup, profile, required } from '../check.ts';
+import { heartbeats, unknownId } from '../content.ts';
+import type { Fixture, Tv } from '../fixture.ts';
+
+interface Call {
+  id: string;
+  method: string;
+  what: string;
+}
+
+const calls: readonly Call[] = [
+  { id: 'playlist', method: 'GET', what: 'playlist' },
+  { id: 'config', method: 'GET', what: 'config' },
+  { id: 'events', method: 'POST', what: 'events' },
+];
+
+/** Makes one call for an id, with or without a key. */
+function callWith(
+  fixture: Fixture,
+  { method, what }: Call,
+  id: string,
+  key: string | undefined,
+): Promise<Answer> {
+  return fixture.send(method, `/devices/${id}/${what}`, {
+    key,
+    ...(method === 'POST' && { body: heartbeats(1, fixture.uniqueTimestamp()) }),
+  });
+}
+
+/** Returns a TV whose device is revoked. */
+function revokedTv(fixture: Fixture): Promise<Tv> {
+  return fixture.once('revoked TV', async () => {
+    const tv = await fixture.newTv();
+    await fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'conformance' });
+    return tv;
+  });
+}
+
+/** Returns a TV whose screen is deleted. */
+function orphanedTv(fixture: Fixture): Promise<Tv> {
+  return fixture.once('orphaned TV', async () => {
+    const tv = await fixture.newTv();
+    await fixture.requireOk('DELETE', `/v1/screens/${tv.screenId}?force=true`);
+    return tv;
+  });
+}
+
+/** A well-formed key that was never issued. */
+const madeUpKey = `dak_${'A'.repeat(49)}`;
+
+const reasons: Readonly<
+  Record<string, { when: string; ask(fixture: Fixture, call: Call): Promise<Answer> }>
+> = {
+  missing: {
+    when: 'without a key',
+    ask: async (fixture, call) => callWith(fixture, call, (await fixture.tv()).screenId, undefined),
+  },
+  invalid: {
+    when: 'with a key that was never issued',
+    ask: async (fixture, call) => callWith(fixture, call, (await fixture.tv()).screenId, madeUpKey),
+  },
+  revoked: {
+    when: 'with the key of a device that was revoked',
+    async ask(fixture, call) {
+      const { screenId, apiKey } = await revokedTv(fixture);
+      return callWith(fixture, call, screenId, apiKey);
+    },
+  },
+  orphaned: {
+    when: 'with a key whose screen is gone',
+    async ask(fixture, call) {
+      const { screenId, apiKey } = await orphanedTv(fixture);
+      return callWith(fixture, call, screenId, apiKey);
+    },
+  },
+  mismatch: {
+    when: 'with the key of another screen',
+    ask: async (fixture, call) =>
+      callWith(fixture, call, (await fixture.tv()).screenId, (await fixture.plainTv()).apiKey),
+  },
+};
+
+const rejections: readonly Check[] = calls.flatMap((call) =>
+  checkGroup(
+    { id: call.id, subject: `${call.method} /devices/:id/${call.what}`, section: '2.1' },
+    Object.entries(reasons).flatMap(([reason, { when, ask }]) => [
+      required(`401.${reason}`, `401 ${when}`, '401', async (fixture) =>
+        status(await ask(fixture, call)),
+      ),
+      profile(
+        `401.${reason}.code`,
+        `device_key_${reason} ${when}`,
+        `401 device_key_${reason}`,
+        async (fixture) => statusAndCode(await ask(fixture, call)),
+      ),
+    ]),
+  ),
+);
+
+/** Requests the TV's config with this `Authorization` header. */
+const getConfigWith = async (fixture: Fixture, authorization: string) =>
+  fixture.send('GET', `/devices/${(await fixture.tv()).screenId}/config`, {
+    headers: { authorization },
+  });
+
+/** Checks of device keys (docs/protocol.md §2.1, §2.2). */
+export const deviceKeyChecks: readonly Check[] = [
+  ...rejections,
+  ...checkGroup({ id: 'device-key', subject: 'Device key', section: '2.1' }, [
+    profile('scheme', 'the scheme is case-insensitive', '200, 200', async (fixture) => {
+      const { apiKey } = await fixture.tv();
+      return allStatusesAndCodes([
+        await getConfigWith(fixture, `bearer ${apiKey}`),
+        await getConfigWith(fixture, `BEARER ${apiKey}`),
+      ]);
+    }),
+    profile(
+      'form',
+      'anything that is not a key is device_key_invalid',
+      [0, 0, 0].map(() => '401 device_key_invalid').join(', '),
+      async (fixture) => {
+        const { apiKey } = await fixture.tv();
+        return allStatusesAndCodes([
+          await getConfigWith(fixture, 'Bearer'),
+          await getConfigWith(fixture, `Basic ${apiKey}`),
+          await getConfigWith(fixture, `Bearer ${apiKey} x`),
+        ]);
+      },
+    ),
+    profile(
+      'typo',
+      'a key with one letter changed is device_key_invalid',
+      '401 device_key_invalid',
+      async (fixture) => {
+        const { apiKey } = await fixture.tv();
+        const letter = apiKey.at(20) === 'x' ? 'y' : 'x';
+        return statusAndCode(
+          await getConfigWith(fixture, `Bearer ${apiKey.slice(0, 20)}${letter}${apiKey.slice(21)}`),
+        );
+      },
+    ),
+    profile(
+      'unknown-id',
+      'unknown and malformed ids get the same error as other screens',
+      '401 device_key_mismatch, 401 device_key_mismatch',
+      async (fixture) => {
+        const { apiKey } = await fixture.tv();
+        const ask = (id: string) => fixture.send('GET', `/devices/${id}/config`, { key: apiKey });
+        return allStatusesAndCodes([await ask(unknownId), await ask('nowhere')]);
+      },
+    ),
+    profile(
+      'order',
+      'a revoked key is device_key_revoked, even for another id',
+      '401 device_key_revoked',
+      async (fixture) =>
+        statusAndCode(
+          await fixture.send('GET', `/devices/${unknownId}/config`, {
+            key: (await revokedTv(fixture)).apiKey,
+          }),
+        ),
+    ),
+    profile(
+      'www-authenticate',
+      'every 401 has WWW-Authenticate: Bearer',
+      'Bearer, Bearer, Bearer, Bearer, Bearer',
+      async (fixture) => {
+        const answers: Answer[] = [];
+        for (const { ask } of Object.values(reasons))
+          answers.push(await ask(fixture, calls[1] as Call));
+        return answers.map(({ headers }) => headers['www-authenticate'] ?? 'none').join(', ');
+      },
+    ),
+    profile(
+      'no-token',
+      'a management token is not accepted as a device key',
+      '401 device_key_invalid',
+      async (fixture) =>
+        statusAndCode(
+          await fixture.manage('GET', `/devices/${(await fixture.tv()).screenId}/config`),
+        ),
+    ),
+  ]),
+  ...checkGroup({ id: 'device-id', subject: 'The id of the device', section: '2.2' }, [
+    profile(
+      'accepted',
+      'is accepted in place of the screen id',
+      '200, 200, 202',
+      async (fixture) => {
+        const { deviceId, apiKey } = await fixture.tv();
+        const answers: Answer[] = [];
+        for (const call of calls) answers.push(await callWith(fixture, call, deviceId, apiKey));
+        return allStatusesAndCodes(answers);
+      },
+    ),
+  ]),
+];

@@ -1,0 +1,99 @@
+import { at, listAt, statusAndCode, statusAndPaths, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
+import type { Fixture } from '../fixture.ts';
+
+/**
+ * Sets up a venue with three screens: the second is active, the third has a label and another name.
+ */
+function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[] }> {
+  return fixture.once('three screens', async () => {
+    const venueId = await fixture.newVenue();
+    const ids = [
+      await fixture.screen(venueId),
+      await fixture.screen(venueId),
+      await fixture.screen(venueId),
+    ];
+    await fixture.newTv(ids[1]);
+    await fixture.requireOk('PATCH', `/v1/screens/${ids[2]}`, {
+      name: 'Window',
+      labels: { floor: '2' },
+    });
+    return { venueId, ids };
+  });
+}
+
+/** Returns the numbers of the listed screens in order: `1, 3`. */
+async function listed(fixture: Fixture, query: string): Promise<string> {
+  const { venueId, ids } = await threeScreens(fixture);
+  const { json } = await fixture.manage('GET', `/v1/screens?venueId=${venueId}${query}`);
+  return listAt(json, 'items')
+    .map((one) => ids.indexOf(textAt(one, 'id')) + 1)
+    .join(', ');
+}
+
+const maxPages = 10;
+
+/**
+ * Returns the numbers of the screens on all pages, one screen per page. Stops if the pages never
+ * end.
+ */
+async function paged(fixture: Fixture): Promise<string> {
+  const { venueId, ids } = await threeScreens(fixture);
+  const seen: number[] = [];
+  let cursor = '';
+  for (let page = 0; page < maxPages; page++) {
+    const { json } = await fixture.manage(
+      'GET',
+      `/v1/screens?venueId=${venueId}&limit=1${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
+    const items = listAt(json, 'items');
+    if (items.length > 1) return `${items.length} on one page`;
+    seen.push(...items.map((one) => ids.indexOf(textAt(one, 'id')) + 1));
+    cursor = textAt(json, 'nextCursor');
+    if (at(json, 'nextCursor') === null) return seen.join(', ');
+  }
+  return 'no end';
+}
+
+/** Checks of lists, using screens as the example (docs/protocol.md §1.6). */
+export const listChecks: readonly Check[] = checkGroup(
+  { id: 'list', subject: 'GET /v1/screens', section: '1.6' },
+  [
+    profile('shape', 'items are listed in order of creation', '1, 2, 3', async (fixture) =>
+      listed(fixture, ''),
+    ),
+    profile('pages', 'nextCursor leads through all pages, with each screen once', '1, 2, 3', paged),
+    profile('state', 'filters by state', '2', async (fixture) => listed(fixture, '&state=active')),
+    profile('label', 'filters by label', '3', async (fixture) => listed(fixture, '&label=floor:2')),
+    profile('name', 'filters by the whole name, case-insensitively', '3', async (fixture) =>
+      listed(fixture, '&name=window'),
+    ),
+    profile('search', 'filters by a part of the name', '3', async (fixture) =>
+      listed(fixture, '&search=INDO'),
+    ),
+    profile('unknown', 'an unknown id gives an empty list', '200, 0', async (fixture) => {
+      const answer = await fixture.manage('GET', `/v1/screens?venueId=${unknownId}`);
+      return `${statusAndCode(answer)}, ${listAt(answer.json, 'items').length}`;
+    }),
+    profile(
+      'limit',
+      '400 for a limit of 0 or 201',
+      '400 invalid_request at query.limit, 400 invalid_request at query.limit',
+      async (fixture) =>
+        [
+          await fixture.manage('GET', '/v1/screens?limit=0'),
+          await fixture.manage('GET', '/v1/screens?limit=201'),
+        ]
+          .map(statusAndPaths)
+          .join(', '),
+    ),
+    profile(
+      '400',
+      '400 for an unknown state or parameter',
+      '400 invalid_request at query.state, 400 invalid_request',
+      async (fixture) =>
+        `${statusAndPaths(await fixture.manage('GET', '/v1/screens?state=broken'))}, ${statusAndCode(await fixture.manage('GET', '/v1/screens?colour=red'))}`,
+    ),
+  ],
+);

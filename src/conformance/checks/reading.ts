@@ -1,0 +1,237 @@
+import { type Answer, at, listAt, statusAndCode, statusAndPaths, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import { heartbeat, impression, item } from '../content.ts';
+import type { Fixture, Tv } from '../fixture.ts';
+import { schemaViolations } from '../schema-violations.ts';
+
+/** Sets up a TV that reported two impressions of its own campaign, and two heartbeats. */
+function reported(
+  fixture: Fixture,
+): Promise<{ tv: Tv; campaignId: string; from: string; to: string }> {
+  return fixture.once('reporting TV', async () => {
+    const tv = await fixture.newTv();
+    const campaignId = await fixture.newVenue();
+    // Only the day of these events matters, because the report covers whole days.
+    const day = Math.floor(fixture.clock.now() / 86_400_000) * 86_400;
+    const first = [impression(day, { campaignId, duration: 10 }), heartbeat(day)];
+    await tv.send('POST', 'events', { body: first });
+    await tv.send('POST', 'events', {
+      body: [impression(day + 1, { campaignId, duration: 5.5 }), heartbeat(day + 1)],
+    });
+    const iso = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
+    return { tv, campaignId, from: iso(day), to: iso(day + 86_400) };
+  });
+}
+
+const eventsOf = async (fixture: Fixture, query: string) =>
+  fixture.requireOk('GET', `/v1/events?deviceId=${(await reported(fixture)).tv.deviceId}${query}`);
+const types = (json: unknown) =>
+  listAt(json, 'items')
+    .map((one) => String(at(one, 'event.type')))
+    .join(', ');
+const report = async (
+  fixture: Fixture,
+  query: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  fixture.manage('GET', `/v1/reports/impressions?${query}`, undefined, { headers });
+
+const events = checkGroup({ id: 'event-list', subject: 'GET /v1/events', section: '5.5' }, [
+  profile(
+    'members',
+    'an item has id, deviceId, screenId, receivedAt and event',
+    'all members with the right types',
+    async (fixture) =>
+      schemaViolations(at(await eventsOf(fixture, '&limit=1'), 'items.0'), {
+        id: 'text',
+        deviceId: 'uuid',
+        screenId: 'uuid',
+        receivedAt: 'time',
+        event: 'object',
+      }),
+  ),
+  profile('type', 'filters by type', 'heartbeat, heartbeat', async (fixture) =>
+    types(await eventsOf(fixture, '&type=heartbeat')),
+  ),
+  profile('screen', 'filters by screen', '4', async (fixture) => {
+    const { screenId } = (await reported(fixture)).tv;
+    return String(
+      listAt(await fixture.requireOk('GET', `/v1/events?screenId=${screenId}`), 'items').length,
+    );
+  }),
+  profile(
+    'follow',
+    'order=asc with after lists later events, oldest first',
+    'impression, heartbeat',
+    async (fixture) => {
+      const all = listAt(await eventsOf(fixture, '&order=asc'), 'items');
+      return types(
+        await eventsOf(fixture, `&order=asc&after=${encodeURIComponent(textAt(all[1], 'id'))}`),
+      );
+    },
+  ),
+  profile(
+    'wait',
+    'waitSeconds holds an empty response until an event arrives',
+    'heartbeat',
+    async (fixture) => {
+      const { send } = (await reported(fixture)).tv;
+      const last = listAt(await eventsOf(fixture, '&order=asc'), 'items').at(-1);
+      const held = eventsOf(
+        fixture,
+        `&order=asc&after=${encodeURIComponent(textAt(last, 'id'))}&waitSeconds=10`,
+      );
+      await send('POST', 'events', { body: [heartbeat(fixture.uniqueTimestamp())] });
+      return types(await held);
+    },
+  ),
+]);
+
+const reports = checkGroup(
+  { id: 'report', subject: 'GET /v1/reports/impressions', section: '5.6' },
+  [
+    profile(
+      'campaign',
+      'sums impressions and seconds by campaign',
+      '2 impressions, 15.5 seconds',
+      async (fixture) => {
+        const { campaignId, from, to } = await reported(fixture);
+        const { json } = await report(fixture, `groupBy=campaign&from=${from}&to=${to}`);
+        const row = listAt(json, 'items').find((one) => at(one, 'key') === campaignId);
+        return `${at(row, 'impressions')} impressions, ${at(row, 'seconds')} seconds`;
+      },
+    ),
+    profile('screen', 'counts by screen', '2', async (fixture) => {
+      const { tv } = await reported(fixture);
+      const { json } = await report(fixture, 'groupBy=screen');
+      return String(
+        at(
+          listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId),
+          'impressions',
+        ),
+      );
+    }),
+    profile(
+      'csv',
+      'returns CSV for Accept: text/csv',
+      'text/csv, key,impressions,seconds',
+      async (fixture) => {
+        const { headers, text } = await report(fixture, 'groupBy=campaign', { accept: 'text/csv' });
+        return `${headers['content-type']?.split(';')[0]}, ${text.split(/\r?\n/)[0]}`;
+      },
+    ),
+    profile(
+      '400',
+      '400 for a time within a day',
+      '400 invalid_request at query.from',
+      async (fixture) => statusAndPaths(await report(fixture, 'from=2026-11-20T12:00:00Z')),
+    ),
+  ],
+);
+
+const devices = checkGroup({ id: 'device', subject: 'GET /v1/devices/:id', section: '5.3' }, [
+  profile(
+    'members',
+    'id, screenId, state, deviceInfo, createdAt, last activity and online',
+    'all members with the right types',
+    async (fixture) =>
+      schemaViolations(
+        await fixture.requireOk('GET', `/v1/devices/${(await reported(fixture)).tv.deviceId}`),
+        {
+          id: 'uuid',
+          screenId: 'uuid',
+          state: 'text',
+          deviceInfo: 'object',
+          createdAt: 'time',
+          lastSeenAt: 'time?',
+          lastAddress: 'text?',
+          lastPlaylistAt: 'time?',
+          lastPlaylistVersion: 'integer?',
+          lastPlaylistStatus: 'integer?',
+          lastConfigAt: 'time?',
+          lastEventAt: 'time?',
+          online: 'boolean',
+          suspendedAt: 'time?',
+          suspendReason: 'text?',
+        },
+      ),
+  ),
+  profile(
+    'online',
+    'online is true after a request, and lastEventAt is set',
+    'true, set',
+    async (fixture) => {
+      const json = await fixture.requireOk(
+        'GET',
+        `/v1/devices/${(await reported(fixture)).tv.deviceId}`,
+      );
+      return `${at(json, 'online')}, ${typeof at(json, 'lastEventAt') === 'string' ? 'set' : 'not set'}`;
+    },
+  ),
+  profile(
+    'playlist',
+    'lastPlaylistVersion and lastPlaylistStatus are set',
+    '1, 200',
+    async (fixture) => {
+      const tv = await fixture.newTv();
+      await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+      await tv.send('GET', 'playlist');
+      const json = await fixture.requireOk('GET', `/v1/devices/${tv.deviceId}`);
+      return `${at(json, 'lastPlaylistVersion')}, ${at(json, 'lastPlaylistStatus')}`;
+    },
+  ),
+]);
+
+const audit = checkGroup(
+  { id: 'audit', subject: 'GET /v1/audit', section: '5.7', needs: 'tokens' },
+  [
+    profile(
+      'entries',
+      'a registration and a revocation each leave an entry, newest first',
+      'device.revoke, device.register',
+      async (fixture) => {
+        const { deviceId } = await fixture.newTv();
+        await fixture.requireOk('POST', `/v1/devices/${deviceId}/revoke`);
+        const { json } = await fixture.manage('GET', `/v1/audit?subjectId=${deviceId}`);
+        return listAt(json, 'items')
+          .map((one) => String(at(one, 'action')))
+          .join(', ');
+      },
+    ),
+    profile(
+      'denied',
+      'a 403 leaves an entry',
+      'access.denied, 403 insufficient_role',
+      async (fixture) => {
+        const viewer = fixture.token('viewer');
+        const refused = await fixture.as(viewer, 'POST', '/v1/venues', { name: 'x' });
+        const id = textAt((await fixture.as(viewer, 'GET', '/v1/me')).json, 'tokenId');
+        // The entry may be written after the response.
+        for (let attempt = 0; attempt < 50; attempt++) {
+          const { json } = await fixture.manage(
+            'GET',
+            `/v1/audit?subjectId=${id}&action=access.denied`,
+          );
+          const [entry] = listAt(json, 'items');
+          if (entry !== undefined) return `${at(entry, 'action')}, ${statusAndCode(refused)}`;
+        }
+        return `no entry, ${statusAndCode(refused)}`;
+      },
+    ),
+    profile('no-secret', 'no entry contains a code or a key', 'none', async (fixture) => {
+      const { deviceId, screenId, code, apiKey } = await fixture.tv();
+      const { text, ...answer } = await fixture.manage(
+        'GET',
+        `/v1/audit?limit=200&subjectId=${screenId}`,
+      );
+      const more = await fixture.manage('GET', `/v1/audit?subjectId=${deviceId}`);
+      if (answer.status !== 200) return statusAndCode({ ...answer, text });
+      return [code, apiKey].some((secret) => `${text}${more.text}`.includes(secret))
+        ? 'a secret'
+        : 'none';
+    }),
+  ],
+);
+
+/** Checks of events, reports, devices and the audit trail (docs/protocol.md §5.3, §5.5–§5.7). */
+export const readingChecks: readonly Check[] = [...events, ...reports, ...devices, ...audit];

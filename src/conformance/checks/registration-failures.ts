@@ -1,0 +1,145 @@
+import { type Answer, statusAndCode, statusAndPaths, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile, skip } from '../check.ts';
+import { deviceInfo } from '../content.ts';
+import type { Fixture } from '../fixture.ts';
+
+/**
+ * Contains characters that codes never have, so it is never issued. It is the only unknown code of
+ * a run.
+ */
+const unknownCode = '0O1ILOOO';
+
+const failures = checkGroup({ id: 'register', subject: 'POST /devices/register', section: '3.4' }, [
+  profile('404', '404 for an unknown code', '404 pairing_code_not_found', async (fixture) => {
+    const answer = await fixture.register(unknownCode);
+    if (answer.status === 429)
+      skip('this address has recently sent too many unknown codes: try again in 15 minutes');
+    return statusAndCode(answer);
+  }),
+  profile('409', '409 for a used code', '409 pairing_code_used', async (fixture) =>
+    statusAndCode(await fixture.register((await fixture.newTv()).code)),
+  ),
+  profile(
+    '410.cancelled',
+    '410 for a cancelled code',
+    '410 pairing_code_cancelled',
+    async (fixture) => {
+      const { code } = await fixture.code();
+      await fixture.requireOk('DELETE', `/v1/devices/provisioning-codes/${code}`);
+      return statusAndCode(await fixture.register(code));
+    },
+  ),
+  profile('413', '413 for more than 16 KiB', '413 body_too_large', async (fixture) =>
+    statusAndCode(await fixture.register(await fixture.spareCode(), { ours: 'x'.repeat(16_384) })),
+  ),
+  profile('415', '415 for another Content-Type', '415 unsupported_media_type', async (fixture) =>
+    statusAndCode(
+      await fixture.send('POST', '/devices/register', {
+        raw: '{}',
+        headers: { 'content-type': 'text/plain' },
+      }),
+    ),
+  ),
+  profile('400.json', '400 invalid_json for malformed JSON', '400 invalid_json', async (fixture) =>
+    statusAndCode(await fixture.send('POST', '/devices/register', { raw: '{' })),
+  ),
+  profile(
+    'race',
+    'exactly one of several concurrent registrations gets the code',
+    '1 of 5, others 409 pairing_code_used',
+    async (fixture) => {
+      const { code } = await fixture.code();
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => fixture.register(code)));
+      const others = [
+        ...new Set(answers.filter((answer) => answer.status !== 201).map(statusAndCode)),
+      ];
+      return `${answers.filter((answer) => answer.status === 201).length} of 5, others ${others.join(', ')}`;
+    },
+  ),
+]);
+
+/** Registers with an `Idempotency-Key`, calls `before`, and registers again. */
+async function repeated(
+  fixture: Fixture,
+  before: (first: Answer) => Promise<unknown>,
+  again: { key?: string; info?: object } = {},
+): Promise<{ first: Answer; second: Answer }> {
+  const { code } = await fixture.code();
+  const key = fixture.idempotencyKey();
+  const first = await fixture.register(code, deviceInfo, { headers: { 'idempotency-key': key } });
+  await before(first);
+  const second = await fixture.register(code, again.info ?? deviceInfo, {
+    headers: { 'idempotency-key': again.key ?? key },
+  });
+  return { first, second };
+}
+
+const doNothing = async () => undefined;
+const sameText = ({ first, second }: { first: Answer; second: Answer }) =>
+  first.text === second.text && second.status === 201 ? 'the same 201' : statusAndCode(second);
+
+const repeats = checkGroup(
+  { id: 'register.key', subject: 'POST /devices/register', section: '3.2' },
+  [
+    profile(
+      'same',
+      'the same code with the same Idempotency-Key gets the same 201, byte for byte',
+      'the same 201',
+      async (fixture) => sameText(await repeated(fixture, doNothing)),
+    ),
+    profile(
+      'other-info',
+      'a different deviceInfo in the repeat is ignored',
+      'the same 201',
+      async (fixture) =>
+        sameText(await repeated(fixture, doNothing, { info: { model: 'another' } })),
+    ),
+    profile(
+      'first-use',
+      'the repeat is 409 once the apiKey has been used',
+      '409 pairing_code_used',
+      async (fixture) => {
+        const use = ({ json }: Answer) =>
+          fixture.send('GET', `/devices/${textAt(json, 'screenId')}/config`, {
+            key: textAt(json, 'apiKey'),
+          });
+        return statusAndCode((await repeated(fixture, use)).second);
+      },
+    ),
+    profile(
+      'revoked',
+      'the repeat is 409 once the device is revoked',
+      '409 pairing_code_used',
+      async (fixture) => {
+        const revoke = ({ json }: Answer) =>
+          fixture.requireOk('POST', `/v1/devices/${textAt(json, 'deviceId')}/revoke`);
+        return statusAndCode((await repeated(fixture, revoke)).second);
+      },
+    ),
+    profile(
+      'other-key',
+      'the repeat is 409 with another key',
+      '409 pairing_code_used',
+      async (fixture) =>
+        statusAndCode(
+          (await repeated(fixture, doNothing, { key: fixture.idempotencyKey() })).second,
+        ),
+    ),
+    profile(
+      'short',
+      'a key of 15 characters is 400',
+      '400 invalid_request at header.idempotency-key',
+      async (fixture) =>
+        statusAndPaths(
+          await fixture.register(
+            await fixture.spareCode(),
+            {},
+            { headers: { 'idempotency-key': 'x'.repeat(15) } },
+          ),
+        ),
+    ),
+  ],
+);
+
+/** Checks of failed and repeated registrations (docs/protocol.md §3.2, §3.4). */
+export const registrationFailureChecks: readonly Check[] = [...failures, ...repeats];

@@ -1,0 +1,150 @@
+import { type Answer, at, listAt, statusAndCode, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
+import type { Fixture } from '../fixture.ts';
+
+/** Sets up a venue with a TV, and a token bound to another venue. */
+async function outside(
+  fixture: Fixture,
+): Promise<{ token: Promise<string>; venueId: string; screenId: string; deviceId: string }> {
+  return fixture.once('outside', async () => {
+    const venueId = await fixture.newVenue();
+    const { screenId, deviceId } = await fixture.newTv(await fixture.screen(venueId));
+    return {
+      token: fixture.token('operator', [await fixture.venue()]),
+      venueId,
+      screenId,
+      deviceId,
+    };
+  });
+}
+
+/**
+ * Checks that a record hidden from the token is answered exactly like an unknown one, apart from
+ * ids.
+ */
+async function sameAsUnknown(
+  fixture: Fixture,
+  token: Promise<string>,
+  path: (id: string) => string,
+  id: string,
+): Promise<string> {
+  const bare = ({ text }: Answer, own: string) =>
+    text.replaceAll(own, '…').replaceAll(/"requestId":"[^"]*"/g, '');
+  const foreign = await fixture.as(token, 'GET', path(id));
+  const unknown = await fixture.as(token, 'GET', path(unknownId));
+  return `${statusAndCode(foreign)}, ${bare(foreign, id) === bare(unknown, unknownId) ? 'as an unknown one' : 'unlike an unknown one'}`;
+}
+
+const bound = checkGroup(
+  { id: 'bound-token', subject: 'A token bound to venues', section: '5.8', needs: 'tokens' },
+  [
+    profile(
+      'venue',
+      'another venue is 404, exactly like an unknown one',
+      '404 venue_not_found, as an unknown one',
+      async (fixture) => {
+        const { token, venueId } = await outside(fixture);
+        return sameAsUnknown(fixture, token, (id) => `/v1/venues/${id}`, venueId);
+      },
+    ),
+    profile(
+      'screen',
+      'a screen of another venue is 404, exactly like an unknown one',
+      '404 screen_not_found, as an unknown one',
+      async (fixture) => {
+        const { token, screenId } = await outside(fixture);
+        return sameAsUnknown(fixture, token, (id) => `/v1/screens/${id}`, screenId);
+      },
+    ),
+    profile(
+      'device',
+      'a device of another venue is 404, exactly like an unknown one',
+      '404 device_not_found, as an unknown one',
+      async (fixture) => {
+        const { token, deviceId } = await outside(fixture);
+        return sameAsUnknown(fixture, token, (id) => `/v1/devices/${id}`, deviceId);
+      },
+    ),
+    profile('list', 'lists contain only records of its venues', '200, 1 venue', async (fixture) => {
+      const answer = await fixture.as(
+        (await outside(fixture)).token,
+        'GET',
+        '/v1/venues?limit=200',
+      );
+      return `${statusAndCode(answer)}, ${listAt(answer.json, 'items').length} venue`;
+    }),
+    profile('inside', 'records of its venues can be changed', '200', async (fixture) => {
+      const { token } = await outside(fixture);
+      return statusAndCode(
+        await fixture.as(token, 'PATCH', `/v1/screens/${await fixture.screen()}`, {
+          labels: { seen: 'yes' },
+        }),
+      );
+    }),
+  ],
+);
+
+/** Creates a second tenant with a venue. */
+function otherTenant(fixture: Fixture): Promise<{ tenantId: string; venueId: string }> {
+  return fixture.once('other tenant', async () => {
+    const tenantId = textAt(
+      await fixture.requireOk('POST', '/v1/tenants', { name: `${fixture.name} tenant` }),
+      'id',
+    );
+    const { json } = await fixture.manage(
+      'POST',
+      '/v1/venues',
+      { name: fixture.name },
+      { headers: { 'x-tenant-id': tenantId } },
+    );
+    return { tenantId, venueId: textAt(json, 'id') };
+  });
+}
+
+const tenants = checkGroup(
+  { id: 'tenant', subject: 'Another tenant', section: '5.1', needs: 'tenants' },
+  [
+    profile(
+      'record',
+      'its record is 404, exactly like an unknown one',
+      '404 venue_not_found, the same',
+      async (fixture) => {
+        const { venueId } = await otherTenant(fixture);
+        const foreign = await fixture.manage('GET', `/v1/venues/${venueId}`);
+        const unknown = await fixture.manage('GET', `/v1/venues/${unknownId}`);
+        return `${statusAndCode(foreign)}, ${at(foreign.json, 'detail') === at(unknown.json, 'detail') ? 'the same' : 'another detail'}`;
+      },
+    ),
+    profile('name', 'a name taken in one tenant is allowed in another', '201', async (fixture) => {
+      await fixture.venue();
+      return (await otherTenant(fixture)).venueId === '' ? 'refused' : '201';
+    }),
+    profile(
+      'required',
+      'with several tenants a platform token must name one',
+      '400 tenant_required',
+      async (fixture) => {
+        await otherTenant(fixture);
+        return statusAndCode(await fixture.manageAnywhere('GET', '/v1/venues'));
+      },
+    ),
+  ],
+);
+
+const unknown = checkGroup({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1' }, [
+  profile(
+    'unknown',
+    'an unknown tenant is 404 tenant_not_found',
+    '404 tenant_not_found',
+    async (fixture) =>
+      statusAndCode(
+        await fixture.manage('GET', '/v1/venues', undefined, {
+          headers: { 'x-tenant-id': unknownId },
+        }),
+      ),
+  ),
+]);
+
+/** Checks of isolation between tenants and venues (docs/protocol.md §5.1, §5.8). */
+export const tenancyChecks: readonly Check[] = [...bound, ...unknown, ...tenants];

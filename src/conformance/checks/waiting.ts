@@ -1,0 +1,87 @@
+import { pause } from '../../client/pause.ts';
+import { secondMs } from '../../domain/clock.ts';
+import { at, statusAndCode, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import { item } from '../content.ts';
+import type { Fixture } from '../fixture.ts';
+
+/** Tolerance for small clock differences. */
+const marginMs = 2 * secondMs;
+
+/**
+ * Waits until two codes have expired: an unused one, and one used with this `Idempotency-Key`.
+ */
+function expiredCodes(fixture: Fixture): Promise<{ unused: string; used: string; key: string }> {
+  return fixture.once('expired codes', async () => {
+    const unused = (await fixture.code()).code;
+    const used = (await fixture.code()).code;
+    const key = fixture.idempotencyKey();
+    await fixture.register(used, {}, { headers: { 'idempotency-key': key } });
+    const { json } = await fixture.manage('GET', `/v1/devices/provisioning-codes/${unused}/status`);
+    await pause(
+      fixture.clock,
+      Number(at(json, 'expiresInSeconds')) * secondMs + marginMs,
+      fixture.signal,
+    );
+    return { unused, used, key };
+  });
+}
+
+/** Checks that wait for expiry (docs/protocol.md §2.3, §3.2, §3.4, §4). */
+export const waitingChecks: readonly Check[] = [
+  ...checkGroup(
+    { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3', needs: 'time' },
+    [
+      profile('expired', '404 after validUntil', '200, 404 playlist_not_found', async (fixture) => {
+        const tv = await fixture.newTv();
+        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, {
+          items: [item()],
+          validUntil: Math.floor(fixture.clock.now() / secondMs) + 3,
+        });
+        const before = await tv.send('GET', 'playlist');
+        await pause(fixture.clock, 3 * secondMs + marginMs, fixture.signal);
+        return `${statusAndCode(before)}, ${statusAndCode(await tv.send('GET', 'playlist'))}`;
+      }),
+    ],
+  ),
+  ...checkGroup(
+    { id: 'register', subject: 'POST /devices/register', section: '3.4', needs: 'time' },
+    [
+      profile(
+        '410.expired',
+        '410 for an expired code',
+        '410 pairing_code_expired',
+        async (fixture) =>
+          statusAndCode(await fixture.register((await expiredCodes(fixture)).unused)),
+      ),
+      profile(
+        'key.expired',
+        'the repeat is 409 once the code has expired',
+        '409 pairing_code_used',
+        async (fixture) => {
+          const { used, key } = await expiredCodes(fixture);
+          return statusAndCode(
+            await fixture.register(used, {}, { headers: { 'idempotency-key': key } }),
+          );
+        },
+      ),
+    ],
+  ),
+  ...checkGroup(
+    {
+      id: 'code-status',
+      subject: 'GET /v1/devices/provisioning-codes/:code/status',
+      section: '4',
+      needs: 'time',
+    },
+    [
+      profile('expired', 'an expired code has no time left', 'expired, 0', async (fixture) => {
+        const json = await fixture.requireOk(
+          'GET',
+          `/v1/devices/provisioning-codes/${(await expiredCodes(fixture)).unused}/status`,
+        );
+        return `${textAt(json, 'status')}, ${at(json, 'expiresInSeconds')}`;
+      }),
+    ],
+  ),
+];

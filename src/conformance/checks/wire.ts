@@ -1,0 +1,234 @@
+import { type Answer, allStatusesAndCodes, at, listAt, statusAndCode, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import { unknownId } from '../content.ts';
+import type { Fixture } from '../fixture.ts';
+
+/** Provokes one error of violations harmless kind: 400, 401, 404, 405. */
+function errors(fixture: Fixture): Promise<readonly Answer[]> {
+  return fixture.once('errors', async () => {
+    const { send, screenId } = await fixture.tv();
+    return [
+      await send('POST', 'events', { body: [{ type: 'heartbeat' }] }),
+      await fixture.send('GET', `/devices/${screenId}/config`),
+      await fixture.manage('GET', `/v1/screens/${unknownId}`),
+      await fixture.send('PUT', `/devices/${screenId}/config`),
+    ];
+  });
+}
+
+/** Returns the violations found in the responses. */
+const violations = (
+  answers: readonly Answer[],
+  violationOf: (answer: Answer) => string | undefined,
+) =>
+  answers.flatMap((answer) => {
+    const violation = violationOf(answer);
+    return violation === undefined ? [] : [`${answer.status}: ${violation}`];
+  });
+
+const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }, [
+  profile('type', 'is application/problem+json', 'each of them', async (fixture) =>
+    violations(await errors(fixture), ({ headers }) =>
+      headers['content-type']?.startsWith('application/problem+json')
+        ? undefined
+        : String(headers['content-type']),
+    ),
+  ),
+  profile(
+    'members',
+    'has type, title, status, detail, code and requestId',
+    'each of them',
+    async (fixture) =>
+      violations(await errors(fixture), ({ json, status }) => {
+        const missing = ['type', 'title', 'detail', 'code', 'requestId'].filter(
+          (name) => textAt(json, name) === '',
+        );
+        return missing.length > 0
+          ? `no ${missing.join(', ')}`
+          : at(json, 'status') === status
+            ? undefined
+            : `status ${at(json, 'status')}`;
+      }),
+  ),
+  profile('request-id', 'has the X-Request-Id as requestId', 'each of them', async (fixture) =>
+    violations(await errors(fixture), ({ headers, json }) =>
+      headers['x-request-id'] === textAt(json, 'requestId') ? undefined : 'another',
+    ),
+  ),
+  profile(
+    'complaints',
+    'names each invalid_request error by path and message',
+    'a path and a message',
+    async (fixture) => {
+      const [invalid] = await errors(fixture);
+      const all = listAt(invalid?.json, 'errors');
+      const isWhole =
+        all.length > 0 &&
+        all.every((one) => typeof at(one, 'path') === 'string' && textAt(one, 'message') !== '');
+      return isWhole
+        ? 'a path and a message'
+        : (JSON.stringify(at(invalid?.json, 'errors')) ?? 'no errors');
+    },
+  ),
+  profile(
+    'truncated',
+    'lists at most 20 errors, with truncated if there are more',
+    '20 errors, truncated; 20 errors',
+    async (fixture) => {
+      const seen: string[] = [];
+      for (const count of [25, 20]) {
+        const unknown = Object.fromEntries(
+          Array.from({ length: count }, (_, n) => [`unknown${n}`, n]),
+        );
+        const { json } = await fixture.manage('POST', '/v1/venues', {
+          name: `${fixture.name} ${fixture.nextNumber()}`,
+          ...unknown,
+        });
+        seen.push(
+          `${listAt(json, 'errors').length} errors${at(json, 'truncated') === true ? ', truncated' : ''}`,
+        );
+      }
+      return seen.join('; ');
+    },
+  ),
+  profile(
+    'small',
+    'is smaller than 32 KiB, whatever the request',
+    '400 invalid_request, smaller',
+    async (fixture) => {
+      const unknown = Object.fromEntries(
+        Array.from({ length: 100 }, (_, n) => [`${n}${'\u0001'.repeat(1000)}`, n]),
+      );
+      const answer = await fixture.manage('POST', '/v1/venues', unknown);
+      const size = Buffer.byteLength(answer.text);
+      return `${statusAndCode(answer)}, ${size < 32 * 1024 ? 'smaller' : `${size} bytes`}`;
+    },
+  ),
+  profile('no-stack', 'contains no stack trace', 'none', async (fixture) =>
+    (await errors(fixture)).some(({ text }) => /node_modules|\bat \w+ \(|\.[jt]s:\d+/.test(text))
+      ? 'a stack trace'
+      : 'none',
+  ),
+]);
+
+const requestIds = checkGroup({ id: 'request-id', subject: 'X-Request-Id', section: '1.5' }, [
+  profile(
+    'given',
+    'is the one of the request if that is well-formed',
+    'conformance-1.a_B',
+    async (fixture) =>
+      String(
+        (
+          await fixture.manage('GET', '/v1/me', undefined, {
+            headers: { 'x-request-id': 'conformance-1.a_B' },
+          })
+        ).headers['x-request-id'],
+      ),
+  ),
+  profile('own', 'is a new one of the service otherwise', 'others', async (fixture) => {
+    const ask = async () =>
+      (
+        await fixture.manage('GET', '/v1/me', undefined, {
+          headers: { 'x-request-id': 'not well-formed' },
+        })
+      ).headers['x-request-id'];
+    const first = await ask();
+    const second = await ask();
+    return first !== undefined &&
+      second !== undefined &&
+      first !== second &&
+      first !== 'not well-formed'
+      ? 'others'
+      : `${first}, ${second}`;
+  }),
+]);
+
+const order = checkGroup({ id: 'order', subject: 'The order of checks', section: '1.3' }, [
+  profile(
+    'path',
+    'an unknown path is 404 not_found, even without a credential',
+    '404 not_found, 404 not_found',
+    async (fixture) =>
+      allStatusesAndCodes([
+        await fixture.send('POST', '/v1/screen'),
+        await fixture.send('GET', `/devices/${unknownId}/playlists`),
+      ]),
+  ),
+  profile(
+    'method',
+    'an unsupported method is 405 with Allow, even without a credential',
+    '405 method_not_allowed, GET, HEAD',
+    async (fixture) => {
+      const answer = await fixture.send('PUT', `/devices/${unknownId}/playlist`);
+      const allow = (answer.headers.allow ?? '').split(',').map((method) => method.trim());
+      return `${statusAndCode(answer)}, ${allow.sort().join(', ')}`;
+    },
+  ),
+  profile(
+    'literal',
+    'a literal path takes precedence over a parameter',
+    '405 method_not_allowed',
+    async (fixture) => statusAndCode(await fixture.manage('GET', '/v1/devices/provisioning-codes')),
+  ),
+  profile(
+    'credential',
+    'the credential is checked before the size of the body',
+    '401 device_key_missing',
+    async (fixture) =>
+      statusAndCode(
+        await fixture.send('POST', `/devices/${unknownId}/events`, {
+          raw: ' '.repeat(1024 * 1024 + 1),
+          headers: { 'content-type': 'text/plain' },
+        }),
+      ),
+  ),
+  profile(
+    'size',
+    'the size is checked before the Content-Type',
+    '413 body_too_large',
+    async (fixture) =>
+      statusAndCode(
+        await (await fixture.tv()).send('POST', 'events', {
+          raw: ' '.repeat(1024 * 1024 + 1),
+          headers: { 'content-type': 'text/plain' },
+        }),
+      ),
+  ),
+  profile(
+    'content-type',
+    'the Content-Type is checked before the JSON',
+    '415 unsupported_media_type',
+    async (fixture) =>
+      statusAndCode(
+        await (await fixture.tv()).send('POST', 'events', {
+          raw: '[',
+          headers: { 'content-type': 'text/plain' },
+        }),
+      ),
+  ),
+  profile('json', 'the JSON is checked before the record', '400 invalid_json', async (fixture) =>
+    statusAndCode(
+      await fixture.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
+        raw: '{',
+        headers: { 'content-type': 'application/json' },
+      }),
+    ),
+  ),
+  profile(
+    'record',
+    'the record is checked before the body',
+    '404 screen_not_found',
+    async (fixture) =>
+      statusAndCode(await fixture.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 })),
+  ),
+  profile('body', 'the body is checked before the state', '400 invalid_request', async (fixture) =>
+    statusAndCode(
+      await fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
+        reason: 1,
+      }),
+    ),
+  ),
+]);
+
+/** Checks that apply to every request (docs/protocol.md §1). */
+export const wireChecks: readonly Check[] = [...problems, ...requestIds, ...order];
