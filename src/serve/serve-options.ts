@@ -33,7 +33,7 @@ export interface ServeOptions {
   /**
    * Seconds for which a device key that this instance has verified is accepted for playlist and
    * config while the database is unreachable, 0 to 86,400. A device that is revoked elsewhere
-   * meanwhile may still be served for that long (docs/deployment.md). Default: 0, not at all.
+   * meanwhile may still be served for that long (docs/cluster.md). Default: 0, not at all.
    */
   authGraceSeconds?: number;
   /**
@@ -103,7 +103,7 @@ export interface ServeOptions {
   aws?: AwsSettings;
   /**
    * Fault-injection rules for testing TV apps, such as `POST /devices/register=503:10%`
-   * (docs/simulator.md). Default: none.
+   * (docs/faults.md). Default: none.
    */
   faults?: readonly string[];
   /** Source of time. Default: `systemClock`. */

@@ -3,7 +3,7 @@ import { fraction, readShare, wrongRule } from '../../domain/rule-text.ts';
 import { type FaultEffect, type Part, readEffect } from './fault-effect.ts';
 import { type FaultTarget, segmentsOf } from './fault-target.ts';
 
-/** One fault rule: which requests, which effect, how often (docs/simulator.md). */
+/** One fault rule: which requests, which effect, how often (docs/faults.md). */
 export interface FaultRule {
   /** The text of the rule. */
   text: string;
