@@ -3,30 +3,34 @@ import { findVenue, type Screen } from '../records/find.ts';
 import { labelFilters } from './labels.ts';
 
 interface Selection {
-  /** Labels, `key=value`: all must hold. */
+  /** Labels, `key=value`. A screen must have all of them. */
   selector: readonly string[];
   venue: string | undefined;
 }
 
-/** A screen that a command is to work on; `name` is what it is called in full (`Lobby/Main`), or as it was typed. */
+/** A screen that a command changes. */
 export interface Selected {
   id: string;
+  /** The full name (`Lobby/Main`), or the name as typed. */
   name: string;
   screen: Screen;
 }
 
-/** All screens with these labels, of this venue: the whole list at once, for changes might move its pages. */
+/**
+ * Returns all screens of the venue with these labels. Reads the whole list first, because changes
+ * could move records to other pages.
+ */
 export async function selectScreens(
   call: CommandContext,
   { selector, venue }: Selection,
 ): Promise<Selected[]> {
   const label = labelFilters(selector);
-  const only = venue === undefined ? undefined : await findVenue(call, venue);
+  const onlyVenue = venue === undefined ? undefined : await findVenue(call, venue);
   const screens = await call.all('listScreens', {
-    query: { label, ...(only && { venueId: only.id }) },
+    query: { label, ...(onlyVenue && { venueId: onlyVenue.id }) },
   });
-  if (screens.length === 0) call.note('No screen is like that.');
-  const venues = screens.length === 0 ? [] : only ? [only] : await call.all('listVenues');
+  if (screens.length === 0) call.note('No screen matches.');
+  const venues = screens.length === 0 ? [] : onlyVenue ? [onlyVenue] : await call.all('listVenues');
   const names = new Map(venues.map(({ id, name }) => [id, name]));
   return screens.map((screen) => ({
     id: screen.id,
@@ -35,18 +39,22 @@ export async function selectScreens(
   }));
 }
 
-const mostNames = 5;
+const maxShownNames = 5;
 
-/** Asks once for all of them; for none there is nothing to ask. `what` is the beginning of the question: `Delete`. */
+/**
+ * Asks one question for all selected screens; none when there are no screens. `action` is the first
+ * word of the question: `Delete`.
+ */
 export async function confirmSelected(
   call: CommandContext,
-  what: string,
+  action: string,
   selected: readonly Pick<Selected, 'name'>[],
 ): Promise<void> {
   if (selected.length === 0) return;
-  const names = selected.slice(0, mostNames).map(({ name }) => `"${name}"`);
-  const more = selected.length > mostNames ? `, and ${selected.length - mostNames} more` : '';
+  const names = selected.slice(0, maxShownNames).map(({ name }) => `"${name}"`);
+  const more =
+    selected.length > maxShownNames ? `, and ${selected.length - maxShownNames} more` : '';
   await call.confirmDestruction(
-    `${what} ${selected.length === 1 ? '1 screen' : `${selected.length} screens`}: ${names.join(', ')}${more}?`,
+    `${action} ${selected.length === 1 ? '1 screen' : `${selected.length} screens`}: ${names.join(', ')}${more}?`,
   );
 }

@@ -7,22 +7,22 @@ import { type Column, exactText } from './view.ts';
 const cell = (value: unknown) =>
   typeof value === 'number' ? value : escapeControl(exactText(value));
 
-/** RFC 4180, with a header also when there are no records; written page by page. */
+/** Writes CSV (RFC 4180) page by page. The header is written even without records. */
 export function csvSheet(stdout: Output, columns: readonly Column<unknown>[]): Sheet {
-  let begun = false;
-  const begin = () => {
-    if (!begun) stdout.write(csvLine(columns.map(({ name }) => cell(name))));
-    begun = true;
+  let hasHeader = false;
+  const writeHeader = () => {
+    if (!hasHeader) stdout.write(csvLine(columns.map(({ name }) => cell(name))));
+    hasHeader = true;
   };
   return {
     async add(records) {
-      begin();
+      writeHeader();
       stdout.write(
         records
           .map((record) => csvLine(columns.map((column) => cell(column.value(record)))))
           .join(''),
       );
     },
-    end: async () => begin(),
+    end: async () => writeHeader(),
   };
 }

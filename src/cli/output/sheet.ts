@@ -1,15 +1,15 @@
-/** Where the records of one result go, page after page, in one of the forms. */
+/** Writes the records of one result in one of the forms, page by page. */
 export interface Sheet {
   add(records: readonly unknown[]): Promise<void>;
   end(): Promise<void>;
 }
 
-/** A sheet that writes each record by itself. */
+/** Makes a sheet that writes each record at once. */
 export function eachRecord(write: (record: unknown) => void): Sheet {
   return { add: async (records) => records.forEach(write), end: async () => {} };
 }
 
-/** A sheet that waits for all of them. */
+/** Makes a sheet that writes all records at the end. */
 export function allRecords(write: (records: readonly unknown[]) => Promise<void> | void): Sheet {
   const all: unknown[] = [];
   return {

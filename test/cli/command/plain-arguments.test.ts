@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCommand } from '../../../src/cli/command/parse.ts';
 import { plainArguments } from '../../../src/cli/command/plain-arguments.ts';
 import { defineCommand, one, optional, some } from '../../../src/cli/command/spec.ts';
-import { text } from '../../../src/cli/options/settings.ts';
+import { text } from '../../../src/cli/options/option.ts';
 
 const base = { summary: 'Try', examples: [], effect: 'alone', run: async () => {} } as const;
 const shell = defineCommand({
@@ -33,7 +33,7 @@ describe('arguments that need no taking apart', () => {
     [shell, ['bash', '-x', '--', 'a']],
     [pair, ['a']],
     [pair, ['a', 'b', 'c']],
-    [defineCommand({ ...base, options: { url: text('--url <url>', undefined, 'where') } }), []],
+    [defineCommand({ ...base, options: { url: text('--url <url>', 'where') } }), []],
     [defineCommand({ ...base, effect: 'reads' }), []],
     [defineCommand({ ...base, arguments: { place: optional('where') } }), ['here']],
   ])('are left to commander where they do, or are wrong: %#', (spec, given) =>
