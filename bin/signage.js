@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Entry point: runs the command line and sets the exit code. This file is CommonJS (see package.json
-// beside it), which Node starts a fifth faster than ES modules. Version, help and completion scripts
-// come from files of the build. Everything else loads the ES modules.
+// Entry point: runs the command line and sets the exit code. This file is CommonJS (see
+// package.json beside it), which Node starts a fifth faster than ES modules. Version, help and
+// completion scripts come from files of the build. Everything else loads the ES modules.
 const { synchronousIo, processIo, runFastPath } = require('../dist/cli/fast-path.cjs');
 
 const interrupted = [130, 143];

@@ -47,7 +47,10 @@ function replaced(file, code) {
   };
 }
 
-/** A plugin that keeps `import.meta.url` as tsc has it: other files lie beside that, not beside the bundle. */
+/**
+ * A plugin that keeps `import.meta.url` as tsc has it: other files lie beside that, not beside the
+ * bundle.
+ */
 const places = {
   name: 'places',
   transform(code, id) {
@@ -79,7 +82,10 @@ function commandLoader() {
     export const loadCommand = async (path) => (await files[path.filter(Boolean).join(' ')]()).command;`;
 }
 
-/** `commands/venue/list.ts` becomes `venue-list.js`. `places` relies on all files being in one folder. */
+/**
+ * `commands/venue/list.ts` becomes `venue-list.js`. `places` relies on all files being in one
+ * folder.
+ */
 function chunkName({ facadeModuleId, name }) {
   const [, command] = slashes(facadeModuleId ?? '').split('/cli/commands/');
   return `${command ? command.replace(/\.ts$/, '').replace('/', '-') : name}.js`;

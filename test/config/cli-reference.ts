@@ -1,4 +1,4 @@
-// docs/cli.md, made from the program: what it says of itself, and around it what holds for all of it.
+// Generates docs/cli.md from the descriptions of the commands and the texts below.
 
 import { exitCodeOf } from '../../src/cli/command/exit-code.ts';
 import { argumentTerm } from '../../src/cli/command/help.ts';
@@ -19,7 +19,7 @@ import {
 import { SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 
-type Settings = Readonly<Record<string, Setting<unknown>>>;
+type SettingMap = Readonly<Record<string, Setting<unknown>>>;
 
 const cell = (text: string) =>
   text
@@ -39,13 +39,13 @@ const anchor = (heading: string) =>
     .replaceAll(' ', '-')}`;
 const called = (path: CommandPath) => path.filter((word) => word !== undefined).join(' ');
 
-const settingRows = (settings: Settings) =>
+const settingRows = (settings: SettingMap) =>
   Object.values(settings).map((setting) => [
     code(setting.flags),
-    cell(describeSetting(setting)) + (setting.required ? ' **(needed)**' : ''),
+    cell(describeSetting(setting)) + (setting.required ? ' **(required)**' : ''),
   ]);
 
-/** Which of the shared options a command takes, as links to where they stand. */
+/** Lists the shared options of a command, with links to their sections. */
 function sharedText({ effect, list }: { effect: Effect; list?: boolean }): string {
   const groups = Object.keys(commonOptionsOf({ effect, ...(list !== undefined && { list }) }));
   if (groups.length === 0) return '';
@@ -91,62 +91,62 @@ function commandText(path: CommandPath, spec: CommandSpec): string {
 }
 
 const meanings: readonly (readonly [exitCode: number, what: string])[] = [
-  [0, 'It is done.'],
-  [1, 'Something unexpected: a mistake of the program or of the service.'],
+  [0, 'Success.'],
+  [1, 'Unexpected: a bug in the program or in the service.'],
   [
     2,
-    'Wrong usage: a word, an option or a value that is none, a name that several records have, a question that nobody is there to answer.',
+    'Wrong usage: an unknown command or option, an invalid value, an ambiguous name, or a question without a terminal.',
   ],
-  [3, 'What is named is not there.'],
-  [4, 'Not allowed: no token, a wrong one, or one whose role does not suffice.'],
+  [3, 'Not found.'],
+  [4, 'Not allowed: no token, an invalid token, or an insufficient role.'],
   [
     5,
-    'Conflict: a name that is taken, a screen that has a device, a code that is over, a question that was answered with no.',
+    'Conflict: a name in use, a screen that has a device, a code that is no longer pending, or "no" as the answer to a question.',
   ],
-  [6, 'Invalid: the service, or the check of a file, refused the content.'],
+  [6, 'Invalid: the service, or the check of a file, rejected the content.'],
   [
     7,
-    'Not reachable, overloaded, or no signage service; tried again before, for as long as that may help.',
+    'Unreachable, overloaded, or not a signage service. Requests that may succeed later are retried first.',
   ],
-  [8, 'A wait came to its end in vain.'],
+  [8, 'A wait timed out.'],
   [
     9,
-    'It differs (`diff`, `playlist mirror`, `store copy`), or a part of it failed (`apply`, `doctor`, `--selector`).',
+    'Different (`diff`, `playlist mirror`, `store copy`), or partly failed (`apply`, `doctor`, `--selector`).',
   ],
   [130, 'Interrupted by Ctrl-C (SIGINT).'],
-  [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when its terminal is closed.'],
+  [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when the terminal closes.'],
 ];
 
 function exitCodeTable(): string {
   const codes = Object.keys(errorKinds);
   const rows = meanings.map(([exitCode, what]) => {
-    const ofService = codes.filter(
+    const serviceCodes = codes.filter(
       (one) => exitCodeOf(new SignageError(one, '')) === exitCode && !one.startsWith('device_key'),
     );
-    return [String(exitCode), what, ofService.map(code).join(', ')];
+    return [String(exitCode), what, serviceCodes.map(code).join(', ')];
   });
   return table(['Exit code', 'Meaning', 'Error codes of the service'], rows);
 }
 
-/** Variables that no option stands for. */
+/** Environment variables without an option. */
 const otherVariables: readonly (readonly [string, string])[] = [
   [
     'SIGNAGE_TOKEN',
-    'the management token; never an option, for a command line is seen by everybody on the machine',
+    'the management token; it has no option, because other users of the machine can read the command line',
   ],
-  ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, in place of one that it makes'],
+  ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, instead of a generated one'],
   [
     'SIGNAGE_ON_DEMAND_TOKEN',
-    'with `serve`: the bearer token for `--on-demand-url`, in place of a file',
+    'with `serve`: the bearer token for `--on-demand-url`, instead of a file',
   ],
   ['CI', 'never ask, as with `--no-input`'],
   ['NO_COLOR', 'no colours'],
-  ['XDG_CONFIG_HOME', 'where the folder `signage` with the contexts is; `~/.config` otherwise'],
-  ['NODE_EXTRA_CA_CERTS', 'a file of certificates that are trusted, as with `--ca-file`'],
+  ['XDG_CONFIG_HOME', 'parent of the folder `signage` with the contexts; default: `~/.config`'],
+  ['NODE_EXTRA_CA_CERTS', 'a file with more CA certificates to trust, as with `--ca-file`'],
 ];
 
 function variableTable(specs: readonly CommandSpec[]): string {
-  const shared: Settings[] = [connectionOptions, outputOptions, manner];
+  const shared: SettingMap[] = [connectionOptions, outputOptions, manner];
   const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) =>
     Object.values<Setting<unknown>>(settings),
   );
@@ -162,7 +162,7 @@ function variableTable(specs: readonly CommandSpec[]): string {
   return table(['Variable', ''], rows);
 }
 
-const intro = `<!-- Made by test/cli/reference.test.ts from the program itself: run it with -u after a change, and do not edit this page. -->
+const intro = `<!-- Generated by test/cli/reference.test.ts. Do not edit: run that test with -u instead. -->
 
 # signage: the command line
 
@@ -171,67 +171,75 @@ signage <command> [options]
 signage <noun> <verb> [arguments] [options]
 \`\`\`
 
-\`signage --help\` lists the commands, \`signage <command> --help\` says what stands here of each. A mistyped word or option is answered with the
-nearest one there is. [runbook.md](runbook.md) is a complete script to start from, [protocol.md](protocol.md) the interface underneath.
+\`signage --help\` lists the commands, and \`signage <command> --help\` describes one, as this page does.
+A mistyped command or option gets a suggestion. [runbook.md](runbook.md) is a complete script to start
+from, and [protocol.md](protocol.md) describes the HTTP API.
 `;
 
 const contract = `## The scripting contract
 
-These hold for every command but \`serve\`, \`simulate\` and \`completion\`, which have options of their own.
+This holds for every command except \`serve\`, \`simulate\` and \`completion\`, which have their own
+options.
 
-- **Results go to stdout, all else to stderr**: notes, progress, questions, errors. A deletion has no result.
-- **Records are named** by id or by what people call them: \`Lobby\`, \`Lobby/Main\`, or \`Main\` where only one screen is called so. A name that several have
-  is wrong usage (2), and the candidates are listed.
-- **Lists are complete**: all pages are fetched, unless \`--limit\` says how many are enough.
-- **Nothing is asked off a terminal**, under \`CI\`, or with \`--no-input\`: the error names the option to give. What destroys asks at a terminal, and needs
-  \`--yes\` elsewhere.
-- **\`--dry-run\`** shows the requests that would be sent, and sends none that changes anything.
-- **Errors** are one line and a hint on stderr. Under \`-o json\` and \`-o ndjson\` they are the service's problem document (RFC 9457) on one line, with
-  \`code\`, \`exitCode\` and \`hint\`.
-- **Text from the service** is never obeyed by the terminal: control characters and marks that turn the direction of text are spelled out (\`\\u001b\`).
-- **Secrets** are taken from the environment, from files or from stdin, never from the command line; \`--verbose\` and errors do not show them.
+- **Results go to stdout, everything else to stderr**: notes, progress, questions, errors. A deletion
+  has no result.
+- **Records are named** by id or by name: \`Lobby\`, \`Lobby/Main\`, or \`Main\` if only one screen has
+  that name. An ambiguous name is wrong usage (2), and the error lists the candidates.
+- **Lists are complete**: a command fetches all pages, or as many records as \`--limit\` allows.
+- **Questions need a terminal.** Without one, under \`CI\`, or with \`--no-input\`, the error names the
+  option to give. Destructive commands ask at a terminal, and need \`--yes\` elsewhere.
+- **\`--dry-run\`** shows the requests that would change something, and does not send them.
+- **Errors** are one line and a hint on stderr. With \`-o json\` and \`-o ndjson\` they are the service's
+  problem document (RFC 9457) on one line, with \`code\`, \`exitCode\` and \`hint\`.
+- **Text from the service** cannot control the terminal: control characters and bidirectional
+  controls are escaped (\`\\u001b\`).
+- **Secrets** come from the environment, from files or from stdin, never from the command line.
+  \`--verbose\` and errors do not show them.
 - **Interrupted** commands clean up, and end with 130 or 143.
 
 ### Forms of results
 
 | \`-o\` | |
 | --- | --- |
-| \`table\` | columns for people; a list of labels and values for one record. The default |
+| \`table\` | columns for people; labels and values for a single record. The default |
 | \`wide\` | the same with all columns |
 | \`json\` | one document: the record as the service sent it, or an array of them |
-| \`ndjson\` | one record on each line, as they come: for long lists and \`--follow\` |
+| \`ndjson\` | one record on each line, written as they arrive: for long lists and \`--follow\` |
 | \`yaml\` | the same as \`json\`, as YAML |
-| \`csv\` | RFC 4180, with a header; all columns. A text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets an apostrophe in front, so that a spreadsheet does not run it as a formula; numbers stay as they are |
+| \`csv\` | RFC 4180, with a header; all columns. Text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets a leading apostrophe, so that a spreadsheet does not run it as a formula. Numbers stay unchanged |
 | \`name\` | the name of each record on a line, as other commands take it |
 
-\`--jq\` passes the result through a [jq](https://jqlang.org) expression (jq need not be installed): over the whole document with \`-o json\`, which is the default
-with it, over each record with \`-o ndjson\`. Texts come out bare. \`--fields\` keeps some members, in any form.
+\`--jq\` passes the result through a [jq](https://jqlang.org) expression, without an installed jq. It
+applies to the whole document with \`-o json\`, its default, and to each record with \`-o ndjson\`.
+Strings are printed without quotes. \`--fields\` keeps only some members, in any form.
 `;
 
 const contexts = `## Contexts
 
-A context is a service and a token under a name. \`signage login\` saves one, \`signage context use\` chooses one, \`signage whoami\` says which one is used and
-why. \`signage serve\` at a terminal saves the context \`local\` for itself.
+A context is a saved service with its token. \`signage login\` saves one, \`signage context use\` selects
+one, and \`signage whoami\` shows which one commands use, and why. \`signage serve\` at a terminal saves
+its own service as the context \`local\`.
 
-What is used, the first that is there:
+The first of these sources that has a value wins:
 
 1. options: \`--url\`, \`--token-file\`, \`--tenant\`, \`--ca-file\`;
 2. the context that \`--context\` names;
 3. the environment: \`SIGNAGE_URL\`, \`SIGNAGE_TOKEN\`, \`SIGNAGE_TOKEN_FILE\`, \`SIGNAGE_TENANT\`, \`SIGNAGE_CA_FILE\`;
-4. the context that \`SIGNAGE_CONTEXT\` names, else the current one;
-5. \`http://127.0.0.1:4100\`, where \`signage serve\` listens, without a token.
+4. the context that \`SIGNAGE_CONTEXT\` names, else the current context;
+5. \`http://127.0.0.1:4100\`, the default of \`signage serve\`, without a token.
 
-A saved token is sent to the origin that it was saved for, and to no other. http to another machine needs \`--insecure-http\`.
+A saved token is sent only to the origin that it was saved for. http to another machine needs
+\`--insecure-http\`.
 `;
 
 const files = `## Files
 
 | File | |
 | --- | --- |
-| \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens: mode 0600, and refused when others may read it. \`~/.config/signage\` where the variable is not set, on macOS \`~/Library/Preferences/signage\` |
-| \`./signage-data\` | the data of \`signage serve\`, unless \`--data\` says otherwise: mode 0700, and refused when others may change it, unless \`--allow-open-data\` is given |
-| the file of \`--token-file\` | a token: refused when others may change it |
-| \`./signage-data/admin-token\` | the platform token of a service that was first started off a terminal |
+| \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens. Mode 0600; rejected if other users can read it. Without the variable: \`~/.config/signage\`, on macOS \`~/Library/Preferences/signage\` |
+| \`./signage-data\` | the default of \`signage serve --data\`. Mode 0700; rejected if other users can change it, unless \`--allow-open-data\` is given |
+| the file of \`--token-file\` | a token; rejected if other users can change it |
+| \`./signage-data/admin-token\` | the platform token of a service whose first start had no terminal |
 `;
 
 const sharedOptions = (): string =>
@@ -239,15 +247,15 @@ const sharedOptions = (): string =>
     '## Shared options\n',
     '### Result\n',
     table(['Option', ''], settingRows({ ...outputOptions, ...listOptions })),
-    '`--limit` goes with lists only.\n',
+    'Only lists take `--limit`.\n',
     '### Manner\n',
     table(['Option', ''], settingRows({ ...manner, ...changeOptions, ...destructionOptions })),
-    '`--dry-run` goes with what changes something, `--yes` with what destroys something.\n',
+    'Commands that change something take `--dry-run`. Destructive commands also take `--yes`.\n',
     '### Connection\n',
     table(['Option', ''], settingRows(connectionOptions)),
   ].join('\n');
 
-/** The whole page. */
+/** Returns docs/cli.md. */
 export async function cliReference(): Promise<string> {
   const commands = await Promise.all(
     commandPaths.map(async (path) => ({ path, spec: await loadCommand(path) })),
@@ -265,14 +273,16 @@ export async function cliReference(): Promise<string> {
     .filter(({ path: [, verb] }) => verb === undefined)
     .map(({ path, spec }) => commandText(path, spec));
   return [
-    ...[
-      intro,
-      table(['Command', ''], index),
-      contract,
-      `### Exit codes\n\n${exitCodeTable()}`,
-      contexts,
-    ],
+    intro,
+    table(['Command', ''], index),
+    contract,
+    `### Exit codes\n\n${exitCodeTable()}`,
+    contexts,
     `## Environment variables\n\n${variableTable(commands.map(({ spec }) => spec))}`,
-    ...[files, sharedOptions(), '## Commands of one word\n', ...single, ...nouns],
+    files,
+    sharedOptions(),
+    '## Commands of one word\n',
+    ...single,
+    ...nouns,
   ].join('\n');
 }

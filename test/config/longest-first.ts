@@ -1,6 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Test files that take minutes, the longest first, so that both workers end at about the same time. */
+/**
+ * Test files that take minutes, the longest first, so that both workers end at about the same time.
+ */
 const longest = [
   'kill',
   'power-cut',

@@ -28,7 +28,10 @@ export async function checkSecretAccess(
 
 type Report = (message: string) => void;
 
-/** Checks the secret files of `signage serve`. Logs a warning instead of throwing if `isOpenAllowed`. */
+/**
+ * Checks the secret files of `signage serve`. Logs a warning instead of throwing if
+ * `isOpenAllowed`.
+ */
 export async function checkSecretFiles(
   paths: readonly (string | undefined)[],
   isOpenAllowed: boolean,

@@ -9,7 +9,9 @@ import { type Contexts, changeContexts, readContexts, type SavedContext } from '
 import { readTokenFile } from './private-file.ts';
 import { defaultUrl, requireSafeAddress } from './profile.ts';
 
-/** The default name of a context: `local`, or the host with a port that is not the protocol's own. */
+/**
+ * The default name of a context: `local`, or the host with a port that is not the protocol's own.
+ */
 export const contextNameOf = (url: string) =>
   new URL(url).origin === defaultUrl ? 'local' : new URL(url).host;
 

@@ -1,7 +1,9 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { usage } from '../options/settings.ts';
 
-/** A new file, created before the secret, so that no secret is lost when the file cannot be created. */
+/**
+ * A new file, created before the secret, so that no secret is lost when the file cannot be created.
+ */
 export interface ReservedFile {
   /** Writes the secret, durably. */
   write(secret: string): Promise<void>;

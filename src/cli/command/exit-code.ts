@@ -48,9 +48,10 @@ const byStatus: Readonly<Record<number, number>> = {
 };
 
 /**
- * Returns the exit code for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5 conflict,
- * 6 invalid, 7 unreachable or overloaded, 8 timed out, 9 different or partly failed. Signals end
- * with 130 and 143, which come from elsewhere. An unknown code is classified by its HTTP status.
+ * Returns the exit code for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5
+ * conflict, 6 invalid, 7 unreachable or overloaded, 8 timed out, 9 different or partly failed.
+ * Signals end with 130 and 143, which come from elsewhere. An unknown code is classified by its
+ * HTTP status.
  */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SignageError)) return 1;

@@ -18,7 +18,9 @@ const view: View<ItemResult> = {
 };
 
 const partlyFailed = 9;
-/** Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable. */
+/**
+ * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
+ */
 const fatalExitCodes = [1, 4, 7];
 
 /**

@@ -70,8 +70,8 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   /** Returns a list, and takes `--limit`. */
   list?: boolean;
   /**
-   * Hints by error code, which replace the general ones. `{venue}` becomes the value of the argument
-   * or option `venue`.
+   * Hints by error code, which replace the general ones. `{venue}` becomes the value of the
+   * argument or option `venue`.
    */
   hints?: Readonly<Record<string, string>>;
   /** Runs the command and returns the exit code. Default: 0. Throws errors. */

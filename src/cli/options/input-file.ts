@@ -17,8 +17,8 @@ export async function readInput(io: Io, path: string): Promise<string> {
 }
 
 /**
- * Returns the non-empty documents of a YAML or JSON file (`-` for stdin). Throws `invalid_file` with
- * the position of a syntax error.
+ * Returns the non-empty documents of a YAML or JSON file (`-` for stdin). Throws `invalid_file`
+ * with the position of a syntax error.
  */
 async function readDocuments(io: Io, path: string): Promise<unknown[]> {
   const text = await readInput(io, path);
@@ -46,7 +46,9 @@ async function readDocuments(io: Io, path: string): Promise<unknown[]> {
   });
 }
 
-/** Returns the document of a YAML or JSON file. Throws `invalid_file` unless there is exactly one. */
+/**
+ * Returns the document of a YAML or JSON file. Throws `invalid_file` unless there is exactly one.
+ */
 export async function readDocument(io: Io, path: string): Promise<unknown> {
   const [document, ...more] = await readDocuments(io, path);
   if (document !== undefined && more.length === 0) return document;

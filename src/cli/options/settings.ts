@@ -73,8 +73,8 @@ function givenFlag(flags: Flags, flag: string): unknown {
 }
 
 /**
- * Reads the values of settings: from the flag, else from the environment variable, else the default.
- * Throws `usage` for an invalid or missing value.
+ * Reads the values of settings: from the flag, else from the environment variable, else the
+ * default. Throws `usage` for an invalid or missing value.
  */
 export function readSettings<S extends Record<string, Setting<unknown>>>(
   settings: S,

@@ -52,7 +52,8 @@ function put(into: Record<string, unknown>, path: readonly string[], value: unkn
 /**
  * Returns the record reduced to these members, in this order. Missing members become `null`.
  *
- * @example pickFields({ id: 1, labels: { floor: '2' } }, ['labels.floor']) // { labels: { floor: '2' } }
+ * @example
+ * pickFields({ id: 1, labels: { floor: '2' } }, ['labels.floor']) // { labels: { floor: '2' } }
  */
 export function pickFields(record: unknown, paths: readonly string[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};

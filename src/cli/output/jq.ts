@@ -7,8 +7,8 @@ function shown(line: string): string {
 }
 
 /**
- * Evaluates a jq expression and returns its results as lines. Throws `usage` with the message of jq.
- * jq runs as WebAssembly, without access to files or to the environment of this process.
+ * Evaluates a jq expression and returns its results as lines. Throws `usage` with the message of
+ * jq. jq runs as WebAssembly, without access to files or to the environment of this process.
  */
 export async function applyJq(value: unknown, expression: string): Promise<string[]> {
   const { raw } = await import('jq-wasm');

@@ -30,7 +30,9 @@ export interface TableOptions {
   strong(text: string): string;
 }
 
-/** Writes a table with a header, page by page. Columns widen for later pages, and never truncate. */
+/**
+ * Writes a table with a header, page by page. Columns widen for later pages, and never truncate.
+ */
 export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
   let widths: number[] | undefined;
   return {

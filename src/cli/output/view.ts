@@ -1,6 +1,8 @@
 /** One column of a table. */
 export interface Column<T> {
-  /** The member's name in JSON, if it has one. The header of CSV, and in capitals that of tables. */
+  /**
+   * The member's name in JSON, if it has one. The header of CSV, and in capitals that of tables.
+   */
   name: string;
   value(record: T): unknown;
   /** Omitted from `-o table` for lists. */

@@ -1,6 +1,8 @@
 import { escapeControl, isPrintable } from '../terminal/escape.ts';
 
-/** Formats a value as YAML. Strings with control characters are double-quoted, which escapes them. */
+/**
+ * Formats a value as YAML. Strings with control characters are double-quoted, which escapes them.
+ */
 export async function yamlText(value: unknown): Promise<string> {
   const { Document, visit } = await import('yaml');
   const document = new Document(value, { aliasDuplicateObjects: false });

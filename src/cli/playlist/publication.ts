@@ -28,8 +28,9 @@ function contentOf(document: unknown): Record<string, unknown> {
 }
 
 /**
- * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the service,
- * or a list of items. `validUntil` may be ISO 8601 in the file. The parameter overrides it.
+ * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
+ * service, or a list of items. `validUntil` may be ISO 8601 in the file. The parameter overrides
+ * it.
  */
 export async function readPublication(
   context: Environment,
@@ -52,7 +53,10 @@ export async function readPublication(
 const escapePointer = (part: PropertyKey) =>
   `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** Validates a playlist before it goes to several screens. Throws `invalid_request`, as the service does. */
+/**
+ * Validates a playlist before it goes to several screens. Throws `invalid_request`, as the service
+ * does.
+ */
 export async function checkPublication(content: Publication): Promise<void> {
   const { publication } = await import('../../domain/records/playlist.ts');
   const { error } = publication.safeParse(content);
@@ -62,7 +66,7 @@ export async function checkPublication(content: Publication): Promise<void> {
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
     return issue.keys.map((key) => ({
       path: path + escapePointer(key),
-      message: 'is not a known member: check its spelling',
+      message: 'is no member that we know: check its spelling',
     }));
   });
   throw invalid(fieldErrors);

@@ -50,7 +50,9 @@ export async function findTenant(reader: Reader, text: string): Promise<Tenant> 
   );
 }
 
-/** Finds a management token by id or name. A tenant and the platform may each have one of the name. */
+/**
+ * Finds a management token by id or name. A tenant and the platform may each have one of the name.
+ */
 export async function findToken(reader: Reader, text: string): Promise<Token> {
   if (isUuid(text)) return reader.read('getToken', { params: { id: text } });
   const items = await reader.all('listTokens', { query: { name: text } });

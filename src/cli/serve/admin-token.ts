@@ -26,7 +26,9 @@ export function requireTokenPlace({ store }: ServeValues, io: Io): void {
 const tokenFile = ({ data, store }: ServeValues) =>
   store === 'json' ? join(data, 'admin-token') : undefined;
 
-/** A terminal shows the token instead. The demo keeps it, because each start needs it to pair TVs. */
+/**
+ * A terminal shows the token instead. The demo keeps it, because each start needs it to pair TVs.
+ */
 const isKept = ({ demo }: ServeValues, io: Io) => demo || !io.stdout.isTTY;
 
 /**

@@ -16,7 +16,10 @@ interface Welcome {
   url: string;
   data: string;
   known: KnownToken;
-  /** Flags with which commands reach the service, if the context was saved: `''` or `' --context local'`. */
+  /**
+   * Flags with which commands reach the service, if the context was saved: `''` or `' --context
+   * local'`.
+   */
   flags: string | undefined;
 }
 

@@ -118,8 +118,8 @@ async function pairTv(
 }
 
 /**
- * Pairs up to `count` simulated TVs with screens of the demo, which it finds by name. Does not touch
- * screens with other TVs, or any other records.
+ * Pairs up to `count` simulated TVs with screens of the demo, which it finds by name. Does not
+ * touch screens with other TVs, or any other records.
  */
 export async function pairDemoTvs(pairing: Pairing, count: number): Promise<DemoTv[]> {
   const tvs: DemoTv[] = [];

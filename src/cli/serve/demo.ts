@@ -71,8 +71,8 @@ async function run(demo: Demo): Promise<void> {
 }
 
 /**
- * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the signal aborts.
- * Never throws.
+ * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the signal
+ * aborts. Never throws.
  */
 export async function runDemo(demo: Demo): Promise<void> {
   try {

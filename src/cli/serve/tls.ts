@@ -8,7 +8,9 @@ export interface TlsTexts {
   key: string;
 }
 
-/** Reads certificate and key, if configured. Throws `usage` if one is missing or they do not match. */
+/**
+ * Reads certificate and key, if configured. Throws `usage` if one is missing or they do not match.
+ */
 export async function readTls(
   certFile: string | undefined,
   keyFile: string | undefined,

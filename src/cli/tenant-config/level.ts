@@ -29,8 +29,8 @@ const sameName = (one: string | null, other: string) =>
   one?.normalize('NFC').toLowerCase() === other.normalize('NFC').trim().toLowerCase();
 
 /**
- * Finds a tenant. Default: the tenant of the token, or of `--tenant`. Only a platform token may look
- * up another tenant.
+ * Finds a tenant. Default: the tenant of the token, or of `--tenant`. Only a platform token may
+ * look up another tenant.
  */
 async function tenantOwner(reader: Reader, name: string | undefined): Promise<Owner> {
   const owner = (id: string, shownName: string) =>

@@ -41,7 +41,9 @@ export interface Io {
   onSignal(name: SignalName, handle: () => void): () => void;
 }
 
-/** Opens the stream at first use: opening costs time, and most commands write to one stream only. */
+/**
+ * Opens the stream at first use: opening costs time, and most commands write to one stream only.
+ */
 function output(open: () => NodeJS.WriteStream): Output {
   const gone = new AbortController();
   const stream = memoize(() => {

@@ -18,7 +18,9 @@ interface Question {
   flag: string;
 }
 
-/** Asks questions at the terminal. When it cannot ask, each question throws `usage` with the flag. */
+/**
+ * Asks questions at the terminal. When it cannot ask, each question throws `usage` with the flag.
+ */
 export interface Prompter {
   /** Whether questions can be asked. */
   readonly canAsk: boolean;

@@ -17,13 +17,13 @@ const words = fc.array(
   { maxLength: 5 },
 );
 
-describe('arguments that need no taking apart', () => {
+describe('plainArguments', () => {
   it.each([
     [shell, ['bash'], ['bash', []]],
     [shell, ['bash', '--', 'signage -o j'], ['bash', ['signage -o j']]],
     [shell, ['fish', '--', '--url', '--', ''], ['fish', ['--url', '--', '']]],
     [pair, ['a', 'b'], ['a', 'b']],
-  ])('are found at once: %#', (spec, given, expected) =>
+  ])('returns the arguments: %#', (spec, given, expected) =>
     expect(plainArguments(spec, given)).toEqual(expected),
   );
 
@@ -36,11 +36,11 @@ describe('arguments that need no taking apart', () => {
     [defineCommand({ ...base, options: { url: text('--url <url>', 'where') } }), []],
     [defineCommand({ ...base, effect: 'reads' }), []],
     [defineCommand({ ...base, arguments: { place: optional('where') } }), ['here']],
-  ])('are left to commander where they do, or are wrong: %#', (spec, given) =>
+  ])('leaves options and wrong usage to commander: %#', (spec, given) =>
     expect(plainArguments(spec, given)).toBeUndefined(),
   );
 
-  it.each([[shell], [pair]])('are those that commander finds: %#', (spec) => {
+  it.each([[shell], [pair]])('agrees with commander: %#', (spec) => {
     fc.assert(
       fc.property(words, (given) => {
         const plain = plainArguments(spec, given);

@@ -21,18 +21,18 @@ describe('readAssignment', () => {
     ['a\\.b=1', { 'a.b': 1 }],
   ])('%s', (text, settings) => expect(readAssignment(text)).toEqual(settings));
 
-  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('refuses %s', (text) => {
+  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('rejects %s', (text) => {
     expect(() => readAssignment(text)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('makes a member of its own of __proto__', () => {
+  it('makes an own member of __proto__', () => {
     const merged = mergeConfigs({ a: 1 }, readAssignment('__proto__.polluted=true'));
     expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"polluted":true}}');
     expect({}).not.toHaveProperty('polluted');
   });
 });
 
-it('mergeConfigs merges objects, and replaces all else', () => {
+it('mergeConfigs merges objects, and replaces all other values', () => {
   expect(mergeConfigs({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({
     a: { b: 1, c: [3] },
     d: { e: 1 },
@@ -53,7 +53,7 @@ describe('withoutKey', () => {
   ])('%s', (key, left) => expect(withoutKey(settings, readPath(key))).toEqual(left));
 });
 
-it('listAssignments names each setting as it is typed', () => {
+it('listAssignments returns each key as config set takes it', () => {
   expect(listAssignments({ a: 1, b: { c: 'x', d: {}, 'e.f': null }, g: [1] })).toEqual([
     { key: 'a', value: '1' },
     { key: 'b.c', value: 'x' },
