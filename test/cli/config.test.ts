@@ -189,9 +189,9 @@ describe('signage config get', () => {
   it('6 without a tenant when there are several', async () => {
     const { cli: platform, service: other } = await startCli();
     await other.manage('POST', '/v1/tenants', { name: 'Second' });
-    const asked = await platform(['config', 'get', '--level', 'tenant']);
-    expect(asked.code).toBe(6);
-    expect(asked.stderr).toContain('There are several tenants');
+    const ambiguous = await platform(['config', 'get', '--level', 'tenant']);
+    expect(ambiguous.code).toBe(6);
+    expect(ambiguous.stderr).toContain('There are several tenants');
     expect(
       (
         await platform([

@@ -105,10 +105,10 @@ describe('signage login', () => {
       '--insecure-http',
     ],
     ['an invalid URL', ['--url', 'example', '--token-stdin'], { stdin: 'mak_x' }, 'not a URL'],
-  ])('2 with %s', async (_, argv, options, said) => {
+  ])('2 with %s', async (_, argv, options, message) => {
     const { code, stderr } = await run(['login', ...argv], options);
     expect(code).toBe(2);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
     await expect(saved()).rejects.toThrow('ENOENT');
   });
 
@@ -125,9 +125,9 @@ describe('the saved contexts', () => {
   it.each([
     ['that others can read', 0o640],
     ['that others can write', 0o602],
-  ])('in a file %s are rejected, with a hint', async (_, loose) => {
+  ])('in a file %s are rejected, with a hint', async (_, mode) => {
     await logIn();
-    await chmod(file, loose);
+    await chmod(file, mode);
     for (const argv of [
       ['venue', 'list'],
       ['context', 'list'],

@@ -24,8 +24,8 @@ describe('--verbose', () => {
     const made = await cli(['code', 'create', id, '--verbose', '-o', 'json']);
     const { code } = made.json;
     expect(made.stderr).toMatch(/POST \/v1\/devices\/provisioning-codes → 201 \(\d+ ms\)/);
-    const asked = await cli(['code', 'status', code.toLowerCase(), '--verbose', '-o', 'json']);
-    expect(asked.stderr).toMatch(/GET \/v1\/devices\/provisioning-codes\/…\/status → 200/);
+    const status = await cli(['code', 'status', code.toLowerCase(), '--verbose', '-o', 'json']);
+    expect(status.stderr).toMatch(/GET \/v1\/devices\/provisioning-codes\/…\/status → 200/);
     const waited = await cli(['code', 'status', code, '--wait', '--timeout', '1s', '--verbose']);
     expect(waited.stderr).toMatch(
       /GET \/v1\/devices\/provisioning-codes\/…\/status\?waitSeconds=1 → 200/,
@@ -35,7 +35,7 @@ describe('--verbose', () => {
     const again = await cli(['code', 'cancel', code, '--verbose', '-o', 'json']);
     expect(again.code).toBe(5);
     const unknown = await cli(['code', 'status', 'ZZZZ2222', '--verbose']);
-    for (const { stderr } of [made, asked, waited, cancelled, again, unknown]) {
+    for (const { stderr } of [made, status, waited, cancelled, again, unknown]) {
       expect(stderr).not.toMatch(spellings(code));
       expect(stderr).not.toMatch(spellings('ZZZZ2222'));
       expect(stderr).not.toContain('mak_');

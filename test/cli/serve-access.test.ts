@@ -58,16 +58,16 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
       const data = await usedFolder();
       const path = join(data, name);
       await chmod(path, mode);
-      const said = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
+      const message = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
       const refused = await start(['--data', data]);
       expect([refused.code, refused.stderr]).toEqual([
         4,
-        expect.stringContaining(`signage: ${said}\n`),
+        expect.stringContaining(`signage: ${message}\n`),
       ]);
       const allowed = await start(['--data', data, '--allow-open-data']);
-      expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(said)]);
+      expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(message)]);
       expect((await start(['--data', data], { SIGNAGE_ALLOW_OPEN_DATA: 'true' })).code).toBe(0);
-      await promisify(execFile)('sh', ['-c', said.replace(/^.*: /, '')]);
+      await promisify(execFile)('sh', ['-c', message.replace(/^.*: /, '')]);
       const mended = await start(['--data', data]);
       expect([mended.code, mended.stderr]).toEqual([0, expect.not.stringContaining('by others')]);
     },

@@ -116,8 +116,8 @@ describe('signage serve saves no context', () => {
     ['under CI', [], { env: { CI: 'true' } }],
     ['without a terminal', [], { isTTY: false }],
     ['without a configuration folder', [], { env: { XDG_CONFIG_HOME: '' } }],
-  ])('%s', async (_, argv, world) => {
-    await serving(argv, async ({ out }) => expect(out).toContain('curl'), world);
+  ])('%s', async (_, argv, options) => {
+    await serving(argv, async ({ out }) => expect(out).toContain('curl'), options);
     await expect(saved()).rejects.toThrow('ENOENT');
   });
 });

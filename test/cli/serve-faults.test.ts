@@ -32,8 +32,8 @@ describe('signage serve --fault', () => {
     );
     expect(code).toBe(0);
     expect(seen).toEqual(['GET /healthz=503, *=delay 0s-1ms']);
-    const said = stderr.split('\n').filter((line) => line.includes('misbehaves on purpose'));
-    expect(said).toEqual([
+    const warnings = stderr.split('\n').filter((line) => line.includes('misbehaves on purpose'));
+    expect(warnings).toEqual([
       expect.stringContaining('GET /healthz=503'),
       expect.stringContaining('*=delay 0s-1ms'),
     ]);

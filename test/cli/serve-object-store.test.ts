@@ -52,9 +52,9 @@ describe('signage serve --object-store', () => {
     await expect.poll(() => server.objects.size).toBe(1);
     started.io.signal('SIGTERM');
     expect(await started.code).toBe(0);
-    const said = started.io.out() + started.io.err();
+    const output = started.io.out() + started.io.err();
     for (const secret of [s3Credentials.secretAccessKey, 'Signature='])
-      expect(said).not.toContain(secret);
+      expect(output).not.toContain(secret);
   });
 
   it('is also set by SIGNAGE_OBJECT_STORE', async () => {

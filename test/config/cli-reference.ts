@@ -7,13 +7,13 @@ import type { CommandSpec } from '../../src/cli/command/spec.ts';
 import { type CommandPath, commandPaths, tree } from '../../src/cli/command/tree.ts';
 import { describeSetting, type Setting } from '../../src/cli/options/settings.ts';
 import {
+  behaviourOptions,
   changeOptions,
   commonOptionsOf,
   connectionOptions,
   destructionOptions,
   type Effect,
   listOptions,
-  manner,
   outputOptions,
 } from '../../src/cli/options/shared.ts';
 import { SignageError } from '../../src/domain/error.ts';
@@ -146,7 +146,7 @@ const otherVariables: readonly (readonly [string, string])[] = [
 ];
 
 function variableTable(specs: readonly CommandSpec[]): string {
-  const shared: SettingMap[] = [connectionOptions, outputOptions, manner];
+  const shared: SettingMap[] = [connectionOptions, outputOptions, behaviourOptions];
   const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) =>
     Object.values<Setting<unknown>>(settings),
   );
@@ -248,8 +248,11 @@ const sharedOptions = (): string =>
     '### Result\n',
     table(['Option', ''], settingRows({ ...outputOptions, ...listOptions })),
     'Only lists take `--limit`.\n',
-    '### Manner\n',
-    table(['Option', ''], settingRows({ ...manner, ...changeOptions, ...destructionOptions })),
+    '### Behaviour\n',
+    table(
+      ['Option', ''],
+      settingRows({ ...behaviourOptions, ...changeOptions, ...destructionOptions }),
+    ),
     'Commands that change something take `--dry-run`. Destructive commands also take `--yes`.\n',
     '### Connection\n',
     table(['Option', ''], settingRows(connectionOptions)),

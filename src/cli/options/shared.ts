@@ -15,7 +15,7 @@ export const outputOptions = {
 };
 
 /** Options for messages and questions. */
-export const manner = {
+export const behaviourOptions = {
   quiet: option.flag('--quiet', 'print only results and errors'),
   verbose: option.flag('--verbose', 'show each request on stderr, without secrets'),
   noInput: option.withVariable(
@@ -64,7 +64,7 @@ export const listOptions = {
 
 export const commonOptions = {
   ...outputOptions,
-  ...manner,
+  ...behaviourOptions,
   ...changeOptions,
   ...destructionOptions,
   ...listOptions,
@@ -104,7 +104,7 @@ export function commonOptionsOf({
   const change = effect === 'reads' ? {} : changeOptions;
   return {
     ...(!raw && { Result: { ...(list && listOptions), ...outputOptions } }),
-    Manner: { ...(effect === 'destroys' && destructionOptions), ...change, ...manner },
+    Behaviour: { ...(effect === 'destroys' && destructionOptions), ...change, ...behaviourOptions },
     ...(!local && { Connection: connectionOptions }),
   };
 }

@@ -12,7 +12,7 @@ const facts: Facts = {
   describe: async (path) => JSON.parse(JSON.stringify(await loadCommand(path))),
 };
 
-async function told(argv: readonly string[], columns?: number) {
+async function run(argv: readonly string[], columns?: number) {
   const io = fakeIo({ ...(columns !== undefined && { columns, isTTY: true }) });
   const code = await runFastPath(argv, io, facts);
   return { code, stdout: io.out(), stderr: io.err() };
@@ -36,7 +36,7 @@ describe('the fast path', () => {
   it.each([[['--version']], [['-V']], [['-o', 'json', '--version']]])(
     'prints the version for %j',
     async (argv) => {
-      expect(await told(argv)).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
+      expect(await run(argv)).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
     },
   );
 
@@ -44,9 +44,9 @@ describe('the fast path', () => {
     'prints the same help as the program for %j',
     async (argv) => {
       const { code, stdout, stderr } = await runCli(argv);
-      expect(await told(argv)).toEqual({ code, stdout, stderr });
+      expect(await run(argv)).toEqual({ code, stdout, stderr });
       const wide = await runCli(argv, { tty: true, columns: 137 });
-      expect(await told(argv, 137)).toEqual({ code, stdout: wide.stdout, stderr: wide.stderr });
+      expect(await run(argv, 137)).toEqual({ code, stdout: wide.stdout, stderr: wide.stderr });
     },
   );
 
@@ -54,7 +54,7 @@ describe('the fast path', () => {
     'prints the same completion script of %s as the program',
     async (shell) => {
       const { code, stdout, stderr } = await runCli(['completion', shell]);
-      expect(await told(['completion', shell])).toEqual({ code, stdout, stderr });
+      expect(await run(['completion', shell])).toEqual({ code, stdout, stderr });
     },
   );
 
@@ -69,5 +69,5 @@ describe('the fast path', () => {
     [['completion', 'bash', '--', 'signage ve']],
     [['completion', 'bash', '--quiet']],
     [['api', 'GET', '--', '--help']],
-  ])('leaves %j to the program', async (argv) => expect(await told(argv)).toEqual(nothing));
+  ])('leaves %j to the program', async (argv) => expect(await run(argv)).toEqual(nothing));
 });
