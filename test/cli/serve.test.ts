@@ -256,7 +256,7 @@ describe('signage serve --metrics-token', () => {
       env,
     });
     expect(io.err()).toMatch(
-      /metrics token is visible in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/,
+      /metrics token is in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/,
     );
     expect(io.out() + io.err()).not.toContain('let-prometheus-in');
     expect(

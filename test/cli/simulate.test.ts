@@ -35,13 +35,13 @@ async function file(name: string, text: string): Promise<string> {
 describe('signage simulate', () => {
   it('prints a report on stdout, deletes its records, and ends with 0', async () => {
     const { code, stdout, stderr } = await cli(quick);
-    expect(stdout).toMatch(/^Seed +7 \(the same run again: --seed 7\)\nTVs +2 of 2 bound\n/);
+    expect(stdout).toMatch(/^Seed +7 \(to repeat the run: --seed 7\)\nTVs +2 of 2 bound\n/);
     expect(stdout).toMatch(
       /Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, duplicated or unexpected\n/,
     );
     expect(stdout).toMatch(/CALL +REQUESTS +P50 +P95 +P99 +LONGEST +ANSWERS\n/);
     expect(stdout).toMatch(/postEvents +\d+ .* 202: \d+\n/);
-    expect(stdout).not.toContain('got over');
+    expect(stdout).not.toContain('recovered from');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(await venues()).toEqual([]);
   });

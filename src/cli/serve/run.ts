@@ -178,7 +178,7 @@ async function runUntilInterrupted(
 
 /** Warns of secrets on the command line, which other users of the machine can read. */
 function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
-  const where = 'is visible in the command line to other users of this machine: use';
+  const where = 'is in the command line, where everyone on this machine can read it: use';
   if (showsPassword(flags))
     log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
   if (flags.metricsToken !== undefined)

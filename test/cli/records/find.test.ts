@@ -74,7 +74,7 @@ describe('findScreen', () => {
     const error = await failure(findScreen(reader, 'main'));
     expect(error).toMatchObject({
       code: 'ambiguous_name',
-      hint: expect.stringContaining('in full'),
+      hint: expect.stringContaining('full names'),
     });
     expect(error.message).toContain('Lobby/Main');
     expect(error.message).toContain('Annex/Main');

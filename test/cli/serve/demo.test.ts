@@ -67,7 +67,7 @@ describe('signage serve --demo', () => {
     // The TV that reports most often notices its revocation first.
     const screen = (await management.call('listScreens', { query: { name: 'Window' } })).items[0]!;
     await management.call('revokeDevice', { params: { id: screen.deviceId! }, body: {} });
-    await first.io.until(/has lost its screen, and stops/);
+    await first.io.until(/was unpaired and stops/);
     const { code } = await management.call('createCode', { body: { screenId: screen.id } });
     const registered = await fetch(`${first.url}/devices/register`, {
       method: 'POST',
