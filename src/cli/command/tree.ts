@@ -10,7 +10,7 @@ const nouns: Readonly<Record<string, string>> = {
   device: 'TVs that are or were paired with screens',
   code: 'Pairing codes',
   playlist: 'The playlists of screens',
-  config: 'Settings of TVs, by tenant, venue and screen',
+  config: 'The config of TVs, by tenant, venue and screen',
   event: 'Events that TVs report',
   report: 'Totals of what was played',
   audit: 'The audit trail: who changed what',

@@ -59,7 +59,11 @@ export const destructionOptions = { yes: option.flag('-y, --yes', 'do not ask') 
 
 /** Options of commands that list. */
 export const listOptions = {
-  limit: option.count([1, 1_000_000_000], '--limit <number>', 'maximum number; default: all'),
+  limit: option.count(
+    [1, 1_000_000_000],
+    '--limit <number>',
+    'maximum number of records; default: all',
+  ),
 };
 
 export const commonOptions = {

@@ -3,7 +3,7 @@ import type { CommonValues } from '../options/shared.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
-import { allRecords, eachRecord, type Sheet } from './sheet.ts';
+import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
 import { listTable, recordTable } from './table.ts';
 import type { Column, View, ViewSource } from './view.ts';
 
@@ -71,7 +71,7 @@ export function makeResults(
     throw usage(`--jq goes with -o json or ndjson, not with ${format}.`);
   if (fields && format === 'name')
     throw usage('-o name prints only names: leave --fields out, or choose another form.');
-  let plan: Sheet | undefined;
+  let plan: RecordWriter | undefined;
 
   const jqLines = async (value: unknown) => {
     const { applyJq } = await import('./jq.ts');
@@ -79,7 +79,7 @@ export function makeResults(
   };
   const pick = (record: unknown) => (fields ? pickFields(record, fields) : record);
 
-  function dataSheet(shape: Shape): Sheet {
+  function dataWriter(shape: Shape): RecordWriter {
     const whole = (records: readonly unknown[]) =>
       shape === 'list' ? records.map(pick) : pick(records[0]);
     if (format === 'yaml')
@@ -103,11 +103,11 @@ export function makeResults(
     };
   }
 
-  async function columnSheet(shape: Shape, view: View<unknown>): Promise<Sheet> {
+  async function columnWriter(shape: Shape, view: View<unknown>): Promise<RecordWriter> {
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
-    if (format === 'csv') return (await import('./csv.ts')).csvSheet(stdout, all);
+    if (format === 'csv') return (await import('./csv.ts')).csvWriter(stdout, all);
     const strong = await emphasis(io);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
     return listTable({
@@ -117,9 +117,9 @@ export function makeResults(
     });
   }
 
-  async function makeSheet<T>(shape: Shape, source: ViewSource<T>): Promise<Sheet> {
-    if (['json', 'ndjson', 'yaml'].includes(format)) return dataSheet(shape);
-    return columnSheet(
+  async function makeWriter<T>(shape: Shape, source: ViewSource<T>): Promise<RecordWriter> {
+    if (['json', 'ndjson', 'yaml'].includes(format)) return dataWriter(shape);
+    return columnWriter(
       shape,
       (typeof source === 'function' ? await source() : source) as View<unknown>,
     );
@@ -132,21 +132,21 @@ export function makeResults(
 
   return {
     async record(record, view) {
-      const sheet = await makeSheet('record', view);
-      await sheet.add(checked([record]));
-      await sheet.end();
+      const writer = await makeWriter('record', view);
+      await writer.add(checked([record]));
+      await writer.end();
     },
     async list(pages, view) {
-      const sheet = await makeSheet('list', view);
-      for await (const page of pages) await sheet.add(checked(page));
-      await sheet.end();
+      const writer = await makeWriter('list', view);
+      for await (const page of pages) await writer.add(checked(page));
+      await writer.end();
     },
     requireEndless(what) {
       if (format === 'json' || format === 'yaml')
         throw usage(`${what} never ends, and ${format} is written at the end: use -o ndjson.`);
     },
     async planned(request) {
-      plan ??= await makeSheet<PlannedRequest>('list', planView);
+      plan ??= await makeWriter<PlannedRequest>('list', planView);
       await plan.add([request]);
     },
     async finish() {

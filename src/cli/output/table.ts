@@ -1,6 +1,6 @@
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
-import type { Sheet } from './sheet.ts';
+import type { RecordWriter } from './record-writer.ts';
 import { type Column, shownText } from './view.ts';
 
 /** Turns `lastSeenAt` into the header `LAST SEEN AT`. */
@@ -33,7 +33,7 @@ export interface TableOptions {
 /**
  * Writes a table with a header, page by page. Columns widen for later pages, and never truncate.
  */
-export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
+export function listTable({ stdout, columns, strong }: TableOptions): RecordWriter {
   let widths: number[] | undefined;
   return {
     async add(records) {
@@ -62,7 +62,7 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
 }
 
 /** Writes one record as a line for each column. */
-export function recordTable({ stdout, columns, strong }: TableOptions): Sheet {
+export function recordTable({ stdout, columns, strong }: TableOptions): RecordWriter {
   const labels = columns.map(({ name }) => escapeControl(label(name)));
   const widest = Math.max(0, ...labels.map((text) => text.length));
   const lines = (record: unknown) =>

@@ -76,7 +76,10 @@ export const serveSettings = {
   ),
   trustProxy: withVariable(
     'SIGNAGE_TRUST_PROXY',
-    list('--trust-proxy <address>', 'address or CIDR range of proxies to trust X-Forwarded-For of'),
+    list(
+      '--trust-proxy <address>',
+      'address or CIDR range of a proxy whose X-Forwarded-For is trusted',
+    ),
   ),
   corsOrigin: withVariable(
     'SIGNAGE_CORS_ORIGIN',

@@ -69,12 +69,12 @@ async function table<T>(
 ): Promise<void> {
   if (records.length === 0) return;
   stdout.write('\n');
-  const sheet = listTable({
+  const writer = listTable({
     stdout,
     columns: columns as readonly Column<unknown>[],
     strong: (text) => text,
   });
-  await sheet.add(records);
+  await writer.add(records);
 }
 
 function list(title: string, items: readonly Failures[]): string {
