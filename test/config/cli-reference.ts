@@ -1,4 +1,4 @@
-// Generates docs/cli.md from the descriptions of the commands and the texts below.
+// Generates docs/cli.md from the command specifications, with the rules common to all commands.
 
 import { exitCodeOf } from '../../src/cli/command/exit-code.ts';
 import { argumentTerm } from '../../src/cli/command/help.ts';
@@ -18,8 +18,9 @@ import {
 } from '../../src/cli/options/shared.ts';
 import { SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
+import { wrapMarkdown } from './wrap-markdown.ts';
 
-type SettingMap = Readonly<Record<string, Setting<unknown>>>;
+type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 const cell = (text: string) =>
   text
@@ -39,13 +40,13 @@ const anchor = (heading: string) =>
     .replaceAll(' ', '-')}`;
 const called = (path: CommandPath) => path.filter((word) => word !== undefined).join(' ');
 
-const settingRows = (settings: SettingMap) =>
+const settingRows = (settings: Settings) =>
   Object.values(settings).map((setting) => [
     code(setting.flags),
     cell(describeSetting(setting)) + (setting.required ? ' **(required)**' : ''),
   ]);
 
-/** Lists the shared options of a command, with links to their sections. */
+/** Lists the shared options of a command, with links to their tables. */
 function sharedText({ effect, list }: { effect: Effect; list?: boolean }): string {
   const groups = Object.keys(commonOptionsOf({ effect, ...(list !== undefined && { list }) }));
   if (groups.length === 0) return '';
@@ -92,61 +93,58 @@ function commandText(path: CommandPath, spec: CommandSpec): string {
 
 const meanings: readonly (readonly [exitCode: number, what: string])[] = [
   [0, 'Success.'],
-  [1, 'Unexpected: a bug in the program or in the service.'],
+  [1, 'Unexpected: a bug of the program or of the service.'],
   [
     2,
-    'Wrong usage: an unknown command or option, an invalid value, an ambiguous name, or a question without a terminal.',
+    'Wrong usage: an unknown word, option or value, a name that several records have, a question without a terminal.',
   ],
-  [3, 'Not found.'],
-  [4, 'Not allowed: no token, an invalid token, or an insufficient role.'],
+  [3, 'A named record does not exist.'],
+  [4, 'Not allowed: no token, a wrong one, or one with too low a role.'],
   [
     5,
-    'Conflict: a name in use, a screen that has a device, a code that is no longer pending, or "no" as the answer to a question.',
+    'Conflict: a taken name, a screen with a device, a finished code, a question answered with no.',
   ],
-  [6, 'Invalid: the service, or the check of a file, rejected the content.'],
-  [
-    7,
-    'Unreachable, overloaded, or not a signage service. Requests that may succeed later are retried first.',
-  ],
+  [6, 'Invalid: the service, or the check of a file, refused the content.'],
+  [7, 'Unreachable, overloaded, or not a signage service, also after retries.'],
   [8, 'A wait timed out.'],
   [
     9,
-    'Different (`diff`, `playlist mirror`, `store copy`), or partly failed (`apply`, `doctor`, `--selector`).',
+    'Differences (`diff`, `playlist mirror`, `store copy`), or partial failure (`apply`, `doctor`, `--selector`).',
   ],
   [130, 'Interrupted by Ctrl-C (SIGINT).'],
-  [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when the terminal closes.'],
+  [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when its terminal is closed.'],
 ];
 
 function exitCodeTable(): string {
   const codes = Object.keys(errorKinds);
   const rows = meanings.map(([exitCode, what]) => {
-    const serviceCodes = codes.filter(
+    const ofService = codes.filter(
       (one) => exitCodeOf(new SignageError(one, '')) === exitCode && !one.startsWith('device_key'),
     );
-    return [String(exitCode), what, serviceCodes.map(code).join(', ')];
+    return [String(exitCode), what, ofService.map(code).join(', ')];
   });
   return table(['Exit code', 'Meaning', 'Error codes of the service'], rows);
 }
 
-/** Environment variables without an option. */
+/** Variables without an option. */
 const otherVariables: readonly (readonly [string, string])[] = [
   [
     'SIGNAGE_TOKEN',
-    'the management token; it has no option, because other users of the machine can read the command line',
+    'the management token; never an option, because everybody on the machine can see a command line',
   ],
-  ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, instead of a generated one'],
+  ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, in place of a generated one'],
   [
     'SIGNAGE_ON_DEMAND_TOKEN',
-    'with `serve`: the bearer token for `--on-demand-url`, instead of a file',
+    'with `serve`: the bearer token for `--on-demand-url`, in place of a file',
   ],
   ['CI', 'never ask, as with `--no-input`'],
   ['NO_COLOR', 'no colours'],
-  ['XDG_CONFIG_HOME', 'parent of the folder `signage` with the contexts; default: `~/.config`'],
-  ['NODE_EXTRA_CA_CERTS', 'a file with more CA certificates to trust, as with `--ca-file`'],
+  ['XDG_CONFIG_HOME', 'parent of the folder `signage` with the contexts. Default: `~/.config`'],
+  ['NODE_EXTRA_CA_CERTS', 'a file of trusted certificates, as with `--ca-file`'],
 ];
 
 function variableTable(specs: readonly CommandSpec[]): string {
-  const shared: SettingMap[] = [connectionOptions, outputOptions, behaviourOptions];
+  const shared: Settings[] = [connectionOptions, outputOptions, behaviourOptions];
   const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) =>
     Object.values<Setting<unknown>>(settings),
   );
@@ -162,7 +160,7 @@ function variableTable(specs: readonly CommandSpec[]): string {
   return table(['Variable', ''], rows);
 }
 
-const intro = `<!-- Generated by test/cli/reference.test.ts. Do not edit: run that test with -u instead. -->
+const intro = `<!-- Generated by test/cli/reference.test.ts: run it with -u, and do not edit this page. -->
 
 # signage: the command line
 
@@ -171,75 +169,67 @@ signage <command> [options]
 signage <noun> <verb> [arguments] [options]
 \`\`\`
 
-\`signage --help\` lists the commands, and \`signage <command> --help\` describes one, as this page does.
-A mistyped command or option gets a suggestion. [runbook.md](runbook.md) is a complete script to start
-from, and [protocol.md](protocol.md) describes the HTTP API.
+\`signage --help\` lists the commands, and \`signage <command> --help\` describes one as on this page. For a mistyped word or option, the error names the
+nearest match. [runbook.md](runbook.md) is a complete script to start from. [protocol.md](protocol.md) is the HTTP interface.
 `;
 
 const contract = `## The scripting contract
 
-This holds for every command except \`serve\`, \`simulate\` and \`completion\`, which have their own
-options.
+These rules apply to all commands except \`serve\`, \`simulate\` and \`completion\`, which have options of their own.
 
-- **Results go to stdout, everything else to stderr**: notes, progress, questions, errors. A deletion
-  has no result.
-- **Records are named** by id or by name: \`Lobby\`, \`Lobby/Main\`, or \`Main\` if only one screen has
-  that name. An ambiguous name is wrong usage (2), and the error lists the candidates.
-- **Lists are complete**: a command fetches all pages, or as many records as \`--limit\` allows.
-- **Questions need a terminal.** Without one, under \`CI\`, or with \`--no-input\`, the error names the
-  option to give. Destructive commands ask at a terminal, and need \`--yes\` elsewhere.
-- **\`--dry-run\`** shows the requests that would change something, and does not send them.
-- **Errors** are one line and a hint on stderr. With \`-o json\` and \`-o ndjson\` they are the service's
-  problem document (RFC 9457) on one line, with \`code\`, \`exitCode\` and \`hint\`.
-- **Text from the service** cannot control the terminal: control characters and bidirectional
-  controls are escaped (\`\\u001b\`).
-- **Secrets** come from the environment, from files or from stdin, never from the command line.
-  \`--verbose\` and errors do not show them.
-- **Interrupted** commands clean up, and end with 130 or 143.
+- **Results go to stdout, everything else to stderr**: notes, progress, questions, errors. A deletion has no result.
+- **Records are named** by id or by name: \`Lobby\`, \`Lobby/Main\`, or \`Main\` if only one screen has that name. An ambiguous name is wrong usage (2), and the
+  candidates are listed.
+- **Lists are complete**: all pages are fetched, up to \`--limit\`.
+- **No questions without a terminal**, under \`CI\`, or with \`--no-input\`: the error names the option to pass. Destructive commands ask on a terminal, and
+  need \`--yes\` otherwise.
+- **\`--dry-run\`** shows the requests that would be sent, and sends none that would change anything.
+- **Errors** are one line and a hint on stderr. Under \`-o json\` and \`-o ndjson\` they are the service's problem document (RFC 9457) on one line, with
+  \`code\`, \`exitCode\` and \`hint\`.
+- **Text from the service** is escaped: control characters and characters that change the direction of text are printed as \`\\u001b\`.
+- **Secrets** come from the environment, from files or from stdin, never from the command line. \`--verbose\` and errors do not show them.
+- **Interrupted** commands clean up, and exit with 130 or 143.
 
 ### Forms of results
 
 | \`-o\` | |
 | --- | --- |
-| \`table\` | columns for people; labels and values for a single record. The default |
-| \`wide\` | the same with all columns |
+| \`table\` | columns for people, or labels and values of one record. Default |
+| \`wide\` | the same, with all columns |
 | \`json\` | one document: the record as the service sent it, or an array of them |
-| \`ndjson\` | one record on each line, written as they arrive: for long lists and \`--follow\` |
+| \`ndjson\` | one record on each line, streamed: for long lists and \`--follow\` |
 | \`yaml\` | the same as \`json\`, as YAML |
-| \`csv\` | RFC 4180, with a header; all columns. Text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets a leading apostrophe, so that a spreadsheet does not run it as a formula. Numbers stay unchanged |
-| \`name\` | the name of each record on a line, as other commands take it |
+| \`csv\` | RFC 4180, with a header and all columns. A text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets an apostrophe in front, so that a spreadsheet does not run it as a formula. Numbers stay unchanged |
+| \`name\` | the name of each record on a line, in the form that other commands accept |
 
-\`--jq\` passes the result through a [jq](https://jqlang.org) expression, without an installed jq. It
-applies to the whole document with \`-o json\`, its default, and to each record with \`-o ndjson\`.
-Strings are printed without quotes. \`--fields\` keeps only some members, in any form.
+\`--jq\` filters the result by a [jq](https://jqlang.org) expression (jq need not be installed). It applies to the whole document with \`-o json\`, its default,
+and to each record with \`-o ndjson\`. Strings are printed without quotes. \`--fields\` keeps only the named members, in any form.
 `;
 
 const contexts = `## Contexts
 
-A context is a saved service with its token. \`signage login\` saves one, \`signage context use\` selects
-one, and \`signage whoami\` shows which one commands use, and why. \`signage serve\` at a terminal saves
-its own service as the context \`local\`.
+A context is a named pair of a service and a token. \`signage login\` saves one, \`signage context use\` selects one, and \`signage whoami\` shows which one is used
+and why. On a terminal, \`signage serve\` saves the context \`local\` for itself.
 
-The first of these sources that has a value wins:
+The first one present is used:
 
 1. options: \`--url\`, \`--token-file\`, \`--tenant\`, \`--ca-file\`;
 2. the context that \`--context\` names;
 3. the environment: \`SIGNAGE_URL\`, \`SIGNAGE_TOKEN\`, \`SIGNAGE_TOKEN_FILE\`, \`SIGNAGE_TENANT\`, \`SIGNAGE_CA_FILE\`;
-4. the context that \`SIGNAGE_CONTEXT\` names, else the current context;
-5. \`http://127.0.0.1:4100\`, the default of \`signage serve\`, without a token.
+4. the context that \`SIGNAGE_CONTEXT\` names, or else the current one;
+5. \`http://127.0.0.1:4100\`, where \`signage serve\` listens, without a token.
 
-A saved token is sent only to the origin that it was saved for. http to another machine needs
-\`--insecure-http\`.
+A saved token is sent only to the origin that it was saved for. http to another machine needs \`--insecure-http\`.
 `;
 
 const files = `## Files
 
 | File | |
 | --- | --- |
-| \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens. Mode 0600; rejected if other users can read it. Without the variable: \`~/.config/signage\`, on macOS \`~/Library/Preferences/signage\` |
-| \`./signage-data\` | the default of \`signage serve --data\`. Mode 0700; rejected if other users can change it, unless \`--allow-open-data\` is given |
-| the file of \`--token-file\` | a token; rejected if other users can change it |
-| \`./signage-data/admin-token\` | the platform token of a service whose first start had no terminal |
+| \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens. Mode 0600; refused if others may read it. Default folder: \`~/.config/signage\`, on macOS \`~/Library/Preferences/signage\` |
+| \`./signage-data\` | default data folder of \`signage serve\` (\`--data\`). Mode 0700; refused if others may change it, unless \`--allow-open-data\` is given |
+| the file of \`--token-file\` | a token; refused if others may change it |
+| \`./signage-data/admin-token\` | the platform token of a service that was first started without a terminal |
 `;
 
 const sharedOptions = (): string =>
@@ -247,18 +237,18 @@ const sharedOptions = (): string =>
     '## Shared options\n',
     '### Result\n',
     table(['Option', ''], settingRows({ ...outputOptions, ...listOptions })),
-    'Only lists take `--limit`.\n',
+    '`--limit` is for lists only.\n',
     '### Behaviour\n',
     table(
       ['Option', ''],
       settingRows({ ...behaviourOptions, ...changeOptions, ...destructionOptions }),
     ),
-    'Commands that change something take `--dry-run`. Destructive commands also take `--yes`.\n',
+    '`--dry-run` is for commands that change something, `--yes` for destructive ones.\n',
     '### Connection\n',
     table(['Option', ''], settingRows(connectionOptions)),
   ].join('\n');
 
-/** Returns docs/cli.md. */
+/** Returns the whole page. */
 export async function cliReference(): Promise<string> {
   const commands = await Promise.all(
     commandPaths.map(async (path) => ({ path, spec: await loadCommand(path) })),
@@ -275,7 +265,7 @@ export async function cliReference(): Promise<string> {
   const single = commands
     .filter(({ path: [, verb] }) => verb === undefined)
     .map(({ path, spec }) => commandText(path, spec));
-  return [
+  const page = [
     intro,
     table(['Command', ''], index),
     contract,
@@ -287,5 +277,6 @@ export async function cliReference(): Promise<string> {
     '## Commands of one word\n',
     ...single,
     ...nouns,
-  ].join('\n');
+  ];
+  return wrapMarkdown(page.join('\n'));
 }

@@ -7,7 +7,7 @@ import { LongestFirst } from './longest-first.ts';
  * Tests that measure time or have deadlines. Other tests at the same time would change the result.
  */
 const timed = [
-  'test/faults/cluster.full.ts',
+  'test/faults/cluster/cluster.full.ts',
   'test/faults/http/{floods,herd,hostile-connections,large-lists,overload,slow-sockets}.full.ts',
 ];
 

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
-import { Canaries } from '../faults/secrets/canaries.ts';
-import { type Story, tellStory } from '../faults/secrets/tell-story.ts';
+import { type Scenario, runScenario } from '../faults/secrets/scenario.ts';
+import { Sentinels } from '../faults/secrets/sentinels.ts';
 import { impression } from '../support/content.ts';
 import { heldDisk } from '../support/held-disk.ts';
 import { mounted } from '../support/mounted.ts';
@@ -29,16 +29,16 @@ async function filesOf(folder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-const canaries = new Canaries();
+const canaries = new Sentinels();
 const { log, lines } = capturingLog();
 let folder: string;
-let story: Story;
+let story: Scenario;
 const found = (text: string | Buffer) => canaries.in(text);
 
 beforeAll(async () => {
   folder = await temporaryFolder();
   const service = await startService({ store: folder, log });
-  story = await tellStory(service, canaries);
+  story = await runScenario(service, canaries);
   await service.restart();
   await service.close();
 }, 30_000);

@@ -404,7 +404,7 @@ describe('a lock-out', () => {
   it('is refused as unavailable while it cannot be written down', async () => {
     await guessFromFresh(128);
     const down = Object.assign(Object.create(store) as Store, {
-      attempts: (...call: Parameters<Store['updateGuessCounters']>) =>
+      updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) =>
         store.updateGuessCounters(...call),
       write: () => Promise.reject(Object.assign(new Error('planted'), { code: 'unavailable' })),
     });

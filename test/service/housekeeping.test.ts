@@ -59,7 +59,7 @@ beforeEach(async () => {
   // On a clock of its own: it has timers too.
   store = await openStore('memory:', { clock: new ManualClock() });
   const watched = Object.create(store, {
-    dropBefore: {
+    purgeBefore: {
       async value(timeMs: number) {
         if (failure) throw failure;
         drops.push(timeMs);

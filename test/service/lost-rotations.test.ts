@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
-import { rotateUnderLoss } from '../faults/rotation-load.ts';
+import { rotateUnderLoss } from '../faults/rotations/load.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 // The long form is test/faults/rotations.full.ts.

@@ -18,7 +18,7 @@ interface Verified {
 export interface OfflineKeys {
   /** To be used in place of the store that was given: it sees who is revoked. */
   readonly store: Store;
-  /** As `Reader.keyBearer`; but when the store is `unavailable`, a bearer that was verified here a moment ago is the answer. */
+  /** As `Reader.findByKeyHash`; but when the store is `unavailable`, a bearer that was verified here a moment ago is the answer. */
   findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { fuzzRestore, soundBackup, treeOf } from './fuzz-restore.ts';
+import { fuzzRestore, treeOf, validBackup } from './fuzz-restore.ts';
 
 it('restores a backup as it was, or refuses it in one line and leaves nothing behind, 10,000 times', async () => {
   const { outcomes, messages, wrong } = await fuzzRestore({ seed: 'full', count: 10_000 });
@@ -10,7 +10,7 @@ it('restores a backup as it was, or refuses it in one line and leaves nothing be
 });
 
 it('refuses a backup that was cut short at any length', async () => {
-  const sound = await soundBackup();
+  const sound = await validBackup();
   const folder = await temporaryFolder();
   for (let end = 0; end < sound.length; end++) {
     const restoring = restoreStore(new Blob([sound.subarray(0, end)]).stream(), `${folder}/data`);

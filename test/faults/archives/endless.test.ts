@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { soundBackup } from './fuzz-restore.ts';
+import { validBackup } from './fuzz-restore.ts';
 import { base256, entryOf, paxRecord, putTogether, takeApart, withFields } from './tar-blocks.ts';
 
 const kib = 1024;
@@ -21,9 +21,9 @@ function endless(first: Uint8Array, piece: Uint8Array) {
   return { taken, source: pieces() };
 }
 
-const header = async () => (takeApart(await soundBackup())[0] as { header: Buffer }).header;
+const header = async () => (takeApart(await validBackup())[0] as { header: Buffer }).header;
 const headOnly = async () =>
-  putTogether(takeApart(await soundBackup()).slice(0, 1)).subarray(0, -1024);
+  putTogether(takeApart(await validBackup()).slice(0, 1)).subarray(0, -1024);
 const huge = (type: string) => async () =>
   Buffer.concat([withFields(await header(), { type, name: 'Header', size: 400_000_000 })]);
 

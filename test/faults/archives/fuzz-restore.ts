@@ -6,7 +6,7 @@ import { openStore } from '../../../src/store/open.ts';
 import { add } from '../../store/json/backup-load.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { Dice } from '../fuzz/dice.ts';
+import { FuzzRandom } from '../fuzz/random.ts';
 import { mutations } from './mutations.ts';
 import { contentOf, nameOf, takeApart } from './tar-blocks.ts';
 
@@ -15,7 +15,7 @@ const refusals = new Set(['backup_unusable', 'store_unusable']);
 const longestMessage = 1000;
 
 /** A backup of a small store. */
-export async function soundBackup(): Promise<Buffer> {
+export async function validBackup(): Promise<Buffer> {
   const clock = new ManualClock();
   const store = await openStore('memory:', { clock });
   for (let number = 1; number <= 3; number++) await add(store, clock, number);
@@ -54,13 +54,13 @@ const targets: ((folder: string) => Promise<string>)[] = [
 ];
 
 /** The bytes in pieces of any size, and how many were taken. */
-function streamOf(bytes: Uint8Array, dice: Dice): ReadableStream<Uint8Array> {
-  const most = dice.one([1000, 700, 65_536, 262_144]);
+function streamOf(bytes: Uint8Array, fuzzRandom: FuzzRandom): ReadableStream<Uint8Array> {
+  const most = fuzzRandom.one([1000, 700, 65_536, 262_144]);
   let at = 0;
   return new ReadableStream({
     pull(controller) {
       if (at >= bytes.length) return controller.close();
-      const piece = bytes.subarray(at, at + dice.whole(1, most));
+      const piece = bytes.subarray(at, at + fuzzRandom.whole(1, most));
       at += piece.length;
       controller.enqueue(piece);
     },
@@ -82,7 +82,7 @@ export async function fuzzRestore({
   only = Object.keys(mutations),
   restore = restoreStore,
 }: FuzzRestore) {
-  const sound = await soundBackup();
+  const sound = await validBackup();
   const files = takeApart(sound).slice(1, -1);
   const expected = new Map(
     files.map((entry) => [nameOf(entry), contentOf(entry).toString('latin1')]),
@@ -91,10 +91,10 @@ export async function fuzzRestore({
   const messages = new Set<string>();
   const wrong: string[] = [];
   for (let number = 0; number < count; number++) {
-    const dice = new Dice(`${seed} ${number}`);
+    const fuzzRandom = new FuzzRandom(`${seed} ${number}`);
     const kind = only[number % only.length] as string;
-    const bytes = mutations[kind]?.(sound, dice) ?? sound;
-    const judged = await judge(bytes, expected, dice, restore);
+    const bytes = mutations[kind]?.(sound, fuzzRandom) ?? sound;
+    const judged = await judge(bytes, expected, fuzzRandom, restore);
     const outcome = outcomes[kind] ?? { restored: 0, refused: 0 };
     outcomes[kind] = outcome;
     if (judged.message === undefined) outcome.restored++;
@@ -118,14 +118,14 @@ interface Judged {
 async function judge(
   bytes: Uint8Array,
   expected: Map<string, string>,
-  dice: Dice,
+  fuzzRandom: FuzzRandom,
   restore: typeof restoreStore,
 ): Promise<Judged> {
   const folder = await temporaryFolder();
-  const target = await dice.one(targets)(folder);
+  const target = await fuzzRandom.one(targets)(folder);
   const before = shown(await treeOf(folder));
   try {
-    await restore(streamOf(bytes, dice), target);
+    await restore(streamOf(bytes, fuzzRandom), target);
   } catch (error) {
     const { message } = error as Error;
     if (!(error instanceof SignageError) || !refusals.has(error.code))

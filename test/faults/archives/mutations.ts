@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Dice } from '../fuzz/dice.ts';
+import type { FuzzRandom } from '../fuzz/random.ts';
 import {
   base256,
   contentOf,
@@ -13,7 +13,7 @@ import {
 } from './tar-blocks.ts';
 
 /** What is wrong with an archive, made from a sound one. */
-type Mutation = (sound: Buffer, dice: Dice) => Uint8Array;
+type Mutation = (sound: Buffer, fuzzRandom: FuzzRandom) => Uint8Array;
 
 const badNames = [
   ...[
@@ -76,26 +76,26 @@ const numbers = [-1, 0, 0.5, 1, 511, 1e6, 2 ** 31, 2 ** 53, 1e300, null, '1', tr
 
 /** Entries of the archive, changed. */
 const onEntries =
-  (change: (entries: TarBlocks[], dice: Dice) => void): Mutation =>
-  (sound, dice) => {
+  (change: (entries: TarBlocks[], fuzzRandom: FuzzRandom) => void): Mutation =>
+  (sound, fuzzRandom) => {
     const entries = takeApart(sound);
-    change(entries, dice);
+    change(entries, fuzzRandom);
     return putTogether(entries);
   };
 
 /** One of them, and its place. */
-function pick(entries: readonly TarBlocks[], dice: Dice): [TarBlocks, number] {
-  const at = dice.whole(0, entries.length - 1);
+function pick(entries: readonly TarBlocks[], fuzzRandom: FuzzRandom): [TarBlocks, number] {
+  const at = fuzzRandom.whole(0, entries.length - 1);
   return [entries[at] as TarBlocks, at];
 }
 
 function inserted(
   entries: TarBlocks[],
-  dice: Dice,
+  fuzzRandom: FuzzRandom,
   header: { name?: string; type: string; size?: number | Uint8Array },
   body: Uint8Array,
 ): void {
-  const [like, at] = pick(entries, dice);
+  const [like, at] = pick(entries, fuzzRandom);
   entries.splice(at, 0, entryOf(like.header, header, body));
 }
 
@@ -103,76 +103,81 @@ function inserted(
 type Json = any;
 
 /** The list of files, or the checksums, changed and put back as a sound entry. */
-const onJson = (name: string, change: (value: Json, dice: Dice) => unknown): Mutation =>
-  onEntries((entries, dice) => {
+const onJson = (name: string, change: (value: Json, fuzzRandom: FuzzRandom) => unknown): Mutation =>
+  onEntries((entries, fuzzRandom) => {
     const at = entries.findIndex((one) => nameOf(one) === name);
     const entry = entries[at] as TarBlocks;
     const value = JSON.parse(contentOf(entry).toString()) as Json;
     entries[at] = entryOf(
       entry.header,
       {},
-      Buffer.from(JSON.stringify(change(value, dice) ?? value)),
+      Buffer.from(JSON.stringify(change(value, fuzzRandom) ?? value)),
     );
   });
 
-const paxData = (dice: Dice, bytes: number) =>
-  dice.one<() => Uint8Array>([
+const paxData = (fuzzRandom: FuzzRandom, bytes: number) =>
+  fuzzRandom.one<() => Uint8Array>([
     () => Buffer.alloc(bytes, '1\n'),
     () => Buffer.alloc(bytes, '9'),
     () => Buffer.alloc(bytes),
-    () => dice.bytes(Math.min(bytes, 2000)),
+    () => fuzzRandom.bytes(Math.min(bytes, 2000)),
     () => Buffer.from(paxRecord('comment', 'x'.repeat(bytes))),
     () => Buffer.from(paxRecord('GNU.sparse.major', '1').repeat(Math.ceil(bytes / 22))),
   ])();
 
 export const mutations: Record<string, Mutation> = {
-  'bytes flipped': (sound, dice) => {
+  'bytes flipped': (sound, fuzzRandom) => {
     const bytes = Buffer.from(sound);
-    for (let left = dice.whole(1, 8); left > 0; left--) {
-      const at = dice.whole(0, bytes.length - 1);
-      bytes[at] = (bytes[at] as number) ^ dice.whole(1, 255);
+    for (let left = fuzzRandom.whole(1, 8); left > 0; left--) {
+      const at = fuzzRandom.whole(0, bytes.length - 1);
+      bytes[at] = (bytes[at] as number) ^ fuzzRandom.whole(1, 255);
     }
     return bytes;
   },
-  'a header with other bytes and a right checksum': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
+  'a header with other bytes and a right checksum': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
     const header = Buffer.from(entry.header);
-    for (let left = dice.whole(1, 8); left > 0; left--)
-      header[dice.whole(0, 511)] = dice.whole(0, 255);
+    for (let left = fuzzRandom.whole(1, 8); left > 0; left--)
+      header[fuzzRandom.whole(0, 511)] = fuzzRandom.whole(0, 255);
     entries[at] = { ...entry, header: withFields(header, {}) };
   }),
-  'cut short': (sound, dice) => sound.subarray(0, dice.whole(0, sound.length - 1)),
-  'a piece left out': (sound, dice) => {
-    const at = dice.whole(0, sound.length - 1);
+  'cut short': (sound, fuzzRandom) => sound.subarray(0, fuzzRandom.whole(0, sound.length - 1)),
+  'a piece left out': (sound, fuzzRandom) => {
+    const at = fuzzRandom.whole(0, sound.length - 1);
     return Buffer.concat([
       sound.subarray(0, at),
-      sound.subarray(at + dice.one([1, 100, 512, 1024, 5000])),
+      sound.subarray(at + fuzzRandom.one([1, 100, 512, 1024, 5000])),
     ]);
   },
-  'a piece twice': (sound, dice) => {
-    const at = dice.whole(0, sound.length - 1);
+  'a piece twice': (sound, fuzzRandom) => {
+    const at = fuzzRandom.whole(0, sound.length - 1);
     return Buffer.concat([
-      sound.subarray(0, at + dice.one([1, 100, 512, 1024, 5000])),
+      sound.subarray(0, at + fuzzRandom.one([1, 100, 512, 1024, 5000])),
       sound.subarray(at),
     ]);
   },
   'an entry twice': onEntries(
-    (entries, dice) =>
-      void entries.splice(dice.whole(0, entries.length), 0, pick(entries, dice)[0]),
+    (entries, fuzzRandom) =>
+      void entries.splice(fuzzRandom.whole(0, entries.length), 0, pick(entries, fuzzRandom)[0]),
   ),
-  'an entry left out': onEntries((entries, dice) => void entries.splice(pick(entries, dice)[1], 1)),
-  'another order': onEntries((entries, dice) => {
-    const [[one, from], [other, to]] = [pick(entries, dice), pick(entries, dice)];
+  'an entry left out': onEntries(
+    (entries, fuzzRandom) => void entries.splice(pick(entries, fuzzRandom)[1], 1),
+  ),
+  'another order': onEntries((entries, fuzzRandom) => {
+    const [[one, from], [other, to]] = [pick(entries, fuzzRandom), pick(entries, fuzzRandom)];
     entries[from] = other;
     entries[to] = one;
   }),
-  'another name': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
-    entries[at] = { ...entry, header: withFields(entry.header, { name: dice.one(badNames) }) };
+  'another name': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
+    entries[at] = {
+      ...entry,
+      header: withFields(entry.header, { name: fuzzRandom.one(badNames) }),
+    };
   }),
-  'another name in the list as well': (sound, dice) => {
-    const name = dice.one(badNames);
-    const at = dice.whole(1, takeApart(sound).length - 2);
+  'another name in the list as well': (sound, fuzzRandom) => {
+    const name = fuzzRandom.one(badNames);
+    const at = fuzzRandom.whole(1, takeApart(sound).length - 2);
     const renamed = onEntries((entries) => {
       const entry = entries[at] as TarBlocks;
       entries[at] = { ...entry, header: withFields(entry.header, { name }) };
@@ -180,25 +185,25 @@ export const mutations: Record<string, Mutation> = {
     const listed = onJson('backup.json', ({ files }) => {
       files[at - 1].name = name;
     });
-    return listed(Buffer.from(renamed(sound, dice)), dice);
+    return listed(Buffer.from(renamed(sound, fuzzRandom)), fuzzRandom);
   },
-  'another type': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
+  'another type': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
     entries[at] = {
       ...entry,
       header: withFields(entry.header, {
-        type: dice.one(types),
-        linkName: dice.one(['', '/etc/passwd', '../../secret']),
+        type: fuzzRandom.one(types),
+        linkName: fuzzRandom.one(['', '/etc/passwd', '../../secret']),
       }),
     };
   }),
-  'another size': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
-    const size = dice.one<number | Uint8Array>([
-      ...[0, 1, 512, 5000, 2 ** 31, 2 ** 33 - 1, dice.whole(0, 100_000)],
+  'another size': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
+    const size = fuzzRandom.one<number | Uint8Array>([
+      ...[0, 1, 512, 5000, 2 ** 31, 2 ** 33 - 1, fuzzRandom.whole(0, 100_000)],
       ...[
         base256(0n),
-        base256(BigInt(dice.whole(0, 10_000))),
+        base256(BigInt(fuzzRandom.whole(0, 10_000))),
         base256(2n ** 40n),
         base256(2n ** 63n),
         base256(-1n, true),
@@ -209,23 +214,28 @@ export const mutations: Record<string, Mutation> = {
         Buffer.from('            '),
         Buffer.from('-0000000001\0'),
         Buffer.from('99999999999\0'),
-        dice.bytes(12),
+        fuzzRandom.bytes(12),
       ],
     ]);
     entries[at] = { ...entry, header: withFields(entry.header, { size }) };
   }),
-  'the right size in base-256': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
+  'the right size in base-256': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
     entries[at] = {
       ...entry,
       header: withFields(entry.header, { size: base256(BigInt(contentOf(entry).length)) }),
     };
   }),
-  'a PAX header': onEntries((entries, dice) =>
-    inserted(entries, dice, { type: dice.one(['x', 'g']) }, paxData(dice, dice.one(paxSizes))),
+  'a PAX header': onEntries((entries, fuzzRandom) =>
+    inserted(
+      entries,
+      fuzzRandom,
+      { type: fuzzRandom.one(['x', 'g']) },
+      paxData(fuzzRandom, fuzzRandom.one(paxSizes)),
+    ),
   ),
-  'a PAX header that tells what is so': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
+  'a PAX header that tells what is so': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
     const records = [
       paxRecord('size', String(contentOf(entry).length)),
       paxRecord('path', nameOf(entry)),
@@ -237,102 +247,106 @@ export const mutations: Record<string, Mutation> = {
       entryOf(entry.header, { type: 'x', name: 'PaxHeader' }, Buffer.from(records.join(''))),
     );
   }),
-  'a PAX header that lies': onEntries((entries, dice) => {
+  'a PAX header that lies': onEntries((entries, fuzzRandom) => {
     const records = [
-      paxRecord('path', dice.one(badNames)),
+      paxRecord('path', fuzzRandom.one(badNames)),
       paxRecord(
         'size',
-        dice.one([
+        fuzzRandom.one([
           '0',
           '1',
           '-1',
           '1e3',
           '99999999999999999999',
           '',
-          String(dice.whole(0, 10_000)),
+          String(fuzzRandom.whole(0, 10_000)),
         ]),
       ),
       paxRecord('linkpath', '/etc/passwd'),
       paxRecord('GNU.sparse.realsize', '1'),
     ];
-    inserted(entries, dice, { type: 'x' }, Buffer.from(dice.one(records)));
+    inserted(entries, fuzzRandom, { type: 'x' }, Buffer.from(fuzzRandom.one(records)));
   }),
-  'a PAX header said to be huge': onEntries((entries, dice) =>
+  'a PAX header said to be huge': onEntries((entries, fuzzRandom) =>
     inserted(
       entries,
-      dice,
+      fuzzRandom,
       {
-        type: dice.one(['x', 'g', 'L', 'K']),
-        size: dice.one([400_000_000, 2 ** 33 - 1, 9_000_000]),
+        type: fuzzRandom.one(['x', 'g', 'L', 'K']),
+        size: fuzzRandom.one([400_000_000, 2 ** 33 - 1, 9_000_000]),
       },
-      dice.bytes(600),
+      fuzzRandom.bytes(600),
     ),
   ),
-  'a long name as GNU tar writes it': onEntries((entries, dice) =>
+  'a long name as GNU tar writes it': onEntries((entries, fuzzRandom) =>
     inserted(
       entries,
-      dice,
-      { type: dice.one(['L', 'K']), name: '././@LongLink' },
-      Buffer.alloc(dice.one(paxSizes), 'x'),
+      fuzzRandom,
+      { type: fuzzRandom.one(['L', 'K']), name: '././@LongLink' },
+      Buffer.alloc(fuzzRandom.one(paxSizes), 'x'),
     ),
   ),
-  'a sparse entry': onEntries((entries, dice) => {
-    const [entry, at] = pick(entries, dice);
+  'a sparse entry': onEntries((entries, fuzzRandom) => {
+    const [entry, at] = pick(entries, fuzzRandom);
     const header = Buffer.from(entry.header);
     header.write('00000000000\x000000001000\0', 386, 'latin1');
     entries[at] = { ...entry, header: withFields(header, { type: 'S' }) };
   }),
-  'something after the end': (sound, dice) =>
-    Buffer.concat([sound, dice.bytes(dice.whole(1, 5000))]),
-  'zeros after the end': (sound, dice) =>
-    Buffer.concat([sound, Buffer.alloc(dice.whole(1, 20_000))]),
+  'something after the end': (sound, fuzzRandom) =>
+    Buffer.concat([sound, fuzzRandom.bytes(fuzzRandom.whole(1, 5000))]),
+  'zeros after the end': (sound, fuzzRandom) =>
+    Buffer.concat([sound, Buffer.alloc(fuzzRandom.whole(1, 20_000))]),
   'no end mark': (sound) => sound.subarray(0, -1024),
   'half an end mark': (sound) => sound.subarray(0, -512),
   'two archives': (sound) => Buffer.concat([sound, sound]),
   gzip: (sound) => gzipSync(sound),
-  'no tar': (_, dice) =>
-    dice.one([
-      () => dice.bytes(dice.whole(0, 5000)),
-      () => Buffer.alloc(dice.whole(0, 5000)),
+  'no tar': (_, fuzzRandom) =>
+    fuzzRandom.one([
+      () => fuzzRandom.bytes(fuzzRandom.whole(0, 5000)),
+      () => Buffer.alloc(fuzzRandom.whole(0, 5000)),
       () => Buffer.from('{"a":1}'),
     ])(),
-  'another list of files': onJson('backup.json', (head, dice) => {
-    const at = dice.whole(0, head.files.length - 1);
-    const change = dice.one<() => unknown>([
+  'another list of files': onJson('backup.json', (head, fuzzRandom) => {
+    const at = fuzzRandom.whole(0, head.files.length - 1);
+    const change = fuzzRandom.one<() => unknown>([
       () => void head.files.push(head.files[at]),
       () => void head.files.splice(at, 1),
-      () => void head.files.push({ name: dice.one(badNames), size: 0 }),
-      () => void head.files.push({ name: 'documents/more-1.json', size: dice.one(numbers) }),
-      () => void Object.assign(head.files[at], { size: dice.one(numbers) }),
-      () => void Object.assign(head.files[at], { name: dice.one([...badNames, 1, null]) }),
+      () => void head.files.push({ name: fuzzRandom.one(badNames), size: 0 }),
+      () => void head.files.push({ name: 'documents/more-1.json', size: fuzzRandom.one(numbers) }),
+      () => void Object.assign(head.files[at], { size: fuzzRandom.one(numbers) }),
+      () => void Object.assign(head.files[at], { name: fuzzRandom.one([...badNames, 1, null]) }),
       () =>
-        void Object.assign(head, { files: dice.one<unknown>([[], null, {}, 'x', [null], [[]]]) }),
-      () => void Object.assign(head, { format: dice.one([0, 2, '1', null]) }),
-      () => void Object.assign(head, { at: dice.one(['', 'now', 0, '9999-99-99T00:00:00Z']) }),
+        void Object.assign(head, {
+          files: fuzzRandom.one<unknown>([[], null, {}, 'x', [null], [[]]]),
+        }),
+      () => void Object.assign(head, { format: fuzzRandom.one([0, 2, '1', null]) }),
+      () =>
+        void Object.assign(head, { at: fuzzRandom.one(['', 'now', 0, '9999-99-99T00:00:00Z']) }),
       () => void Object.assign(head, { kind: 'something' }),
-      () => dice.one<unknown>([null, [], 'x', 1, true]),
+      () => fuzzRandom.one<unknown>([null, [], 'x', 1, true]),
     ]);
     return change();
   }),
-  'other checksums': onJson('checksums.json', (tail, dice) => {
-    const name = dice.one(Object.keys(tail.crc32));
-    const change = dice.one<() => unknown>([
+  'other checksums': onJson('checksums.json', (tail, fuzzRandom) => {
+    const name = fuzzRandom.one(Object.keys(tail.crc32));
+    const change = fuzzRandom.one<() => unknown>([
       () => delete tail.crc32[name],
-      () => void Object.assign(tail.crc32, { [name]: dice.one(['00000000', '', 'x', 0, null]) }),
+      () =>
+        void Object.assign(tail.crc32, { [name]: fuzzRandom.one(['00000000', '', 'x', 0, null]) }),
       () => void Object.assign(tail.crc32, { unknown: '00000000' }),
-      () => void Object.assign(tail, { crc32: dice.one<unknown>([[], null, {}, 'x']) }),
+      () => void Object.assign(tail, { crc32: fuzzRandom.one<unknown>([[], null, {}, 'x']) }),
       () => ({ crc32: JSON.parse('{"__proto__":"00000000"}') }),
     ]);
     const changed = change();
     return changed === true ? tail : changed;
   }),
-  'a list that is no JSON': onEntries((entries, dice) => {
-    const at = dice.one([0, entries.length - 1]);
-    const text = dice.one([
+  'a list that is no JSON': onEntries((entries, fuzzRandom) => {
+    const at = fuzzRandom.one([0, entries.length - 1]);
+    const text = fuzzRandom.one([
       () => '{',
       () => '['.repeat(100_000),
       () => 'nul',
-      () => dice.bytes(300),
+      () => fuzzRandom.bytes(300),
       () => `{"${'x'.repeat(50_000)}":1}`,
     ])();
     entries[at] = entryOf((entries[at] as TarBlocks).header, {}, Buffer.from(text));

@@ -1,37 +1,37 @@
 import { expect, it } from 'vitest';
-import { playBinding } from './binding-story.ts';
-import { onCrashingDisk, onDatabase } from './places.ts';
+import { onCrashingDisk, onDatabase } from './fixture.ts';
 import { raceForOne } from './race-for-one.ts';
+import { runBindingScenario } from './scenario.ts';
 
-it('1,000 stories with two power cuts each have an order', async () => {
+it('1,000 scenarios with two power cuts each have an order', async () => {
   let calls = 0;
-  for (let story = 0; story < 1000; story++) {
-    const played = await playBinding(`full ${story}`, onCrashingDisk(), {
+  for (let scenario = 0; scenario < 1000; scenario++) {
+    const played = await runBindingScenario(`full ${scenario}`, onCrashingDisk(), {
       instances: 1,
       screens: 2,
       clients: 6,
       calls: 8,
       cuts: 2,
     });
-    expect(played.found, `story ${story}`).toEqual([]);
+    expect(played.found, `scenario ${scenario}`).toEqual([]);
     calls += played.calls;
   }
-  console.log(`1,000 stories, ${calls / 2} calls, 2,000 power cuts: all linearizable`);
+  console.log(`1,000 scenarios, ${calls / 2} calls, 2,000 power cuts: all linearizable`);
 });
 
-it('60 stories over three instances on PostgreSQL have an order', async () => {
+it('60 scenarios over three instances on PostgreSQL have an order', async () => {
   const place = await onDatabase();
-  for (let story = 0; story < 60; story++) {
-    const played = await playBinding(`three ${story}`, place, {
+  for (let scenario = 0; scenario < 60; scenario++) {
+    const played = await runBindingScenario(`three ${scenario}`, place, {
       instances: 3,
       screens: 2,
       clients: 6,
       calls: 10,
       cuts: 0,
     });
-    expect(played.found, `story ${story}`).toEqual([]);
+    expect(played.found, `scenario ${scenario}`).toEqual([]);
   }
-  console.log('60 stories over three instances on PostgreSQL: all linearizable');
+  console.log('60 scenarios over three instances on PostgreSQL: all linearizable');
 });
 
 it('of 10,000 racers for one code, one wins', async () => {

@@ -1,22 +1,27 @@
 // What clients are told about a screen while many call at once must have an order that explains it, also across power cuts.
 import { describe, expect, it } from 'vitest';
-import { playBinding } from './binding-story.ts';
-import { onCrashingDisk, onDatabase } from './places.ts';
+import { onCrashingDisk, onDatabase } from './fixture.ts';
+import { runBindingScenario } from './scenario.ts';
 
 const size = { instances: 1, screens: 2, clients: 5, calls: 8, cuts: 2 };
 
 describe('codes, registrations, revocations and fetches of one screen, all at once', () => {
-  it.each(Array.from({ length: 25 }, (_, n) => `story ${n}`))(
+  it.each(Array.from({ length: 25 }, (_, n) => `scenario ${n}`))(
     'have an order, with power cuts between: %s',
     async (seed) => {
-      expect((await playBinding(seed, onCrashingDisk(), size)).found).toEqual([]);
+      expect((await runBindingScenario(seed, onCrashingDisk(), size)).found).toEqual([]);
     },
   );
 
   it('have an order over three instances on one database', async () => {
     expect(
-      (await playBinding('three instances', await onDatabase(), { ...size, instances: 3, cuts: 0 }))
-        .found,
+      (
+        await runBindingScenario('three instances', await onDatabase(), {
+          ...size,
+          instances: 3,
+          cuts: 0,
+        })
+      ).found,
     ).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { mounted } from '../../support/mounted.ts';
 import { type Answer, adminToken } from '../../support/service.ts';
-import type { Dice } from '../fuzz/dice.ts';
-import type { ScreenCall } from './screen-model.ts';
+import type { FuzzRandom } from '../fuzz/random.ts';
+import type { ScreenCall } from './model.ts';
 
 type Instance = Pick<Awaited<ReturnType<typeof mounted>>, 'send'>;
 type Kind = ScreenCall['kind'];
@@ -35,16 +35,16 @@ export class ScreenClient {
   }
 
   /** One call, of any kind, about anything known. */
-  async call(dice: Dice, instance: Instance): Promise<void> {
-    const kind = dice.one(kinds);
-    const code = dice.happens(0.7)
+  async call(fuzzRandom: FuzzRandom, instance: Instance): Promise<void> {
+    const kind = fuzzRandom.one(kinds);
+    const code = fuzzRandom.happens(0.7)
       ? this.#codes.at(-1)
-      : this.#codes[dice.whole(0, Math.max(0, this.#codes.length - 1))];
+      : this.#codes[fuzzRandom.whole(0, Math.max(0, this.#codes.length - 1))];
     const deviceId = [...this.#keys.keys()].at(
-      dice.happens(0.7) ? -1 : dice.whole(0, this.#keys.size),
+      fuzzRandom.happens(0.7) ? -1 : fuzzRandom.whole(0, this.#keys.size),
     );
     if (kind === 'register' && code !== undefined)
-      return this.#register(instance, code, dice.happens(0.5));
+      return this.#register(instance, code, fuzzRandom.happens(0.5));
     if (kind === 'revoke' && deviceId !== undefined) return this.#revoke(instance, deviceId);
     if (kind === 'fetch' && deviceId !== undefined) return this.#fetch(instance, deviceId);
     if (kind === 'look') return this.#look(instance);

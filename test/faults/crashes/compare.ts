@@ -1,10 +1,10 @@
 import { dayOf } from '../../../src/domain/records/report.ts';
 import { type Contents, countedAfter, rowsAfter } from './contents.ts';
-import type { Ledger, Run } from './ledger.ts';
+import type { ExpectedState, Run } from './model.ts';
 import { countsOf } from './sample-changes.ts';
 
 /** Which of the changes and batches a store holds. */
-export interface Held {
+export interface StoredContents {
   changes: number[];
   batches: number[];
 }
@@ -13,7 +13,7 @@ export interface Held {
 function isRest(
   there: readonly number[],
   all: readonly number[],
-  ledger: Ledger,
+  ledger: ExpectedState,
   droppedBeforeMs: number,
 ): boolean {
   const missing = all.slice(0, all.length - there.length);
@@ -32,13 +32,13 @@ export function compare(
   run: Run,
   step: number,
   exactly = false,
-): { wrong: string[]; held: Held } {
+): { wrong: string[]; held: StoredContents } {
   const droppedBeforeMs = Math.max(
     0,
     ...run.dropped.filter((one) => one.step <= step).map(({ beforeMs }) => beforeMs),
   );
   const wrong: string[] = [];
-  const possible = (ledger: Ledger) =>
+  const possible = (ledger: ExpectedState) =>
     exactly ? [ledger.acknowledgedBy(step)] : ledger.possibleAt(step);
   const changes = possible(run.changes).find((one) => rowsAfter(one) === contents.rows);
   if (!changes)

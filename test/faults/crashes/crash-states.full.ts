@@ -10,7 +10,7 @@ const searches: Record<string, CrashSearch> = {
   },
   'a segment of the journal is full, and the next is begun': {
     lives: 1,
-    acts: [
+    scenarioSteps: [
       'change',
       'large change',
       'change',
@@ -24,7 +24,7 @@ const searches: Record<string, CrashSearch> = {
     tornEveryBytes: 2_000_000,
     every: 12,
   },
-  'many lives, their acts in another order each': {
+  'many lives, their steps in another order each': {
     lives: 9,
     tornEveryBytes: 61,
     recoveryEvery: 250,

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { type KillReport, killLoop } from '../kill-loop.ts';
-import { packProgram } from '../packed-program.ts';
+import { packProgram } from '../kills/packed-program.ts';
+import { type KillReport, killLoop } from '../kills/scenario.ts';
 import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';
 
 /** The disk is small, and what is compared grows: so there are some of them. */
@@ -18,7 +18,7 @@ it.skipIf(why !== undefined)(
     const run = await packProgram();
     const reports: KillReport[] = [];
     // Nobody syncs this file: if it is always there afterwards, no power was cut.
-    const canary = 'not synced';
+    const sentinel = 'not synced';
     let canariesLost = 0;
     for (let number = 0; number < disks; number++) {
       const disk = new LoopDisk(await temporaryFolder());
@@ -30,12 +30,12 @@ it.skipIf(why !== undefined)(
             atMostAnswers: 120,
             run,
             async crash(service) {
-              await writeFile(`${disk.data}/../canary`, canary);
+              await writeFile(`${disk.data}/../canary`, sentinel);
               service.pause();
               const copy = await disk.copyAtAnInstant();
               await service.kill();
               await disk.restore(copy);
-              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== canary)
+              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== sentinel)
                 canariesLost++;
             },
           }),

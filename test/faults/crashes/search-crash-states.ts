@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { type Act, shuffled, wholeLife } from './acts.ts';
+import { checkState, type Defect, openOn } from './checker.ts';
 import { type CrashState, crashStates } from './crash-states.ts';
-import { examine, openOn, type Plant } from './examine.ts';
-import { type Run, timeAt } from './ledger.ts';
+import { type Run, timeAt } from './model.ts';
 import { type Files, RecordedDisk } from './recorded-disk.ts';
-import { ScriptedLife } from './scripted-life.ts';
+import { CrashScenario } from './scenario.ts';
+import { allSteps, type Step, shuffled } from './steps.ts';
 
 export interface CrashSearch {
-  /** So many lives, each with its acts in another order; the first one as they are written down. */
+  /** So many lives, each with its scenarioSteps in another order; the first one as they are written down. */
   lives: number;
   /** Acts of each; about this many. */
   rounds?: number;
@@ -20,7 +20,7 @@ export interface CrashSearch {
   twiceEvery?: number;
   /** Of those, in each so many-th the start itself is cut short, at each of its steps. */
   recoveryEvery?: number;
-  acts?: readonly Act[];
+  scenarioSteps?: readonly Step[];
   /** Only states after these, at the end of a life. */
   lastSteps?: number;
   /** Stop at the first state that is bad. */
@@ -57,21 +57,21 @@ export function nameOf({ files, step }: CrashState, { changes, batches }: Run): 
 class Search {
   readonly report: CrashReport = { lives: 0, steps: 0, states: 0, inRecovery: 0, bad: [] };
   readonly #search: CrashSearch;
-  readonly #plant: Plant;
+  readonly #defect: Defect;
   readonly #known = new Set<string>();
   #met = 0;
 
-  constructor(search: CrashSearch, plant: Plant) {
-    [this.#search, this.#plant] = [search, plant];
+  constructor(search: CrashSearch, defect: Defect) {
+    [this.#search, this.#defect] = [search, defect];
   }
 
   get isOver(): boolean {
     return this.#search.first === true && this.report.bad.length > 0;
   }
 
-  async live(acts: readonly Act[]): Promise<void> {
+  async live(scenarioSteps: readonly Step[]): Promise<void> {
     const disk = new RecordedDisk();
-    const run = await new ScriptedLife(disk, this.#plant).live(acts);
+    const run = await new CrashScenario(disk, this.#defect).live(scenarioSteps);
     this.report.lives++;
     this.report.steps += disk.steps.length;
     this.report.bad.push(...run.wrong);
@@ -107,7 +107,7 @@ class Search {
     const { twiceEvery = 8 } = this.#search;
     const twice = !state.isTorn || this.report.states % twiceEvery === 0;
     this.report.states++;
-    const wrong = await examine(state.files, run, state.step, { ...this.#plant, twice });
+    const wrong = await checkState(state.files, run, state.step, { ...this.#defect, twice });
     this.report.bad.push(
       ...wrong.map((what) => `crashed at step ${state.step}, ${state.what}${when}: ${what}`),
     );
@@ -116,7 +116,7 @@ class Search {
   /** A crash while a start mends what the crash before it has left. */
   async #cutStartShort(state: CrashState, run: Run): Promise<void> {
     const disk = new RecordedDisk(state.files);
-    await openOn(disk.life().disk, new ManualClock(timeAt(run, state.step)), this.#plant).catch(
+    await openOn(disk.life().disk, new ManualClock(timeAt(run, state.step)), this.#defect).catch(
       () => undefined,
     );
     for (const second of crashStates(state.files, disk.steps, {
@@ -138,12 +138,12 @@ class Search {
 /** Lives through crashes at every step, and says which of the states that they leave are bad. */
 export async function searchCrashStates(
   search: CrashSearch,
-  plant: Plant = {},
+  defect: Defect = {},
 ): Promise<CrashReport> {
-  const all = new Search(search, plant);
+  const all = new Search(search, defect);
   for (let life = 0; life < search.lives && !all.isOver; life++) {
-    const acts = search.acts ?? wholeLife(search.rounds ?? 1, life);
-    await all.live(life === 0 ? acts : shuffled(acts, life));
+    const scenarioSteps = search.scenarioSteps ?? allSteps(search.rounds ?? 1, life);
+    await all.live(life === 0 ? scenarioSteps : shuffled(scenarioSteps, life));
   }
   return all.report;
 }

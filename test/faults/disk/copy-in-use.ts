@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { hasCode } from '../../../src/domain/error.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { wholeLife } from '../crashes/acts.ts';
+import { directory, openOn } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
 import { contentsOf } from '../crashes/contents.ts';
 import { readableFiles } from '../crashes/crash-states.ts';
-import { directory, openOn } from '../crashes/examine.ts';
-import { type Run, timeAt, unsure } from '../crashes/ledger.ts';
+import { type Run, timeAt, unsure } from '../crashes/model.ts';
 import { diskOf, type Files, RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scripted-life.ts';
+import { CrashScenario } from '../crashes/scenario.ts';
+import { allSteps } from '../crashes/steps.ts';
 
 export interface CopyReport {
   copies: number;
@@ -69,7 +69,7 @@ async function judge(
 /** Copies the folder of a store that lives on meanwhile, many times: each copy must be refused, or hold what an earlier crash may have left. */
 export async function copyInUse(copies: number): Promise<CopyReport> {
   const recorded = new RecordedDisk();
-  const run = await new ScriptedLife(recorded).live(wholeLife(2));
+  const run = await new CrashScenario(recorded).live(allSteps(2));
   const moments = [...readableFiles(new Map(), recorded.steps)];
   const report: CopyReport = { copies, refused: 0, earlier: 0, bad: [...run.wrong] };
   for (let copy = 0; copy < copies; copy++) {

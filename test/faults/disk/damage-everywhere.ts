@@ -1,18 +1,18 @@
 import { hasCode } from '../../../src/domain/error.ts';
 import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { type Act, wholeLife } from '../crashes/acts.ts';
+import { type Defect, directory, openOn } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
 import { contentsOf } from '../crashes/contents.ts';
-import { directory, openOn, type Plant } from '../crashes/examine.ts';
-import { type Run, timeAt, unsure } from '../crashes/ledger.ts';
+import { type Run, timeAt, unsure } from '../crashes/model.ts';
 import { diskOf, type Files, RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scripted-life.ts';
+import { CrashScenario } from '../crashes/scenario.ts';
+import { allSteps, type Step } from '../crashes/steps.ts';
 
 export interface DamageSearch {
   /** Whether the store was stopped, or killed. */
   clean: boolean;
-  acts?: readonly Act[];
+  scenarioSteps?: readonly Step[];
   /** Of all bytes, each so many-th is changed, and each file is cut short there. */
   everyBytes?: number;
   untilBad?: boolean;
@@ -69,10 +69,10 @@ class DamageJudge {
   readonly #files: Files;
   readonly #run: Run;
   readonly #step: number;
-  readonly #plant: Plant;
+  readonly #defect: Defect;
 
-  constructor(files: Files, run: Run, step: number, plant: Plant) {
-    [this.#files, this.#run, this.#step, this.#plant] = [files, run, step, plant];
+  constructor(files: Files, run: Run, step: number, defect: Defect) {
+    [this.#files, this.#run, this.#step, this.#defect] = [files, run, step, defect];
   }
 
   async judge({ path, bytes, at }: Damage, clean: boolean): Promise<Outcome> {
@@ -91,7 +91,7 @@ class DamageJudge {
   async #show(files: Files, path: string, run: Run): Promise<Outcome> {
     let stage: Outcome = 'refused';
     try {
-      const store = await openOn(diskOf(files), this.#clock, this.#plant);
+      const store = await openOn(diskOf(files), this.#clock, this.#defect);
       stage = 'refusedOnReading';
       const { contents, wrong } = await contentsOf(store);
       const exact = [...wrong, ...compare(contents, this.#run, this.#step, true).wrong];
@@ -111,7 +111,7 @@ class DamageJudge {
   }
 
   async #isFound(files: Files, path: string): Promise<boolean> {
-    const disk = this.#plant.disk?.(diskOf(files)) ?? diskOf(files);
+    const disk = this.#defect.disk?.(diskOf(files)) ?? diskOf(files);
     const findings = await checkFolder({
       disk,
       directory,
@@ -144,15 +144,15 @@ class DamageJudge {
 /** Damages each file of a store in every place, one at a time: each damage must be told of, or do no harm. */
 export async function damageEverywhere(
   search: DamageSearch,
-  plant: Plant = {},
+  defect: Defect = {},
 ): Promise<DamageReport> {
-  const { clean, acts = wholeLife(2), everyBytes = 1, untilBad = false } = search;
+  const { clean, scenarioSteps = allSteps(2), everyBytes = 1, untilBad = false } = search;
   const recorded = new RecordedDisk();
-  const life = new ScriptedLife(recorded);
-  const run = await life.live(acts);
+  const life = new CrashScenario(recorded);
+  const run = await life.live(scenarioSteps);
   if (clean) await life.end();
   const files = recorded.now.files();
-  const judge = new DamageJudge(files, run, recorded.steps.length, plant);
+  const judge = new DamageJudge(files, run, recorded.steps.length, defect);
   const report: DamageReport = {
     files: files.size,
     damages: 0,

@@ -1,14 +1,14 @@
-import { type Act, wholeLife } from '../crashes/acts.ts';
+import { checkState, type Defect } from '../crashes/checker.ts';
 import { crashStates } from '../crashes/crash-states.ts';
-import { examine, type Plant } from '../crashes/examine.ts';
-import type { Run } from '../crashes/ledger.ts';
+import type { Run } from '../crashes/model.ts';
 import { RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scripted-life.ts';
+import { CrashScenario } from '../crashes/scenario.ts';
 import { nameOf } from '../crashes/search-crash-states.ts';
+import { allSteps, type Step } from '../crashes/steps.ts';
 import { FailingDisk, type Failure, failuresOf } from './failing-disk.ts';
 
 export interface FailureSearch {
-  acts?: readonly Act[];
+  scenarioSteps?: readonly Step[];
   /** Each so many-th operation fails, beginning with `first`. */
   every?: number;
   first?: number;
@@ -56,7 +56,12 @@ function acknowledgedAfter({ isSyncOf, step, starts }: Failed, run: Run): string
 }
 
 /** One life in which operation `number` fails; from 0 on none does. */
-async function liveThrough(number: number, failure: Failure, acts: readonly Act[], plant: Plant) {
+async function liveThrough(
+  number: number,
+  failure: Failure,
+  scenarioSteps: readonly Step[],
+  defect: Defect,
+) {
   const recorded = new RecordedDisk();
   let failed: Failed | undefined;
   const failing = new FailingDisk((operation, path) => {
@@ -71,8 +76,8 @@ async function liveThrough(number: number, failure: Failure, acts: readonly Act[
     };
   });
   if (number > 0) failing.failAt(number, failure);
-  const life: ScriptedLife = new ScriptedLife(recorded, plant, failing);
-  const run = await life.live(acts);
+  const life: CrashScenario = new CrashScenario(recorded, defect, failing);
+  const run = await life.live(scenarioSteps);
   const wrong = [...run.wrong, ...(failed ? acknowledgedAfter(failed, run) : [])];
   return { recorded, failing, life, run, failed, wrong };
 }
@@ -81,7 +86,7 @@ async function liveThrough(number: number, failure: Failure, acts: readonly Act[
 async function examineEnd(
   recorded: RecordedDisk,
   run: Run,
-  plant: Plant,
+  defect: Defect,
 ): Promise<{ states: number; wrong: string[] }> {
   const step = recorded.steps.length;
   const after = crashStates(new Map(), recorded.steps, {
@@ -98,7 +103,7 @@ async function examineEnd(
   );
   const wrong: string[] = [];
   for (const { what, files } of some) {
-    const found = await examine(files, run, step, { ...plant, twice: true });
+    const found = await checkState(files, run, step, { ...defect, twice: true });
     wrong.push(...found.map((one) => `${what}: ${one}`));
   }
   return { states: some.length, wrong };
@@ -111,10 +116,16 @@ async function examineEnd(
  */
 export async function failEverywhere(
   search: FailureSearch = {},
-  plant: Plant = {},
+  defect: Defect = {},
 ): Promise<FailureReport> {
-  const { acts = wholeLife(2), every = 1, first = 1, only = /./, untilBad = false } = search;
-  const sound = await liveThrough(0, 'EIO', acts, plant);
+  const {
+    scenarioSteps = allSteps(2),
+    every = 1,
+    first = 1,
+    only = /./,
+    untilBad = false,
+  } = search;
+  const sound = await liveThrough(0, 'EIO', scenarioSteps, defect);
   const { operations } = sound.failing;
   const report: FailureReport = {
     operations: operations.length,
@@ -130,10 +141,10 @@ export async function failEverywhere(
       const { recorded, failing, life, run, failed, wrong } = await liveThrough(
         number,
         failure,
-        acts,
-        plant,
+        scenarioSteps,
+        defect,
       );
-      const end = await examineEnd(recorded, run, plant);
+      const end = await examineEnd(recorded, run, defect);
       failing.heal();
       const later = await life.goOn();
       report.states += end.states;

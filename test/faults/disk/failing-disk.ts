@@ -24,7 +24,7 @@ export function failuresOf(operation: string): Failure[] {
   return growing.has(operation) ? ['EIO', 'ENOSPC', 'dead'] : ['EIO', 'dead'];
 }
 
-const failed = (code: string) => Object.assign(new Error(`${code}: planted`), { code });
+const failed = (code: string) => Object.assign(new Error(`${code}: seeded`), { code });
 
 /** A disk of which one operation fails, counted from 1. */
 export class FailingDisk {

@@ -1,10 +1,10 @@
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { type Described, operationOf, systemOperations } from '../../support/described-answers.ts';
-import type { Dice } from './dice.ts';
+import type { Fixture } from './fixture.ts';
 import { Grower, guid, type Schema } from './grow-json.ts';
-import { nastyTexts } from './nasty.ts';
+import { nastyTexts } from './nasty-values.ts';
+import type { FuzzRandom } from './random.ts';
 import { spoilBody } from './spoil-json.ts';
-import type { World } from './world.ts';
 
 /** A request as it goes out. */
 export interface Composed {
@@ -65,51 +65,54 @@ const visible = (text: string) =>
 /** Puts requests together: most of them good, or good but for one place. */
 export class Composer {
   readonly #document: Schema;
-  readonly #world: World;
+  readonly #world: Fixture;
   readonly #grower: Grower;
   readonly #table: Operation[];
 
   /** For these operations alone, where they are given. */
-  constructor(document: Schema, world: World, only?: readonly string[]) {
+  constructor(document: Schema, world: Fixture, only?: readonly string[]) {
     this.#table = tableOf(only);
     this.#document = document;
     this.#world = world;
-    this.#grower = new Grower(document, (name, dice) => world.idFor(name, dice));
+    this.#grower = new Grower(document, (name, fuzzRandom) => world.idFor(name, fuzzRandom));
   }
 
-  compose(dice: Dice): Composed {
-    if (dice.happens(0.04)) return this.#beside(dice);
-    const operation = dice.one(this.#table);
-    if (seldom.includes(operation.path) && dice.happens(0.97)) return this.compose(dice);
+  compose(fuzzRandom: FuzzRandom): Composed {
+    if (fuzzRandom.happens(0.04)) return this.#beside(fuzzRandom);
+    const operation = fuzzRandom.one(this.#table);
+    if (seldom.includes(operation.path) && fuzzRandom.happens(0.97))
+      return this.compose(fuzzRandom);
     const template = operation.path.replace(/:(\w+)/g, '{$1}');
     const described = this.#document.paths[template][operation.method.toLowerCase()];
-    const tv = dice.one(this.#world.known.tvs);
-    const path = this.#path(operation, tv.screenId, dice);
-    const method = dice.happens(0.02)
-      ? dice.one(methods)
-      : operation.method === 'GET' && dice.happens(0.03)
+    const tv = fuzzRandom.one(this.#world.known.tvs);
+    const path = this.#path(operation, tv.screenId, fuzzRandom);
+    const method = fuzzRandom.happens(0.02)
+      ? fuzzRandom.one(methods)
+      : operation.method === 'GET' && fuzzRandom.happens(0.03)
         ? 'HEAD'
         : operation.method;
-    const body = this.#body(described.requestBody, dice);
+    const body = this.#body(described.requestBody, fuzzRandom);
     const headers = [
-      ...this.#credential(operation, tv.apiKey, dice),
-      ...this.#headers(operation, body, dice),
+      ...this.#credential(operation, tv.apiKey, fuzzRandom),
+      ...this.#headers(operation, body, fuzzRandom),
     ];
     return this.#finish(
       method,
-      `${path}${this.#query(described.parameters ?? [], dice)}`,
+      `${path}${this.#query(described.parameters ?? [], fuzzRandom)}`,
       headers,
       body,
     );
   }
 
   /** What is asked of the service itself, and what is nowhere. */
-  #beside(dice: Dice): Composed {
-    const path = dice.one(dice.happens(0.5) ? Object.keys(systemOperations) : otherPaths);
-    if (seldom.includes(path) && dice.happens(0.9)) return this.compose(dice);
-    const query = dice.happens(0.3) ? `?${visible(dice.one(nastyTexts))}` : '';
+  #beside(fuzzRandom: FuzzRandom): Composed {
+    const path = fuzzRandom.one(
+      fuzzRandom.happens(0.5) ? Object.keys(systemOperations) : otherPaths,
+    );
+    if (seldom.includes(path) && fuzzRandom.happens(0.9)) return this.compose(fuzzRandom);
+    const query = fuzzRandom.happens(0.3) ? `?${visible(fuzzRandom.one(nastyTexts))}` : '';
     return this.#finish(
-      dice.happens(0.7) ? 'GET' : dice.one(methods),
+      fuzzRandom.happens(0.7) ? 'GET' : fuzzRandom.one(methods),
       `${path}${query}`,
       [],
       undefined,
@@ -136,67 +139,69 @@ export class Composer {
     };
   }
 
-  #path({ path, access }: Operation, screenId: string, dice: Dice): string {
-    const id = access === 'device' ? screenId : this.#world.idInPath(path, dice);
+  #path({ path, access }: Operation, screenId: string, fuzzRandom: FuzzRandom): string {
+    const id = access === 'device' ? screenId : this.#world.idInPath(path, fuzzRandom);
     const other = () =>
-      dice.one([
-        guid(dice),
-        visible(dice.one(nastyTexts)) || 'x',
+      fuzzRandom.one([
+        guid(fuzzRandom),
+        visible(fuzzRandom.one(nastyTexts)) || 'x',
         id.toUpperCase(),
         encodeURIComponent(id).replaceAll('-', '%2D'),
       ]);
-    const filled = path.replace(/:\w+/, () => (dice.happens(0.9) ? id : other()));
-    return dice.happens(0.01)
-      ? `${filled}${dice.one(['/', '//', '/x', '%2f', ';a=b', '.', '/..'])}`
+    const filled = path.replace(/:\w+/, () => (fuzzRandom.happens(0.9) ? id : other()));
+    return fuzzRandom.happens(0.01)
+      ? `${filled}${fuzzRandom.one(['/', '//', '/x', '%2f', ';a=b', '.', '/..'])}`
       : filled;
   }
 
-  #query(parameters: readonly Schema[], dice: Dice): string {
+  #query(parameters: readonly Schema[], fuzzRandom: FuzzRandom): string {
     const known = parameters.filter(({ in: place }) => place === 'query');
     const pairs = known
-      .filter(({ required }) => required || dice.happens(0.25))
-      .filter(({ name }) => name !== 'waitSeconds' || dice.happens(0.1))
+      .filter(({ required }) => required || fuzzRandom.happens(0.25))
+      .filter(({ name }) => name !== 'waitSeconds' || fuzzRandom.happens(0.1))
       .map(({ name, schema }) => [
         name,
         name === 'waitSeconds'
-          ? dice.one(['1', '0', '31', '1.5', 'x', '-1'])
-          : dice.happens(0.75)
-            ? String(this.#grower.grow(schema, dice, name))
-            : dice.one(nastyTexts),
+          ? fuzzRandom.one(['1', '0', '31', '1.5', 'x', '-1'])
+          : fuzzRandom.happens(0.75)
+            ? String(this.#grower.grow(schema, fuzzRandom, name))
+            : fuzzRandom.one(nastyTexts),
       ]);
-    if (dice.happens(0.02))
+    if (fuzzRandom.happens(0.02))
       pairs.push([
-        dice.one(['nonsense', '__proto__', 'limit', ...nastyTexts.slice(0, 30)]),
-        dice.one(nastyTexts),
+        fuzzRandom.one(['nonsense', '__proto__', 'limit', ...nastyTexts.slice(0, 30)]),
+        fuzzRandom.one(nastyTexts),
       ]);
-    if (dice.happens(0.02) && pairs[0]) pairs.push(pairs[0]);
+    if (fuzzRandom.happens(0.02) && pairs[0]) pairs.push(pairs[0]);
     if (pairs.length === 0)
-      return dice.happens(0.01) ? dice.one(['?', '?&', '?=', '?%zz', '?a=%00', '?limit']) : '';
+      return fuzzRandom.happens(0.01)
+        ? fuzzRandom.one(['?', '?&', '?=', '?%zz', '?a=%00', '?limit'])
+        : '';
     const encode = (text = '') =>
-      dice.happens(0.02)
+      fuzzRandom.happens(0.02)
         ? visible(text).replaceAll('#', '')
         : encodeURIComponent(text.toWellFormed());
     return `?${pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`;
   }
 
-  #body(described: Schema, dice: Dice): Composed['body'] {
-    if (!described) return dice.happens(0.03) ? spoilBody({ a: 1 }, dice) : undefined;
-    if (!described.required && dice.happens(0.3)) return undefined;
-    const value = this.#grower.grow(described.content['application/json'].schema, dice);
-    return dice.happens(0.5) ? JSON.stringify(value) : spoilBody(value, dice);
+  #body(described: Schema, fuzzRandom: FuzzRandom): Composed['body'] {
+    if (!described) return fuzzRandom.happens(0.03) ? spoilBody({ a: 1 }, fuzzRandom) : undefined;
+    if (!described.required && fuzzRandom.happens(0.3)) return undefined;
+    const value = this.#grower.grow(described.content['application/json'].schema, fuzzRandom);
+    return fuzzRandom.happens(0.5) ? JSON.stringify(value) : spoilBody(value, fuzzRandom);
   }
 
-  #credential({ access }: Operation, apiKey: string, dice: Dice): Composed['headers'] {
+  #credential({ access }: Operation, apiKey: string, fuzzRandom: FuzzRandom): Composed['headers'] {
     const { platformToken, tenantId, known } = this.#world;
-    if (dice.happens(0.03)) return [];
+    if (fuzzRandom.happens(0.03)) return [];
     const bearer = (key: string): [string, string] => [
       'authorization',
-      `${dice.one(['Bearer', 'Bearer', 'bearer'])} ${key}`,
+      `${fuzzRandom.one(['Bearer', 'Bearer', 'bearer'])} ${key}`,
     ];
-    if (dice.happens(0.03))
+    if (fuzzRandom.happens(0.03))
       return [
         bearer(
-          dice.one([
+          fuzzRandom.one([
             apiKey,
             platformToken,
             'mak_x',
@@ -209,38 +214,38 @@ export class Composer {
         ),
       ];
     if (access === 'device') return [bearer(apiKey)];
-    const isPlatform = access === 'platform' || dice.happens(0.6);
+    const isPlatform = access === 'platform' || fuzzRandom.happens(0.6);
     const named: Composed['headers'] =
-      isPlatform || dice.happens(0.1)
-        ? [['x-tenant-id', dice.happens(0.97) ? tenantId : dice.one(known.tenants)]]
+      isPlatform || fuzzRandom.happens(0.1)
+        ? [['x-tenant-id', fuzzRandom.happens(0.97) ? tenantId : fuzzRandom.one(known.tenants)]]
         : [];
-    return [bearer(isPlatform ? platformToken : dice.one(known.tokens)), ...named];
+    return [bearer(isPlatform ? platformToken : fuzzRandom.one(known.tokens)), ...named];
   }
 
   #headers(
     { headers: taken = [], conditional }: Operation,
     body: Composed['body'],
-    dice: Dice,
+    fuzzRandom: FuzzRandom,
   ): Composed['headers'] {
     const headers: Composed['headers'] = [
       [
         'x-forwarded-for',
-        `203.0.113.${dice.whole(0, 255)}, 10.${dice.whole(0, 255)}.${dice.whole(0, 255)}.1`,
+        `203.0.113.${fuzzRandom.whole(0, 255)}, 10.${fuzzRandom.whole(0, 255)}.${fuzzRandom.whole(0, 255)}.1`,
       ],
     ];
     const add = (probability: number, name: string, ...values: string[]) => {
-      if (dice.happens(probability)) headers.push([name, dice.one(values)]);
+      if (fuzzRandom.happens(probability)) headers.push([name, fuzzRandom.one(values)]);
     };
     if (body !== undefined)
       headers.push([
         'content-type',
-        dice.happens(0.95) ? 'application/json' : dice.one(contentTypes),
+        fuzzRandom.happens(0.95) ? 'application/json' : fuzzRandom.one(contentTypes),
       ]);
     if (taken.length > 0)
       add(
         0.5,
         'idempotency-key',
-        guid(dice),
+        guid(fuzzRandom),
         'the-same-key-as-ever',
         'k',
         '',

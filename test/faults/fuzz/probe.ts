@@ -1,8 +1,8 @@
 import type { Client } from 'undici';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
+import { checkAnswer } from './checker.ts';
 import type { Composed } from './compose-request.ts';
-import { judgeAnswer } from './judge-answer.ts';
 
 /** What came of one request. */
 export interface Probed {
@@ -61,7 +61,7 @@ export async function probe(
   const operation = request.described?.operation;
   try {
     const answer = await exchange(client, request);
-    const complaints = judgeAnswer(request, answer, documented);
+    const complaints = checkAnswer(request, answer, documented);
     const wrong =
       complaints.length === 0
         ? []

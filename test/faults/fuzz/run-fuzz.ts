@@ -3,9 +3,9 @@ import { describedAnswers } from '../../support/described-answers.ts';
 import type { DriftingClock } from '../../support/drifting-clock.ts';
 import type { TestService } from '../../support/service.ts';
 import { Composer } from './compose-request.ts';
-import { Dice } from './dice.ts';
+import { Fixture } from './fixture.ts';
 import { probe } from './probe.ts';
-import { World } from './world.ts';
+import { FuzzRandom } from './random.ts';
 
 export interface FuzzOptions {
   service: Pick<TestService, 'send' | 'url'>;
@@ -46,14 +46,14 @@ export async function runFuzz({
 }: FuzzOptions): Promise<FuzzRun> {
   const document = (await service.send('GET', '/openapi.json')).body;
   const documented = describedAnswers(document);
-  const world = new World(service, adminToken);
+  const world = new Fixture(service, adminToken);
   const composer = new Composer(document, world, only);
   const kinds = new Set<string>();
   const run: FuzzRun = { requests: 0, statuses: new Map(), kinds: 0, wrong: [] };
   let next = 0;
 
   async function one(client: Client, index: number): Promise<void> {
-    const request = composer.compose(new Dice(`${seed}/${index}`));
+    const request = composer.compose(new FuzzRandom(`${seed}/${index}`));
     clock.drift(stepMs);
     const found = await probe(client, request, documented);
     if (!found) return;

@@ -2,16 +2,16 @@ import { Client } from 'undici';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { describedAnswers } from '../../support/described-answers.ts';
 import type { Composed } from './compose-request.ts';
-import { Dice } from './dice.ts';
+import { Fixture } from './fixture.ts';
 import { Grower, guid, type Schema } from './grow-json.ts';
-import { nastyTexts } from './nasty.ts';
+import { nastyTexts } from './nasty-values.ts';
 import { probe } from './probe.ts';
+import { FuzzRandom } from './random.ts';
 import type { FuzzOptions } from './run-fuzz.ts';
 import { eachSpoilt } from './spoil-json.ts';
-import { World } from './world.ts';
 
 /** Puts in all that may be put in, and nothing at its limit. */
-class FullDice extends Dice {
+class FullDice extends FuzzRandom {
   override happens(probability: number): boolean {
     return probability >= 0.5;
   }
@@ -28,9 +28,9 @@ export async function runSweep({
 }: Omit<FuzzOptions, 'requests' | 'clock'>): Promise<{ requests: number; wrong: string[] }> {
   const document: Schema = (await service.send('GET', '/openapi.json')).body;
   const documented = describedAnswers(document);
-  const world = new World(service, adminToken);
-  const grower = new Grower(document, (name, dice) => world.idFor(name, dice));
-  const dice = new FullDice(seed);
+  const world = new Fixture(service, adminToken);
+  const grower = new Grower(document, (name, fuzzRandom) => world.idFor(name, fuzzRandom));
+  const fuzzRandom = new FullDice(seed);
   const client = new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });
   const run = { requests: 0, wrong: [] as string[] };
 
@@ -42,12 +42,12 @@ export async function runSweep({
   ): Promise<void> {
     if (run.requests % codeStep === 0) await world.renew();
     const template = operation.path.replace(/:(\w+)/g, '{$1}');
-    const tv = dice.one(world.known.tvs);
+    const tv = fuzzRandom.one(world.known.tvs);
     const isOfTv = operation.access === 'device';
-    const named = isOfTv ? tv.screenId : world.idInPath(operation.path, dice);
+    const named = isOfTv ? tv.screenId : world.idInPath(operation.path, fuzzRandom);
     const headers: Composed['headers'] = [
       ['authorization', `Bearer ${isOfTv ? tv.apiKey : world.platformToken}`],
-      ['x-forwarded-for', guid(dice).replace(/^(.{4})(.{4}).*$/, '2001:db8:$1:$2::1')],
+      ['x-forwarded-for', guid(fuzzRandom).replace(/^(.{4})(.{4}).*$/, '2001:db8:$1:$2::1')],
       ...(isOfTv ? [] : [['x-tenant-id', world.tenantId] as [string, string]]),
       ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]]),
     ];
@@ -73,7 +73,8 @@ export async function runSweep({
     await world.renew();
     const { requestBody, parameters = [] } =
       document.paths[operation.path.replace(/:(\w+)/g, '{$1}')][operation.method.toLowerCase()];
-    const good = requestBody && grower.grow(requestBody.content['application/json'].schema, dice);
+    const good =
+      requestBody && grower.grow(requestBody.content['application/json'].schema, fuzzRandom);
     for (const body of good === undefined ? [] : eachSpoilt(good))
       await send(id, operation, '', body);
     for (const { name } of parameters.filter((one: Schema) => one.in === 'query'))

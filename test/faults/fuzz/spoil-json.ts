@@ -1,5 +1,5 @@
-import type { Dice } from './dice.ts';
-import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty.ts';
+import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty-values.ts';
+import type { FuzzRandom } from './random.ts';
 
 /** JSON that is put in as it is written: not every number and every object can be said by a value. */
 class Raw {
@@ -20,10 +20,10 @@ function write(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-function nasty(dice: Dice): unknown {
-  const kind = dice.whole(0, 2);
-  if (kind === 0) return dice.one(nastyTexts);
-  return new Raw(dice.one(kind === 1 ? nastyNumbers : nastyValues));
+function nasty(fuzzRandom: FuzzRandom): unknown {
+  const kind = fuzzRandom.whole(0, 2);
+  if (kind === 0) return fuzzRandom.one(nastyTexts);
+  return new Raw(fuzzRandom.one(kind === 1 ? nastyNumbers : nastyValues));
 }
 
 type Slot = { put(value: unknown): void; drop(): void; value: unknown };
@@ -65,15 +65,15 @@ const extraNames = [
   'naïve/~',
 ];
 
-function addMember(value: unknown, dice: Dice): void {
+function addMember(value: unknown, fuzzRandom: FuzzRandom): void {
   const objects = [value, ...slots(value).map((slot) => slot.value)].filter(
     (one): one is Record<string, unknown> =>
       typeof one === 'object' && one !== null && !Array.isArray(one) && !(one instanceof Raw),
   );
   if (objects.length === 0) return;
-  const name = dice.happens(0.3) ? dice.one(nastyTexts) : dice.one(extraNames);
-  Object.defineProperty(dice.one(objects), name, {
-    value: nasty(dice),
+  const name = fuzzRandom.happens(0.3) ? fuzzRandom.one(nastyTexts) : fuzzRandom.one(extraNames);
+  Object.defineProperty(fuzzRandom.one(objects), name, {
+    value: nasty(fuzzRandom),
     enumerable: true,
     configurable: true,
     writable: true,
@@ -81,15 +81,15 @@ function addMember(value: unknown, dice: Dice): void {
 }
 
 /** The value with one to three things wrong with it, as JSON text. */
-function spoilt(value: unknown, dice: Dice): string {
+function spoilt(value: unknown, fuzzRandom: FuzzRandom): string {
   const copy = { root: structuredClone(value) };
-  for (let left = dice.whole(1, 3); left > 0; left--) {
-    const kind = dice.whole(0, 9);
+  for (let left = fuzzRandom.whole(1, 3); left > 0; left--) {
+    const kind = fuzzRandom.whole(0, 9);
     const places = slots(copy);
     if (places.length === 0) return '';
-    const slot = dice.one(places);
-    if (kind < 5) slot.put(nasty(dice));
-    else if (kind < 7) addMember(copy.root, dice);
+    const slot = fuzzRandom.one(places);
+    if (kind < 5) slot.put(nasty(fuzzRandom));
+    else if (kind < 7) addMember(copy.root, fuzzRandom);
     else if (kind < 8) slot.drop();
     else if (kind < 9)
       slot.put(typeof slot.value === 'string' ? Number(slot.value) : write(slot.value));
@@ -99,21 +99,21 @@ function spoilt(value: unknown, dice: Dice): string {
 }
 
 /** A member given twice, a cut in the middle, a byte turned over. */
-function garbled(text: string, dice: Dice): string | Buffer {
-  const kind = dice.whole(0, 3);
+function garbled(text: string, fuzzRandom: FuzzRandom): string | Buffer {
+  const kind = fuzzRandom.whole(0, 3);
   if (kind === 0) return text.replace(/("[^"]*":)([^,{}[\]]*)/, '$1$2,$1$2');
-  if (kind === 1) return text.slice(0, dice.whole(0, text.length));
-  if (kind === 2) return dice.one(nastyBodies);
+  if (kind === 1) return text.slice(0, fuzzRandom.whole(0, text.length));
+  if (kind === 2) return fuzzRandom.one(nastyBodies);
   const bytes = Buffer.from(text);
-  if (bytes.length > 0) bytes[dice.whole(0, bytes.length - 1)] = dice.whole(0, 255);
+  if (bytes.length > 0) bytes[fuzzRandom.whole(0, bytes.length - 1)] = fuzzRandom.whole(0, 255);
   return bytes;
 }
 
 /** What goes out in place of a good body. */
-export function spoilBody(value: unknown, dice: Dice): string | Buffer {
-  if (dice.happens(0.003)) return `[${'"x",'.repeat(300_000)}1]`;
-  const text = spoilt(value, dice);
-  return dice.happens(0.2) ? garbled(text, dice) : text;
+export function spoilBody(value: unknown, fuzzRandom: FuzzRandom): string | Buffer {
+  if (fuzzRandom.happens(0.003)) return `[${'"x",'.repeat(300_000)}1]`;
+  const text = spoilt(value, fuzzRandom);
+  return fuzzRandom.happens(0.2) ? garbled(text, fuzzRandom) : text;
 }
 
 /** The value with each nasty thing there is in each of its places, one at a time, as JSON text. */

@@ -22,8 +22,8 @@ it('in 1,000,000 attacks no code is tried more often than it may be, nothing tel
   expect(besiegedPaired / besieged).toBeGreaterThanOrEqual(0.999);
 });
 
-it('in 1,000 stories of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
-  const { findings, ...tally } = await runRegistrations({ stories: 1_000, seed: 'full' });
-  console.log(`stories of registrations: ${JSON.stringify(tally)}`);
+it('in 1,000 scenarios of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
+  const { findings, ...tally } = await runRegistrations({ scenarios: 1_000, seed: 'full' });
+  console.log(`scenarios of registrations: ${JSON.stringify(tally)}`);
   expect(findings).toEqual([]);
 });

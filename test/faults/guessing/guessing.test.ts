@@ -74,8 +74,8 @@ it('the same of attacks that nobody thought of', async () => {
   );
 });
 
-it('in 15 stories of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
-  const tally = await runRegistrations({ stories: 15, seed: 'quick' });
+it('in 15 scenarios of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
+  const tally = await runRegistrations({ scenarios: 15, seed: 'quick' });
   expect(tally.findings).toEqual([]);
   expect(tally.bound).toBeGreaterThan(50);
 }, 60_000);

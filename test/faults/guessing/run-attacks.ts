@@ -1,9 +1,9 @@
 import type { GuessCounter } from '../../../src/domain/records/rows.ts';
 import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 import type { GuessCountersOfEach } from '../../../src/store/store.ts';
-import { Ledger } from './ledger.ts';
+import { GuessChecker } from './checker.ts';
 import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';
-import { type Plant, Town, type Verdict } from './town.ts';
+import { Topology, type TopologyDefect, type Verdict } from './topology.ts';
 
 const hour = 3_600_000;
 /** Of refused guesses, so many are looked at twice: whether a right code would have fared otherwise. */
@@ -30,7 +30,7 @@ interface Address {
 }
 
 /** What came of one schedule, or of many. */
-export interface Tally {
+export interface AttackTotals {
   schedules: number;
   guesses: number;
   refused: number;
@@ -64,7 +64,7 @@ function isSame(one: GuessCounter | undefined, other: GuessCounter | undefined):
 
 const unset: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
-const nothing = (): Tally => ({
+const nothing = (): AttackTotals => ({
   ...{
     schedules: 0,
     guesses: 0,
@@ -81,22 +81,22 @@ const nothing = (): Tally => ({
 
 /** One attack. */
 class Attack {
-  readonly #town: Town;
-  readonly #ledger = new Ledger();
+  readonly #topology: Topology;
+  readonly #ledger = new GuessChecker();
   readonly #tally = nothing();
   readonly #worked: { source: string; tenant: Tenant; atMs: number }[] = [];
   readonly #isBesieged: boolean;
   #addresses = 0;
   #written = 0;
 
-  constructor({ skewsMs, steps }: Schedule, plant: Plant | undefined) {
-    this.#town = new Town(skewsMs, plant);
+  constructor({ skewsMs, steps }: Schedule, defect: TopologyDefect | undefined) {
+    this.#topology = new Topology(skewsMs, defect);
     const isInside = (place: Place) =>
       place === 'foothold' || (typeof place === 'number' && place >= 50);
     this.#isBesieged = steps.some((step) => step.do === 'guess' && isInside(step.from));
   }
 
-  async run(steps: readonly Step[]): Promise<Tally> {
+  async run(steps: readonly Step[]): Promise<AttackTotals> {
     for (const step of steps) await this.#do(step);
     return {
       ...this.#tally,
@@ -108,8 +108,8 @@ class Attack {
   }
 
   async #do(step: Step): Promise<void> {
-    if (step.do === 'wait') this.#town.nowMs += step.ms;
-    else if (step.do === 'restart') this.#town.restart(step.by);
+    if (step.do === 'wait') this.#topology.nowMs += step.ms;
+    else if (step.do === 'restart') this.#topology.restart(step.by);
     else if (step.do === 'work') await this.#work(step);
     else if (step.do === 'pair') await this.#pair(step.at, step.by);
     else if (step.do === 'hit')
@@ -122,14 +122,14 @@ class Attack {
   async #guesses({ count, from, by, everyMs }: Extract<Step, { do: 'guess' }>): Promise<void> {
     for (let n = 0; n < count; n++) {
       await this.#guess(this.#addressOf(from), by + (n % 2));
-      this.#town.nowMs += Math.floor(everyMs);
+      this.#topology.nowMs += Math.floor(everyMs);
     }
   }
 
   async #work({ of, from, by }: Extract<Step, { do: 'work' }>): Promise<void> {
     const { address, source } = this.#addressOf(from);
-    this.#town.instance(by).trust.remember(address, of);
-    this.#worked.push({ source, tenant: of, atMs: this.#town.nowMs });
+    this.#topology.instance(by).trust.remember(address, of);
+    this.#worked.push({ source, tenant: of, atMs: this.#topology.nowMs });
     // The others are told a little later.
     await new Promise(setImmediate);
   }
@@ -137,7 +137,7 @@ class Attack {
   /** The tenants whose credentials worked there not long ago. */
   #vouching(source: string, withinMs: number): Tenant[] {
     return this.#worked
-      .filter((one) => one.source === source && one.atMs > this.#town.nowMs - withinMs)
+      .filter((one) => one.source === source && one.atMs > this.#topology.nowMs - withinMs)
       .map(({ tenant }) => tenant);
   }
 
@@ -147,21 +147,21 @@ class Attack {
     const right: Twin[] = isLookedAt
       ? [await this.#twin(address, by, 'victim'), await this.#twin(address, by, 'own')]
       : [];
-    const verdict = await this.#town.judge(by, address, undefined);
+    const verdict = await this.#topology.judge(by, address, undefined);
     for (const twin of right) this.#compare(source, twin, verdict);
     const isTold = verdict === 'passes';
     this.#tally.guesses++;
     if (!isTold) this.#tally.refused++;
     const triesAt = right.filter((twin) => twin.verdict === 'passes').map(({ tenant }) => tenant);
-    this.#ledger.note({ atMs: this.#town.nowMs, source, isTold, triesAt });
+    this.#ledger.note({ atMs: this.#topology.nowMs, source, isTold, triesAt });
     this.#readAudit();
     return verdict;
   }
 
   /** How a right code would fare in place of a wrong one. */
   async #twin(address: string, by: number, tenant: Tenant): Promise<Twin> {
-    const verdict = await this.#town.wouldJudge(by, address, tenant);
-    return { tenant, verdict, kept: this.#town.kept };
+    const verdict = await this.#topology.wouldJudge(by, address, tenant);
+    return { tenant, verdict, kept: this.#topology.kept };
   }
 
   /** Where a right code does not pass, it must not be told from a wrong one, now or later. */
@@ -171,19 +171,19 @@ class Attack {
         this.#ledger.find('a right code passes where wrong ones are refused');
     } else if (verdict !== wrong)
       this.#ledger.find('a right code is refused in other words than a wrong one');
-    else if (!kept.every((row, place) => isSame(row, this.#town.kept[place])))
+    else if (!kept.every((row, place) => isSame(row, this.#topology.kept[place])))
       this.#ledger.find('a refused right code leaves other traces than a wrong one');
   }
 
   async #hit(of: Tenant, { address }: Address, by: number): Promise<void> {
-    if ((await this.#town.judge(by, address, of)) !== 'passes') this.#tally.refused++;
+    if ((await this.#topology.judge(by, address, of)) !== 'passes') this.#tally.refused++;
     this.#readAudit();
   }
 
   async #pair(at: 0 | 1 | 2, by: number): Promise<void> {
     const { address, source } = fixed[`venue ${at}`] as Address;
     if (!this.#vouching(source, 23 * hour).includes('victim')) return;
-    const passes = (await this.#town.judge(by, address, 'victim')) === 'passes';
+    const passes = (await this.#topology.judge(by, address, 'victim')) === 'passes';
     this.#tally[this.#isBesieged ? 'besieged' : 'honest']++;
     if (passes) this.#tally[this.#isBesieged ? 'besiegedPaired' : 'paired']++;
   }
@@ -196,7 +196,7 @@ class Attack {
       if (verdict === 'passes' && waits.length > 0) break;
       if (verdict === 'passes') continue;
       waits.push(verdict);
-      this.#town.nowMs += verdict * 1000;
+      this.#topology.nowMs += verdict * 1000;
     }
     if (waits.some((wait, n) => wait !== Math.min(60 * 2 ** n, 900)))
       this.#ledger.find('the wait does not double each time that it was sat out');
@@ -218,15 +218,15 @@ class Attack {
   }
 
   #readAudit(): void {
-    for (const { subject } of this.#town.audit.slice(this.#written))
+    for (const { subject } of this.#topology.audit.slice(this.#written))
       this.#ledger.lockedOut(subject);
-    this.#written = this.#town.audit.length;
+    this.#written = this.#topology.audit.length;
   }
 }
 
 /** Runs one schedule against instances that remember nothing yet. */
-export function runSchedule(schedule: Schedule, plant?: Plant): Promise<Tally> {
-  return new Attack(schedule, plant).run(schedule.steps);
+export function runSchedule(schedule: Schedule, defect?: TopologyDefect): Promise<AttackTotals> {
+  return new Attack(schedule, defect).run(schedule.steps);
 }
 
 /** Of TVs at trusted sources at least so many pair under attack. */
@@ -237,11 +237,16 @@ interface Size {
   seed: string;
   /** After so many findings there is no need for more. */
   enough?: number;
-  plant?: Plant;
+  defect?: TopologyDefect;
 }
 
 /** Runs so many schedules; those of a seed are always the same. Each finding is told once, with the schedule that shows it. */
-export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size): Promise<Tally> {
+export async function runAttacks({
+  schedules,
+  seed,
+  defect,
+  enough = 10,
+}: Size): Promise<AttackTotals> {
   const sum = nothing();
   const { stackTraceLimit } = Error;
   // Of what is refused nobody reads where it comes from.
@@ -250,7 +255,7 @@ export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size):
     for (let n = 0; n < schedules && sum.findings.length < enough; n++) {
       add(
         sum,
-        await runSchedule(composeSchedule(new SeededRandom(`${seed}/${n}`), n), plant),
+        await runSchedule(composeSchedule(new SeededRandom(`${seed}/${n}`), n), defect),
         `${seed}/${n}`,
       );
     }
@@ -266,7 +271,7 @@ export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size):
   return sum;
 }
 
-function add(sum: Tally, { findings, peak, ...one }: Tally, where: string): void {
+function add(sum: AttackTotals, { findings, peak, ...one }: AttackTotals, where: string): void {
   for (const name of Object.keys(one) as (keyof typeof one)[]) sum[name] += one[name];
   sum.peak = Math.max(sum.peak, peak);
   for (const finding of findings) {

@@ -35,7 +35,7 @@ const caller: TenantCaller = {
 };
 
 /** Puts a bug around what an instance has of the store. */
-export type PlantStore = (store: Store, own: Clock) => Store;
+export type StoreDefect = (store: Store, own: Clock) => Store;
 
 interface Made {
   code: string;
@@ -44,37 +44,37 @@ interface Made {
   state: 'pending' | 'used' | 'cancelled';
 }
 
-/** What came of the stories. */
-export interface RegistrationTally {
-  stories: number;
+/** What came of the scenarios. */
+export interface RegistrationTotals {
+  scenarios: number;
   registrations: number;
   bound: number;
   findings: string[];
 }
 
 /** Codes that are made, guessed, used and left to expire, by registrations at instances of which the clocks go wrong. */
-class Story {
+class Scenario {
   readonly #chance: SeededRandom;
   readonly #clock: ManualClock;
   readonly #store: Store;
-  readonly #instances: ReturnType<Story['start']>[];
+  readonly #instances: ReturnType<Scenario['start']>[];
   readonly #made: Made[] = [];
   readonly findings = new Set<string>();
   registrations = 0;
   bound = 0;
   #wrong = 0;
 
-  constructor(chance: SeededRandom, clock: ManualClock, store: Store, plant: PlantStore) {
+  constructor(chance: SeededRandom, clock: ManualClock, store: Store, defect: StoreDefect) {
     [this.#chance, this.#clock, this.#store] = [chance, clock, store];
     this.#instances = [0, this.#whole(-20, 20), this.#whole(-20, 20)].map((skew) =>
-      this.start(skew * minute, plant),
+      this.start(skew * minute, defect),
     );
   }
 
-  start(skewMs: number, plant: PlantStore) {
+  start(skewMs: number, defect: StoreDefect) {
     const own: Clock = { now: () => this.#clock.now() + skewMs, after: () => () => {} };
     const random = (length: number) => this.#chance.bytes(length);
-    const store = plant(this.#store, own);
+    const store = defect(this.#store, own);
     const deps: SystemDependencies = {
       store,
       clock: own,
@@ -175,7 +175,7 @@ class Story {
   }
 
   #instance() {
-    return this.#instances[this.#whole(0, 2)] as ReturnType<Story['start']>;
+    return this.#instances[this.#whole(0, 2)] as ReturnType<Scenario['start']>;
   }
 
   #whole(least: number, most: number): number {
@@ -186,28 +186,28 @@ class Story {
 const told = ({ state }: Made, isOver: boolean) =>
   state === 'used' ? 'was used' : isOver ? 'has expired' : 'is good';
 
-/** Runs so many stories, each on a store of its own in memory; those of a seed are always the same. */
+/** Runs so many scenarios, each on a store of its own in memory; those of a seed are always the same. */
 export async function runRegistrations({
-  stories,
+  scenarios,
   seed,
-  plant = (store) => store,
+  defect = (store) => store,
 }: {
-  stories: number;
+  scenarios: number;
   seed: string;
-  plant?: PlantStore;
-}): Promise<RegistrationTally> {
-  const tally: RegistrationTally = { stories, registrations: 0, bound: 0, findings: [] };
-  for (let n = 0; n < stories; n++) {
+  defect?: StoreDefect;
+}): Promise<RegistrationTotals> {
+  const tally: RegistrationTotals = { scenarios, registrations: 0, bound: 0, findings: [] };
+  for (let n = 0; n < scenarios; n++) {
     const clock = new ManualClock();
     const store = await openStore('memory:', { clock });
-    const story = new Story(new SeededRandom(`${seed}/${n}`), clock, store, plant);
-    await story.run(60);
+    const scenario = new Scenario(new SeededRandom(`${seed}/${n}`), clock, store, defect);
+    await scenario.run(60);
     await store.close();
-    tally.registrations += story.registrations;
-    tally.bound += story.bound;
-    for (const finding of story.findings) {
+    tally.registrations += scenario.registrations;
+    tally.bound += scenario.bound;
+    for (const finding of scenario.findings) {
       if (!tally.findings.some((known) => known.startsWith(finding)))
-        tally.findings.push(`${finding} (story ${seed}/${n})`);
+        tally.findings.push(`${finding} (scenario ${seed}/${n})`);
     }
   }
   return tally;

@@ -24,7 +24,7 @@ async function post(client: SpareClient, bytes: Buffer, patienceMs: number) {
 }
 
 /** Sends batches of one event at a steady rate, then waits for the last answers. Goodput is what was answered in time while they were sent. */
-export async function offer(
+export async function offerLoad(
   url: string,
   aim: Aim,
   { perSecond, warmUpSeconds, seconds, patienceMs }: Offer,

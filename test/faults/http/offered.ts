@@ -12,7 +12,7 @@ export interface Offered {
 }
 
 /** What is wrong with a service to which several times as much was offered as gets through. */
-export function judgeOverload(rounds: readonly Offered[], capacity: number): string[] {
+export function checkOverload(rounds: readonly Offered[], capacity: number): string[] {
   const peak = Math.max(...rounds.map(({ goodput }) => goodput));
   return rounds.flatMap(({ perSecond, goodput, counts, waits }) => {
     const times = `${(perSecond / capacity).toFixed(0)}×`;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { offer } from './offer.ts';
-import { judgeOverload, type Offered } from './offered.ts';
+import { offerLoad } from './offer.ts';
+import { checkOverload, type Offered } from './offered.ts';
 import { startServed } from './served.ts';
 
 const capacity = 500;
@@ -15,7 +15,7 @@ it('answers as much as ever at five and ten times what its disk takes, and turns
   const served = await startServed({ bytesPerSecond: capacity * recordBytes });
   const rounds: Offered[] = [];
   for (const times of [1, 5, 10, 1]) {
-    const round = await offer(served.url, served.aim, {
+    const round = await offerLoad(served.url, served.aim, {
       perSecond: times * capacity,
       warmUpSeconds: 10,
       seconds,
@@ -31,5 +31,5 @@ it('answers as much as ever at five and ten times what its disk takes, and turns
     );
   }
   await served.stop();
-  expect(judgeOverload(rounds, capacity)).toEqual([]);
+  expect(checkOverload(rounds, capacity)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { Random } from '../../../src/domain/clock.ts';
 import type { SignageError } from '../../../src/domain/error.ts';
 import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-shed.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { judgeOverload, type Offered } from './offered.ts';
+import { checkOverload, type Offered } from './offered.ts';
 
 interface Waiting {
   sentMs: number;
@@ -80,5 +80,5 @@ export async function modelOverload(
     // What is left gets through before the next round.
     for (const { outgoing } of queue.splice(0)) outgoing.headersSent = true;
   }
-  return judgeOverload(rounds, capacity);
+  return checkOverload(rounds, capacity);
 }

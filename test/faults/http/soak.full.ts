@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startServed } from './served.ts';
-import { judgeSoak, soak, soakTvs } from './soak.ts';
+import { checkSoak, soak, soakTvs } from './soak.ts';
 
 const requests = 1_000_000;
 // Code is compiled for half a minute: after 100,000 requests a whole megabyte of it was still to come.
@@ -41,7 +41,7 @@ it('keeps its heap and its descriptors over a million requests', async () => {
       `heap ${mb(before.heapBytes)} -> ${mb(after.heapBytes)} (${(growth * 100).toFixed(1)} %), resident ${mb(before.residentBytes)} -> ${mb(after.residentBytes)}, ` +
       `descriptors ${atFirst.open.length}, ${before.open.length} -> ${after.open.length}; ${JSON.stringify(soaked.counts)}`,
   );
-  expect(judgeSoak(soaked)).toEqual([]);
+  expect(checkSoak(soaked)).toEqual([]);
   expect(growth).toBeLessThan(0.05);
   const [files, others] = parted(after.open);
   expect(others.length, others.join('\n')).toBeLessThanOrEqual(parted(before.open)[1].length);

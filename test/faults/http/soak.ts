@@ -156,7 +156,7 @@ export async function soak(
 }
 
 /** What of these answers should not have been. */
-export function judgeSoak({ counts, requests }: Soaked): string[] {
+export function checkSoak({ counts, requests }: Soaked): string[] {
   const good = [
     'playlist, unchanged 304',
     'playlist 200',

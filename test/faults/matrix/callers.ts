@@ -1,7 +1,7 @@
 import { hashKey } from '../../../src/domain/api-key.ts';
 import { type Role, roles } from '../../../src/domain/records/role.ts';
 import { type Manager, unknownId } from '../../support/management.ts';
-import type { Cast, Place } from './cast.ts';
+import type { Fixture, Place } from './fixture.ts';
 
 /** Who asks, as the rules see it. */
 export type Who =
@@ -36,12 +36,12 @@ async function tokenOf(by: Manager, role: Role, more: object = {}): Promise<stri
     role,
     ...more,
   });
-  if (status !== 201) throw new Error(`No token for the cast: ${status} ${text}`);
+  if (status !== 201) throw new Error(`No token for the fixtureRows: ${status} ${text}`);
   return body.token;
 }
 
 /** What is no credential, or none any more that anybody knows. */
-function noise({ inside, deleted, platform: { token } }: Cast): Caller[] {
+function noise({ inside, deleted, platform: { token } }: Fixture): Caller[] {
   const says = (name: string, Authorization: string): Caller => ({
     name,
     headers: { Authorization },
@@ -71,7 +71,7 @@ function noise({ inside, deleted, platform: { token } }: Cast): Caller[] {
   ];
 }
 
-function tvs({ inside, outside, foreign, dead: ended }: Cast): Caller[] {
+function tvs({ inside, outside, foreign, dead: ended }: Fixture): Caller[] {
   const places = [inside, outside, foreign].map(
     (place): Caller => ({
       name: `the TV ${place.name}`,
@@ -90,7 +90,7 @@ function tvs({ inside, outside, foreign, dead: ended }: Cast): Caller[] {
 }
 
 /** Tokens that work, of each role: of both tenants, and bound to each venue of one. */
-async function managers({ inside, outside, foreign, masters }: Cast): Promise<Caller[]> {
+async function managers({ inside, outside, foreign, masters }: Fixture): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const role of tenantRoles) {
     const add = async (name: string, by: Manager, { tenantId }: Place, venueId?: string) => {
@@ -107,7 +107,7 @@ async function managers({ inside, outside, foreign, masters }: Cast): Promise<Ca
 }
 
 /** Tokens with a tenant in `X-Tenant-Id`, and tokens whose time is over. */
-async function naming({ inside, foreign, masters, platform, expired }: Cast): Promise<Caller[]> {
+async function naming({ inside, foreign, masters, platform, expired }: Fixture): Promise<Caller[]> {
   const named = {
     'the tenant': inside.tenantId,
     'another tenant': foreign.tenantId,
@@ -157,7 +157,13 @@ async function naming({ inside, foreign, masters, platform, expired }: Cast): Pr
 const token = (role: Role, tenantId: string | null) => ({ kind: 'token', role, tenantId }) as const;
 
 /** Everybody who could knock, and what they hold out. */
-export async function makeCallers(cast: Cast): Promise<Caller[]> {
+export async function makeCallers(fixtureRows: Fixture): Promise<Caller[]> {
   const nobody: Caller = { name: 'nobody', headers: {}, who: { kind: 'nobody' } };
-  return [nobody, ...noise(cast), ...tvs(cast), ...(await managers(cast)), ...(await naming(cast))];
+  return [
+    nobody,
+    ...noise(fixtureRows),
+    ...tvs(fixtureRows),
+    ...(await managers(fixtureRows)),
+    ...(await naming(fixtureRows)),
+  ];
 }

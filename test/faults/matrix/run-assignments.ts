@@ -4,7 +4,7 @@ import type { Assembled } from '../../support/assembled.ts';
 import type { Change } from '../../support/ledger-store.ts';
 import { operationCalls } from '../../support/operation-calls.ts';
 import type { Answer, Sent } from '../../support/service.ts';
-import { type Cast, makeCast } from './cast.ts';
+import { type Fixture, makeFixture } from './fixture.ts';
 
 /** What becomes of members that nobody knows (docs/protocol.md §1.7); where a body is not named here they are refused. */
 const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
@@ -19,7 +19,7 @@ const mark = 'poisoned-4c1f';
 const markId = '66666666-bad0-4bad-8bad-666666666666';
 
 /** Members that are the service's own business, or the language's, with values that must turn up nowhere. */
-function poisons({ foreign }: Cast): [member: string, value: unknown][] {
+function poisons({ foreign }: Fixture): [member: string, value: unknown][] {
   const inside = { [mark]: true, tenantId: foreign.tenantId };
   return [
     ['id', markId],
@@ -59,15 +59,15 @@ interface Tried {
   operation: Operation;
   answer: Answer;
   changes: readonly Change[];
-  cast: Cast;
+  fixtureRows: Fixture;
 }
 
-function judge({ member, body, operation, answer, changes, cast }: Tried): string[] {
+function judge({ member, body, operation, answer, changes, fixtureRows }: Tried): string[] {
   const fate = fates[body] ?? 'refused';
   const wrong: string[] = [];
   if (mark in {}) wrong.push('it got into the prototype of all objects');
   const text = told(changes, answer, fate === 'kept');
-  for (const trace of [mark, markId, '990099', cast.foreign.tenantId]) {
+  for (const trace of [mark, markId, '990099', fixtureRows.foreign.tenantId]) {
     // An answer that refuses says which member it does not know.
     if (text.replaceAll(`/${mark}`, '').includes(trace)) wrong.push(`${trace} was put or answered`);
   }
@@ -89,8 +89,8 @@ export async function runAssignments(
   service: Assembled,
   only?: readonly string[],
 ): Promise<{ cells: number; wrong: string[] }> {
-  const cast = await makeCast(service);
-  const { inside, masters, platform } = cast;
+  const fixtureRows = await makeFixture(service);
+  const { inside, masters, platform } = fixtureRows;
   const calls = operationCalls(service, masters.home, inside.tenantId);
   const sender = ({ access }: Operation) =>
     access === 'platform' ? platform.send : access === 'device' ? byTv : masters.home.send;
@@ -100,7 +100,7 @@ export async function runAssignments(
   let cells = 0;
   for (const [id, operation] of Object.entries<Operation>(operations)) {
     if (!operation.body || (only && !only.includes(id))) continue;
-    for (const [member, value] of poisons(cast)) {
+    for (const [member, value] of poisons(fixtureRows)) {
       const named =
         operation.access === 'device' ? inside.screenId : await calls.makeFor(operation);
       const body = poisoned(await calls.bodyOf(operation, {}), member, value);
@@ -117,7 +117,7 @@ export async function runAssignments(
         operation,
         answer,
         changes: service.changes.slice(before),
-        cast,
+        fixtureRows,
       };
       wrong.push(
         ...judge(tried).map(

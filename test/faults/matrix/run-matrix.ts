@@ -4,10 +4,10 @@ import { unknownId } from '../../support/management.ts';
 import { operationCalls } from '../../support/operation-calls.ts';
 import type { Answer } from '../../support/service.ts';
 import { type Caller, makeCallers } from './callers.ts';
-import { type Cast, makeCast, type Place } from './cast.ts';
-import { judgeOpen, judgeRefusal } from './judge.ts';
+import { checkAllowed, checkRefusal } from './checker.ts';
+import { type Fixture, makeFixture, type Place } from './fixture.ts';
+import { acting, expectedAnswer, type Target } from './model.ts';
 import { targetsOf } from './targets.ts';
-import { acting, type Target, verdict } from './verdict.ts';
 
 interface MatrixRun {
   cells: number;
@@ -43,17 +43,20 @@ const requestId = 'matrix';
 class Matrix {
   readonly run: MatrixRun = { cells: 0, opened: 0, callers: 0, wrong: [] };
   readonly #service: Assembled;
-  readonly #cast: Cast;
+  readonly #fixtureRows: Fixture;
   readonly #backups: boolean;
   readonly #calls: Record<'home' | 'foreign', ReturnType<typeof operationCalls>>;
 
-  constructor(service: Assembled, cast: Cast, backups: boolean) {
+  constructor(service: Assembled, fixtureRows: Fixture, backups: boolean) {
     this.#service = service;
     this.#backups = backups;
-    this.#cast = cast;
+    this.#fixtureRows = fixtureRows;
     const calls = (of: 'home' | 'foreign', { tenantId }: Place) =>
-      operationCalls(service, cast.masters[of], tenantId);
-    this.#calls = { home: calls('home', cast.inside), foreign: calls('foreign', cast.foreign) };
+      operationCalls(service, fixtureRows.masters[of], tenantId);
+    this.#calls = {
+      home: calls('home', fixtureRows.inside),
+      foreign: calls('foreign', fixtureRows.foreign),
+    };
   }
 
   #callsAt(place: Place | undefined) {
@@ -77,7 +80,7 @@ class Matrix {
     if (!record || access === 'device' || method === 'GET' || !place) return id;
     if (record === 'tenant')
       return access === 'platform'
-        ? (await this.#cast.platform.tenant(`Made ${crypto.randomUUID()}`)).id
+        ? (await this.#fixtureRows.platform.tenant(`Made ${crypto.randomUUID()}`)).id
         : id;
     const isBound = who.kind === 'token' && who.venueId !== undefined;
     return this.#callsAt(place).make[record](
@@ -92,9 +95,9 @@ class Matrix {
     target: Target,
     members: readonly string[],
   ): Promise<string | undefined> {
-    const { inside, foreign } = this.#cast;
+    const { inside, foreign } = this.#fixtureRows;
     const known = [inside.tenantId, foreign.tenantId];
-    const expected = verdict(operation, caller.who, target, members, known);
+    const expected = expectedAnswer(operation, caller.who, target, members, known);
     const isOpen = expected === 'open';
     const path = operation.path.replace(
       /:(id|code)/,
@@ -114,17 +117,17 @@ class Matrix {
       operation.access !== 'public' && caller.who.kind === 'token' ? caller.who : undefined;
     const tenant = speaker ? acting(operation, speaker, known) : (target.place ?? inside).tenantId;
     const complaints = isOpen
-      ? judgeOpen({
+      ? checkAllowed({
           id,
           operation,
           answer,
           changes,
           who: caller.who,
-          cast: this.#cast,
+          fixtureRows: this.#fixtureRows,
           tenantId: tenant as string | null,
           backups: this.#backups,
         })
-      : judgeRefusal({ answer, changes, expected, requestId, isHead: method === 'HEAD' });
+      : checkRefusal({ answer, changes, expected, requestId, isHead: method === 'HEAD' });
     this.run.cells++;
     if (isOpen) this.run.opened++;
     this.#complain(`${caller.name}: ${method} ${operation.path} ${target.name}`, complaints);
@@ -158,21 +161,21 @@ export async function runMatrix(
   service: Assembled,
   { oneOf = 1, only, backups = true }: MatrixOptions = {},
 ): Promise<MatrixRun> {
-  const cast = await makeCast(service);
-  const callers = await makeCallers(cast);
-  const matrix = new Matrix(service, cast, backups);
+  const fixtureRows = await makeFixture(service);
+  const callers = await makeCallers(fixtureRows);
+  const matrix = new Matrix(service, fixtureRows, backups);
   let turn = 0;
   for (const row of rows(only)) {
     const [, operation] = row;
     const sample = await matrix.bodyFor(operation, {
       name: 'a sample',
-      place: cast.inside,
+      place: fixtureRows.inside,
       id: '',
     });
     const members = Object.keys(sample ?? {});
     for (const caller of callers) {
       const refusals: string[] = [];
-      for (const target of targetsOf(operation, members, cast)) {
+      for (const target of targetsOf(operation, members, fixtureRows)) {
         if (turn++ % oneOf !== 0) continue;
         const refusal = await matrix.cell(row, caller, target, members);
         if (refusal !== undefined) refusals.push(refusal);

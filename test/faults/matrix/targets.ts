@@ -1,7 +1,7 @@
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
 import { unknownId } from '../../support/management.ts';
-import type { Cast, Place } from './cast.ts';
-import { namedInBody, type Target } from './verdict.ts';
+import type { Fixture, Place } from './fixture.ts';
+import { namedInBody, type Target } from './model.ts';
 
 const idOf: Record<RecordKind, (place: Place) => string> = {
   tenant: ({ tenantId }) => tenantId,
@@ -12,7 +12,7 @@ const idOf: Record<RecordKind, (place: Place) => string> = {
   pairing_code: ({ code }) => code,
 };
 
-function ofRecord(kind: RecordKind, { inside, outside, foreign }: Cast): Target[] {
+function ofRecord(kind: RecordKind, { inside, outside, foreign }: Fixture): Target[] {
   const known = (kind === 'tenant' ? [inside, foreign] : [inside, outside, foreign]).map(
     (place) => ({
       ...{ name: place.name, place, id: idOf[kind](place) },
@@ -27,7 +27,7 @@ function ofRecord(kind: RecordKind, { inside, outside, foreign }: Cast): Target[
   ];
 }
 
-function ofDevice({ inside, outside, foreign, dead }: Cast): Target[] {
+function ofDevice({ inside, outside, foreign, dead }: Fixture): Target[] {
   return [
     { name: 'the screen inside', place: inside, id: inside.screenId },
     { name: 'the screen inside, in capitals', place: inside, id: inside.screenId.toUpperCase() },
@@ -45,10 +45,14 @@ function ofDevice({ inside, outside, foreign, dead }: Cast): Target[] {
 }
 
 /** Everything that an operation can be about; `members` are those of a good body. */
-export function targetsOf(operation: Operation, members: readonly string[], cast: Cast): Target[] {
-  const { inside, outside, foreign } = cast;
-  if (operation.access === 'device') return ofDevice(cast);
-  if (operation.record) return ofRecord(operation.record, cast);
+export function targetsOf(
+  operation: Operation,
+  members: readonly string[],
+  fixtureRows: Fixture,
+): Target[] {
+  const { inside, outside, foreign } = fixtureRows;
+  if (operation.access === 'device') return ofDevice(fixtureRows);
+  if (operation.record) return ofRecord(operation.record, fixtureRows);
   const everywhere: Target[] = [inside, outside, foreign].map((place) => ({
     name: place.name,
     place,

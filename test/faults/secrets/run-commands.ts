@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { runCli } from '../../cli/run-cli.ts';
 import { adminToken, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import type { Canaries } from './canaries.ts';
-import type { Place } from './search-secrets.ts';
+import type { Place } from './checker.ts';
+import type { Sentinels } from './sentinels.ts';
 
 interface Command {
   argv: readonly string[];
@@ -13,16 +13,19 @@ interface Command {
 }
 
 /** Commands that hold secrets and show none, those that fail among them. */
-async function commands(service: TestService, canaries: Canaries): Promise<Command[]> {
-  const wrong = canaries.add('a token that is no good', 'mak_CanaryOfATokenThatIsNoGood0123456789');
-  const password = canaries.add('a password in a URL', 'canary-of-the-url-5d2');
+async function commands(service: TestService, sentinels: Sentinels): Promise<Command[]> {
+  const wrong = sentinels.add(
+    'a token that is no good',
+    'mak_CanaryOfATokenThatIsNoGood0123456789',
+  );
+  const password = sentinels.add('a password in a URL', 'canary-of-the-url-5d2');
   const folder = await temporaryFolder();
   const file = join(folder, 'token');
   await writeFile(file, `${wrong}\n`, { mode: 0o600 });
   const database = `postgres://signage:${password}@127.0.0.1:1/signage`;
   const stored = { SIGNAGE_STORE: database };
   const tv = await service.tv();
-  canaries.add('the apiKey of a TV that a command looks at', tv.apiKey);
+  sentinels.add('the apiKey of a TV that a command looks at', tv.apiKey);
   return [
     ...[
       'whoami',
@@ -85,9 +88,9 @@ async function commands(service: TestService, canaries: Canaries): Promise<Comma
 }
 
 /** What the command line says, of itself and of what goes wrong, while it holds secrets. */
-export async function runCommands(service: TestService, canaries: Canaries): Promise<Place[]> {
+export async function runCommands(service: TestService, sentinels: Sentinels): Promise<Place[]> {
   const places: Place[] = [];
-  for (const { argv, env, stdin } of await commands(service, canaries)) {
+  for (const { argv, env, stdin } of await commands(service, sentinels)) {
     const world = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, ...env };
     const { code, stdout, stderr } = await runCli(argv, {
       env: world,

@@ -9,9 +9,9 @@ import { s3Credentials } from '../../support/s3-server.ts';
 import { adminToken } from '../../support/service.ts';
 import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { Canaries } from './canaries.ts';
+import { filesIn, type Place, type Search, searchSecrets } from './checker.ts';
 import { runCommands } from './run-commands.ts';
-import { filesIn, type Place, type Search, searchSecrets } from './search-secrets.ts';
+import { Sentinels } from './sentinels.ts';
 
 afterEach(endProcesses);
 
@@ -77,18 +77,18 @@ async function argumentsOf(pid: number): Promise<string[]> {
 
 it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /proc)', async () => {
   const folder = await temporaryFolder();
-  const canaries = new Canaries();
+  const sentinels = new Sentinels();
   const env = {
-    SIGNAGE_ADMIN_TOKEN: canaries.add('the admin token', adminToken),
-    SIGNAGE_METRICS_TOKEN: canaries.add('the metrics token', 'canary-of-the-metrics-3b7e'),
+    SIGNAGE_ADMIN_TOKEN: sentinels.add('the admin token', adminToken),
+    SIGNAGE_METRICS_TOKEN: sentinels.add('the metrics token', 'canary-of-the-metrics-3b7e'),
     SIGNAGE_ON_DEMAND_URL: 'http://127.0.0.1:1/{screenId}',
-    SIGNAGE_ON_DEMAND_TOKEN: canaries.add(
+    SIGNAGE_ON_DEMAND_TOKEN: sentinels.add(
       'the token of the on-demand source',
       'canary-of-the-source-91aa',
     ),
     SIGNAGE_OBJECT_STORE: 's3://bucket/copies?endpoint=http://127.0.0.1:1',
     AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: canaries.add(
+    AWS_SECRET_ACCESS_KEY: sentinels.add(
       'the secret of the object store',
       s3Credentials.secretAccessKey,
     ),
@@ -117,13 +117,13 @@ it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /p
     { where: 'its arguments', contents: told.join('\n') },
   ];
   const found = places.flatMap((place) =>
-    canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`),
+    sentinels.in(place.contents).map((name) => `${name} stands in ${place.where}`),
   );
   const bytes = places.reduce((sum, place) => sum + place.contents.length, 0);
   tell('a process that is aborted', {
     places: places.length,
     bytes,
-    secrets: canaries.secrets.length,
+    secrets: sentinels.secrets.length,
     found,
   });
 });

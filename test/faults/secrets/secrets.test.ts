@@ -1,8 +1,8 @@
 // That no secret stands where it does not belong; with a database and a process of its own in secrets.full.ts.
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { filesIn, searchSecrets } from './checker.ts';
 import { runCommands } from './run-commands.ts';
-import { filesIn, searchSecrets } from './search-secrets.ts';
 import { sentElsewhere } from './sent-elsewhere.ts';
 
 it('stand in no file, copy, backup, log, metric, answer, audit entry or word of a command', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { freshDatabase } from '../../support/postgres.ts';
 import { endProcesses } from '../../support/signage-process.ts';
-import { packProgram } from '../packed-program.ts';
+import { packProgram } from '../kills/packed-program.ts';
 import { startOnDatabase, startOnFolder } from './first-starts.ts';
 
 const [folders, databases] = [1000, 200];

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { playTime } from './time-story.ts';
+import { runTimeScenario } from './scenario.ts';
 
 it('400 lives with a clock that jumps', async () => {
   for (let life = 0; life < 400; life++)
     expect(
-      await playTime(`full ${life}`, 40, { store: await temporaryFolder() }),
+      await runTimeScenario(`full ${life}`, 40, { store: await temporaryFolder() }),
       `life ${life}`,
     ).toEqual([]);
   console.log('400 lives of 40 steps, clocks that jump by seconds to years: every promise kept');

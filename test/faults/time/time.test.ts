@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { playTime } from './time-story.ts';
+import { runTimeScenario } from './scenario.ts';
 
 describe('a service whose clock jumps', () => {
   it.each(Array.from({ length: 8 }, (_, n) => `life ${n}`))(
     'keeps its promises: %s',
     async (seed) => {
-      expect(await playTime(seed, 25, { store: await temporaryFolder() })).toEqual([]);
+      expect(await runTimeScenario(seed, 25, { store: await temporaryFolder() })).toEqual([]);
     },
   );
 

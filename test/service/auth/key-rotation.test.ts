@@ -114,12 +114,12 @@ describe('the first use of a new key', () => {
     const { store, one, old, fresh, call, rotate, keys } = await waiting();
     const [, stale] = await keys();
     await rotate(one, old, 'another-secret-1');
-    const keyBearer: Store['read']['findByKeyHash'] = async (hash) => ({
+    const findByKeyHash: Store['read']['findByKeyHash'] = async (hash) => ({
       ...(await store.read.findByKeyHash(hash))!,
       key: stale!,
     });
     const behind = await mounted({
-      store: overriding(store, { read: overriding(store.read, { findByKeyHash: keyBearer }) }),
+      store: overriding(store, { read: overriding(store.read, { findByKeyHash: findByKeyHash }) }),
     });
     expectProblem(await call(behind, fresh), 401, 'device_key_revoked');
     expectProblem(await rotate(behind, fresh, 'another-secret-2'), 401, 'device_key_revoked');

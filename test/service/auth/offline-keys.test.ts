@@ -20,12 +20,12 @@ function bearerOf(number: number): KeyHolder {
 function rig() {
   const clock = new ManualClock();
   const planted = {
-    keyBearer: away as (hash: string) => Promise<KeyHolder | undefined>,
+    findByKeyHash: away as (hash: string) => Promise<KeyHolder | undefined>,
     outcome: () => Promise.resolve(),
   };
   const tx = { put: async () => {}, delete: async () => {} } as unknown as Tx;
   const store = {
-    read: { keyBearer: (hash: string) => planted.keyBearer(hash) },
+    read: { findByKeyHash: (hash: string) => planted.findByKeyHash(hash) },
     async write<T>(change: (one: Tx) => Promise<T>): Promise<T> {
       const result = await change(tx);
       await planted.outcome();
@@ -34,9 +34,9 @@ function rig() {
   } as unknown as Store;
   const grace = makeOfflineKeys(store, clock, 10_000);
   const verify = async (number: number) => {
-    planted.keyBearer = async () => bearerOf(number);
+    planted.findByKeyHash = async () => bearerOf(number);
     await grace.findByKeyHash(`hash ${number}`);
-    planted.keyBearer = away;
+    planted.findByKeyHash = away;
   };
   const revoke = (number: number) => {
     const { key } = bearerOf(number);
@@ -78,7 +78,7 @@ describe('the grace of device keys', () => {
   it('throws what is no outage as it is', async () => {
     const { planted, verify, recall } = rig();
     await verify(1);
-    planted.keyBearer = () => Promise.reject(new Error('planted: a mistake'));
+    planted.findByKeyHash = () => Promise.reject(new Error('planted: a mistake'));
     await expect(recall(1)).rejects.toThrow('a mistake');
   });
 
@@ -94,9 +94,9 @@ describe('the grace of device keys', () => {
   ])('forgets a key that is %s', async (_, change) => {
     const { planted, verify, recall } = rig();
     await verify(1);
-    planted.keyBearer = async () => change(bearerOf(1));
+    planted.findByKeyHash = async () => change(bearerOf(1));
     expect(await recall(1)).toEqual(change(bearerOf(1)));
-    planted.keyBearer = away;
+    planted.findByKeyHash = away;
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
@@ -120,12 +120,12 @@ describe('the grace of device keys', () => {
   it('does not remember an answer from before a revocation that came in between', async () => {
     const { planted, grace, revoke, recall } = rig();
     let answer = (_: KeyHolder) => {};
-    planted.keyBearer = () => new Promise((resolve) => (answer = resolve));
+    planted.findByKeyHash = () => new Promise((resolve) => (answer = resolve));
     const asked = grace.findByKeyHash('hash 1');
     await revoke(1);
     answer(bearerOf(1));
     expect(await asked).toEqual(bearerOf(1));
-    planted.keyBearer = away;
+    planted.findByKeyHash = away;
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
@@ -137,9 +137,9 @@ describe('the grace of device keys', () => {
       device: { ...device!, id },
       screen: { ...screen!, deviceId: id },
     });
-    planted.keyBearer = async (hash) => numbered(hash);
+    planted.findByKeyHash = async (hash) => numbered(hash);
     for (let number = 0; number < 100_001; number++) await grace.findByKeyHash(`hash ${number}`);
-    planted.keyBearer = away;
+    planted.findByKeyHash = away;
     await expect(recall(0)).rejects.toMatchObject(unavailable);
     expect(await recall(1)).toEqual(numbered('hash 1'));
   });

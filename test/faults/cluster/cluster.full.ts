@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { startPostgres } from '../../support/postgres-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { violations } from './fleet.ts';
+import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
+
+const rounds = 5;
+const wellAgainMs = 5000;
+
+it('two instances lose nothing that was acknowledged, and are well again within 5 s, whatever fails', async () => {
+  const server = await startPostgres({ settings: ['fsync=on', 'full_page_writes=on'] });
+  const database = server.url('postgres');
+  const cluster = await Cluster.start(await temporaryFolder(), database);
+  const { load, fleet } = await cluster.load(200, 6);
+  const reports: FaultReport[] = [];
+  const note = async (fault: string, happen: () => Promise<void>) => {
+    const report = await injectFaults(load, fault, happen);
+    console.log(JSON.stringify(report));
+    reports.push(report);
+  };
+  const restart = async (place: number) => {
+    await cluster.stop(place);
+    await cluster.start(place);
+  };
+  for (let round = 0; round < rounds; round++) {
+    await note('an instance is killed', () => cluster.kill(round % 2));
+    await note('it is started again', () => cluster.start(round % 2));
+    await note('all backends are terminated', () => terminateBackends(database));
+    await note('the connections of one instance are cut', async () => cluster.cut());
+    await note('the database stops at once, and starts again', async () => {
+      await server.stop('QUIT');
+      await server.start();
+    });
+    for (const place of [0, 1]) await note('an instance is restarted', () => restart(place));
+  }
+  const lived = await fleet.stop();
+  await load.stop();
+  const missing = await cluster.missing(load);
+  const { seen, tries } = load;
+  const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  console.log(
+    `${tries.length} tries, ${seen.screens.size} screens, ${seen.revoked.size} revoked, ${events} events; missing: ${missing.length}`,
+  );
+  const { acknowledged, stored, lost, duplicated } = lived.reconciliation.events;
+  console.log(
+    `the fleet: ${lived.tvs.count} TVs, ${lived.requests} requests, ${acknowledged} events acknowledged, ${stored} stored, ${lost} lost, ${duplicated} twice`,
+  );
+  await cluster.close();
+  await server.end();
+  for (const report of reports) {
+    expect(report.undocumented, report.fault).toEqual([]);
+    expect(report.troubledMs, report.fault).toBeLessThan(wellAgainMs);
+    if (report.fault === 'an instance is restarted') expect(report.troubles).toEqual({});
+  }
+  expect(violations(lived)).toEqual([]);
+  expect(load.failed).toEqual([]);
+  expect(missing).toEqual([]);
+});

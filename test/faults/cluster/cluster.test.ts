@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { freshDatabase } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { violations } from './fleet.ts';
+import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
+
+// The long form, with a database that stops at once, is `npm run faults`.
+it('two instances on one database lose nothing that was acknowledged, and fail no call, whatever fails', {
+  timeout: 240_000,
+}, async () => {
+  const database = await freshDatabase();
+  const cluster = await Cluster.start(await temporaryFolder(), database);
+  const { load, fleet } = await cluster.load(6, 1);
+  const reports: FaultReport[] = [];
+  const note = async (fault: string, happen: () => Promise<void>) =>
+    void reports.push(await injectFaults(load, fault, happen));
+  await note('an instance is killed, and all backends are terminated', async () => {
+    await cluster.kill(0);
+    await terminateBackends(database);
+  });
+  await note('the connections of the other one are cut', async () => cluster.cut());
+  await cluster.start(0);
+  const restarts = reports.length;
+  await note('both are restarted, one after the other', async () => {
+    for (const place of [0, 1]) {
+      await cluster.stop(place);
+      await cluster.start(place);
+    }
+  });
+  const lived = await fleet.stop();
+  await load.stop();
+  for (const report of reports) expect(report).toMatchObject({ undocumented: [] });
+  // Of a restart nobody sees more than that he is asked to come again.
+  for (const { troubles } of reports.slice(restarts))
+    expect(Object.keys(troubles).filter((outcome) => outcome !== '503')).toEqual([]);
+  expect(violations(lived)).toEqual([]);
+  expect(lived.reconciliation.events.acknowledged).toBeGreaterThan(20);
+  expect(load.failed).toEqual([]);
+  expect(await cluster.missing(load)).toEqual([]);
+  expect(load.seen.screens.size).toBeGreaterThan(0);
+  await cluster.close();
+});

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { hasCode } from '../../../src/domain/error.ts';
+import { checkTrail } from '../../../src/store/json/check/check-trail.ts';
+import { Findings } from '../../../src/store/json/check/finding.ts';
+import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
+import { readManifest } from '../../../src/store/json/manifest.ts';
+import { openJsonStore } from '../../../src/store/json/open.ts';
+import { readSecret } from '../../../src/store/json/secret.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { compare, type StoredContents } from './compare.ts';
+import { contentsOf, countedAfter } from './contents.ts';
+import { newRun, type Run, timeAt } from './model.ts';
+import { diskOf, type Files } from './recorded-disk.ts';
+import { batchNumber, isKeyed, makeChange } from './sample-changes.ts';
+
+/** What a bug is seeded around: the disk under the store, or the store itself. */
+export interface Defect {
+  disk?: (disk: FileSystem) => FileSystem;
+  store?: (store: Store) => Store;
+}
+
+export const directory = '/data';
+
+/** A number that no run comes to. */
+const aFurther = 900_001;
+
+/** The store as the service opens it, without the folder's lock. */
+export async function openOn(
+  disk: FileSystem,
+  clock: ManualClock,
+  { disk: around, store: over }: Defect = {},
+): Promise<Store> {
+  const context = {
+    disk: around?.(disk) ?? disk,
+    directory,
+    clock,
+    lowWaterBytes: 1000,
+    warn: () => {},
+  };
+  const store = await openJsonStore(context, randomBytes, async () => {});
+  return over?.(store) ?? store;
+}
+
+/** The keys of what is there must be known: a repeat is told to be one, and nothing is stored. */
+async function checkRepeats(store: Store, { batches }: StoredContents): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const number of batches.filter(isKeyed)) {
+    const answer = await store.appendBatch(batchNumber(number));
+    if (answer !== 'repeated') wrong.push(`batch ${number}, sent again, is ${answer}`);
+  }
+  const { counted } = (await contentsOf(store)).contents;
+  if (counted !== countedAfter(batches))
+    wrong.push(`after batches were sent again the report counts ${counted}`);
+  return wrong;
+}
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+/** What a store that was opened shows, and whether that may be after so many steps of a run. */
+async function look(
+  store: Store,
+  run: Run,
+  step: number,
+): Promise<{ wrong: string[]; held: StoredContents }> {
+  const { contents, wrong } = await contentsOf(store);
+  const compared = compare(contents, run, step);
+  const secret = hexOf(store.secret);
+  const isOther = run.secret !== undefined && run.secret.step <= step && run.secret.hex !== secret;
+  return {
+    wrong: [...wrong, ...compared.wrong, ...(isOther ? ['the secret is another'] : [])],
+    held: compared.held,
+  };
+}
+
+/** What is wrong with the chain of the audit trail on a disk. */
+async function trailDamage(disk: FileSystem): Promise<string[]> {
+  const context = { disk, directory, clock: new ManualClock(), lowWaterBytes: 0, warn: () => {} };
+  const { data: manifest } = await readManifest(disk, directory);
+  if (manifest.epoch === 0) return [];
+  const findings = new Findings();
+  await checkTrail(context, manifest, await readSecret(context, manifest.secret), findings);
+  return findings.all
+    .filter(({ level }) => level === 'damage')
+    .map(({ what }) => `the audit trail: ${what}`);
+}
+
+/** A run of which this is all that was acknowledged. */
+function runOf(
+  { changes, batches }: StoredContents,
+  of: Run,
+  step: number,
+  secret: Uint8Array,
+): Run {
+  const run = {
+    ...newRun(),
+    secret: { step: 0, hex: hexOf(secret) },
+    dropped: of.dropped.filter((one) => one.step <= step),
+  };
+  for (const one of ['changes', 'batches'] as const) {
+    for (const number of { changes, batches }[one])
+      run[one].begin(
+        number,
+        0,
+        number === aFurther ? timeAt(of, step) : of[one].timeOf(number),
+      ).acknowledged = 0;
+  }
+  run.dropped = run.dropped.map(({ beforeMs }) => ({ step: 0, beforeMs }));
+  return run;
+}
+
+/**
+ * Opens the store on what a crash has left, and says what is wrong: it must start, and show what it may show after so many steps of the run. If `twice`, it must also
+ * take a further change and a further batch; after another power cut show all that again; and know the batches that are sent again.
+ */
+export async function checkState(
+  files: Files,
+  run: Run,
+  step: number,
+  { twice, ...defect }: Defect & { twice: boolean },
+): Promise<string[]> {
+  const nowMs = timeAt(run, step);
+  const disk = diskOf(files);
+  try {
+    const left = await trailDamage(defect.disk?.(disk) ?? disk);
+    const store = await openOn(disk, new ManualClock(nowMs), defect);
+    const { wrong, held } = await look(store, run, step);
+    wrong.push(...left, ...(await trailDamage(defect.disk?.(disk) ?? disk)));
+    if (wrong.length > 0 || !twice) return wrong;
+    await makeChange(store, aFurther, nowMs);
+    await store.appendBatch(batchNumber(aFurther));
+    const later = runOf(
+      { changes: [...held.changes, aFurther], batches: [...held.batches, aFurther] },
+      run,
+      step,
+      store.secret,
+    );
+    const again = await openOn(disk.afterPowerCut(), new ManualClock(nowMs), defect);
+    const second = await look(again, later, 0);
+    if (second.wrong.length === 0) second.wrong.push(...(await checkRepeats(again, second.held)));
+    return second.wrong.map((what) => `once more: ${what}`);
+  } catch (error) {
+    return [
+      hasCode(error, 'store_damaged')
+        ? `it does not start: ${error.message}`
+        : `it fails: ${(error as Error).stack}`,
+    ];
+  }
+}

@@ -1,0 +1,84 @@
+import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
+import type { DescribedAnswers } from '../../support/described-answers.ts';
+import type { Answer } from '../../support/service.ts';
+import type { Composed } from './compose-request.ts';
+
+/** Nothing of how the service is made may be told: no stack, no file, no statement. */
+const entrails =
+  /\\n\s+at |\.[cm]?[jt]s:\d+|node_modules|\bnode:internal|\b(Type|Range|Reference|Syntax)Error\b|SELECT .* FROM/;
+
+function ofProblem({ status, headers, body, text }: Answer): string[] {
+  const wrong: string[] = [];
+  if (headers.get('content-type') !== 'application/problem+json')
+    return [`an error as ${headers.get('content-type')}`];
+  const kind = errorKinds[body?.code as ErrorCode];
+  if (kind?.status !== status) wrong.push(`the code ${body?.code} with ${status}`);
+  if (body?.status !== status || body?.title !== kind?.title || body?.type !== 'about:blank')
+    wrong.push('a problem that does not fit its code');
+  if (typeof body?.detail !== 'string' || body.detail === '')
+    wrong.push('a problem without detail');
+  if (body?.requestId !== headers.get('x-request-id'))
+    wrong.push('a requestId that is not the X-Request-Id');
+  if ((body?.code === 'invalid_request') !== Array.isArray(body?.errors))
+    wrong.push('errors that do not go with the code');
+  if (body?.code === 'invalid_request' && body.errors.length === 0)
+    wrong.push('a refusal that names nothing');
+  if (status === 401 && headers.get('www-authenticate') !== 'Bearer')
+    wrong.push('a 401 without WWW-Authenticate');
+  if ((status === 405) !== headers.has('allow'))
+    wrong.push('Allow where it does not belong, or the other way round');
+  if (entrails.test(text)) wrong.push('it shows how the service is made');
+  return wrong;
+}
+
+/** Such a member is dropped, whoever sends it (docs/protocol.md §1.1). */
+const withoutPrototype = (name: string, value: unknown) =>
+  name === '__proto__' ? undefined : value;
+
+/** The body as it was taken; `undefined` where there was none. */
+function taken({ body }: Composed): { sent: unknown } | undefined {
+  if (body === undefined || body.length === 0) return { sent: undefined };
+  try {
+    return { sent: JSON.parse(body.toString(), withoutPrototype) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was taken must have been allowed, and counted right. */
+function ofSuccess(request: Composed, answer: Answer, documented: DescribedAnswers): string[] {
+  const { method, described } = request;
+  if (!described || method === 'HEAD' || answer.status < 200 || answer.status >= 300) return [];
+  if (!documented.takesBody({ method, path: described.path })) return [];
+  const found = taken(request);
+  if (!found) return ['taken, though it is no JSON'];
+  const wrong = documented
+    .forbids({ method, path: described.path }, found.sent)
+    .map((why) => `taken, though it is forbidden: ${why}`);
+  const count = (found.sent as unknown[] | undefined)?.length;
+  return described.operation === 'postEvents' && answer.body?.received !== count
+    ? [...wrong, `received ${answer.body?.received} of ${count}`]
+    : wrong;
+}
+
+/** A path may be written so that it is another one, or none at all: then the document has nothing to say of it. */
+const outside = ['not_found', 'method_not_allowed', 'malformed_request', 'headers_too_large'];
+
+/** What is wrong with an answer, by the rules that hold for all and by the document; empty when nothing is. */
+export function checkAnswer(
+  request: Composed,
+  answer: Answer,
+  documented: DescribedAnswers,
+): string[] {
+  const { method, described } = request;
+  const { status, headers, text } = answer;
+  const wrong: string[] = [];
+  if (status >= 500) wrong.push('the service failed');
+  if (!headers.has('x-request-id')) wrong.push('no X-Request-Id');
+  if (headers.get('x-content-type-options') !== 'nosniff') wrong.push('no X-Content-Type-Options');
+  if (method === 'HEAD') return text === '' ? wrong : [...wrong, 'HEAD has a body'];
+  if (status >= 400) wrong.push(...ofProblem(answer));
+  if (described && !outside.includes(answer.body?.code))
+    wrong.push(...documented.complaints({ ...described, method, answer }));
+  return [...wrong, ...ofSuccess(request, answer, documented)];
+}

@@ -1,0 +1,146 @@
+import { item, type Manager, manager, unknownId } from '../../support/management.ts';
+import type { Sent, TestService } from '../../support/service.ts';
+import type { FuzzRandom } from './random.ts';
+
+interface Tv {
+  screenId: string;
+  deviceId: string;
+  apiKey: string;
+}
+
+/** What exists for sure, or did a moment ago: requests that name it get further than to a 404. */
+interface Known {
+  tenants: string[];
+  venues: string[];
+  screens: string[];
+  freeScreens: string[];
+  devices: string[];
+  tokenIds: string[];
+  codes: string[];
+  tvs: Tv[];
+  /** Of every role, bound to a venue, and for the platform. */
+  tokens: string[];
+}
+
+const roles = ['viewer', 'installer', 'operator', 'admin'];
+
+/** The tenant, its TVs and its managers that requests are about. It is made anew every so often, for requests delete and revoke. */
+export class Fixture {
+  known: Known = {
+    tenants: [],
+    venues: [],
+    screens: [],
+    freeScreens: [],
+    devices: [],
+    tokenIds: [],
+    codes: [],
+    tvs: [],
+    tokens: [],
+  };
+  readonly #service: Pick<TestService, 'send'>;
+  readonly #platform: Manager;
+  #tenantId = '';
+  #count = 0;
+
+  constructor(service: Pick<TestService, 'send'>, adminToken: string) {
+    this.#service = service;
+    this.#platform = manager(service, adminToken);
+  }
+
+  get platformToken(): string {
+    return this.#platform.token;
+  }
+
+  get tenantId(): string {
+    return this.#tenantId;
+  }
+
+  /** A new venue with screens, TVs, codes and tokens; what was known before stays known, as far as it is not too much. */
+  async renew(): Promise<void> {
+    // biome-ignore lint/suspicious/noExplicitAny: records of every shape.
+    const items = async (path: string): Promise<any[]> =>
+      (await this.#platform.get(path)).body.items;
+    const { id: tenantId } =
+      (await items('/v1/tenants?name=default'))[0] ?? (await items('/v1/tenants'))[0];
+    this.#tenantId = tenantId;
+    const inside = this.#platform.in(tenantId);
+    const name = () => `World ${++this.#count} ${crypto.randomUUID()}`;
+    const { id: venueId } = await inside.venue(name());
+    const screens = await Promise.all(
+      [1, 2, 3, 4].map(
+        async () => (await inside.screen(venueId, name(), { labels: { a: 'b' } })).id,
+      ),
+    );
+    const tvs = await Promise.all(
+      screens.slice(0, 2).map((screenId) => this.#pair(inside, screenId)),
+    );
+    for (const { screenId } of tvs)
+      await inside.put(`/v1/screens/${screenId}/playlist`, { items: [item()] });
+    const codes = await Promise.all(
+      screens.slice(2).map(async (id) => (await inside.code(id)).code),
+    );
+    const tokens = await Promise.all(
+      roles.map((role) => this.#token(inside, { role, name: name() })),
+    );
+    tokens.push(await this.#token(inside, { role: 'admin', name: name(), venueIds: [venueId] }));
+    const last = this.known;
+    this.known = {
+      tenants: [tenantId, ...(await items('/v1/tenants?limit=2')).map(({ id }) => id)],
+      venues: [venueId, ...last.venues.slice(0, 3)],
+      screens: [...screens, ...last.screens.slice(0, 4)],
+      freeScreens: screens.slice(2),
+      devices: [...tvs.map(({ deviceId }) => deviceId), ...last.devices.slice(0, 3)],
+      tokenIds: tokens.map(({ id }) => id),
+      codes: [...codes, ...last.codes.slice(0, 3)],
+      tvs: [...tvs, ...last.tvs.slice(0, 2)],
+      tokens: [...tokens.map(({ token }) => token), ...last.tokens.slice(0, 2)],
+    };
+  }
+
+  async #pair(inside: Manager, screenId: string): Promise<Tv> {
+    const sent: Sent = {
+      body: { pairingCode: (await inside.code(screenId)).code, deviceInfo: {} },
+    };
+    const { status, text, body } = await this.#service.send('POST', '/devices/register', sent);
+    if (status !== 201) throw new Error(`No TV for the world: ${status} ${text}`);
+    return body;
+  }
+
+  async #token(inside: Manager, creation: object): Promise<{ id: string; token: string }> {
+    const { status, text, body } = await inside.post('/v1/tokens', creation);
+    if (status !== 201) throw new Error(`No token for the world: ${status} ${text}`);
+    return body;
+  }
+
+  /** Something that a member or parameter of this name can be about; `undefined` where there is nothing of the kind. */
+  idFor(name: string, fuzzRandom: FuzzRandom): string | undefined {
+    const ids = this.#idsByName(name);
+    return ids === undefined || ids.length === 0 ? undefined : fuzzRandom.one(ids);
+  }
+
+  #idsByName(name: string): readonly string[] | undefined {
+    const { tenants, venues, screens, freeScreens, devices, codes } = this.known;
+    if (name === 'venueId' || name === 'venueIds') return venues;
+    if (name === 'screenId') return freeScreens;
+    if (name === 'deviceId') return devices;
+    if (name === 'pairingCode') return codes;
+    if (name === 'tenantId') return tenants;
+    // The document says no more of it than that it is text.
+    if (name === 'expiresAt') return ['2099-12-31T00:00:00Z'];
+    return name === 'subjectId' ? screens : undefined;
+  }
+
+  /** What can stand for the variable of a path. */
+  idInPath(path: string, fuzzRandom: FuzzRandom): string {
+    const { tenants, venues, screens, devices, tokenIds, codes } = this.known;
+    const kinds: [RegExp, readonly string[]][] = [
+      [/provisioning-codes/, codes],
+      [/^\/v1\/tenants/, tenants],
+      [/^\/v1\/tokens/, tokenIds],
+      [/^\/v1\/venues/, venues],
+      [/^\/v1\/screens/, screens],
+      [/^\/v1\/devices/, devices],
+    ];
+    return fuzzRandom.one(kinds.find(([form]) => form.test(path))?.[1] ?? [unknownId]);
+  }
+}

@@ -1,0 +1,36 @@
+import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+
+/** Choices that follow from their seed alone. */
+export class FuzzRandom {
+  readonly #chance: SeededRandom;
+
+  constructor(seed: string) {
+    this.#chance = new SeededRandom(seed);
+  }
+
+  /** Whether what has this probability happens. */
+  happens(probability: number): boolean {
+    return this.#chance.happens(probability);
+  }
+
+  /** A whole number, both ends included. */
+  whole(least: number, most: number): number {
+    return Math.floor(this.#chance.between(least, most + 1));
+  }
+
+  one<T>(of: readonly T[]): T {
+    if (of.length === 0) throw new Error('There is nothing to choose from.');
+    return of[this.whole(0, of.length - 1)] as T;
+  }
+
+  text(alphabet: string, least: number, most: number): string {
+    return Array.from(
+      { length: this.whole(least, most) },
+      () => alphabet[this.whole(0, alphabet.length - 1)],
+    ).join('');
+  }
+
+  bytes(length: number): Buffer {
+    return Buffer.from(this.#chance.bytes(length));
+  }
+}

@@ -1,0 +1,136 @@
+import type { Clock } from '../../../src/domain/clock.ts';
+import { hasCode, type SignageError } from '../../../src/domain/error.ts';
+import type { AuditEntry } from '../../../src/domain/records/rows.ts';
+import {
+  type GuessRateLimit,
+  makeGuessRateLimit,
+} from '../../../src/service/pairing/rate-limit.ts';
+import {
+  makeTrustedSources,
+  type TrustedSources,
+} from '../../../src/service/pairing/trusted-sources.ts';
+import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
+import type {
+  GuessCounterChange,
+  GuessCountersOfEach,
+  Store,
+  Tx,
+} from '../../../src/store/store.ts';
+
+export type UpdateCounters = Store['updateGuessCounters'];
+
+/** What a bug may be put around; one is made for each instance at each of its starts. */
+export interface TopologyDefect {
+  attempts?: (attempts: UpdateCounters, at: Site) => UpdateCounters;
+  limit?: (limit: GuessRateLimit, at: Site) => GuessRateLimit;
+}
+
+interface Site {
+  /** The instance's own clock, and the store's. */
+  own: Clock;
+  store: Clock;
+  /** Remembers for itself. */
+  separate(): UpdateCounters;
+  /** What the store remembers, past any bug. */
+  shared: UpdateCounters;
+}
+
+export interface Instance {
+  trust: TrustedSources;
+  limit: GuessRateLimit;
+}
+
+/** How a registration is judged: it passes, or is refused for so many seconds. */
+export type Verdict = 'passes' | number;
+
+const lifetime = 15 * 60_000;
+const start = Date.UTC(2026, 10, 20, 12);
+
+/** Instances of the service, as far as guessing goes: the real limit and trust, and what they share. */
+export class Topology {
+  nowMs = start;
+  readonly audit: AuditEntry[] = [];
+  readonly #skewsMs: readonly number[];
+  readonly #defect: TopologyDefect;
+  readonly #store: Clock = { now: () => this.nowMs, after: () => () => {} };
+  readonly #shared: UpdateCounters;
+  readonly #instances: Instance[];
+  #dry = false;
+  /** What the last change of what is remembered was, or would have been. */
+  kept: GuessCountersOfEach = [];
+
+  constructor(skewsMs: readonly number[], defect: TopologyDefect = {}) {
+    this.#skewsMs = skewsMs;
+    this.#defect = defect;
+    this.#shared = this.#remembering();
+    this.#instances = skewsMs.map((_, by) => this.#start(by));
+  }
+
+  instance(by: number): Instance {
+    return this.#instances[by % this.#instances.length] as Instance;
+  }
+
+  /** What the instance alone knew is gone. */
+  restart(by: number): void {
+    const place = by % this.#instances.length;
+    this.#instances[place] = this.#start(place);
+  }
+
+  async judge(by: number, address: string, owner: string | undefined): Promise<Verdict> {
+    try {
+      await this.instance(by).limit.judge({ address, requestId: null }, owner);
+      return 'passes';
+    } catch (error) {
+      if (!hasCode(error, 'too_many_attempts')) throw error;
+      return (error as SignageError).retryAfterSeconds as number;
+    }
+  }
+
+  /** The same, and nothing comes of it. */
+  async wouldJudge(by: number, address: string, owner: string | undefined): Promise<Verdict> {
+    this.#dry = true;
+    try {
+      return await this.judge(by, address, owner);
+    } finally {
+      this.#dry = false;
+    }
+  }
+
+  #remembering(): UpdateCounters {
+    const memory = new MemoryGuessCounters(() => this.nowMs);
+    return async <T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> =>
+      memory.change(sources, (known, nowMs) => {
+        const changed = change(known, nowMs);
+        this.kept = changed.attempts;
+        return this.#dry ? { attempts: known, result: changed.result } : changed;
+      });
+  }
+
+  #start(by: number): Instance {
+    const own: Clock = {
+      now: () => this.nowMs + (this.#skewsMs[by] as number),
+      after: () => () => {},
+    };
+    const site: Site = {
+      own,
+      store: this.#store,
+      separate: () => this.#remembering(),
+      shared: this.#shared,
+    };
+    const attempts = this.#defect.attempts?.(this.#shared, site) ?? this.#shared;
+    const trust = makeTrustedSources({ updateGuessCounters: attempts }, own);
+    const write = (change: (tx: Tx) => Promise<unknown>) =>
+      change({
+        now: this.nowMs,
+        audit: async (entry: AuditEntry) => void (this.#dry || this.audit.push(entry)),
+      } as Tx);
+    const deps = {
+      store: { updateGuessCounters: attempts, write } as Store,
+      clock: own,
+      random: () => new Uint8Array(16),
+      newId: () => 'an id',
+    };
+    const limit = makeGuessRateLimit(deps, trust, { codeTtlMs: lifetime });
+    return { trust, limit: this.#defect.limit?.(limit, site) ?? limit };
+  }
+}

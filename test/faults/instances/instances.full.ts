@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+import { guessEverywhere, raceForCodes, revokeUnderWay } from './races.ts';
+
+const screens = 1000;
+const tries = 1000;
+
+it('keeps its promises when three instances race on one database', async () => {
+  const store = await freshDatabase();
+  const options = { store, clock: systemClock, trustProxy: ['127.0.0.1'] };
+  const services = await Promise.all([1, 2, 3].map(() => startService<Clock>(options)));
+
+  const races = await raceForCodes(services, store, { screens, racers: 30 });
+  console.log(`${races.winners.length} races of 30, looked at ${races.looks} times`);
+  expect(races).toMatchObject({
+    winners: Array.from({ length: screens }, () => 1),
+    doubles: [],
+    wrong: [],
+  });
+
+  const statuses = await revokeUnderWay(services, tries);
+  console.log(`${statuses.length} requests after ${tries} revocations`);
+  expect(statuses).toEqual(Array.from({ length: tries * 6 }, () => 401));
+
+  expect(await guessEverywhere(services, 300)).toEqual({ 404: 10, 429: 290 });
+});

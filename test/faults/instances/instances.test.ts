@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { impression } from '../../support/content.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { guessEverywhere, raceForCodes, revokeUnderWay } from './races.ts';
+
+// The long form is `npm run faults`.
+describe('three instances on one database', () => {
+  let services: TestService<Clock>[];
+  let store: string;
+  beforeAll(async () => {
+    store = await freshDatabase();
+    const options = { store, clock: systemClock, trustProxy: ['127.0.0.1'] };
+    services = await Promise.all([1, 2, 3].map(() => startService<Clock>(options)));
+  });
+
+  it('201 for one of 30 registrations that race for a code, 20 times, and never two devices on a screen', async () => {
+    const report = await raceForCodes(services, store, { screens: 20, racers: 30 });
+    expect(report).toMatchObject({
+      winners: Array.from({ length: 20 }, () => 1),
+      doubles: [],
+      wrong: [],
+    });
+    expect(report.looks).toBeGreaterThan(10);
+  });
+
+  it('201 for one of 30 registrations that race for a screen with three codes', async () => {
+    const report = await raceForCodes(services, store, { screens: 2, racers: 30, codesEach: 3 });
+    expect(report).toMatchObject({ winners: [1, 1], doubles: [], wrong: [] });
+  });
+
+  it('401 at all for whatever begins after one has revoked, 30 times', async () => {
+    const statuses = await revokeUnderWay(services, 30);
+    expect(statuses).toEqual(Array.from({ length: 30 * 6 }, () => 401));
+  });
+
+  it('404 for ten unknown codes from one address, whichever is asked, then 429 from all', async () => {
+    expect(await guessEverywhere(services, 30)).toEqual({ 404: 10, 429: 20 });
+  });
+
+  it('wake held answers, whichever holds them', async () => {
+    const [one, other, third] = services as [
+      TestService<Clock>,
+      TestService<Clock>,
+      TestService<Clock>,
+    ];
+    const { code } = await one.code(
+      (await one.screen({ venueId: (await one.venue({ name: randomUUID() })).id })).id,
+    );
+    const { items } = (await one.manage('GET', '/v1/events?limit=1')).body;
+    const after = items.length === 0 ? '' : `&after=${items[0].id}`;
+    const waiting = [one, other].map((service) =>
+      service.manage('GET', `/v1/devices/provisioning-codes/${code}/status?waitSeconds=30`),
+    );
+    const following = [one, other].map((service) =>
+      service.manage('GET', `/v1/events?order=asc&waitSeconds=30${after}`),
+    );
+    const { body: tv } = await third.register(code);
+    for (const answer of await Promise.all(waiting))
+      expect(answer.body).toMatchObject({ status: 'used', deviceId: tv.deviceId });
+    await third.send('POST', `/devices/${tv.screenId}/events`, {
+      key: tv.apiKey,
+      body: [impression()],
+    });
+    for (const answer of await Promise.all(following))
+      expect(answer.body.items).toMatchObject([{ deviceId: tv.deviceId }]);
+  });
+});

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { inDatabase, type Sql } from '../../support/in-database.ts';
+import type { TestService } from '../../support/service.ts';
+
+type Service = TestService<Clock>;
+const atOnce = 6;
+/** Leaves the database time for the race itself. */
+const lookEveryMs = 5;
+const times = <T>(count: number, work: (place: number) => T) =>
+  Array.from({ length: count }, (_, place) => work(place));
+const pick = (services: readonly Service[], place: number) =>
+  services[place % services.length] as Service;
+
+/** Screens with more than one device that is bound, or whose keys work, at this instant. */
+async function doublyBound(sql: Sql): Promise<string[]> {
+  const rows = await sql(`
+    SELECT screen_id FROM signage.devices WHERE state = 'bound' GROUP BY screen_id HAVING count(*) > 1
+    UNION SELECT screen_id FROM signage.device_keys WHERE (row::jsonb ->> 'state') <> 'revoked' GROUP BY screen_id HAVING count(DISTINCT device_id) > 1`);
+  return rows.map(({ screen_id }) => screen_id);
+}
+
+/** Looks over and over while something runs; answers what was ever found. */
+async function watched<T>(
+  database: string,
+  work: () => Promise<T>,
+): Promise<{ result: T; doubles: string[]; looks: number }> {
+  return inDatabase(database, async (sql) => {
+    const found = new Set<string>();
+    let looks = 0;
+    let over = false;
+    const look = async () => {
+      while (!over) {
+        for (const screen of await doublyBound(sql)) found.add(screen);
+        looks++;
+        await sleep(lookEveryMs);
+      }
+    };
+    const looking = look();
+    const result = await work().finally(() => {
+      over = true;
+    });
+    await looking;
+    return { result, doubles: [...found], looks };
+  });
+}
+
+/** All register at the same moment, spread over the instances; how many got which status. */
+async function race(
+  services: readonly Service[],
+  codes: readonly string[],
+  racers: number,
+  wrong: string[],
+): Promise<number> {
+  const answers = await Promise.all(
+    times(racers, (n) => pick(services, n).register(codes[n % codes.length] as string)),
+  );
+  const winners = answers.filter(({ status }) => status === 201);
+  for (const { status, text } of answers)
+    if (status !== 201 && status !== 409 && status !== 410) wrong.push(text);
+  for (const { body } of winners) {
+    const works = await Promise.all(
+      services.map((service) =>
+        service.send('GET', `/devices/${body.screenId}/config`, { key: body.apiKey }),
+      ),
+    );
+    for (const { status, text } of works)
+      if (status !== 200) wrong.push(`the winner’s key: ${text}`);
+  }
+  return winners.length;
+}
+
+export interface RaceReport {
+  /** Winners of each race. */
+  winners: number[];
+  /** Screens that had two active devices at some instant. */
+  doubles: string[];
+  /** How often the database was looked at for these. */
+  looks: number;
+  wrong: string[];
+}
+
+/** Races for codes, one screen each: `racers` registrations that share `codesEach` codes of the screen, spread over the instances. */
+export async function raceForCodes(
+  services: readonly Service[],
+  database: string,
+  { screens, racers, codesEach = 1 }: { screens: number; racers: number; codesEach?: number },
+): Promise<RaceReport> {
+  const wrong: string[] = [];
+  const turns = pLimit(atOnce);
+  const { id: venueId } = await pick(services, 0).venue({ name: randomUUID() });
+  const run = async (place: number) => {
+    const { id } = await pick(services, place).screen({ venueId, name: randomUUID() });
+    const codes = await Promise.all(times(codesEach, (n) => pick(services, place + n).code(id)));
+    return race(
+      services,
+      codes.map(({ code }) => code),
+      racers,
+      wrong,
+    );
+  };
+  const { result: winners, ...looked } = await watched(database, () =>
+    Promise.all(times(screens, (n) => turns(run, n))),
+  );
+  return { winners, ...looked, wrong };
+}
+
+/** Calls on and on; answers the statuses of what was sent once `isOver` was true, and stops after two of those. */
+async function callOn(
+  call: () => Promise<{ status: number }>,
+  isOver: () => boolean,
+): Promise<number[]> {
+  for (const after: number[] = []; ; ) {
+    const late = isOver();
+    const { status } = await call();
+    if (late && after.push(status) === 2) return after;
+  }
+}
+
+/** Revokes TVs at one instance while the others are asked; answers the statuses of all requests that began after the revocation's answer. */
+export async function revokeUnderWay(
+  services: readonly Service[],
+  tries: number,
+): Promise<number[]> {
+  const turns = pLimit(atOnce);
+  const { id: venueId } = await pick(services, 0).venue({ name: randomUUID() });
+  const run = async (place: number) => {
+    const revoking = pick(services, place);
+    const { id } = await revoking.screen({ venueId, name: randomUUID() });
+    const tv = await revoking.tv(id);
+    let isOver = false;
+    const calls = services.map((service) =>
+      callOn(
+        () => service.send('GET', `/devices/${id}/config`, { key: tv.apiKey }),
+        () => isOver,
+      ),
+    );
+    const revoked = await revoking.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, {
+      reason: 'race',
+    });
+    isOver = true;
+    const statuses = (await Promise.all(calls)).flat();
+    if (revoked.status !== 200)
+      throw new Error(`The revocation was answered ${revoked.status} ${revoked.text}`);
+    return statuses;
+  };
+  return (await Promise.all(times(tries, (n) => turns(run, n)))).flat();
+}
+
+/** Guesses from one address at all instances; how many were judged, and how many refused unjudged. */
+export async function guessEverywhere(
+  services: readonly Service[],
+  guesses: number,
+): Promise<Record<number, number>> {
+  const headers = { 'x-forwarded-for': '203.0.113.77' };
+  const answers = await Promise.all(
+    times(guesses, (n) => pick(services, n).register(`0000${1000 + n}`, { headers })),
+  );
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}

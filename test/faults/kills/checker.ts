@@ -1,0 +1,149 @@
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import { SignageError } from '../../../src/domain/error.ts';
+import type { Acknowledged } from './model.ts';
+
+/** A service to be asked, and its platform token. */
+interface Asked {
+  url: string;
+  token: string;
+}
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof SignageError ? error.code : String(error)),
+  );
+}
+
+/** A batch whose answer was lost goes out again: whether it was stored before or not, it then counts once. */
+export async function sendLostAgain(
+  { url }: Pick<Asked, 'url'>,
+  seen: Acknowledged,
+): Promise<void> {
+  for (const { deviceId, apiKey, key, batch } of seen.lost.splice(0)) {
+    const tally = seen.events.get(deviceId);
+    const tv = new RuntimeClient({ url, apiKey });
+    const received = await tv.postEvents(deviceId, batch, { idempotencyKey: key });
+    if (tally) tally.acknowledged += received;
+  }
+}
+
+/** Of each device so many dead keys are remembered (docs/protocol.md §2.8). */
+const remembered = 4;
+
+/** What a dead key may answer that so many others of its device are known to have followed: one more may have died by a call whose answer was lost. */
+function deadAfter(others: number): string[] {
+  return others + 1 < remembered
+    ? ['device_key_revoked']
+    : ['device_key_revoked', 'device_key_invalid'];
+}
+
+async function checkKeys({ url }: Asked, seen: Acknowledged, missing: string[]): Promise<void> {
+  const anyone = new RuntimeClient({ url });
+  const authenticate = (id: string, apiKey: string) =>
+    codeOf(anyone.withKey(apiKey).fetchConfig(id));
+  for (const [id, key] of seen.keys) {
+    const code = await authenticate(id, key);
+    if (code !== 'ok') missing.push(`the key of device ${id} answers ${code}`);
+  }
+  for (const [id, key] of seen.revoked) {
+    const code = await authenticate(id, key);
+    if (code !== 'device_key_revoked')
+      missing.push(`the revoked key of device ${id} answers ${code}`);
+  }
+  const later = new Map<string, number>();
+  for (const [key, { deviceId }] of [...seen.rotated].reverse()) {
+    const after = later.get(deviceId) ?? 0;
+    later.set(deviceId, after + 1);
+    const code = await authenticate(deviceId, key);
+    if (!deadAfter(after).includes(code))
+      missing.push(`a key of device ${deviceId} that was rotated away answers ${code}`);
+  }
+}
+
+/** What is there is the last value acknowledged, or the one that was asked for after it; from then on it is that. */
+async function checkEdits(
+  management: ManagementClient,
+  seen: Acknowledged,
+  missing: string[],
+): Promise<void> {
+  const read = async (name: string): Promise<string | undefined> => {
+    const [kind, id = ''] = name.split(' ');
+    if (kind === 'config')
+      return String(
+        (await management.call('getScreenConfig', { params: { id } })).syncIntervalMinutes,
+      );
+    return (await management.call('readPlaylist', { params: { id } })).items[0]?.creativeId;
+  };
+  const isMissing = (error: unknown) =>
+    error instanceof SignageError && /_not_found$/.test(error.code);
+  for (const [name, { acknowledged, asked }] of seen.edits) {
+    const found = await read(name).catch((error: unknown) =>
+      isMissing(error) ? undefined : Promise.reject(error),
+    );
+    if (found !== acknowledged && found !== asked)
+      missing.push(`${name} is ${found}, not ${acknowledged} or ${asked}`);
+    seen.edits.set(name, { acknowledged: found, asked });
+  }
+}
+
+/** Of each device at least the events that were acknowledged are there, and no more than were sent. */
+function checkEvents(
+  stored: ReadonlyMap<string, number>,
+  seen: Acknowledged,
+  missing: string[],
+): void {
+  for (const [id, { acknowledged, sent }] of seen.events) {
+    const found = stored.get(id) ?? 0;
+    if (found < acknowledged || found > sent)
+      missing.push(
+        `device ${id}: ${found} events stored, ${acknowledged} acknowledged of ${sent} sent`,
+      );
+  }
+}
+
+/** Each thing that one life has acknowledged and that is not there, asked for by itself: that costs the same however much there is beside it. */
+export async function checkLife(asked: Asked, life: Acknowledged): Promise<string[]> {
+  const missing: string[] = [];
+  const management = new ManagementClient(asked);
+  for (const id of life.screens) {
+    const code = await codeOf(management.call('getScreen', { params: { id } }));
+    if (code !== 'ok') missing.push(`screen ${id} answers ${code}`);
+  }
+  await checkKeys(asked, life, missing);
+  await checkEdits(management, life, missing);
+  const stored = new Map<string, number>();
+  for (const deviceId of life.events.keys()) {
+    let count = 0;
+    for await (const _ of management.all('listEvents', { query: { deviceId, limit: 200 } }))
+      count++;
+    stored.set(deviceId, count);
+  }
+  checkEvents(stored, life, missing);
+  return missing;
+}
+
+/** Each acknowledged thing that is not there; empty when all is well. Reads all that there is. */
+export async function checkAcknowledged(asked: Asked, seen: Acknowledged): Promise<string[]> {
+  const missing: string[] = [];
+  const management = new ManagementClient(asked);
+  const screens = new Set<string>();
+  for await (const screen of management.all('listScreens', { query: { limit: 200 } }))
+    screens.add(screen.id);
+  for (const id of seen.screens) if (!screens.has(id)) missing.push(`screen ${id}`);
+  await checkKeys(asked, seen, missing);
+  await checkEdits(management, seen, missing);
+  const stored = new Map<string, number>();
+  let listed = 0;
+  for await (const { deviceId, event } of management.all('listEvents', { query: { limit: 200 } })) {
+    stored.set(deviceId, (stored.get(deviceId) ?? 0) + 1);
+    if (event.type === 'impression') listed++;
+  }
+  checkEvents(stored, seen, missing);
+  const report = await management.call('reportImpressions', { query: { groupBy: 'day' } });
+  const counted = report.items.reduce((sum, row) => sum + row.impressions, 0);
+  if (counted !== listed)
+    missing.push(`the report counts ${counted} impressions, the list holds ${listed}`);
+  return missing;
+}

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { packProgram } from './packed-program.ts';
+import { killInParallel, killLoop } from './scenario.ts';
+
+/** What is compared grows with each kill: so there are some folders. */
+const [folders, killsEach, atATime] = [25, 40, 3];
+
+it('has everything that was acknowledged after each of 1,000 kills under load', async () => {
+  const began = performance.now();
+  const run = await packProgram();
+  const life = async () =>
+    killLoop(await temporaryFolder(), { kills: killsEach, atMostAnswers: 80, run });
+  const { missing, ...report } = await killInParallel(
+    Array.from({ length: folders }, () => life),
+    atATime,
+  );
+  const seconds = Math.round((performance.now() - began) / 1000);
+  console.log(`kills: ${JSON.stringify({ ...report, missing: missing.length, seconds })}`);
+  expect(missing).toEqual([]);
+  expect(report.kills).toBe(1000);
+});

@@ -1,0 +1,138 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { checkAcknowledged, checkLife, sendLostAgain } from './checker.ts';
+import { type KilledService, startService } from './killed-service.ts';
+import { runLoad, type Workers } from './load.ts';
+import { type Acknowledged, addLife, nothingYet } from './model.ts';
+
+const token = `mak_${'KillLoop'.repeat(4)}`;
+
+/** What a run has seen. */
+export interface KillReport {
+  kills: number;
+  screens: number;
+  bound: number;
+  revoked: number;
+  rotated: number;
+  edits: number;
+  events: number;
+  /** Batches that were under way at a kill, and sent again. */
+  cutOff: number;
+  /** Each acknowledged thing that was not there again, and each start that failed; empty when all is well. */
+  missing: string[];
+}
+
+export interface KillOptions {
+  kills: number;
+  /** Ends the service as a crash would. */
+  crash?: (service: KilledService) => Promise<void>;
+  /** So many calls are answered before a crash, at most. */
+  atMostAnswers?: number;
+  /** What is run; the built program unless given. */
+  run?: string;
+}
+
+/** A service that answers so slowly is killed all the same. */
+const atMostMs = 3000;
+
+/** One after another, crash by crash. */
+const loads: readonly Workers[] = [
+  { installers: 12, editors: 0, posters: 0 },
+  { installers: 2, editors: 10, posters: 0 },
+  { installers: 1, editors: 1, posters: 20 },
+  { installers: 4, editors: 4, posters: 4 },
+  { installers: 1, editors: 0, posters: 0 },
+];
+
+/** After each so many-th kill, by chance, what the life before it has acknowledged is compared at once. */
+const comparedEvery = 4;
+
+/**
+ * Starts the service on a folder, puts load on it, kills it at a random moment and starts it again; so many times, on the same folder. What was acknowledged
+ * is compared with what is there: of some lives at once, and in the end of all.
+ */
+export async function killLoop(
+  data: string,
+  { kills, crash = (service) => service.kill(), atMostAnswers = 200, ...options }: KillOptions,
+): Promise<KillReport> {
+  const seen = nothingYet();
+  let service = await startService(data, token, options);
+  const venue = await new ManagementClient({ url: service.url, token }).call('createVenue', {
+    body: { name: 'Kill test' },
+  });
+  const missing: string[] = [];
+  let cutOff = 0;
+  for (let kill = 0; kill < kills && missing.length === 0; kill++) {
+    const life = nothingYet();
+    const working = runLoad(
+      { url: service.url, token, venueId: venue.id, seen: life },
+      loads[kill % loads.length] as Workers,
+    );
+    await answered(life, randomInt(1, atMostAnswers));
+    await crash(service);
+    await working;
+    try {
+      service = await startService(data, token, options);
+    } catch (error) {
+      missing.push(`after kill ${kill + 1}: ${(error as Error).message}`);
+      return { ...figures(seen, kill + 1), cutOff, missing };
+    }
+    cutOff += life.lost.length;
+    await sendLostAgain(service, life);
+    if (randomInt(comparedEvery) === 0)
+      missing.push(...(await checkLife({ url: service.url, token }, life)));
+    addLife(seen, life);
+  }
+  missing.push(...(await checkAcknowledged({ url: service.url, token }, seen)));
+  const exitCode = await service.stop();
+  if (exitCode !== 0) missing.push(`the last service ended with ${exitCode}`);
+  return { ...figures(seen, kills), cutOff, missing };
+}
+
+function figures(seen: Acknowledged, kills: number): Omit<KillReport, 'cutOff' | 'missing'> {
+  const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  const { screens, keys, revoked, rotated, edits } = seen;
+  return {
+    kills,
+    screens: screens.size,
+    bound: keys.size,
+    revoked: revoked.size,
+    rotated: rotated.size,
+    edits: edits.size,
+    events,
+  };
+}
+
+/** Waits for so many further answers, and then for any moment between two. */
+async function answered(seen: Acknowledged, count: number): Promise<void> {
+  const [enough, tooLate] = [seen.answers + count, performance.now() + atMostMs];
+  while (seen.answers < enough && performance.now() < tooLate) await sleep(2);
+  await sleep(randomInt(0, 20));
+}
+
+/** Several such runs at a time, each on folders of its own. */
+export async function killInParallel(
+  runs: readonly (() => Promise<KillReport>)[],
+  width: number,
+): Promise<KillReport> {
+  const waiting = [...runs];
+  const reports: KillReport[] = [];
+  const work = async () => {
+    for (let run = waiting.shift(); run; run = waiting.shift()) reports.push(await run());
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  const sum = (of: (report: KillReport) => number) =>
+    reports.reduce((all, one) => all + of(one), 0);
+  return {
+    kills: sum(({ kills }) => kills),
+    screens: sum(({ screens }) => screens),
+    bound: sum(({ bound }) => bound),
+    revoked: sum(({ revoked }) => revoked),
+    rotated: sum(({ rotated }) => rotated),
+    edits: sum(({ edits }) => edits),
+    events: sum(({ events }) => events),
+    cutOff: sum(({ cutOff }) => cutOff),
+    missing: reports.flatMap(({ missing }) => missing),
+  };
+}

@@ -1,0 +1,101 @@
+// What must be answered to whom, by docs/protocol.md §1.3, §2.1, §5.1 and §5.8 alone: nothing here looks at how the service decides.
+import type { errorKinds } from '../../../src/wire/errors.ts';
+import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
+import type { Who } from './callers.ts';
+import type { Place } from './fixture.ts';
+
+/** What a cell is about: the record that path or body name, and where that is. */
+export interface Target {
+  name: string;
+  /** Where it is; absent of what does not exist. */
+  place?: Place;
+  /** What stands for `:id` or `:code`. */
+  id: string;
+}
+
+/** The code of the refusal; `open` where there is none. */
+export type ExpectedAnswer = keyof typeof errorKinds | 'open';
+
+/** By what they may do, each all that those before it may. */
+const ranks = ['viewer', 'installer', 'operator', 'admin', 'platform'];
+type Token = Extract<Who, { kind: 'token' }>;
+
+function ofDevice(who: Who, target: Target): ExpectedAnswer {
+  if (who.kind === 'nobody') return 'device_key_missing';
+  if (who.kind !== 'device') return 'device_key_invalid';
+  if (who.dead) return `device_key_${who.dead}`;
+  return [who.place?.screenId, who.place?.deviceId].includes(target.id.toLowerCase())
+    ? 'open'
+    : 'device_key_mismatch';
+}
+
+/** The tenant that a token steps in, or why in none; `null` is in none at all. */
+function tenantOf(
+  who: Token,
+  { access, answer }: Operation,
+  known: readonly string[],
+): { refused: ExpectedAnswer } | string | null {
+  if (who.tenantId !== null)
+    return who.names === undefined || who.names === who.tenantId
+      ? who.tenantId
+      : { refused: 'tenant_not_found' };
+  if (who.names !== undefined)
+    return known.includes(who.names) ? who.names : { refused: 'tenant_not_found' };
+  return access === 'platform' || answer === 'me' ? null : { refused: 'tenant_required' };
+}
+
+/** Whether a token that steps in a tenant may know of what is in a place. */
+export function isInReach(
+  who: Token,
+  acting: string | null,
+  { tenantId, venueId }: Place,
+): boolean {
+  return tenantId === acting && (who.venueId === undefined || who.venueId === venueId);
+}
+
+function knows(who: Token, acting: string | null, kind: RecordKind, { place }: Target): boolean {
+  if (!place) return false;
+  if (kind !== 'tenant') return isInReach(who, acting, place);
+  // The tenant as a whole is nothing that a token of some venues knows of.
+  return who.role === 'platform' || (place.tenantId === acting && who.venueId === undefined);
+}
+
+/** The records that a body names, by the member that names them. */
+export const namedInBody: Record<string, RecordKind> = {
+  screenId: 'screen',
+  venueId: 'venue',
+  venueIds: 'venue',
+};
+
+/** What the one who asks steps as: the tenant, or the refusal. */
+export function acting(
+  operation: Operation,
+  who: Token,
+  known: readonly string[],
+): { refused: ExpectedAnswer } | string | null {
+  if (who.expired) return { refused: 'credential_expired' };
+  const isAllowed = ranks.indexOf(who.role) >= ranks.indexOf(operation.access);
+  if (!isAllowed || (operation.wholeTenant && who.venueId !== undefined))
+    return { refused: 'insufficient_role' };
+  return tenantOf(who, operation, known);
+}
+
+/** What must become of a good request of this kind from this caller. `members` are those of its body. */
+export function expectedAnswer(
+  operation: Operation,
+  who: Who,
+  target: Target,
+  members: readonly string[],
+  known: readonly string[],
+): ExpectedAnswer {
+  if (operation.access === 'public') return 'open';
+  if (operation.access === 'device') return ofDevice(who, target);
+  if (who.kind === 'nobody') return 'credential_missing';
+  if (who.kind !== 'token') return 'credential_invalid';
+  const tenant = acting(operation, who, known);
+  if (typeof tenant === 'object' && tenant !== null) return tenant.refused;
+  const named =
+    operation.record ??
+    members.map((member) => namedInBody[member]).find((kind) => kind !== undefined);
+  return named === undefined || knows(who, tenant, named, target) ? 'open' : `${named}_not_found`;
+}

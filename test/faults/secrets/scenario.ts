@@ -1,0 +1,155 @@
+import { impression, item } from '../../support/content.ts';
+import { type Answer, adminToken, type BoundTv, type TestService } from '../../support/service.ts';
+import type { Sentinels } from './sentinels.ts';
+
+export interface Scenario {
+  /** All but those that give a secret to whom it belongs. */
+  answers: Answer[];
+  metrics: string;
+  audit: string;
+}
+
+const idempotencyKey = 'canary-idempotency-4f9d1c';
+const lostKey = 'canary-idempotency-lost-77';
+const rotationKey = 'canary-idempotency-rotation-5';
+
+/** A TV that changes its key, and codes in each state there is; all of them secrets. */
+async function makeSecrets(
+  service: TestService,
+  sentinels: Sentinels,
+  told: Told,
+): Promise<{ key: string; pending: string; tv: BoundTv }> {
+  const idempotency = { headers: { 'idempotency-key': idempotencyKey } };
+  const { code, screenId } = await service.code();
+  const unused = await service.code(screenId);
+  sentinels.add('a pairing code that is used', code);
+  const { body } = await service.register(code, idempotency);
+  sentinels.add('the apiKey', body.apiKey);
+  sentinels.add('the apiKey’s digits', body.apiKey.slice(4));
+  sentinels.add('a pairing code that is cancelled', unused.code);
+  const pending = await service.code();
+  sentinels.add('a pairing code that is pending', pending.code);
+  sentinels.add('an operator’s token', await service.token('operator'));
+  const cancelled = await service.code();
+  sentinels.add('a pairing code that was deleted', cancelled.code);
+  await service.manage('DELETE', `/v1/devices/provisioning-codes/${cancelled.code}`);
+  const plain = await service.tv();
+  sentinels.add('an apiKey that was not derived', plain.apiKey);
+
+  const rotation = { key: plain.apiKey, headers: { 'idempotency-key': rotationKey } };
+  const rotated = await service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation);
+  sentinels.add('an apiKey that took the place of another', rotated.body.apiKey);
+  await told(
+    service.send('GET', `/devices/${plain.screenId}/config`, { key: rotated.body.apiKey }),
+  );
+  await told(service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation));
+  await service.register(code, idempotency);
+  await told(service.register(unused.code, idempotency));
+  await told(service.register(code));
+  await told(service.register(code, { headers: { 'idempotency-key': `${idempotencyKey}-2` } }));
+  return { key: body.apiKey, pending: pending.code, tv: { ...body, code } };
+}
+
+type Told = (answer: Promise<Answer>) => Promise<Answer>;
+
+async function play(
+  service: TestService,
+  { screenId }: BoundTv,
+  key: string,
+  told: Told,
+): Promise<void> {
+  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
+  await service.manage('PUT', `/v1/screens/${screenId}/config`, { syncIntervalMinutes: 7 });
+  await told(service.send('GET', `/devices/${screenId}/playlist`, { key }));
+  await told(service.send('GET', `/devices/${screenId}/config`, { key }));
+  const batch = { key, body: [impression()], headers: { 'idempotency-key': lostKey } };
+  for (let time = 0; time < 2; time++)
+    await told(service.send('POST', `/devices/${screenId}/events`, batch));
+}
+
+/** One secret in every place where a caller may put one. */
+async function misplace(
+  service: TestService,
+  secret: string,
+  tv: { screenId: string; key: string; pending: string },
+  told: Told,
+) {
+  const { screenId, key, pending } = tv;
+  await told(service.send('GET', `/devices/${secret}/playlist`, { key }));
+  await told(service.send('GET', `/devices/${screenId}/playlist`, { key: `${secret}x` }));
+  await told(service.send('GET', `/v1/screens/${secret}`, { key: secret }));
+  await told(service.send('GET', `/${secret}`, { key: secret }));
+  await told(
+    service.send('GET', `/v1/screens?search=${secret}&nonsense=${secret}`, { key: secret }),
+  );
+  await told(service.send('PATCH', `/devices/${secret}/playlist`));
+  await told(service.manage('GET', `/v1/devices/provisioning-codes/${secret}/x`));
+  await told(service.manage('PUT', `/v1/devices/provisioning-codes/${secret}/status`));
+  await told(service.manage('GET', `/v1/screens/${secret}`));
+  await told(service.manage('POST', `/v1/devices/${secret}/revoke`));
+  await told(service.register(secret.toLowerCase()));
+  await told(
+    service.send('POST', '/devices/register', { body: `{"pairingCode":"${secret}" "apiKey"` }),
+  );
+  await told(
+    service.send('POST', '/devices/register', {
+      body: { pairingCode: pending, deviceInfo: 7, apiKey: secret },
+    }),
+  );
+  await told(
+    service.send('POST', '/devices/register', {
+      body: secret,
+      headers: { 'content-type': secret },
+    }),
+  );
+  await told(service.send('POST', `/devices/${screenId}/events`, { key, body: `["${secret}` }));
+  await told(
+    service.send('POST', '/devices/register', { body: {}, headers: { 'idempotency-key': secret } }),
+  );
+  await told(
+    service.send('GET', '/v1/screens', {
+      headers: { authorization: `Basic ${secret}`, 'x-tenant-id': secret },
+    }),
+  );
+  await told(
+    service.manage('GET', '/v1/screens', undefined, { headers: { 'x-tenant-id': secret } }),
+  );
+  await told(
+    service.send('GET', '/metrics', { key: secret, headers: { 'x-forwarded-for': '203.0.113.7' } }),
+  );
+}
+
+/**
+ * Everything that the service is for, and everything that goes wrong, with secrets in every place where a caller may put one: all of them, or so many of
+ * them.
+ */
+export async function runScenario(
+  service: TestService,
+  sentinels: Sentinels,
+  misplaced = Number.POSITIVE_INFINITY,
+): Promise<Scenario> {
+  const answers: Answer[] = [];
+  const told: Told = async (answer) => {
+    answers.push(await answer);
+    return answer;
+  };
+  const first = { 'the admin token': adminToken, 'the Idempotency-Key': idempotencyKey };
+  const lost = {
+    'a lost Idempotency-Key': lostKey,
+    'the Idempotency-Key of a rotation': rotationKey,
+  };
+  for (const [name, secret] of Object.entries({ ...first, ...lost })) sentinels.add(name, secret);
+  const { key, pending, tv } = await makeSecrets(service, sentinels, told);
+  await play(service, tv, key, told);
+  const inPaths = sentinels.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
+  for (const secret of inPaths)
+    await misplace(service, secret, { screenId: tv.screenId, key, pending }, told);
+  for (let n = 0; n < 12; n++) await told(service.register(`0000000${n % 10}`));
+  // A source that a token vouches for goes on, for the codes of its tenant.
+  sentinels.add('an apiKey that was given last', (await service.register(pending)).body.apiKey);
+  await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'done' });
+  await told(service.send('GET', `/devices/${tv.screenId}/playlist`, { key }));
+  const metrics = (await service.send('GET', '/metrics')).text;
+  const audit = (await service.manage('GET', '/v1/audit?limit=200')).text;
+  return { answers, metrics, audit };
+}

@@ -1,0 +1,45 @@
+// Restores that keep less than they promise.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
+import { fuzzRestore } from '../archives/fuzz-restore.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+type Restore = typeof restoreStore;
+
+/** Something is done to the folder, or thrown instead, when a restore fails. */
+const afterFailure =
+  (act: (folder: string, error: Error) => Promise<unknown>): Restore =>
+  (backup, folder, options) =>
+    restoreStore(backup, folder, options).catch(async (error: Error) => {
+      await act(folder, error);
+      throw error;
+    });
+
+const defects: Record<string, Restore> = {
+  'a restore that fails leaves an empty folder': afterFailure((folder) =>
+    mkdir(join(folder, 'journal'), { recursive: true }),
+  ),
+  'a restore that fails takes the folder that was there': afterFailure((folder) =>
+    rm(folder, { recursive: true, force: true }),
+  ),
+  'an error of the reader flies': afterFailure((_folder, error) =>
+    Promise.reject(new TypeError(error.message)),
+  ),
+  'a message of two lines': afterFailure(async (_folder, error) => {
+    error.message += '\nat byte 0';
+  }),
+  'a damaged backup taken for a sound one': (backup, folder, options) =>
+    restoreStore(backup, folder, options).catch(() => ({ at: '', files: 0, bytes: 0 })),
+};
+
+const fuzz = { seed: 'planted', count: 30, only: ['cut short', 'an entry twice'] };
+
+export const archives: readonly SeededDefect[] = Object.entries(defects).map(
+  ([defect, restore]) => ({
+    defect,
+    harness: 'fuzz-restore',
+    find: async () => (await fuzzRestore({ ...fuzz, restore })).wrong,
+    findInOriginal: async () => (await fuzzRestore(fuzz)).wrong,
+  }),
+);

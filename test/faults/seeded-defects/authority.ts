@@ -1,0 +1,53 @@
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
+import type { Reader } from '../../../src/store/store.ts';
+import { type Bug, servePlanted } from '../../support/planted-bugs.ts';
+import { overriding, withTx } from '../../support/planted-store.ts';
+import { startService } from '../../support/service.ts';
+import { runAttacks } from '../authority/run-attacks.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+/** A token that was read once is not read again, as if it were cached. */
+function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partial<Reader> {
+  const remember = <T extends TableName>(
+    table: T,
+    key: string,
+    row: Rows[T] | undefined,
+  ): Rows[T] | undefined => {
+    if (table !== 'tokens') return row;
+    if (row) known.set(key, row as Rows['tokens']);
+    return known.get(key) as Rows[T] | undefined;
+  };
+  return {
+    get: async (table, id) => remember(table, id, await reader.get(table, id)),
+    find: async (table, index, key) => remember(table, key, await reader.find(table, index, key)),
+  };
+}
+
+const tokensCached: Bug = {
+  store(store) {
+    const known = new Map<string, Rows['tokens']>();
+    return {
+      read: overriding(store.read, remembering(store.read, known)),
+      ...withTx(store, (tx) => remembering(tx, known)),
+    };
+  },
+};
+
+async function attack(defect: Bug): Promise<string[]> {
+  const service = await startService<Clock>({ clock: systemClock }, (async () =>
+    servePlanted(defect)) as never);
+  const attacked = await runAttacks([service], 2);
+  return Object.entries(attacked).flatMap(([name, { successes }]) =>
+    successes.map((what) => `${name}: ${what}`),
+  );
+}
+
+export const authority: readonly SeededDefect[] = [
+  {
+    defect: 'a token is good as long as the service remembers it',
+    harness: 'authority',
+    find: () => attack(tokensCached),
+    findInOriginal: () => attack({}),
+  },
+];

@@ -1,0 +1,61 @@
+import type { Store } from '../../../src/store/store.ts';
+import { bugOf } from '../../support/planted-bugs.ts';
+import { overriding, withTx } from '../../support/planted-store.ts';
+import { onCrashingDisk } from '../binding/fixture.ts';
+import { runBindingScenario } from '../binding/scenario.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+const size = { instances: 1, screens: 1, clients: 4, calls: 10, cuts: 1 };
+const seeds = ['first', 'second', 'third', 'fourth'];
+
+async function play(wrap?: (store: Store) => Store): Promise<string[]> {
+  const found: string[] = [];
+  for (const seed of seeds)
+    if (found.length === 0)
+      found.push(...(await runBindingScenario(seed, onCrashingDisk(wrap), size)).found);
+  return found;
+}
+
+const planting = (name: Parameters<typeof bugOf>[0]) => (store: Store) =>
+  overriding(store, bugOf(name).store?.(store) ?? {});
+
+/** Revocations do not reach the rows of keys. */
+const keepingKeys = (store: Store) =>
+  overriding(
+    store,
+    withTx(store, (tx) => ({
+      put: async (table, row) =>
+        table === 'deviceKeys' && 'state' in row && row.state === 'revoked'
+          ? undefined
+          : tx.put(table, row),
+    })),
+  );
+
+/** Registrations leave the other codes of their screen alone. */
+const keepingCodes = (store: Store) =>
+  overriding(
+    store,
+    withTx(store, (tx) => ({
+      put: async (table, row) =>
+        table === 'codes' && 'state' in row && row.state === 'cancelled'
+          ? undefined
+          : tx.put(table, row),
+    })),
+  );
+
+const defects: Record<string, (store: Store) => Store> = {
+  'a used code works again': planting('lets a used code work again'),
+  'two devices on one screen': planting('binds two devices to one screen'),
+  'the screen stays active after a revoke': planting('leaves the screen active after a revoke'),
+  'revoke that leaves the key': keepingKeys,
+  'the other codes of a screen outlive a registration': keepingCodes,
+};
+
+let inSound: Promise<string[]> | undefined;
+
+export const binding: readonly SeededDefect[] = Object.entries(defects).map(([defect, wrap]) => ({
+  defect,
+  harness: 'binding/scenario',
+  find: () => play(wrap),
+  findInOriginal: () => (inSound ??= play()),
+}));

@@ -1,0 +1,233 @@
+// Bugs of a store that keeps less than it promises, put around the disk and the store, and the harnesses that go through crashes and failing disks.
+import { setImmediate } from 'node:timers/promises';
+import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
+import {
+  type ManifestData,
+  manifestBytes,
+  readManifestFile,
+} from '../../../src/store/json/manifest.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { overriding, withTx } from '../../support/planted-store.ts';
+import { type Defect, directory } from '../crashes/checker.ts';
+import { type CrashSearch, searchCrashStates } from '../crashes/search-crash-states.ts';
+import type { Step } from '../crashes/steps.ts';
+import { damageEverywhere } from '../disk/damage-everywhere.ts';
+import { failEverywhere } from '../disk/fail-everywhere.ts';
+import { findTwoOwners } from '../disk/two-owners.ts';
+import { cutBackup } from './cut-backup.ts';
+import { lockByTime } from './lock-by-time.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+/** A disk of which each file that is written is another. */
+function withFiles(
+  disk: FileSystem,
+  change: (file: OpenFile, path: string) => Partial<OpenFile>,
+): FileSystem {
+  const changed = (path: string, file: OpenFile) => overriding(file, change(file, path));
+  return overriding(disk, {
+    create: async (path) => changed(path, await disk.create(path)),
+    open: async (path, how) => changed(path, await disk.open(path, how)),
+  });
+}
+
+/** A disk whose manifest is read as another. */
+function withManifest(
+  disk: FileSystem,
+  change: (manifest: ManifestData) => Promise<ManifestData>,
+): FileSystem {
+  return overriding(disk, {
+    async readFile(path) {
+      const manifest =
+        path === `${directory}/manifest.json` ? await readManifestFile(disk, path) : null;
+      return manifest ? manifestBytes(await change(manifest)) : disk.readFile(path);
+    },
+  });
+}
+
+async function filtered(
+  manifest: ManifestData,
+  keep: (file: string) => Promise<boolean>,
+): Promise<ManifestData> {
+  const documents: ManifestData['documents'] = {};
+  for (const [name, entry] of Object.entries(manifest.documents))
+    if (await keep(entry.file)) documents[name] = entry;
+  return { ...manifest, documents };
+}
+
+const nothing = async () => {};
+
+/** What the store would take away after a checkpoint goes before the manifest that allows it is there. */
+function cutJournalFirst(disk: FileSystem): FileSystem {
+  const cut = async (bytes: Uint8Array) => {
+    const { marks } = JSON.parse(Buffer.from(bytes).toString()) as ManifestData;
+    const { file } = (marks.journal ?? { file: null }) as { file: string | null };
+    for (const name of await disk.list(`${directory}/journal`))
+      if (file !== null && name < file) await disk.unlink(`${directory}/journal/${name}`);
+    await disk.syncDirectory(`${directory}/journal`);
+  };
+  return withFiles(disk, (file, path) => ({
+    async write(bytes) {
+      if (path === `${directory}/manifest.json.tmp`) await cut(bytes);
+      return file.write(bytes);
+    },
+  }));
+}
+
+/** Reports count a batch once more when it is sent again. */
+function countingRepeats(store: Store): Store {
+  let repeats = 0;
+  return overriding(store, {
+    async appendBatch(batch) {
+      const answer = await store.appendBatch(batch);
+      if (answer === 'repeated') repeats += batch.sums.length;
+      return answer;
+    },
+    async impressions(query) {
+      const rows = await store.impressions(query);
+      return rows.map((row, index) =>
+        index === 0 ? { ...row, impressions: row.impressions + repeats } : row,
+      );
+    },
+  });
+}
+
+const disks = {
+  'no fsync': (disk) => withFiles(disk, () => ({ datasync: setImmediate })),
+  'no directory fsync': (disk) => overriding(disk, { syncDirectory: nothing }),
+  'acknowledged before the sync': (disk) =>
+    withFiles(disk, (file) => ({
+      datasync: async () => void setImmediate().then(() => file.datasync()),
+    })),
+  'a sync tried again after EIO': (disk) =>
+    withFiles(disk, (file) => ({ datasync: () => file.datasync().catch(() => file.datasync()) })),
+  'a short write taken for a whole one': (disk) =>
+    withFiles(disk, (file) => ({ write: (bytes) => file.write(bytes).then(() => bytes.length) })),
+  'no truncation after a short write': (disk) => withFiles(disk, () => ({ truncate: nothing })),
+  'a missing document taken for an empty one': (disk) =>
+    withManifest(disk, (manifest) =>
+      filtered(
+        manifest,
+        async (file) => (await disk.sizeOf(`${directory}/documents/${file}`)) !== undefined,
+      ),
+    ),
+  'the journal cut before the manifest': cutJournalFirst,
+  'idempotency keys forgotten at a restart': (disk) =>
+    withManifest(disk, (manifest) =>
+      filtered(manifest, async (file) => !file.startsWith('rings-')),
+    ),
+  'a torn tail kept': (disk) => withFiles(disk, () => ({ truncate: nothing })),
+  'a chain of the audit trail that begins anew at a restart': (disk) =>
+    withManifest(disk, async (manifest) => ({
+      ...manifest,
+      marks: { ...manifest.marks, chain: undefined },
+    })),
+} satisfies Record<string, (disk: FileSystem) => FileSystem>;
+
+const stores = {
+  'a change blind to what others have staged': (store) =>
+    overriding(
+      store,
+      withTx(store, (tx) => ({
+        get: (table, id) => (table === 'venues' ? store.read.get(table, id) : tx.get(table, id)),
+      })),
+    ),
+  'a report that counts a repeat': countingRepeats,
+  'a backup without the end of the journal': (store) =>
+    overriding(store, { backup: async () => cutBackup(await store.backup()) }),
+} satisfies Record<string, (store: Store) => Store>;
+
+type Bug = keyof typeof disks | keyof typeof stores;
+type Find = (seededDefect: Defect) => Promise<readonly string[]>;
+
+const crashes = (search: Partial<CrashSearch> & { scenarioSteps: readonly Step[] }): Find => {
+  const whole = { lives: 1, tornEveryBytes: 2000, first: true, ...search };
+  return async (seededDefect) => (await searchCrashStates(whole, seededDefect)).bad;
+};
+
+/** Small, and each with what it takes to see the defect. */
+const states = crashes({
+  scenarioSteps: ['change', 'batch', 'minute', 'kill', 'change', 'batches'],
+  every: 9,
+});
+const running = crashes({ scenarioSteps: ['group', 'batches', 'batches'], every: 200 });
+const restarted = crashes({
+  scenarioSteps: ['change', 'kill', 'change', 'minute'],
+  lastSteps: 30,
+  every: 3,
+});
+const torn = crashes({
+  scenarioSteps: ['change', 'change'],
+  tornEveryBytes: 900,
+  every: 3,
+  twiceEvery: 1,
+});
+const chained = crashes({
+  scenarioSteps: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'],
+  lastSteps: 40,
+  every: 5,
+});
+const backups = crashes({ scenarioSteps: ['change', 'minute', 'change', 'backup'], every: 500 });
+const failures =
+  (only: RegExp): Find =>
+  async (seededDefect) =>
+    (
+      await failEverywhere(
+        { scenarioSteps: ['change', 'batch', 'change', 'batch', 'change'], only, untilBad: true },
+        seededDefect,
+      )
+    ).bad;
+const failedSyncs = failures(/^datasync .*\/journal\//);
+const failedWrites = failures(/^write .*\/journal\//);
+const damages: Find = async (seededDefect) =>
+  (
+    await damageEverywhere(
+      { clean: true, scenarioSteps: ['change', 'batch'], everyBytes: 3000, untilBad: true },
+      seededDefect,
+    )
+  ).bad;
+
+const harnesses: Record<Bug, readonly [name: string, find: Find]> = {
+  'no fsync': ['crash-states', states],
+  'no directory fsync': ['crash-states', states],
+  'acknowledged before the sync': ['crash-states', states],
+  'a sync tried again after EIO': ['fail-everywhere', failedSyncs],
+  'a short write taken for a whole one': ['fail-everywhere', failedWrites],
+  'no truncation after a short write': ['fail-everywhere', failedWrites],
+  'a missing document taken for an empty one': ['damage-everywhere', damages],
+  'the journal cut before the manifest': ['crash-states', restarted],
+  'idempotency keys forgotten at a restart': ['crash-states', states],
+  'a torn tail kept': ['crash-states', torn],
+  'a chain of the audit trail that begins anew at a restart': ['crash-states', chained],
+  'a change blind to what others have staged': ['crash-states', running],
+  'a report that counts a repeat': ['crash-states', running],
+  'a backup without the end of the journal': ['crash-states', backups],
+};
+
+/** The sound part is looked at once by each harness of one size. */
+const sound = new Map<Find, Promise<readonly string[]>>();
+
+function inSound(find: Find): Promise<readonly string[]> {
+  const known = sound.get(find) ?? find({});
+  sound.set(find, known);
+  return known;
+}
+
+const defects: Record<string, Defect> = {
+  ...Object.fromEntries(Object.entries(disks).map(([defect, disk]) => [defect, { disk }])),
+  ...Object.fromEntries(Object.entries(stores).map(([defect, store]) => [defect, { store }])),
+};
+
+export const crashDefects: readonly SeededDefect[] = [
+  ...Object.entries(harnesses).map(([defect, [harness, find]]) => ({
+    defect,
+    harness,
+    find: () => find(defects[defect] as Defect),
+    findInOriginal: () => inSound(find),
+  })),
+  {
+    defect: 'a lock by a time stamp',
+    harness: 'two-owners',
+    find: () => findTwoOwners(lockByTime),
+    findInOriginal: () => findTwoOwners(),
+  },
+];

@@ -1,0 +1,54 @@
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { inDatabase } from '../../support/in-database.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+import { raceForCodes } from '../instances/races.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+/** The database makes each change, whether or not what it had read is still so, and has no index that minds two devices on a screen. */
+async function plantBlindness(database: string): Promise<void> {
+  await inDatabase(database, async (sql) => {
+    const [{ text }] = (await sql(
+      `SELECT pg_get_functiondef('signage.make_changes'::regproc) AS text`,
+    )) as [{ text: string }];
+    const blind = text.replaceAll('IF those IS DISTINCT FROM step.seen', 'IF false');
+    if (blind === text) throw new Error('There is nothing left to seededDefect this in.');
+    await sql(blind);
+    await sql('ALTER TABLE signage.devices DROP CONSTRAINT devices_key_bound_key');
+  });
+}
+
+/** Races of two instances for one code: what is wrong with the outcome. */
+async function race(seededDefect: (database: string) => Promise<void>): Promise<string[]> {
+  const store = await freshDatabase();
+  const services = await Promise.all(
+    [1, 2].map(() => startService<Clock>({ store, clock: systemClock })),
+  );
+  try {
+    // The races are for codes: the instances begin their store without the defect.
+    await seededDefect(store);
+    const { winners, doubles, wrong } = await raceForCodes(services, store, {
+      screens: 1,
+      racers: 8,
+    });
+    const several = winners
+      .filter((count) => count !== 1)
+      .map((count) => `${count} of 8 that raced for a code have it`);
+    return [
+      ...several,
+      ...doubles.map((screen) => `the screen ${screen} had two devices`),
+      ...wrong,
+    ];
+  } finally {
+    await Promise.all(services.map((service) => service.close()));
+  }
+}
+
+export const instances: readonly SeededDefect[] = [
+  {
+    defect: 'a change is made though what it had read is not so any more',
+    harness: 'instances/races',
+    find: () => race(plantBlindness),
+    findInOriginal: () => race(async () => {}),
+  },
+];

@@ -1,0 +1,259 @@
+// Ways in for those who do not belong, and answers that nobody has promised.
+import type { MakeRequester } from '../../../src/client/requester.ts';
+import type { DeviceKey } from '../../../src/domain/records/rows.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
+import type { ServeOptions } from '../../../src/serve/serve-options.ts';
+import { serve } from '../../../src/serve.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { type Assembled, assembled } from '../../support/assembled.ts';
+import { DriftingClock } from '../../support/drifting-clock.ts';
+import type { FakeIo } from '../../support/fake-io.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { type Bug, bugOf, type Pass, servePlanted } from '../../support/planted-bugs.ts';
+import { withTx } from '../../support/planted-store.ts';
+import { adminToken, sendTo } from '../../support/service.ts';
+import { runFuzz } from '../fuzz/run-fuzz.ts';
+import { obeyedOutput } from '../hostile/obeyed-output.ts';
+import { runAssignments } from '../matrix/run-assignments.ts';
+import { runMatrix } from '../matrix/run-matrix.ts';
+import { searchSecrets } from '../secrets/checker.ts';
+import { sentElsewhere } from '../secrets/sent-elsewhere.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+/** The answer with other members in its body, or another status. */
+async function rewritten(
+  answer: Response,
+  members: object,
+  status = answer.status,
+): Promise<Response> {
+  const body = { ...((await answer.json()) as object), ...members };
+  return new Response(JSON.stringify(body), { status, headers: answer.headers });
+}
+
+const pathOf = (request: Request) => new URL(request.url).pathname;
+const codeOf = async (answer: Response) =>
+  ((await answer.clone().json()) as { code?: string }).code;
+
+/** The key stays as it was; all else that a revocation does is done. */
+const revokeLeavesKey: Bug = {
+  store: (store) =>
+    withTx(store, (tx) => ({
+      put: (table, row) =>
+        table === 'deviceKeys' && (row as DeviceKey).state === 'revoked'
+          ? Promise.resolve()
+          : tx.put(table, row),
+    })),
+};
+
+/** What a key opened it opens for five seconds more, whatever has become of it. */
+const keyCached = (clock: ManualClock): Bug => ({
+  front: (pass) => {
+    const known = new Map<string, { answer: Response; until: number }>();
+    return async (request) => {
+      const place = `${request.method} ${request.url} ${request.headers.get('authorization')}`;
+      const cached = known.get(place);
+      if (cached && clock.now() < cached.until) return cached.answer.clone();
+      const answer = await pass(request);
+      if (request.method === 'GET' && answer.ok && pathOf(request).startsWith('/devices/'))
+        known.set(place, { answer: answer.clone(), until: clock.now() + 5000 });
+      return answer;
+    };
+  },
+});
+
+/** Whoever has any role may revoke. */
+const noRoleCheck: Bug = {
+  front: (pass) => async (request) => {
+    const [again, tenant] = [request.clone(), request.headers.get('x-tenant-id')];
+    const answer = await pass(request);
+    if (answer.status !== 403 || !pathOf(request).endsWith('/revoke')) return answer;
+    const headers = new Headers(again.headers);
+    headers.set('authorization', `Bearer ${adminToken}`);
+    const own = tenant ?? (await ownTenant(pass, again));
+    if (own !== undefined) headers.set('x-tenant-id', own);
+    return pass(
+      new Request(again.url, { method: again.method, headers, body: await again.text() }),
+    );
+  },
+};
+
+async function ownTenant(pass: Pass, request: Request): Promise<string | undefined> {
+  const headers = { authorization: request.headers.get('authorization') ?? '' };
+  const me = await pass(new Request(new URL('/v1/me', request.url), { headers }));
+  return ((await me.json()) as { tenantId?: string }).tenantId;
+}
+
+/** A registration's body is laid over the row of the device. */
+const assigned: Bug = {
+  front(pass) {
+    return async (request) => {
+      if (pathOf(request) === '/devices/register') body = JSON.parse(await request.clone().text());
+      return pass(request);
+    };
+  },
+  store: (store) =>
+    withTx(store, (tx) => ({
+      put: (table, row) =>
+        tx.put(table, table === 'devices' ? Object.assign({ ...row }, body) : row),
+    })),
+};
+let body: object = {};
+
+const undocumented: Bug = {
+  front: (pass) => async (request) => {
+    const answer = await pass(request);
+    const isGone = answer.status === 404 && (await codeOf(answer)) === 'screen_not_found';
+    return isGone ? rewritten(answer, { status: 410 }, 410) : answer;
+  },
+};
+
+const stackShown: Bug = {
+  front: (pass) => async (request) => {
+    const answer = await pass(request);
+    return answer.status === 400
+      ? rewritten(answer, { detail: new Error('the body').stack })
+      : answer;
+  },
+};
+
+/** Says of each request with which credential it came. */
+async function serveTelling(options: ServeOptions = {}) {
+  const service = await serve(options);
+  const fetch: Pass = (request) => {
+    options.log?.debug({ authorization: request.headers.get('authorization') }, 'request');
+    return service.fetch(request, { remoteAddress: '127.0.0.1' });
+  };
+  const listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {} });
+  const close = () => listener.close().then(service.close);
+  return { ...service, url: listener.url, close };
+}
+
+/** Goes where it is sent, with all that it has. */
+const following =
+  (make: MakeRequester): MakeRequester =>
+  async (certificates) => {
+    const send = await make(certificates);
+    return async (url, parts) => {
+      const answer = await send(url, parts);
+      const { location } = answer.headers;
+      return typeof location === 'string' ? send(location, parts) : answer;
+    };
+  };
+
+/** As if what is shown were not escaped. */
+function unescaping(io: FakeIo): FakeIo {
+  const plain = (text: string) =>
+    text.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  const around = (stream: FakeIo['stdout']) => ({
+    ...stream,
+    write: (text: string) => stream.write(plain(text)),
+  });
+  return { ...io, stdout: around(io.stdout), stderr: around(io.stderr) };
+}
+
+async function searched(start?: typeof serveTelling): Promise<readonly string[]> {
+  return (
+    await searchSecrets({
+      store: 'memory:',
+      contents: async () => [],
+      misplaced: 1,
+      ...(start && { start }),
+    })
+  ).found;
+}
+
+async function inMemory(
+  makeBug: (clock: ManualClock) => Bug,
+  run: (service: Assembled) => Promise<{ wrong: string[] }>,
+): Promise<string[]> {
+  const clock = new ManualClock();
+  const store = await openStore('memory:', { clock });
+  try {
+    return (await run(await assembled(store, clock, makeBug(clock)))).wrong;
+  } finally {
+    await store.close();
+  }
+}
+
+function byMatrix(
+  defect: string,
+  makeBug: (clock: ManualClock) => Bug,
+  only: string[],
+  oneOf = 3,
+): SeededDefect {
+  const run = (service: Assembled) => runMatrix(service, { only, oneOf });
+  return {
+    defect: defect,
+    harness: 'run-matrix',
+    find: () => inMemory(makeBug, run),
+    findInOriginal: () => inMemory(() => ({}), run),
+  };
+}
+
+function byAssignments(defect: string, seeded: Bug, only: string[]): SeededDefect {
+  const run = (service: Assembled) => runAssignments(service, only);
+  return {
+    defect: defect,
+    harness: 'run-assignments',
+    find: () => inMemory(() => seeded, run),
+    findInOriginal: () => inMemory(() => ({}), run),
+  };
+}
+
+function byFuzz(defect: string, seeded: Bug, only: string[], requests: number): SeededDefect {
+  async function run(of: Bug): Promise<string[]> {
+    const clock = new DriftingClock();
+    const { url, close } = await servePlanted(of, { clock });
+    const send: Assembled['send'] = (method, path, sent = {}) => sendTo(url, method, path, sent);
+    const { wrong } = await runFuzz({
+      service: { url, send },
+      clock,
+      adminToken,
+      seed: 'planted',
+      requests,
+      only,
+    });
+    await close();
+    return wrong;
+  }
+  return {
+    defect: defect,
+    harness: 'run-fuzz',
+    find: () => run(seeded),
+    findInOriginal: () => run({}),
+  };
+}
+
+export const intruders: readonly SeededDefect[] = [
+  byMatrix('a revocation leaves the key', () => revokeLeavesKey, ['getDeviceConfig']),
+  byMatrix('a key is cached for five seconds', keyCached, ['getDeviceConfig'], 1),
+  byMatrix('a foreign record is 403', () => bugOf('answers 403 for another tenant’s record'), [
+    'getVenue',
+  ]),
+  byMatrix('one operation does not check the role', () => noRoleCheck, ['revokeDevice']),
+  byAssignments('a body is assigned to the row', assigned, ['registerDevice']),
+  byFuzz('received is off by one', bugOf('counts received off by one'), ['postEvents'], 30),
+  byFuzz('101 events are taken', bugOf('takes 101 events'), ['postEvents'], 120),
+  byFuzz('a status that is not documented', undocumented, ['getScreen'], 50),
+  byFuzz('a stack trace in an error', stackShown, ['createVenue'], 30),
+  {
+    defect: 'a token in a log',
+    harness: 'search-secrets',
+    find: () => searched(serveTelling),
+    findInOriginal: () => searched(),
+  },
+  {
+    defect: 'a redirect is followed',
+    harness: 'sent-elsewhere',
+    find: () => sentElsewhere(following),
+    findInOriginal: () => sentElsewhere(),
+  },
+  {
+    defect: 'control bytes are printed',
+    harness: 'obeyed-output',
+    find: () => obeyedOutput(unescaping),
+    findInOriginal: () => obeyedOutput(),
+  },
+];

@@ -1,0 +1,68 @@
+import type { Playlist, Screen } from '../../../src/domain/records/rows.ts';
+import type { PlaylistChain } from '../../../src/origin/origin.ts';
+import { playStory, type Step } from '../../service/version-story.ts';
+import type { ThreeOrigins } from '../../support/three-origins.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+type Plant = NonNullable<ThreeOrigins['plant']>;
+
+const sound = {
+  do: 'world',
+  source: { kind: 'none' },
+  store: 'no',
+  writes: 'no',
+  objects: 'no',
+} as const;
+
+/** A scenario in which the copy lags behind when the store is lost, and one in which nothing but a withdrawal happens. */
+const scenarios: Step[][] = [
+  [
+    sound,
+    { do: 'publish', content: 0 },
+    { ...sound, objects: 'error' },
+    { do: 'publish', content: 1 },
+    { do: 'get' },
+    { ...sound, store: 'error' },
+    { do: 'get' },
+  ],
+  [sound, { do: 'publish', content: 0 }, { do: 'get' }, { do: 'withdraw' }, { do: 'get' }],
+];
+
+async function play(seededDefect?: Plant): Promise<string[]> {
+  const played = await Promise.allSettled(
+    scenarios.map((steps) => playStory('memory:', 0, steps, seededDefect)),
+  );
+  return played.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+}
+
+/** Goes on with the playlist that it had when there is none any more. */
+function keepingAnswers(ask: PlaylistChain): PlaylistChain {
+  const had = new Map<string, Playlist>();
+  return async (screen: Screen) => {
+    const answer = await ask(screen);
+    if (answer.kind === 'playlist') had.set(screen.id, answer.playlist);
+    const last = had.get(screen.id);
+    return answer.kind === 'none' && last
+      ? { kind: 'playlist', playlist: last, source: 'store' }
+      : answer;
+  };
+}
+
+const defects: Record<string, Plant> = {
+  'version lowered by a fallback': ({ served }) => ({
+    served: {
+      ...served,
+      notOlder: (origin) => ({ name: origin.name, fetch: async (screen) => origin.fetch(screen) }),
+    },
+  }),
+  'withdrawn playlist served': ({ ask }) => ({ ask: keepingAnswers(ask) }),
+};
+
+export const origins: readonly SeededDefect[] = Object.entries(defects).map(
+  ([defect, seededDefect]) => ({
+    defect,
+    harness: 'version-story',
+    find: () => play(seededDefect),
+    findInOriginal: () => play(),
+  }),
+);

@@ -1,0 +1,146 @@
+import { hourMs, minuteMs, systemClock } from '../../../src/domain/clock.ts';
+import type { DeviceKey } from '../../../src/domain/records/rows.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store, Tx } from '../../../src/store/store.ts';
+import { mounted } from '../../support/mounted.ts';
+import { overriding, withTx } from '../../support/planted-store.ts';
+import { quickFleet } from '../../support/quick-fleet.ts';
+import { adminToken as token } from '../../support/service.ts';
+import { rotateUnderLoss } from '../rotations/load.ts';
+import { type Action, runRotations } from '../rotations/scenario.ts';
+import type { SeededDefect } from './seeded-defect.ts';
+
+type Plant = (store: Store) => Store;
+
+/** A store that keeps device keys otherwise than it is told: `undefined` keeps nothing. */
+const keepingKeys =
+  (change: (row: DeviceKey, before: DeviceKey | undefined) => DeviceKey | undefined): Plant =>
+  (store) =>
+    overriding(
+      store,
+      withTx(store, (tx) => {
+        const put: Tx['put'] = async (table, row) => {
+          if (table !== 'deviceKeys') return tx.put(table, row);
+          const kept = change(row as DeviceKey, await tx.get('deviceKeys', row.id));
+          if (kept) await tx.put('deviceKeys', kept);
+        };
+        return { put };
+      }),
+    );
+
+const diesAtOnce = keepingKeys((row) =>
+  row.state === 'retiring' ? { ...row, state: 'revoked', revokedAt: row.createdAt } : row,
+);
+const staysAlive = keepingKeys((row, before) =>
+  row.state === 'revoked' && before?.state === 'retiring' ? undefined : row,
+);
+const waitsOn = keepingKeys((row, before) =>
+  row.state === 'revoked' && before?.firstUsedAt === null ? undefined : row,
+);
+/** The answer to a repeat cannot be made again. */
+const forgetful: Plant = (store) => {
+  let count = 0;
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'secret') return Buffer.from(`secret ${count++}`);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+};
+const sound: Plant = (store) => store;
+
+async function underLoss(seededDefect: Plant): Promise<readonly string[]> {
+  const store = await openStore('memory:');
+  try {
+    return (await rotateUnderLoss(seededDefect(store), { tvs: 3, rotations: 6, seed: 7 })).wrong;
+  } catch (error) {
+    return [String(error)];
+  } finally {
+    await store.close();
+  }
+}
+
+const scenario: Action[] = [0, 1, 1, 2].map((secret) => ({ do: 'rotate', secret }));
+
+async function told(seededDefect: Plant): Promise<readonly string[]> {
+  const store = await openStore('memory:');
+  try {
+    return await runRotations([...scenario, { do: 'use' }, ...scenario], seededDefect(store));
+  } finally {
+    await store.close();
+  }
+}
+
+async function inFleet(seededDefect: Plant): Promise<readonly string[]> {
+  const store = await openStore('memory:', { clock: systemClock });
+  const service = await mounted({ store: seededDefect(store), clock: systemClock });
+  const { url, close } = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: service.fetch,
+    onError: () => {},
+  });
+  try {
+    const options = {
+      url,
+      token,
+      count: 1,
+      lifeMs: hourMs,
+      rotateEveryMs: 10 * minuteMs,
+      faults: ['lost-answer:rotate:30%'],
+    };
+    return (await quickFleet(options)).reconciliation.findings.map(({ code }) => code);
+  } finally {
+    await close();
+    await store.close();
+  }
+}
+
+const harnesses = { 'rotations/load': underLoss, 'rotations/scenario': told, 'key-check': inFleet };
+
+/** Once for each harness: it is the same each time. */
+const foundInSound = new Map<string, Promise<readonly string[]>>();
+function inSound(harness: keyof typeof harnesses): Promise<readonly string[]> {
+  const found = foundInSound.get(harness) ?? harnesses[harness](sound);
+  foundInSound.set(harness, found);
+  return found;
+}
+
+const seeded = (
+  defect: string,
+  seededDefect: Plant,
+  ...names: (keyof typeof harnesses)[]
+): SeededDefect[] =>
+  names.map((harness) => ({
+    defect,
+    harness,
+    find: () => harnesses[harness](seededDefect),
+    findInOriginal: () => inSound(harness),
+  }));
+
+/** What can be wrong with the keys of a TV that changes them. */
+export const rotations: readonly SeededDefect[] = [
+  ...seeded(
+    'the old key dies when the new one is made',
+    diesAtOnce,
+    'rotations/load',
+    'rotations/scenario',
+    'key-check',
+  ),
+  ...seeded(
+    'the old key goes on working after the new one was used',
+    staysAlive,
+    'rotations/load',
+    'rotations/scenario',
+    'key-check',
+  ),
+  ...seeded(
+    'a new key that was replaced goes on working',
+    waitsOn,
+    'rotations/load',
+    'rotations/scenario',
+  ),
+  ...seeded('a repeat gets another key', forgetful, 'rotations/scenario'),
+];
