@@ -24,7 +24,7 @@ const stored = (path: string) => service.manage('GET', path);
 const store = (path: string, config: object) => service.manage('PUT', path, config);
 
 describe('signage config set', () => {
-  it('stores values typed as JSON, and shows the whole config', async () => {
+  it('stores settings, typed as JSON, and shows all that is stored', async () => {
     const { name, path } = await site();
     const run = await cli([
       'config',
@@ -47,7 +47,7 @@ describe('signage config set', () => {
     expect((await stored(path)).body).toEqual(config);
   });
 
-  it('keeps other keys, and shows a line for each key', async () => {
+  it('leaves what it does not name, and shows a line for each setting', async () => {
     const { name, path } = await site();
     await store(path, { cachePolicy: { retentionDays: 3 }, mode: 'night' });
     const { stdout } = await cli(['config', 'set', name, 'cachePolicy.maxSizeGB=20']);
@@ -60,7 +60,7 @@ describe('signage config set', () => {
     });
   });
 
-  it('--replace stores the file with the typed values over it', async () => {
+  it('puts a file, and what is typed over it, in place of all with --replace', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const file = `${await temporaryFolder()}/config.yaml`;
@@ -87,7 +87,7 @@ describe('signage config set', () => {
     ).toEqual({ mode: 'night' });
   });
 
-  it('sets the config of a venue', async () => {
+  it('sets that of a venue', async () => {
     const { venue } = await site();
     expect(
       (await cli(['config', 'set', venue.name, '--level', 'venue', 'syncIntervalMinutes=7'])).code,
@@ -97,7 +97,7 @@ describe('signage config set', () => {
     });
   });
 
-  it('sets the config of the own tenant without its name, also as an operator', async () => {
+  it('sets that of the own tenant without its name, also as an operator', async () => {
     const operator = await as('operator');
     expect((await operator(['config', 'set', '--level', 'tenant', 'mode=day'])).code).toBe(0);
     expect(
@@ -111,7 +111,7 @@ describe('signage config set', () => {
     expect((await operator(['config', 'get', '--level', 'tenant'])).code).toBe(3);
   });
 
-  it('--dry-run shows the whole config that it would store, and stores nothing', async () => {
+  it('shows under --dry-run the whole config that it would store, and stores nothing', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const run = await cli(['config', 'set', name, 'loud=true', '--dry-run', '-o', 'ndjson']);
@@ -123,11 +123,16 @@ describe('signage config set', () => {
   });
 
   it.each([
-    ['an invalid value', ['syncIntervalMinutes=0'], 6, /syncIntervalMinutes: must be 1 to 1440/],
-    ['a text without =', ['loud'], 2, /written key=value/],
+    [
+      'a value that cannot be',
+      ['syncIntervalMinutes=0'],
+      6,
+      /syncIntervalMinutes: must be 1 to 1440/,
+    ],
+    ['what is no setting', ['loud'], 2, /written key=value/],
     ['nothing', [], 2, /nothing to set/],
-    ['a file that is not an object', ['-f', '-'], 6, /A config is an object/],
-  ])('rejects %s, and changes nothing', async (_, words, code, message) => {
+    ['a file that is no object', ['-f', '-'], 6, /A config is an object/],
+  ])('refuses %s, and changes nothing', async (_, words, code, message) => {
     const { name, path } = await site();
     const run = await cli(['config', 'set', name, ...words], { stdin: '[1]' });
     expect([run.code, run.stdout]).toEqual([code, '']);
@@ -150,7 +155,7 @@ describe('signage config set', () => {
 });
 
 describe('signage config get', () => {
-  it('shows the stored config, with control characters escaped', async () => {
+  it('shows what is stored, as it is, escaped', async () => {
     const { name, path } = await site();
     await store(path, { mode: '\u001b[2J', cachePolicy: { maxSizeGB: 1 } });
     expect((await cli(['config', 'get', name, '-o', 'json'])).json).toEqual({
@@ -175,7 +180,7 @@ describe('signage config get', () => {
     expect((await cli(['config', 'get', name, '-o', 'yaml'])).stdout).toContain('maxSizeGB: 1');
   });
 
-  it('3 without a stored config and for an unknown name, 2 without a name', async () => {
+  it('3 where none is stored, and for an unknown name; 2 without one', async () => {
     const { name, venue } = await site();
     const run = await cli(['config', 'get', name]);
     expect([run.code, run.stdout]).toEqual([3, '']);
@@ -186,12 +191,12 @@ describe('signage config get', () => {
     expect((await cli(['config', 'get', name, '--level', 'city'])).code).toBe(2);
   });
 
-  it('6 without a tenant when there are several', async () => {
+  it('asks which tenant, where there are several and none is named', async () => {
     const { cli: platform, service: other } = await startCli();
     await other.manage('POST', '/v1/tenants', { name: 'Second' });
-    const ambiguous = await platform(['config', 'get', '--level', 'tenant']);
-    expect(ambiguous.code).toBe(6);
-    expect(ambiguous.stderr).toContain('There are several tenants');
+    const asked = await platform(['config', 'get', '--level', 'tenant']);
+    expect(asked.code).toBe(6);
+    expect(asked.stderr).toContain('There are several tenants');
     expect(
       (
         await platform([
@@ -215,7 +220,7 @@ describe('signage config get', () => {
 });
 
 describe('signage config unset', () => {
-  it('asks, and removes the whole config', async () => {
+  it('asks, and removes all', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const refused = await cli(['config', 'unset', name], {
@@ -232,7 +237,7 @@ describe('signage config unset', () => {
     expect((await cli(['config', 'unset', name, '--yes'])).code).toBe(0);
   });
 
-  it('removes single keys without a question, and the config with its last key', async () => {
+  it('removes single settings without a question, and the config with the last of them', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night', cachePolicy: { maxSizeGB: 1 } });
     const run = await cli([
@@ -251,7 +256,7 @@ describe('signage config unset', () => {
     expect(last.stderr).toContain('Nothing is set');
   });
 
-  it('3 for an unknown key or screen, 4 for a viewer, and changes nothing', async () => {
+  it('3 for a setting that is not there, and changes nothing; 3 for an unknown screen; 4 for a viewer', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const run = await cli(['config', 'unset', name, '--key', 'mode', '--key', 'mood']);

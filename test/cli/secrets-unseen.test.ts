@@ -1,4 +1,4 @@
-// --verbose, notes and errors of commands that handle pairing codes and tokens.
+// What --verbose, notes and errors say of commands that handle pairing codes and tokens.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { adminToken, type TestService } from '../support/service.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   ({ cli, service } = await startCli());
 });
 
-/** Matches a pairing code in any spelling. */
+/** Every way in which a code might be written. */
 const spellings = (code: string) => {
   const [first, second] = [code.slice(0, 4), code.slice(4)];
   return new RegExp(`${first}[^A-Z0-9]{0,3}${second}`, 'i');
@@ -24,8 +24,8 @@ describe('--verbose', () => {
     const made = await cli(['code', 'create', id, '--verbose', '-o', 'json']);
     const { code } = made.json;
     expect(made.stderr).toMatch(/POST \/v1\/devices\/provisioning-codes → 201 \(\d+ ms\)/);
-    const status = await cli(['code', 'status', code.toLowerCase(), '--verbose', '-o', 'json']);
-    expect(status.stderr).toMatch(/GET \/v1\/devices\/provisioning-codes\/…\/status → 200/);
+    const asked = await cli(['code', 'status', code.toLowerCase(), '--verbose', '-o', 'json']);
+    expect(asked.stderr).toMatch(/GET \/v1\/devices\/provisioning-codes\/…\/status → 200/);
     const waited = await cli(['code', 'status', code, '--wait', '--timeout', '1s', '--verbose']);
     expect(waited.stderr).toMatch(
       /GET \/v1\/devices\/provisioning-codes\/…\/status\?waitSeconds=1 → 200/,
@@ -35,7 +35,7 @@ describe('--verbose', () => {
     const again = await cli(['code', 'cancel', code, '--verbose', '-o', 'json']);
     expect(again.code).toBe(5);
     const unknown = await cli(['code', 'status', 'ZZZZ2222', '--verbose']);
-    for (const { stderr } of [made, status, waited, cancelled, again, unknown]) {
+    for (const { stderr } of [made, asked, waited, cancelled, again, unknown]) {
       expect(stderr).not.toMatch(spellings(code));
       expect(stderr).not.toMatch(spellings('ZZZZ2222'));
       expect(stderr).not.toContain('mak_');
@@ -62,14 +62,14 @@ describe('--verbose', () => {
       ],
     ],
     [['api', 'GET', '/v1/me?x=%6dak_0123456789012345678901234567890123456789']],
-  ])('shows no token, key or code for %j', async (args) => {
+  ])('of %j shows no token, key or code', async (args) => {
     const { stderr } = await cli([...args, '--verbose']);
     expect(stderr).toMatch(/→ \d+ \(\d+ ms\)/);
     expect(stderr).not.toContain(adminToken);
     expect(stderr).not.toMatch(/[dm]ak_[0-9A-Za-z]|ABCD2345/);
   });
 
-  it('shows neither for retries and for an unreachable service', async () => {
+  it('shows neither when the service cannot be reached, or is asked again', async () => {
     const stub = await stubService(
       problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '0' }),
     );
@@ -86,7 +86,7 @@ describe('--verbose', () => {
 });
 
 describe('secrets in errors', () => {
-  it('a token in an error of the service is not shown', async () => {
+  it('a service that repeats a token in its error does not get it shown', async () => {
     const stub = await stubService(problem(409, 'name_taken', `The token ${adminToken} is taken.`));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
     for (const form of ['table', 'json']) {
@@ -100,7 +100,7 @@ describe('secrets in errors', () => {
     await stub.close();
   });
 
-  it('no secret needs the command line: a code comes from stdin, a token goes into a file', async () => {
+  it('no secret need be on the command line: a code comes from stdin, a token goes into a file', async () => {
     const { code } = await service.code();
     expect((await cli(['code', 'status', '-', '-o', 'json'], { stdin: code })).json.status).toBe(
       'pending',
