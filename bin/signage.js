@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Hands the command line to the program, and sets the exit code. This file is CommonJS (package.json beside it says so), for Node is ready for
-// that a fifth sooner than for modules: they are loaded when there is more to do than to tell what the build has written down.
-const { synchronousIo, processIo, runFastPath } = require('../dist/cli/at-once.cjs');
+// Entry point: runs the command line and sets the exit code. This file is CommonJS (see
+// package.json beside it), which Node starts a fifth faster than ES modules. Version, help and
+// completion scripts come from files of the build. Everything else loads the ES modules.
+const { synchronousIo, processIo, runFastPath } = require('../dist/cli/fast-path.cjs');
 
 const interrupted = [130, 143];
 
@@ -10,15 +11,18 @@ const facts = {
   describe: (path) => require('../dist/cli/commands.json')[path.join(' ')],
 };
 
-/** Ends the process after a signal: nothing that is left running may hold it. All else ends by itself, its output written. */
+/**
+ * Ends the process after a signal, even when something is still running. Without a signal, the
+ * process ends by itself once its output is written.
+ */
 function endNow() {
   const { isatty } = require('node:tty');
   const terminalIsGone = [process.stdout, process.stderr].some(
     ({ isTTY, fd }) => isTTY && !isatty(fd),
   );
-  // Node fails an assertion when it ends without the terminal that it began with. Of a process that SIGTERM ends, shells say 143 as well.
+  // process.exit() fails an assertion of Node when the terminal is gone. SIGTERM gives 143 as well.
   if (terminalIsGone) process.kill(process.pid, 'SIGTERM');
-  // biome-ignore lint/nursery/noJsRestrictedProperties: this is the one place, and only after a signal
+  // biome-ignore lint/nursery/noJsRestrictedProperties: the only place, and only after a signal
   else process.exit();
 }
 

@@ -6,24 +6,25 @@ import type { Io } from './terminal/io.ts';
 
 const interruptedExitCode = 130;
 
-/** Time and chance, unless they are those of the machine. */
-interface World {
+/** Replacements for the clock and the random numbers of the machine. */
+interface MainOptions {
   clock?: Clock;
   random?: Random;
 }
 
 /**
- * Runs one command line and answers its exit code (see `exit-code.ts`). Prints to `io` only, and never ends the process.
+ * Runs one command line and returns its exit code (see `exit-code.ts`). Prints only to `io`, and
+ * never ends the process.
  *
  * @example process.exitCode = await main(['serve', '--port', '0'], processIo())
  */
 export async function main(
   argv: readonly string[],
   io: Io,
-  { clock = systemClock, random = systemRandom }: World = {},
+  { clock = systemClock, random = systemRandom }: MainOptions = {},
 ): Promise<number> {
   const interruption = watchInterruption(io);
-  const context = {
+  const environment = {
     io,
     clock,
     random,
@@ -31,12 +32,12 @@ export async function main(
     heedHangup: interruption.heedHangup,
   };
   try {
-    return await Promise.race([runProgram(argv, context), interruption.second]);
+    return await Promise.race([runProgram(argv, environment), interruption.second]);
   } catch (error) {
     if (hasCode(error, 'interrupted'))
       return Number(interruption.signal.reason) || interruptedExitCode;
-    const { reportError: tellError } = await import('./command/report-error.ts');
-    return tellError(error, argv, io);
+    const { reportError } = await import('./command/report-error.ts');
+    return reportError(error, argv, io);
   } finally {
     interruption.stop();
   }

@@ -8,7 +8,7 @@ import { type Operation, type OperationId, operations } from '../../src/wire/ope
 const folder = fileURLToPath(new URL('../../src/cli/commands', import.meta.url));
 const name = (path: CommandPath) => path.filter((word) => word !== undefined).join(' ');
 
-it('every command of the tree has its file, and every file its command', () => {
+it('every command of the tree has a file, and every file a command', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );
@@ -28,7 +28,7 @@ it('every operation with a command is the operation of that command', async () =
 describe.each(commandPaths.map((path) => [name(path), path] as const))(
   'signage %s',
   (called, path) => {
-    it('says what it is in one line, and how it is typed', async () => {
+    it('has a summary of one line, and examples', async () => {
       const { summary, examples } = await loadCommand(path);
       expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]$/);
       expect(examples.length).toBeGreaterThan(0);
@@ -37,7 +37,7 @@ describe.each(commandPaths.map((path) => [name(path), path] as const))(
         expect(tree.find((branch) => branch.name === called)?.summary).toBe(summary);
     });
 
-    it('names operations that are its own, and changes nothing unless it says so', async () => {
+    it('names its own operations, and declares its effect', async () => {
       const { operation, effect } = await loadCommand(path);
       for (const id of [operation ?? []].flat()) {
         const { command, method } = operations[id] as Operation;

@@ -62,7 +62,7 @@ describe('completion of commands and options', () => {
       expect.arrayContaining(['venue', 'screen', 'serve', 'doctor', 'help']),
     );
     const { stdout } = await cli(['completion', 'zsh', '--', 'ven']);
-    expect(stdout).toBe('venue\tThe places that have screens\n');
+    expect(stdout).toBe('venue\tPlaces with screens\n');
   });
 
   it('the first word after options', async () => {

@@ -29,7 +29,7 @@ const saved = async () => JSON.parse(await readFile(file, 'utf8'));
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
 describe('signage login', () => {
-  it('checks the token, saves it for its owner alone, and the next command just works', async () => {
+  it('verifies the token, saves it privately, and the next command uses it', async () => {
     const { code, stdout, stderr } = await logIn();
     expect(code).toBe(0);
     expect(stdout).toMatch(/Role +platform\n/);
@@ -45,7 +45,7 @@ describe('signage login', () => {
     expect((await run(['venue', 'list'])).code).toBe(0);
   });
 
-  it('is readable by nobody else at any time, whatever the umask', async () => {
+  it('writes a file that other users can never read, whatever the umask', async () => {
     const before = process.umask(0);
     try {
       await logIn();
@@ -72,7 +72,7 @@ describe('signage login', () => {
     });
   });
 
-  it('keeps the tenant that is named, by its id', async () => {
+  it('saves the named tenant by its id', async () => {
     const { tenantId } = (
       await run(['whoami', '-o', 'json'], {
         env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken },
@@ -84,7 +84,7 @@ describe('signage login', () => {
     ]);
   });
 
-  it('4 for a token that the service does not take, and saves nothing', async () => {
+  it('4 for an invalid token, and saves nothing', async () => {
     const { code, stderr } = await run(['login', '--url', service.url, '--token-stdin'], {
       stdin: `mak_${'z'.repeat(40)}`,
     });
@@ -94,8 +94,8 @@ describe('signage login', () => {
   });
 
   it.each<[string, string[], CliOptions, string]>([
-    ['nobody to ask', [], {}, '--token-stdin'],
-    ['nobody to ask under CI', [], { tty: true, env: { CI: '1' } }, '--token-stdin'],
+    ['no terminal', [], {}, '--token-stdin'],
+    ['a terminal under CI', [], { tty: true, env: { CI: '1' } }, '--token-stdin'],
     ['nothing piped in', ['--token-stdin'], { tty: true }, '--token-stdin'],
     ['an empty token', ['--token-stdin'], { stdin: '\n' }, 'no token'],
     [
@@ -104,16 +104,11 @@ describe('signage login', () => {
       { stdin: 'mak_x' },
       '--insecure-http',
     ],
-    [
-      'an address that is none',
-      ['--url', 'example', '--token-stdin'],
-      { stdin: 'mak_x' },
-      'no URL',
-    ],
-  ])('2 with %s', async (_, argv, options, said) => {
+    ['an invalid URL', ['--url', 'example', '--token-stdin'], { stdin: 'mak_x' }, 'not a URL'],
+  ])('2 with %s', async (_, argv, options, message) => {
     const { code, stderr } = await run(['login', ...argv], options);
     expect(code).toBe(2);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
     await expect(saved()).rejects.toThrow('ENOENT');
   });
 
@@ -128,11 +123,11 @@ describe('signage login', () => {
 
 describe('the saved contexts', () => {
   it.each([
-    ['of which others may read', 0o640],
-    ['of which others may write', 0o602],
-  ])('in a file %s are refused, with what to type', async (_, loose) => {
+    ['that others can read', 0o640],
+    ['that others can write', 0o602],
+  ])('in a file %s are rejected, with a hint', async (_, mode) => {
     await logIn();
-    await chmod(file, loose);
+    await chmod(file, mode);
     for (const argv of [
       ['venue', 'list'],
       ['context', 'list'],
@@ -144,7 +139,7 @@ describe('the saved contexts', () => {
     }
   });
 
-  it('are not written into a folder that others may write to', async () => {
+  it('are not written to a folder that others can write to', async () => {
     await mkdir(join(home, 'signage'));
     await chmod(join(home, 'signage'), 0o777);
     const { code, stderr } = await logIn();
@@ -160,7 +155,7 @@ describe('the saved contexts', () => {
     '{"contexts":{"a":{"url":5}}}',
     '{"contexts":[1]}',
     '{"current":5,"contexts":{}}',
-  ])('that are damaged (%s) are told of', async (text) => {
+  ])('report a damaged file (%s)', async (text) => {
     await mkdir(join(home, 'signage'), { mode: 0o700 });
     await writeFile(file, text, { mode: 0o600 });
     const { code, stderr } = await run(['venue', 'list']);
@@ -168,7 +163,7 @@ describe('the saved contexts', () => {
     expect(stderr).toContain(file);
   });
 
-  it('are not needed: without a folder for them the environment does', async () => {
+  it('are optional: the environment suffices without a folder for them', async () => {
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '' };
     expect((await run(['venue', 'list'], { env })).code).toBe(0);
     expect(
@@ -181,7 +176,7 @@ describe('the saved contexts', () => {
     ).toBe(4);
   });
 
-  it('lie in ~/.config where there is no XDG_CONFIG_HOME', async () => {
+  it('are in ~/.config without XDG_CONFIG_HOME', async () => {
     await run(['login', '--url', service.url, '--token-stdin'], {
       env: { XDG_CONFIG_HOME: '', HOME: home },
       stdin: adminToken,
@@ -189,7 +184,7 @@ describe('the saved contexts', () => {
     expect(await readdir(join(home, '.config', 'signage'))).toEqual(['contexts.json']);
   });
 
-  it('know no name that nobody gave', async () => {
+  it('have only names that were saved', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       expect((await run(['venue', 'list', '--context', name])).code).toBe(3);
       expect((await run(['context', 'use', name])).code).toBe(3);
@@ -197,7 +192,7 @@ describe('the saved contexts', () => {
   });
 });
 
-describe('which token goes where', () => {
+describe('precedence of service and token', () => {
   const whoami = async (argv: string[] = [], env: Record<string, string> = {}) =>
     run(['whoami', '-o', 'json', ...argv], { env });
 
@@ -209,7 +204,7 @@ describe('which token goes where', () => {
     await run(['context', 'use', 'main']);
   });
 
-  it('the current context, another with --context or SIGNAGE_CONTEXT', async () => {
+  it('the current context, or another with --context or SIGNAGE_CONTEXT', async () => {
     expect((await whoami()).json).toMatchObject({
       role: 'platform',
       context: 'main',
@@ -229,7 +224,7 @@ describe('which token goes where', () => {
     });
   });
 
-  it('the environment beats the file, a flag both', async () => {
+  it('the environment overrides the file, and a flag overrides both', async () => {
     expect((await whoami([], { SIGNAGE_TOKEN: viewerToken })).json).toMatchObject({
       role: 'viewer',
       tokenSource: 'SIGNAGE_TOKEN',
@@ -270,7 +265,7 @@ describe('which token goes where', () => {
     await stub.close();
   });
 
-  it('the same origin by another path is the same service', async () => {
+  it('the same origin with another path is the same service', async () => {
     expect((await whoami(['--url', `${service.url}/`])).json).toMatchObject({
       role: 'platform',
       urlSource: '--url',
@@ -295,7 +290,7 @@ describe('which token goes where', () => {
     }
   });
 
-  it('4 without any token, and says how to come by one', async () => {
+  it('4 without a token, with a hint', async () => {
     const { code, stderr } = await runCli(['venue', 'list', '--url', service.url]);
     expect(code).toBe(4);
     expect(stderr).toContain(`signage login --url ${service.url}`);
@@ -303,7 +298,7 @@ describe('which token goes where', () => {
 });
 
 describe('--tenant', () => {
-  it('is sent as the id, also when a name is given', async () => {
+  it('is sent as an id, also for a name', async () => {
     const { id } = (await service.manage('POST', '/v1/tenants', { name: 'Second' })).body;
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
     expect((await run(['venue', 'list'], { env })).code).toBe(6);
@@ -335,7 +330,7 @@ describe('signage context', () => {
     await logIn('--context', 'two');
   });
 
-  it('list shows them, the current one marked, and no token', async () => {
+  it('list marks the current context, and shows no token', async () => {
     const { stdout } = await run(['context', 'list']);
     expect(stdout).toBe(
       `NAME  CURRENT  URL\none   no       ${service.url}\ntwo   yes      ${service.url}\n`,
@@ -348,7 +343,7 @@ describe('signage context', () => {
     expect(text).not.toContain('mak_');
   });
 
-  it('use makes one the current', async () => {
+  it('use changes the current context', async () => {
     expect((await run(['context', 'use', 'one', '--dry-run'])).code).toBe(0);
     expect((await saved()).current).toBe('two');
     expect(await run(['context', 'use', 'one'])).toMatchObject({ code: 0, stdout: '' });
@@ -375,7 +370,7 @@ describe('signage context', () => {
 });
 
 describe('signage logout', () => {
-  it('forgets the current context, or the named one', async () => {
+  it('deletes the current context, or the named one', async () => {
     await logIn('--context', 'one');
     await logIn('--context', 'two');
     expect((await run(['logout'])).code).toBe(0);
@@ -388,7 +383,7 @@ describe('signage logout', () => {
 });
 
 describe('signage whoami', () => {
-  it('names the token, and where it and the service come from', async () => {
+  it('shows the token, and the sources of token and service', async () => {
     await logIn('--context', 'main');
     const { stdout } = await run(['whoami'], { env: { SIGNAGE_TOKEN: viewerToken } });
     expect(stdout).toMatch(/Role +viewer\n/);

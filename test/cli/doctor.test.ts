@@ -128,7 +128,7 @@ describe('signage doctor', () => {
   });
 
   it.each([
-    ['an address that is none', ['--url', 'signage.example.com'], {}, /no URL/],
+    ['an address that is none', ['--url', 'signage.example.com'], {}, /not a URL/],
     ['http to another machine', ['--url', 'http://signage.example.com'], {}, /in clear/],
     ['a context that is not there', ['--context', 'nowhere'], {}, /no context "nowhere"/],
   ])('9 for %s', async (_, argv, env, detail) => {

@@ -11,12 +11,12 @@ const token = `mak_${'S3cret'.repeat(6)}`;
 const env = (url: string) => ({ SIGNAGE_URL: url, SIGNAGE_TOKEN: token });
 
 describe('an error', () => {
-  it('is one line on stderr, and what to type next', async () => {
+  it('is one line on stderr, and a hint', async () => {
     const { cli } = await startCli();
     const { stdout, stderr } = await cli(['venue', 'get', 'Nowhere']);
     expect(stdout).toBe('');
     expect(stderr).toBe(
-      'signage: There is no venue "Nowhere".\n  signage venue list shows those there are.\n',
+      'signage: There is no venue "Nowhere".\n  signage venue list shows all venues.\n',
     );
   });
 
@@ -48,17 +48,17 @@ describe('an error', () => {
     },
   );
 
-  it('is a document too when it is the command line that is wrong', async () => {
+  it('is a problem document also for wrong usage', async () => {
     const { code, stderr } = await runCli(['venue', 'list', '--nonsense', '-o', 'json']);
     expect(code).toBe(2);
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'usage',
       exitCode: 2,
-      hint: 'signage venue list --help shows what there is.',
+      hint: 'See signage venue list --help.',
     });
   });
 
-  it('says that there are more complaints than the service lists', async () => {
+  it('says that the service lists only the first field errors', async () => {
     const errors = Array.from({ length: 20 }, (_, n) => ({
       path: `/m${n}`,
       message: 'is unknown',
@@ -77,7 +77,7 @@ describe('an error', () => {
     await stub.close();
   });
 
-  it('names every complaint when there are several', async () => {
+  it('lists all field errors when there are several', async () => {
     const errors = [
       { path: '/name', message: 'must\u001b[2J' },
       { path: '', message: 'no' },
@@ -89,8 +89,8 @@ describe('an error', () => {
   });
 });
 
-describe('what is unreachable or overloaded', () => {
-  it('7 after tries that honour Retry-After', async () => {
+describe('an unreachable or overloaded service', () => {
+  it('7 after retries that honour Retry-After', async () => {
     const stub = await stubService(
       problem(503, 'unavailable', 'Full.', {}, { 'retry-after': '7' }),
     );
@@ -103,7 +103,7 @@ describe('what is unreachable or overloaded', () => {
     expect(stub.heard).toHaveLength(4);
   });
 
-  it('goes well when a later try does', async () => {
+  it('succeeds when a retry does', async () => {
     const stub = await stubService(hangUp, json(200, { items: [], nextCursor: null }));
     expect(
       await runCli(['venue', 'list'], { env: env(stub.url), clock: hastyClock() }),
@@ -111,7 +111,7 @@ describe('what is unreachable or overloaded', () => {
     await stub.close();
   });
 
-  it('130 at SIGINT, and 143 at SIGTERM, at once', async () => {
+  it('130 at SIGINT and 143 at SIGTERM, immediately', async () => {
     for (const [name, exitCode] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
@@ -136,7 +136,7 @@ describe('--verbose', () => {
     expect(stderr).toMatch(/^GET \/v1\/venues\?limit=200 → 200 \(\d+ ms\)\n$/);
   });
 
-  it('shows tries that failed', async () => {
+  it('shows failed attempts', async () => {
     const stub = await stubService(hangUp);
     const { stderr } = await runCli(['venue', 'list', '--verbose'], {
       env: env(stub.url),
@@ -174,7 +174,7 @@ describe('--verbose', () => {
 describe('--ca-file', () => {
   const certFile = new URL('../fixtures/tls/first.cert.pem', import.meta.url).pathname;
 
-  it('makes a service of a private CA trusted; without it is 7', async () => {
+  it('trusts a service of a private CA; 7 without it', async () => {
     const tls = {
       cert: await readFile(certFile, 'utf8'),
       key: await readFile(certFile.replace('cert.pem', 'key.pem'), 'utf8'),

@@ -42,19 +42,19 @@ const list = (items: object[], ...argv: string[]) =>
 const get = (item: object, ...argv: string[]) => run(['venue', 'get', id, ...argv], item);
 
 describe('-o', () => {
-  it('json is what the service sent: a list as an array, a record as an object', async () => {
+  it('json is the data of the service: a list as an array, a record as an object', async () => {
     expect((await list([plain, plain], '-o', 'json')).json).toEqual([plain, plain]);
     expect((await get(plain, '-o', 'json')).json).toEqual(plain);
     expect((await get(plain, '-o', 'json')).stdout).toBe(`${JSON.stringify(plain, null, 2)}\n`);
   });
 
-  it('ndjson has one record a line', async () => {
+  it('ndjson has one record per line', async () => {
     const { stdout, ndjson } = await list([plain, plain], '-o', 'ndjson');
     expect(ndjson).toEqual([plain, plain]);
     expect(stdout).toBe(`${JSON.stringify(plain)}\n`.repeat(2));
   });
 
-  it('yaml', async () => {
+  it('yaml is the data of the service', async () => {
     expect(parse((await list([plain, plain], '-o', 'yaml')).stdout)).toEqual([plain, plain]);
     expect(parse((await get(plain, '-o', 'yaml')).stdout)).toEqual(plain);
   });
@@ -67,7 +67,7 @@ describe('-o', () => {
     expect((await get(plain, '-o', 'csv')).stdout).toBe(stdout);
   });
 
-  it('csv has an apostrophe before what a spreadsheet would run', async () => {
+  it('csv has an apostrophe before text that a spreadsheet would run', async () => {
     const labels = { '=a': '1', delta: '-5' };
     const { stdout } = await list(
       [{ ...plain, name: '=HYPERLINK("http://x")', address: '-5', labels }],
@@ -81,13 +81,13 @@ describe('-o', () => {
     );
   });
 
-  it('name is what can be typed back: the id where the name cannot', async () => {
+  it('name is the name, or the id of a record whose name is unprintable', async () => {
     expect(
       (await list([plain, hostile, { ...plain, name: id.replace('0', '1') }], '-o', 'name')).stdout,
     ).toBe(`Lobby\n${id}\n${id}\n`);
   });
 
-  it('table widens for later pages, and never cuts', async () => {
+  it('table widens for later pages, and never truncates', async () => {
     const longer = { ...plain, name: '東京'.repeat(10) };
     stub.answers.splice(
       0,
@@ -102,7 +102,7 @@ describe('-o', () => {
     expect(stdout).toBe(`NAME   ID\nLobby  ${id}\n${longer.name}  ${id}\nLobby${gap}  ${id}\n`);
   });
 
-  it('has bold headers at a terminal, unless NO_COLOR', async () => {
+  it('table has bold headers at a terminal, unless NO_COLOR is set', async () => {
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
     const page = { items: [plain], nextCursor: null };
     expect((await run(['venue', 'list'], page, { tty: true, env })).stdout).toSatisfy(
@@ -124,7 +124,7 @@ describe('-o', () => {
     },
   );
 
-  it('may stand before the noun', async () => {
+  it('may precede the noun', async () => {
     const { json: result } = await run(
       ['-o', 'json', '--url', stub.url, 'venue', 'get', id],
       plain,
@@ -185,7 +185,7 @@ describe('--jq', () => {
   });
 
   it.each(['.[', 'nonsense', '.[0].name.x', 'error("no")'])(
-    '2 for %s, with what jq says',
+    '2 for %s, with the message of jq',
     async (expression) => {
       const { code, stdout, stderr } = await list([plain], '--jq', expression);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -193,7 +193,7 @@ describe('--jq', () => {
     },
   );
 
-  it('sees neither the environment nor files', async () => {
+  it('cannot read the environment or files', async () => {
     expect((await list([plain], '--jq', 'env | tostring')).stdout).not.toContain('SIGNAGE');
     expect((await list([plain], '--jq', 'input_filename')).stdout).not.toContain(process.cwd());
   });
@@ -207,17 +207,17 @@ describe('hostile text from the service', () => {
     ['-o', 'name'],
     ['--fields', 'name,address,labels'],
     ['--jq', '.[] | .name, .labels'],
-  ])('is spelled out in %j %j', async (...argv) => {
+  ])('is escaped in %j %j', async (...argv) => {
     const { code, stdout } = await list([hostile], ...argv);
     expect(code).toBe(0);
-    // Tabs part the columns of @tsv, and do no harm.
+    // Tabs separate the columns of @tsv, and are harmless.
     const text = argv[0] === '--jq' ? stdout.replaceAll('\t', ' ') : stdout;
     expect(text.replaceAll('\r\n', '\n')).not.toMatch(unsafe);
     const lines = { csv: 2, name: 1 }[argv[1] ?? ''] ?? 2;
     expect(stdout.trimEnd().split('\n')).toHaveLength(lines);
   });
 
-  it('is data in JSON, spelled out', async () => {
+  it('stays the same data in JSON, escaped', async () => {
     for (const format of ['json', 'ndjson']) {
       const { stdout } = await get(hostile, '-o', format);
       expect(stdout).not.toMatch(unsafe);
@@ -225,13 +225,13 @@ describe('hostile text from the service', () => {
     }
   });
 
-  it('is data in YAML, spelled out', async () => {
+  it('stays the same data in YAML, escaped', async () => {
     const { stdout } = await get(hostile, '-o', 'yaml');
     expect(stdout).not.toMatch(unsafe);
     expect(parse(stdout)).toEqual(hostile);
   });
 
-  it('is spelled out in a record, and in questions', async () => {
+  it('is escaped in a record, and in questions', async () => {
     expect((await get(hostile)).stdout).not.toMatch(unsafe);
     const { stderr } = await runCli(['venue', 'delete', id], {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },

@@ -14,7 +14,7 @@ async function run(...argv: string[]) {
 }
 
 describe('signage', () => {
-  it.each(['--version', '-V'])('%s prints the version, and nothing else', async (flag) => {
+  it.each(['--version', '-V'])('%s prints only the version', async (flag) => {
     expect(await run(flag)).toMatchObject({ code: 0, out: `${version}\n`, err: '' });
   });
 
@@ -25,7 +25,7 @@ describe('signage', () => {
     expect(out).toMatch(/simulate .*simulated TVs/);
   });
 
-  it('without a command shows them on stderr, and is a usage error', async () => {
+  it('without a command lists the commands on stderr, and ends with 2', async () => {
     const { code, out, err } = await run();
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain('Usage: signage');
@@ -35,7 +35,7 @@ describe('signage', () => {
     [['srve'], 'Did you mean serve?'],
     [['serve', '--prot', '1'], 'Did you mean --port?'],
     [['simulate', '--cuont', '1'], 'Did you mean --count?'],
-  ])('%j is a usage error that says what was meant', async (argv, suggestion) => {
+  ])('%j is a usage error with a suggestion', async (argv, suggestion) => {
     const { code, out, err } = await run(...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(suggestion);
@@ -48,7 +48,7 @@ describe('signage', () => {
     },
   );
 
-  it('lets go of the signals when it is done', async () => {
+  it('removes its signal handlers at the end', async () => {
     const { io } = await run('--help');
     expect([io.signal('SIGINT'), io.signal('SIGTERM'), io.signal('SIGHUP')]).toEqual([
       false,
@@ -59,12 +59,12 @@ describe('signage', () => {
 });
 
 describe('signage serve --help', () => {
-  it('names every setting with its default and environment variable', async () => {
+  it('shows every setting with its default and environment variable', async () => {
     const { code, out } = await run('serve', '--help');
     expect(code).toBe(0);
     const text = out.replaceAll(/\s+/g, ' ');
     expect(text).toContain(
-      '--port <number> port to listen on; 0 takes any that is free (default: 4100, env: SIGNAGE_PORT)',
+      '--port <number> port to listen on; 0 takes any free port (default: 4100, env: SIGNAGE_PORT)',
     );
     for (const flag of [
       'host',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { commandPaths } from '../../src/cli/command/tree.ts';
 import { cliReference } from '../config/cli-reference.ts';
 
-it('docs/cli.md is what the program says of itself (after a change: run this file with -u)', async () => {
+it('docs/cli.md matches the command specifications (after a change, run this file with -u)', async () => {
   const page = await cliReference();
   for (const path of commandPaths)
     expect(page).toContain(`### signage ${path.filter((word) => word !== undefined).join(' ')}\n`);

@@ -1,4 +1,4 @@
-// Commands, run in process against a real service.
+// Runs commands in process, against a real service.
 import { main } from '../../src/cli/main.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { type FakeIo, fakeIo } from '../support/fake-io.ts';
@@ -7,18 +7,18 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export interface CliOptions {
   env?: Record<string, string>;
-  /** What is piped in. */
+  /** Text piped into stdin. */
   stdin?: string;
-  /** Whether a person sits at a terminal. */
+  /** Whether the streams are terminals. Default: false. */
   tty?: boolean;
-  /** How wide its lines are. */
+  /** Width of the terminal. */
   columns?: number;
-  /** Keys to press, each once what it waits for was written: `[[/Delete/, 'y\r']]`. */
+  /** Keys to press, each after output that matches its pattern: `[[/Delete/, 'y\r']]`. */
   keys?: readonly (readonly [pattern: RegExp, keys: string])[];
   clock?: Clock;
-  /** Puts something around the streams. */
+  /** Wraps the streams. */
   around?: (io: FakeIo) => FakeIo;
-  /** Is handed the streams as soon as it runs: for signals, and for what it says on the way. */
+  /** Runs beside the command, to send signals or to read its output early. */
   during?: (io: FakeIo) => Promise<unknown>;
 }
 
@@ -26,10 +26,10 @@ export interface CliRun {
   code: number;
   stdout: string;
   stderr: string;
-  /** `stdout` as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape.
+  /** `stdout`, parsed as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape.
   json: any;
-  /** `stdout` as lines of JSON. */
+  /** The lines of `stdout`, each parsed as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise
   ndjson: any[];
 }
@@ -41,7 +41,10 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
   }
 }
 
-/** Runs one command line. It has no environment but the given one, and a folder of settings that is empty unless `XDG_CONFIG_HOME` says otherwise. */
+/**
+ * Runs one command line with only the given environment. Its configuration folder is empty, unless
+ * `XDG_CONFIG_HOME` is given.
+ */
 export async function runCli(
   argv: readonly string[],
   {
@@ -55,9 +58,9 @@ export async function runCli(
     during,
   }: CliOptions = {},
 ): Promise<CliRun> {
-  const world = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()), ...env };
+  const variables = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()), ...env };
   const io = fakeIo({
-    env: world,
+    env: variables,
     isTTY: tty,
     ...(columns !== undefined && { columns }),
     ...(stdin !== undefined && { stdin }),
@@ -66,7 +69,7 @@ export async function runCli(
   await Promise.race([running, Promise.all([press(io, keys), during?.(io)])]);
   const code = await running;
   const lines = () => io.out().split('\n').slice(0, -1);
-  // Not enumerable, for results are printed when a test fails, and most are no JSON.
+  // Not enumerable: a failing test prints the result, and most output is not JSON.
   const parsed = {
     json: { get: () => JSON.parse(io.out()) },
     ndjson: { get: () => lines().map((line) => JSON.parse(line)) },
@@ -74,7 +77,7 @@ export async function runCli(
   return Object.defineProperties({ code, stdout: io.out(), stderr: io.err() }, parsed) as CliRun;
 }
 
-/** A command line that knows a service and the token to use: the environment says them. */
+/** Returns a function that runs commands with the service and the token in the environment. */
 export function cliOf(service: { url: string }, token: string) {
   return (argv: readonly string[], options: CliOptions = {}) =>
     runCli(argv, {
@@ -86,12 +89,12 @@ export function cliOf(service: { url: string }, token: string) {
 export type Cli = ReturnType<typeof cliOf>;
 
 /**
- * A service of its own, and the command line to it as the platform.
- *
+ * Starts a service, and returns a function that runs commands with its platform token.
  *
  * @example
  * const { cli } = await startCli();
- * expect((await cli(['venue', 'create', '--name', 'Lobby', '-o', 'json'])).json).toMatchObject({ name: 'Lobby' });
+ * const { json } = await cli(['venue', 'create', '--name', 'Lobby', '-o', 'json']);
+ * expect(json).toMatchObject({ name: 'Lobby' });
  */
 export async function startCli(): Promise<{
   service: TestService<Clock>;

@@ -224,7 +224,7 @@ describe('signage screen update', () => {
       '-o',
       'json',
     ]);
-    expect(none).toMatchObject({ code: 0, json: [], stderr: 'No screen is like that.\n' });
+    expect(none).toMatchObject({ code: 0, json: [], stderr: 'No screen matches.\n' });
   });
 
   it('9 when some failed, with a result for each', async () => {

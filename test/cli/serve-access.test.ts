@@ -19,7 +19,7 @@ const start = (argv: string[], env: Record<string, string> = {}) =>
     },
   });
 
-/** A data folder that was used before. */
+/** Makes a data folder of an earlier run. */
 async function usedFolder(): Promise<string> {
   const data = join(await temporaryFolder(), 'data');
   expect((await start(['--data', data])).code).toBe(0);
@@ -28,7 +28,7 @@ async function usedFolder(): Promise<string> {
 }
 
 describe.skipIf(process.platform === 'win32')('signage serve', () => {
-  it('makes folders of mode 0700 and files of mode 0600, whatever the umask', async () => {
+  it('creates folders with mode 0700 and files with mode 0600, whatever the umask', async () => {
     const before = process.umask(0);
     const data = await usedFolder().finally(() => process.umask(before));
     const entries = await readdir(data, { recursive: true, withFileTypes: true });
@@ -58,16 +58,16 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
       const data = await usedFolder();
       const path = join(data, name);
       await chmod(path, mode);
-      const said = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
+      const message = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
       const refused = await start(['--data', data]);
       expect([refused.code, refused.stderr]).toEqual([
         4,
-        expect.stringContaining(`signage: ${said}\n`),
+        expect.stringContaining(`signage: ${message}\n`),
       ]);
       const allowed = await start(['--data', data, '--allow-open-data']);
-      expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(said)]);
+      expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(message)]);
       expect((await start(['--data', data], { SIGNAGE_ALLOW_OPEN_DATA: 'true' })).code).toBe(0);
-      await promisify(execFile)('sh', ['-c', said.replace(/^.*: /, '')]);
+      await promisify(execFile)('sh', ['-c', message.replace(/^.*: /, '')]);
       const mended = await start(['--data', data]);
       expect([mended.code, mended.stderr]).toEqual([0, expect.not.stringContaining('by others')]);
     },
@@ -130,12 +130,12 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     await chmod(data, 0o777);
   });
 
-  it('throws open_to_others for a data folder that others can change, before anything is made in it', async () => {
+  it('throws open_to_others for a data folder that others can change, before it writes to it', async () => {
     await expect(serve({ port: 0, store: data })).rejects.toMatchObject({ code: 'open_to_others' });
     expect(await readdir(data)).toEqual([]);
   });
 
-  it('takes it with allowOpenData', async () => {
+  it('accepts it with allowOpenData', async () => {
     const running: Running = await serve({ port: 0, store: data, allowOpenData: true });
     await running.close();
     expect(await readdir(data)).toContain('secret');

@@ -22,7 +22,7 @@ interface Started {
   err: string;
 }
 
-/** Serves while the work is done. */
+/** Runs the service during `work`. */
 async function serving(
   argv: string[],
   work: (started: Started) => Promise<void>,
@@ -40,7 +40,7 @@ const saved = async () => JSON.parse(await readFile(file, 'utf8'));
 const cli = (...argv: string[]) => runCli(argv, { env: { XDG_CONFIG_HOME: home } });
 
 describe('signage serve at a terminal', () => {
-  it('saves the context local, so that the command it suggests just works', async () => {
+  it('saves the context local, which the suggested command uses', async () => {
     await serving([], async ({ url, out }) => {
       expect(out).toContain('Try:   signage venue list\n');
       expect(await saved()).toEqual({
@@ -55,7 +55,7 @@ describe('signage serve at a terminal', () => {
     });
   });
 
-  it('follows the service to another port, with the token that it was given then', async () => {
+  it('updates the context for another port, and keeps its token', async () => {
     await serving([], async () => {});
     const { token } = (await saved()).contexts.local;
     await serving([], async ({ url, out }) => {
@@ -65,7 +65,7 @@ describe('signage serve at a terminal', () => {
     });
   });
 
-  it('leaves a local that another service made alone when it knows no token of its own', async () => {
+  it('keeps the context local of another service when it does not know its own token', async () => {
     await serving([], async () => {});
     await serving(['--store', 'memory'], async () => {});
     const other = await saved();
@@ -73,7 +73,7 @@ describe('signage serve at a terminal', () => {
     expect(await saved()).toEqual(other);
   });
 
-  it('keeps another current context, and says how to reach it all the same', async () => {
+  it('keeps another current context, and suggests --context local', async () => {
     await serving([], async ({ url }) => {
       const { token } = (await saved()).contexts.local;
       await runCli(['login', '--url', url, '--context', 'work', '--token-stdin'], {
@@ -88,7 +88,7 @@ describe('signage serve at a terminal', () => {
     });
   });
 
-  it('trusts its own certificate', async () => {
+  it('saves its certificate as trusted', async () => {
     const pem = (name: string) =>
       new URL(`../fixtures/tls/first.${name}.pem`, import.meta.url).pathname;
     await serving(['--tls-cert', pem('cert'), '--tls-key', pem('key')], async () => {
@@ -96,7 +96,7 @@ describe('signage serve at a terminal', () => {
     });
   });
 
-  it('serves all the same when it cannot be saved, and warns', async () => {
+  it('serves with a warning when the context cannot be saved', async () => {
     await serving([], async () => {});
     await chmod(file, 0o644);
     await serving([], async ({ out, err }) => {
@@ -109,15 +109,15 @@ describe('signage serve at a terminal', () => {
   });
 });
 
-describe('signage serve saves nothing', () => {
+describe('signage serve saves no context', () => {
   it.each<[string, string[], { env?: Record<string, string>; isTTY?: boolean }]>([
     ['with --no-context', ['--no-context'], {}],
     ['with SIGNAGE_NO_CONTEXT', [], { env: { SIGNAGE_NO_CONTEXT: '1' } }],
     ['under CI', [], { env: { CI: 'true' } }],
-    ['off a terminal', [], { isTTY: false }],
-    ['where there is no folder for it', [], { env: { XDG_CONFIG_HOME: '' } }],
-  ])('%s', async (_, argv, world) => {
-    await serving(argv, async ({ out }) => expect(out).toContain('curl'), world);
+    ['without a terminal', [], { isTTY: false }],
+    ['without a configuration folder', [], { env: { XDG_CONFIG_HOME: '' } }],
+  ])('%s', async (_, argv, options) => {
+    await serving(argv, async ({ out }) => expect(out).toContain('curl'), options);
     await expect(saved()).rejects.toThrow('ENOENT');
   });
 });

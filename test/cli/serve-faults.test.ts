@@ -13,7 +13,7 @@ const serve = (
     ...(during && { during }),
   });
 
-/** Asks the running service for its health, then ends it. */
+/** Requests the health of the running service, then stops it. */
 function health(into: (string | null)[]) {
   return async (io: FakeIo) => {
     const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
@@ -24,7 +24,7 @@ function health(into: (string | null)[]) {
 }
 
 describe('signage serve --fault', () => {
-  it('misbehaves by its rules, and says so of each on stderr', async () => {
+  it('injects the faults, and logs each rule on stderr', async () => {
     const seen: (string | null)[] = [];
     const { code, stdout, stderr } = await serve(
       ['--fault', 'GET /healthz=503', '--fault', '*=delay 0s-1ms'],
@@ -32,15 +32,15 @@ describe('signage serve --fault', () => {
     );
     expect(code).toBe(0);
     expect(seen).toEqual(['GET /healthz=503, *=delay 0s-1ms']);
-    const said = stderr.split('\n').filter((line) => line.includes('misbehaves on purpose'));
-    expect(said).toEqual([
+    const warnings = stderr.split('\n').filter((line) => line.includes('misbehaves on purpose'));
+    expect(warnings).toEqual([
       expect.stringContaining('GET /healthz=503'),
       expect.stringContaining('*=delay 0s-1ms'),
     ]);
     expect(stdout).not.toContain('misbehaves');
   });
 
-  it('never without the flag: no variable stands for it', async () => {
+  it('has no environment variable', async () => {
     const seen: (string | null)[] = [];
     const { stderr } = await serve([], health(seen), {
       SIGNAGE_FAULT: '*=503',
@@ -50,7 +50,7 @@ describe('signage serve --fault', () => {
     expect(stderr).not.toContain('misbehaves');
   });
 
-  it('a rule that is none ends with 2, and says where it is wrong and what there may be', async () => {
+  it('2 for an invalid rule, with the position and the valid words', async () => {
     const { code, stdout, stderr } = await serve([
       '--fault',
       'GET /devices/*/playlist=500:sometimes',

@@ -27,7 +27,7 @@ function serve(argv: string[], env: Record<string, string> = {}) {
   return { io, code: main(['serve', '--port', '0', '--store', 'memory', ...argv], io) };
 }
 
-/** Publishes on a screen of the service that runs. */
+/** Publishes a playlist on a screen of the running service. */
 async function publish(io: FakeIo): Promise<void> {
   const url = await io.until(/https?:\/\/127\.0\.0\.1:\d+/);
   const send = async (method: string, path: string, body: unknown): Promise<{ id: string }> => {
@@ -41,7 +41,7 @@ async function publish(io: FakeIo): Promise<void> {
 }
 
 describe('signage serve --object-store', () => {
-  it('takes the credentials from where AWS’s programs do, and shows them nowhere', async () => {
+  it('takes the credentials from the variables of AWS, and never shows them', async () => {
     const server = await startS3Server();
     const object = `s3://${s3Bucket}/copies?endpoint=${server.endpoint}`;
     started = serve(['--object-store', object, '--log-level', 'debug'], {
@@ -52,12 +52,12 @@ describe('signage serve --object-store', () => {
     await expect.poll(() => server.objects.size).toBe(1);
     started.io.signal('SIGTERM');
     expect(await started.code).toBe(0);
-    const said = started.io.out() + started.io.err();
+    const output = started.io.out() + started.io.err();
     for (const secret of [s3Credentials.secretAccessKey, 'Signature='])
-      expect(said).not.toContain(secret);
+      expect(output).not.toContain(secret);
   });
 
-  it('is said by SIGNAGE_OBJECT_STORE, too', async () => {
+  it('is also set by SIGNAGE_OBJECT_STORE', async () => {
     const folder = join(await temporaryFolder(), 'mirror');
     started = serve([], { SIGNAGE_OBJECT_STORE: `file://${folder}` });
     await publish(started.io);
@@ -79,8 +79,8 @@ describe('signage serve --object-store', () => {
       aws,
       'must not hold credentials',
     ],
-    ['with a URL that is none', 'secretInTheUrl', aws, 'must begin with file: or s3:'],
-  ])('2 %s, and what to do', async (_, url, env, message) => {
+    ['with an invalid URL', 'secretInTheUrl', aws, 'must begin with file: or s3:'],
+  ])('2 %s, with a hint', async (_, url, env, message) => {
     const { io, code } = serve(['--object-store', url], env);
     expect(await code).toBe(2);
     expect(io.err()).toContain(message);

@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const end of ended.toReversed()) await end();
 });
 
-/** Runs `signage serve` with these options; answers its URL and what it said. */
+/** Runs `signage serve` with these options. Returns its URL and its output. */
 async function serve(
   argv: readonly string[],
   env: Record<string, string> = {},
@@ -41,7 +41,7 @@ async function serve(
   return { url, io };
 }
 
-/** One TV of the service, and what it gets. */
+/** Pairs a TV, and returns the playlist that it gets. */
 async function play(url: string): Promise<{ source: string | null; screenId: string }> {
   const send = async (method: string, path: string, key: string | undefined, body?: unknown) => {
     const headers = {
@@ -69,7 +69,7 @@ async function play(url: string): Promise<{ source: string | null; screenId: str
 }
 
 describe('signage serve --on-demand-url', () => {
-  it('asks there, with the token of a file', async () => {
+  it('requests playlists from the URL, with the token of a file', async () => {
     const file = join(await temporaryFolder(), 'token');
     await writeFile(file, 'from-a-file\n');
     const { url, io } = await serve([
@@ -86,7 +86,7 @@ describe('signage serve --on-demand-url', () => {
     expect(io.out() + io.err()).not.toContain('from-a-file');
   });
 
-  it('takes URL and token from the environment, the token of a file before it', async () => {
+  it('takes URL and token from the environment, but prefers a token file', async () => {
     const env = {
       SIGNAGE_ON_DEMAND_URL: `${source.url}/all`,
       SIGNAGE_ON_DEMAND_TOKEN: 'from-the-environment',
@@ -101,12 +101,12 @@ describe('signage serve --on-demand-url', () => {
     ]);
   });
 
-  it('does without a token', async () => {
+  it('works without a token', async () => {
     await play((await serve(['--on-demand-url', source.url])).url);
     expect(source.heard[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('warns when the token would cross the network in clear', async () => {
+  it('warns when the token would cross the network unencrypted', async () => {
     const env = { SIGNAGE_ON_DEMAND_TOKEN: 'anything' };
     const remote = await serve(['--on-demand-url', 'http://ads.example/{screenId}'], env);
     expect(remote.io.err()).toContain('in clear');
@@ -116,7 +116,7 @@ describe('signage serve --on-demand-url', () => {
 
   it.each([
     [
-      'a placeholder that is none',
+      'an unknown placeholder',
       ['--on-demand-url', 'https://ads.example/{screen}'],
       /unknown placeholder \{screen\}: the placeholders are \{screenId\}/,
     ],
@@ -125,20 +125,24 @@ describe('signage serve --on-demand-url', () => {
       ['--on-demand-url', 'https://tom:secretword@ads.example/'],
       /must not hold a user name or password/,
     ],
-    ['no URL of http', ['--on-demand-url', 'file:///etc/passwd'], /http or https/],
+    ['a URL other than http', ['--on-demand-url', 'file:///etc/passwd'], /http or https/],
     [
       'a token file without a URL',
       ['--on-demand-token-file', 'package.json'],
       /needs an on-demand URL/,
     ],
     [
-      'a token file that is not there',
+      'a missing token file',
       ['--on-demand-url', 'https://ads.example/', '--on-demand-token-file', '/nowhere/token'],
       /cannot be read/,
     ],
-    ['a TTL that is no number', ['--on-demand-ttl-seconds', 'soon'], /whole number from 0 to 3600/],
-    ['a time-out of nothing', ['--on-demand-timeout-ms', '0'], /whole number from 100 to 10000/],
-    ['no calls at a time', ['--on-demand-concurrency', '0'], /whole number from 1 to 1000/],
+    [
+      'a TTL that is not a number',
+      ['--on-demand-ttl-seconds', 'soon'],
+      /whole number from 0 to 3600/,
+    ],
+    ['a timeout of 0', ['--on-demand-timeout-ms', '0'], /whole number from 100 to 10000/],
+    ['a concurrency of 0', ['--on-demand-concurrency', '0'], /whole number from 1 to 1000/],
   ])('2 for %s', async (_, argv, message) => {
     const run = await runCli(['serve', '--port', '0', '--store', 'memory', ...argv], {
       env: { SIGNAGE_ADMIN_TOKEN: adminToken },
@@ -150,7 +154,7 @@ describe('signage serve --on-demand-url', () => {
 });
 
 describe('signage doctor', () => {
-  it('0 with a warning for an origin of playlists that fails, and how it failed', async () => {
+  it('0 with a warning that names the error of a failing on-demand source', async () => {
     source.answers = [json(503, {})];
     const { url } = await serve(['--on-demand-url', source.url]);
     await play(url);

@@ -61,7 +61,7 @@ async function me(url: string, token: string): Promise<number> {
 
 describe('signage serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'serves until %s, then ends with 0 and lets go of the port',
+    'serves until %s, then ends with 0 and frees the port',
     async (signal) => {
       const { url, io } = await start(['--store', 'memory'], {
         env: { SIGNAGE_ADMIN_TOKEN: given },
@@ -73,7 +73,7 @@ describe('signage serve', () => {
     },
   );
 
-  it('ends at once at the second signal, with its exit code', async () => {
+  it('ends immediately at the second signal, with its exit code', async () => {
     const { io, code } = await start(['--store', 'memory'], {
       env: { SIGNAGE_ADMIN_TOKEN: given },
     });
@@ -85,8 +85,8 @@ describe('signage serve', () => {
   });
 });
 
-describe('the first start', () => {
-  it('shows the token on a terminal, once, with a command that works', async () => {
+describe('the first start of signage serve', () => {
+  it('shows the token on a terminal only once, with a command that works', async () => {
     const data = newFolder();
     const { io, url } = await start(['--data', data], { isTTY: true });
     const [token] = /mak_[0-9A-Za-z]{49}/.exec(io.out())!;
@@ -104,7 +104,7 @@ describe('the first start', () => {
     expect(await me(again.url, token)).toBe(200);
   });
 
-  it('writes the token to a file of its owner’s alone off a terminal, and names the file only', async () => {
+  it('writes the token to a private file without a terminal, and names only the file', async () => {
     const data = newFolder();
     const { io, url } = await start(['--data', data]);
     const file = join(data, 'admin-token');
@@ -118,7 +118,7 @@ describe('the first start', () => {
     });
   });
 
-  it('neither shows nor writes a token that SIGNAGE_ADMIN_TOKEN gives', async () => {
+  it('neither shows nor writes the token of SIGNAGE_ADMIN_TOKEN', async () => {
     const data = newFolder();
     const { io, url } = await start(['--data', data], {
       env: { SIGNAGE_ADMIN_TOKEN: given },
@@ -130,7 +130,7 @@ describe('the first start', () => {
   });
 });
 
-describe('signage serve refuses', () => {
+describe('signage serve rejects', () => {
   async function refused(argv: string[], env: Record<string, string> = {}) {
     const io = fakeIo({ env });
     const code = await main(['serve', '--port', '0', ...argv], io);
@@ -142,7 +142,7 @@ describe('signage serve refuses', () => {
     [['--code-ttl-minutes', '0'], {}, '--code-ttl-minutes must be a whole number from 1 to 60'],
     [['--store', 'memory'], {}, 'SIGNAGE_ADMIN_TOKEN'],
     [['--store', 'memory'], { SIGNAGE_ADMIN_TOKEN: 'short' }, 'mak_ and at least 24 characters'],
-    [['--tls-cert', '/nowhere/cert.pem'], {}, '--tls-cert and --tls-key go together'],
+    [['--tls-cert', '/nowhere/cert.pem'], {}, '--tls-cert and --tls-key need each other'],
     [
       ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
       {},
@@ -161,7 +161,7 @@ describe('signage serve refuses', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it('a port that is taken, and loses no token over it', async () => {
+  it('a port in use, and still creates a token at the next start', async () => {
     const { url } = await start(['--store', 'memory'], { env: { SIGNAGE_ADMIN_TOKEN: given } });
     const port = new URL(url).port;
     const data = newFolder();
@@ -175,7 +175,7 @@ describe('signage serve refuses', () => {
     expect(await me(next.url, readFileSync(join(data, 'admin-token'), 'utf8').trim())).toBe(200);
   });
 
-  it('a data folder where it cannot write its token, and makes another token once it can', async () => {
+  it('a data folder that it cannot write to, and creates a new token at the next start', async () => {
     const data = newFolder();
     expect((await refused(['--data', data, '--host', '192.0.2.1'])).code).toBe(2);
     mkdirSync(join(data, 'admin-token'));
@@ -187,7 +187,7 @@ describe('signage serve refuses', () => {
     expect(await me(next.url, readFileSync(join(data, 'admin-token'), 'utf8').trim())).toBe(200);
   });
 
-  it('a folder that another service holds, which goes on', async () => {
+  it('a folder in use by another service, which keeps running', async () => {
     const data = newFolder();
     const { url } = await start(['--data', data]);
     const { code, err } = await refused(['--data', data]);
@@ -197,14 +197,14 @@ describe('signage serve refuses', () => {
   });
 });
 
-describe('TLS', () => {
+describe('TLS of signage serve', () => {
   const cert = join(folder, 'cert.pem');
   const key = join(folder, 'key.pem');
   const install = (name: 'first' | 'second') => {
     for (const [kind, file] of Object.entries({ cert, key }))
       copyFileSync(new URL(`../fixtures/tls/${name}.${kind}.pem`, import.meta.url), file);
   };
-  /** The certificate that a new connection is shown. */
+  /** Returns the certificate of a new connection. */
   const subject = (url: string) =>
     new Promise<string | undefined>((resolve, reject) => {
       const agent = new Agent({ rejectUnauthorized: false, maxCachedSessions: 0 });
@@ -217,7 +217,7 @@ describe('TLS', () => {
       call.on('error', reject).end();
     });
 
-  it('reads certificate and key again at SIGHUP, and keeps the old ones when they are bad', async () => {
+  it('reloads certificate and key at SIGHUP, and keeps the old ones when the new ones are invalid', async () => {
     install('first');
     const { io, url } = await start(['--store', 'memory', '--tls-cert', cert, '--tls-key', key], {
       env: { SIGNAGE_ADMIN_TOKEN: given },
@@ -226,7 +226,7 @@ describe('TLS', () => {
     expect(await subject(url)).toBe('first.test');
     install('second');
     io.signal('SIGHUP');
-    await io.until(/read again\./);
+    await io.until(/were reloaded\./);
     expect(await subject(url)).toBe('second.test');
     writeFileSync(key, 'nonsense');
     io.signal('SIGHUP');
@@ -235,7 +235,7 @@ describe('TLS', () => {
     expect(io.err()).not.toContain('PRIVATE KEY');
   });
 
-  it('is recommended at start when keys would cross a network without it', async () => {
+  it('is recommended at the start when keys would cross a network unencrypted', async () => {
     const { io } = await start(['--store', 'memory', '--host', '127.0.0.1'], {
       env: { SIGNAGE_ADMIN_TOKEN: given },
     });
@@ -249,14 +249,14 @@ describe('TLS', () => {
   });
 });
 
-describe('--metrics-token', () => {
-  it('warns that other users can read the command line, names the alternatives, and does not repeat the token', async () => {
+describe('signage serve --metrics-token', () => {
+  it('warns that the command line is visible, names the alternatives, and does not repeat the token', async () => {
     const env = { SIGNAGE_ADMIN_TOKEN: given };
     const { io, url } = await start(['--store', 'memory', '--metrics-token', 'let-prometheus-in'], {
       env,
     });
     expect(io.err()).toMatch(
-      /metrics token stands in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/,
+      /metrics token is in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/,
     );
     expect(io.out() + io.err()).not.toContain('let-prometheus-in');
     expect(
@@ -265,15 +265,15 @@ describe('--metrics-token', () => {
     ).toBe(200);
   });
 
-  it('does not warn of SIGNAGE_METRICS_TOKEN', async () => {
+  it('does not warn for SIGNAGE_METRICS_TOKEN', async () => {
     const env = { SIGNAGE_ADMIN_TOKEN: given, SIGNAGE_METRICS_TOKEN: 'let-prometheus-in' };
     const { io } = await start(['--store', 'memory'], { env });
     expect(io.err()).not.toContain('metrics token');
   });
 });
 
-describe('--metrics-token-file', () => {
-  it('opens nothing to other tokens, and is not shown', async () => {
+describe('signage serve --metrics-token-file', () => {
+  it('opens /metrics, and is not shown', async () => {
     const file = join(folder, 'metrics-token');
     writeFileSync(file, 'let-prometheus-in\n');
     const { io, url } = await start(['--store', 'memory', '--metrics-token-file', file], {

@@ -54,7 +54,7 @@ describe('signage serve --store postgres://…', () => {
     const warned = await serve(['--store', url], { env });
     expect([warned.code, warned.stderr]).toEqual([
       0,
-      expect.stringContaining('The database password stands in the command line'),
+      expect.stringContaining('The database password is in the command line'),
     ]);
     expect(warned.stdout + warned.stderr).not.toContain('s3cret');
     expect((await serve(['--store', url.replace(':s3cret', '')], { env })).stderr).not.toContain(

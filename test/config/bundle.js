@@ -1,8 +1,10 @@
-// A step of the build: puts the command line into few files, for each that Node has to load takes time. Comes after tsc, and replaces dist/cli:
-//   at-once.cjs     tells version, help and completion scripts; CommonJS, which Node runs sooner than modules
-//   commands.json   what the commands say of themselves, for help
-//   main.js         all the rest; it loads program.js, which holds what every command needs, and of the other files those that this one needs
-// Packages stay outside. What the toolkit exports (dist/index.js) is as tsc wrote it.
+// Build step: bundles the command line into few files, because each file takes time to load.
+// Runs after tsc, and replaces dist/cli:
+//   fast-path.cjs   prints version, help and completion scripts; CommonJS, which starts faster
+//   commands.json   the descriptions of the commands, for help
+//   main.js         runs commands; loads program.js, the code that every command needs, and the
+//                   files of the one command
+// Packages are not bundled. The toolkit (dist/index.js) stays as tsc wrote it.
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +15,10 @@ const src = resolve(root, 'src');
 const out = resolve(root, 'dist/cli');
 const slashes = (path) => path.split(sep).join('/');
 
-/** Packages, and what is Node's own. */
+/** Matches packages and built-in modules. */
 const external = /^(?:node:|[a-z@][^:]*$)/;
 
-/** Whether a module is what `entry` imports statically, at any distance: whoever loads that needs it. */
+/** Tells whether `entry` imports a module statically, directly or indirectly. */
 function neededBy(entry) {
   const imports = new Map();
   const needed = new Set();
@@ -37,7 +39,7 @@ function neededBy(entry) {
   };
 }
 
-/** Puts other code into the place of one of our files. */
+/** A plugin that replaces the code of one source file. */
 function replaced(file, code) {
   return {
     name: 'replaced',
@@ -45,12 +47,15 @@ function replaced(file, code) {
   };
 }
 
-/** What stands beside a file stands beside what tsc made of it, not beside the bundle. */
+/**
+ * A plugin that keeps `import.meta.url` as tsc has it: other files lie beside that, not beside the
+ * bundle.
+ */
 const places = {
   name: 'places',
   transform(code, id) {
     if (/import\.meta\.(?:dirname|filename)/.test(code))
-      throw new Error(`${id}: say import.meta.url, for that can be kept in a bundle.`);
+      throw new Error(`${id}: use import.meta.url, the only form that this bundle keeps.`);
     if (!code.includes('import.meta.url')) return null;
     const place = slashes(relative(out, resolve(root, 'dist', relative(src, id)))).replace(
       /\.ts$/,
@@ -63,12 +68,12 @@ const places = {
   },
 };
 
-/** Every command by its words: `['venue', 'list']`. */
+/** The words of every command: `['venue', 'list']`. */
 const commands = readdirSync(resolve(src, 'cli/commands'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => slashes(file).replace(/\.ts$/, '').split('/'));
 
-/** `command/load.ts` works out which file to import; a bundle wants to be told all that there may be. */
+/** Code for `command/load.ts` that names each file. The bundler cannot follow a computed import. */
 function commandLoader() {
   const entries = commands.map(
     (path) => `'${path.join(' ')}': () => import('../commands/${path.join('/')}.ts')`,
@@ -77,7 +82,10 @@ function commandLoader() {
     export const loadCommand = async (path) => (await files[path.filter(Boolean).join(' ')]()).command;`;
 }
 
-/** `commands/venue/list.ts` becomes `venue-list.js`. All files stand in one folder: `places` counts on that. */
+/**
+ * `commands/venue/list.ts` becomes `venue-list.js`. `places` relies on all files being in one
+ * folder.
+ */
 function chunkName({ facadeModuleId, name }) {
   const [, command] = slashes(facadeModuleId ?? '').split('/cli/commands/');
   return `${command ? command.replace(/\.ts$/, '').replace('/', '-') : name}.js`;
@@ -104,7 +112,7 @@ const described = await Promise.all(
 rmSync(out, { recursive: true });
 
 const writtenTree = replaced('cli/command/tree.ts', `export const tree = ${JSON.stringify(tree)};`);
-await bundle({ 'at-once': resolve(src, 'cli/command/fast-path.ts') }, [writtenTree], {
+await bundle({ 'fast-path': resolve(src, 'cli/command/fast-path.ts') }, [writtenTree], {
   format: 'cjs',
   entryFileNames: '[name].cjs',
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },

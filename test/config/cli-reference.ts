@@ -1,4 +1,4 @@
-// docs/cli.md, made from the program: what it says of itself, and around it what holds for all of it.
+// Generates docs/cli.md from the command specifications, with the rules common to all commands.
 
 import { exitCodeOf } from '../../src/cli/command/exit-code.ts';
 import { argumentTerm } from '../../src/cli/command/help.ts';
@@ -7,17 +7,18 @@ import type { CommandSpec } from '../../src/cli/command/spec.ts';
 import { type CommandPath, commandPaths, tree } from '../../src/cli/command/tree.ts';
 import { describeSetting, type Setting } from '../../src/cli/options/settings.ts';
 import {
+  behaviourOptions,
   changeOptions,
   commonOptionsOf,
   connectionOptions,
   destructionOptions,
   type Effect,
   listOptions,
-  manner,
   outputOptions,
 } from '../../src/cli/options/shared.ts';
 import { SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
+import { wrapMarkdown } from './wrap-markdown.ts';
 
 type Settings = Readonly<Record<string, Setting<unknown>>>;
 
@@ -42,10 +43,10 @@ const called = (path: CommandPath) => path.filter((word) => word !== undefined).
 const settingRows = (settings: Settings) =>
   Object.values(settings).map((setting) => [
     code(setting.flags),
-    cell(describeSetting(setting)) + (setting.required ? ' **(needed)**' : ''),
+    cell(describeSetting(setting)) + (setting.required ? ' **(required)**' : ''),
   ]);
 
-/** Which of the shared options a command takes, as links to where they stand. */
+/** Lists the shared options of a command, with links to their tables. */
 function sharedText({ effect, list }: { effect: Effect; list?: boolean }): string {
   const groups = Object.keys(commonOptionsOf({ effect, ...(list !== undefined && { list }) }));
   if (groups.length === 0) return '';
@@ -91,27 +92,24 @@ function commandText(path: CommandPath, spec: CommandSpec): string {
 }
 
 const meanings: readonly (readonly [exitCode: number, what: string])[] = [
-  [0, 'It is done.'],
-  [1, 'Something unexpected: a mistake of the program or of the service.'],
+  [0, 'Success.'],
+  [1, 'Unexpected: a bug of the program or of the service.'],
   [
     2,
-    'Wrong usage: a word, an option or a value that is none, a name that several records have, a question that nobody is there to answer.',
+    'Wrong usage: an unknown word, option or value, a name that several records have, a question without a terminal.',
   ],
-  [3, 'What is named is not there.'],
-  [4, 'Not allowed: no token, a wrong one, or one whose role does not suffice.'],
+  [3, 'A named record does not exist.'],
+  [4, 'Not allowed: no token, a wrong one, or one with too low a role.'],
   [
     5,
-    'Conflict: a name that is taken, a screen that has a device, a code that is over, a question that was answered with no.',
+    'Conflict: a taken name, a screen with a device, a finished code, a question answered with no.',
   ],
   [6, 'Invalid: the service, or the check of a file, refused the content.'],
-  [
-    7,
-    'Not reachable, overloaded, or no signage service; tried again before, for as long as that may help.',
-  ],
-  [8, 'A wait came to its end in vain.'],
+  [7, 'Unreachable, overloaded, or not a signage service, also after retries.'],
+  [8, 'A wait timed out.'],
   [
     9,
-    'It differs (`diff`, `playlist mirror`, `store copy`), or a part of it failed (`apply`, `doctor`, `--selector`).',
+    'Differences (`diff`, `playlist mirror`, `store copy`), or partial failure (`apply`, `doctor`, `--selector`).',
   ],
   [130, 'Interrupted by Ctrl-C (SIGINT).'],
   [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when its terminal is closed.'],
@@ -128,25 +126,25 @@ function exitCodeTable(): string {
   return table(['Exit code', 'Meaning', 'Error codes of the service'], rows);
 }
 
-/** Variables that no option stands for. */
+/** Variables without an option. */
 const otherVariables: readonly (readonly [string, string])[] = [
   [
     'SIGNAGE_TOKEN',
-    'the management token; never an option, for a command line is seen by everybody on the machine',
+    'the management token; never an option, because everybody on the machine can see a command line',
   ],
-  ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, in place of one that it makes'],
+  ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, in place of a generated one'],
   [
     'SIGNAGE_ON_DEMAND_TOKEN',
     'with `serve`: the bearer token for `--on-demand-url`, in place of a file',
   ],
   ['CI', 'never ask, as with `--no-input`'],
   ['NO_COLOR', 'no colours'],
-  ['XDG_CONFIG_HOME', 'where the folder `signage` with the contexts is; `~/.config` otherwise'],
-  ['NODE_EXTRA_CA_CERTS', 'a file of certificates that are trusted, as with `--ca-file`'],
+  ['XDG_CONFIG_HOME', 'parent of the folder `signage` with the contexts. Default: `~/.config`'],
+  ['NODE_EXTRA_CA_CERTS', 'a file of trusted certificates, as with `--ca-file`'],
 ];
 
 function variableTable(specs: readonly CommandSpec[]): string {
-  const shared: Settings[] = [connectionOptions, outputOptions, manner];
+  const shared: Settings[] = [connectionOptions, outputOptions, behaviourOptions];
   const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) =>
     Object.values<Setting<unknown>>(settings),
   );
@@ -162,7 +160,7 @@ function variableTable(specs: readonly CommandSpec[]): string {
   return table(['Variable', ''], rows);
 }
 
-const intro = `<!-- Made by test/cli/reference.test.ts from the program itself: run it with -u after a change, and do not edit this page. -->
+const intro = `<!-- Generated by test/cli/reference.test.ts: run it with -u, and do not edit this page. -->
 
 # signage: the command line
 
@@ -171,67 +169,67 @@ signage <command> [options]
 signage <noun> <verb> [arguments] [options]
 \`\`\`
 
-\`signage --help\` lists the commands, \`signage <command> --help\` says what stands here of each. A mistyped word or option is answered with the
-nearest one there is. [runbook.md](runbook.md) is a complete script to start from, [protocol.md](protocol.md) the interface underneath.
+\`signage --help\` lists the commands, and \`signage <command> --help\` describes one as on this page. For a mistyped word or option, the error names the
+nearest match. [runbook.md](runbook.md) is a complete script to start from. [protocol.md](protocol.md) is the HTTP interface.
 `;
 
 const contract = `## The scripting contract
 
-These hold for every command but \`serve\`, \`simulate\` and \`completion\`, which have options of their own.
+These rules apply to all commands except \`serve\`, \`simulate\` and \`completion\`, which have options of their own.
 
-- **Results go to stdout, all else to stderr**: notes, progress, questions, errors. A deletion has no result.
-- **Records are named** by id or by what people call them: \`Lobby\`, \`Lobby/Main\`, or \`Main\` where only one screen is called so. A name that several have
-  is wrong usage (2), and the candidates are listed.
-- **Lists are complete**: all pages are fetched, unless \`--limit\` says how many are enough.
-- **Nothing is asked off a terminal**, under \`CI\`, or with \`--no-input\`: the error names the option to give. What destroys asks at a terminal, and needs
-  \`--yes\` elsewhere.
-- **\`--dry-run\`** shows the requests that would be sent, and sends none that changes anything.
+- **Results go to stdout, everything else to stderr**: notes, progress, questions, errors. A deletion has no result.
+- **Records are named** by id or by name: \`Lobby\`, \`Lobby/Main\`, or \`Main\` if only one screen has that name. An ambiguous name is wrong usage (2), and the
+  candidates are listed.
+- **Lists are complete**: all pages are fetched, up to \`--limit\`.
+- **No questions without a terminal**, under \`CI\`, or with \`--no-input\`: the error names the option to pass. Destructive commands ask on a terminal, and
+  need \`--yes\` otherwise.
+- **\`--dry-run\`** shows the requests that would be sent, and sends none that would change anything.
 - **Errors** are one line and a hint on stderr. Under \`-o json\` and \`-o ndjson\` they are the service's problem document (RFC 9457) on one line, with
   \`code\`, \`exitCode\` and \`hint\`.
-- **Text from the service** is never obeyed by the terminal: control characters and marks that turn the direction of text are spelled out (\`\\u001b\`).
-- **Secrets** are taken from the environment, from files or from stdin, never from the command line; \`--verbose\` and errors do not show them.
-- **Interrupted** commands clean up, and end with 130 or 143.
+- **Text from the service** is escaped: control characters and characters that change the direction of text are printed as \`\\u001b\`.
+- **Secrets** come from the environment, from files or from stdin, never from the command line. \`--verbose\` and errors do not show them.
+- **Interrupted** commands clean up, and exit with 130 or 143.
 
 ### Forms of results
 
 | \`-o\` | |
 | --- | --- |
-| \`table\` | columns for people; a list of labels and values for one record. The default |
-| \`wide\` | the same with all columns |
+| \`table\` | columns for people, or labels and values of one record. Default |
+| \`wide\` | the same, with all columns |
 | \`json\` | one document: the record as the service sent it, or an array of them |
-| \`ndjson\` | one record on each line, as they come: for long lists and \`--follow\` |
+| \`ndjson\` | one record on each line, streamed: for long lists and \`--follow\` |
 | \`yaml\` | the same as \`json\`, as YAML |
-| \`csv\` | RFC 4180, with a header; all columns. A text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets an apostrophe in front, so that a spreadsheet does not run it as a formula; numbers stay as they are |
-| \`name\` | the name of each record on a line, as other commands take it |
+| \`csv\` | RFC 4180, with a header and all columns. A text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets an apostrophe in front, so that a spreadsheet does not run it as a formula. Numbers stay unchanged |
+| \`name\` | the name of each record on a line, in the form that other commands accept |
 
-\`--jq\` passes the result through a [jq](https://jqlang.org) expression (jq need not be installed): over the whole document with \`-o json\`, which is the default
-with it, over each record with \`-o ndjson\`. Texts come out bare. \`--fields\` keeps some members, in any form.
+\`--jq\` filters the result by a [jq](https://jqlang.org) expression (jq need not be installed). It applies to the whole document with \`-o json\`, its default,
+and to each record with \`-o ndjson\`. Strings are printed without quotes. \`--fields\` keeps only the named members, in any form.
 `;
 
 const contexts = `## Contexts
 
-A context is a service and a token under a name. \`signage login\` saves one, \`signage context use\` chooses one, \`signage whoami\` says which one is used and
-why. \`signage serve\` at a terminal saves the context \`local\` for itself.
+A context is a named pair of a service and a token. \`signage login\` saves one, \`signage context use\` selects one, and \`signage whoami\` shows which one is used
+and why. On a terminal, \`signage serve\` saves the context \`local\` for itself.
 
-What is used, the first that is there:
+The first one present is used:
 
 1. options: \`--url\`, \`--token-file\`, \`--tenant\`, \`--ca-file\`;
 2. the context that \`--context\` names;
 3. the environment: \`SIGNAGE_URL\`, \`SIGNAGE_TOKEN\`, \`SIGNAGE_TOKEN_FILE\`, \`SIGNAGE_TENANT\`, \`SIGNAGE_CA_FILE\`;
-4. the context that \`SIGNAGE_CONTEXT\` names, else the current one;
+4. the context that \`SIGNAGE_CONTEXT\` names, or else the current one;
 5. \`http://127.0.0.1:4100\`, where \`signage serve\` listens, without a token.
 
-A saved token is sent to the origin that it was saved for, and to no other. http to another machine needs \`--insecure-http\`.
+A saved token is sent only to the origin that it was saved for. http to another machine needs \`--insecure-http\`.
 `;
 
 const files = `## Files
 
 | File | |
 | --- | --- |
-| \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens: mode 0600, and refused when others may read it. \`~/.config/signage\` where the variable is not set, on macOS \`~/Library/Preferences/signage\` |
-| \`./signage-data\` | the data of \`signage serve\`, unless \`--data\` says otherwise: mode 0700, and refused when others may change it, unless \`--allow-open-data\` is given |
-| the file of \`--token-file\` | a token: refused when others may change it |
-| \`./signage-data/admin-token\` | the platform token of a service that was first started off a terminal |
+| \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens. Mode 0600; refused if others may read it. Default folder: \`~/.config/signage\`, on macOS \`~/Library/Preferences/signage\` |
+| \`./signage-data\` | default data folder of \`signage serve\` (\`--data\`). Mode 0700; refused if others may change it, unless \`--allow-open-data\` is given |
+| the file of \`--token-file\` | a token; refused if others may change it |
+| \`./signage-data/admin-token\` | the platform token of a service that was first started without a terminal |
 `;
 
 const sharedOptions = (): string =>
@@ -239,15 +237,18 @@ const sharedOptions = (): string =>
     '## Shared options\n',
     '### Result\n',
     table(['Option', ''], settingRows({ ...outputOptions, ...listOptions })),
-    '`--limit` goes with lists only.\n',
-    '### Manner\n',
-    table(['Option', ''], settingRows({ ...manner, ...changeOptions, ...destructionOptions })),
-    '`--dry-run` goes with what changes something, `--yes` with what destroys something.\n',
+    '`--limit` is for lists only.\n',
+    '### Behaviour\n',
+    table(
+      ['Option', ''],
+      settingRows({ ...behaviourOptions, ...changeOptions, ...destructionOptions }),
+    ),
+    '`--dry-run` is for commands that change something, `--yes` for destructive ones.\n',
     '### Connection\n',
     table(['Option', ''], settingRows(connectionOptions)),
   ].join('\n');
 
-/** The whole page. */
+/** Returns the whole page. */
 export async function cliReference(): Promise<string> {
   const commands = await Promise.all(
     commandPaths.map(async (path) => ({ path, spec: await loadCommand(path) })),
@@ -264,15 +265,18 @@ export async function cliReference(): Promise<string> {
   const single = commands
     .filter(({ path: [, verb] }) => verb === undefined)
     .map(({ path, spec }) => commandText(path, spec));
-  return [
-    ...[
-      intro,
-      table(['Command', ''], index),
-      contract,
-      `### Exit codes\n\n${exitCodeTable()}`,
-      contexts,
-    ],
+  const page = [
+    intro,
+    table(['Command', ''], index),
+    contract,
+    `### Exit codes\n\n${exitCodeTable()}`,
+    contexts,
     `## Environment variables\n\n${variableTable(commands.map(({ spec }) => spec))}`,
-    ...[files, sharedOptions(), '## Commands of one word\n', ...single, ...nouns],
-  ].join('\n');
+    files,
+    sharedOptions(),
+    '## Commands of one word\n',
+    ...single,
+    ...nouns,
+  ];
+  return wrapMarkdown(page.join('\n'));
 }

@@ -1,4 +1,4 @@
-// The last step of the build: puts beside the compiled code what tsc does not copy.
+// Last build step: copies the files that tsc leaves out.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,14 +6,14 @@ const fromRoot = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.ur
 const fromSwaggerUi = (file) =>
   fileURLToPath(new URL(file, import.meta.resolve('swagger-ui-dist/package.json')));
 
-// SQL migrations, pages and the like keep their place: src/a/b.sql becomes dist/a/b.sql.
+// SQL migrations, pages and other files keep their path: src/a/b.sql becomes dist/a/b.sql.
 cpSync(fromRoot('src'), fromRoot('dist'), {
   recursive: true,
   filter: (file) => !file.endsWith('.ts'),
 });
 
-// Swagger UI is part of the package, so that the page of documentation loads nothing from another host.
-// Its licence wants to be handed on with it.
+// The package contains Swagger UI, so that /docs loads nothing from another host.
+// Its licence requires that the licence and the notice are distributed with it.
 const swaggerUi = {
   'swagger-ui.css': 'swagger-ui.css',
   'swagger-ui-bundle.js': 'swagger-ui-bundle.js',

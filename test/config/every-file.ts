@@ -1,4 +1,4 @@
-// Runs anew for each file of tests.
+// Vitest runs this setup once for each test file.
 import { afterAll, afterEach } from 'vitest';
 import { endFile, endTest } from '../support/clean-up.ts';
 

@@ -1,6 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The forms that take minutes, the longest first: so none of them is left over for one processor when the other has nothing more to do. */
+/**
+ * Test files that take minutes, the longest first, so that both workers end at about the same time.
+ */
 const longest = [
   'kill',
   'power-cut',

@@ -3,15 +3,18 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { FiguresReporter } from './figures-reporter.ts';
 import { LongestFirst } from './longest-first.ts';
 
-/** Forms that measure time, or wait no longer than so long: they would measure what runs beside them. */
+/**
+ * Tests that measure time or have deadlines. Other tests at the same time would change the result.
+ */
 const timed = [
   'test/faults/cluster/cluster.full.ts',
   'test/faults/http/{floods,herd,hostile-connections,large-lists,overload,slow-sockets}.full.ts',
 ];
 
 /**
- * Benchmarks and the full forms of the trials: run by hand, and they print what they find, and once more at the end. First come those that do not measure
- * time, two at a time, then all others, one after another.
+ * Runs the benchmarks and the full suites of the fault-injection tests, which are started by hand.
+ * Tests that do not measure time run first, two at a time. The others run one after another.
+ * Their output is printed again at the end.
  */
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),

@@ -10,10 +10,10 @@ export default defineConfig({
     globalSetup: ['test/support/postgres-setup.ts'],
     setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
-    // Loading the code anew for each file took more time than the tests did.
+    // Loading the code again for each file took longer than the tests.
     isolate: false,
     maxWorkers: 2,
-    // Machines that run these have other work, too; nothing in them waits for time to pass, nor takes this long where all is well.
+    // High limits, because the machine may be busy. No test waits for real time to pass.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
@@ -22,7 +22,7 @@ export default defineConfig({
       provider: 'v8',
       include: ['src/**/*.ts'],
       reporter: ['text-summary', 'html'],
-      // Checked only in a run with --coverage.
+      // Checked only with --coverage.
       thresholds: { 'src/service/**/*.ts': covered, 'src/store/**/*.ts': covered },
     },
   },

@@ -60,7 +60,7 @@ describe('npm start', () => {
     const second = start(data);
     const [again] = await second.until(/http:\/\/127\.0\.0\.1:\d+/);
     await second.until(/Window +impression/);
-    expect(second.out()).toContain('paired again, in place of the TV of the last run');
+    expect(second.out()).toContain('paired again, replacing the TV of the last run');
     const after = await allEvents(again, data);
     expect(after.events.map((one) => one.id)).toEqual(
       expect.arrayContaining(before.events.map((one) => one.id)),

@@ -39,7 +39,7 @@ async function started(argv: readonly string[], env: Record<string, string> = {}
   };
 }
 
-const first = ['bin/signage.js', 'dist/cli/at-once.cjs'];
+const first = ['bin/signage.js', 'dist/cli/fast-path.cjs'];
 
 describe('the built signage', () => {
   it.each([
@@ -114,7 +114,7 @@ describe('the built signage', () => {
 });
 
 describe('what the build writes down', () => {
-  const built = fromBuild('./at-once.cjs') as { runFastPath: typeof runFastPath };
+  const built = fromBuild('./fast-path.cjs') as { runFastPath: typeof runFastPath };
   const described = fromBuild('./commands.json');
 
   it('is each command, as it describes itself', async () => {

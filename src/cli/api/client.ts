@@ -21,44 +21,44 @@ import type { PlannedRequest } from '../output/results.ts';
 type ManagementId = {
   [I in OperationId]: Operations[I] extends { access: Role } ? I : never;
 }[OperationId];
-/** The operations that only read. */
+/** Operations that only read. */
 type ReadId = {
   [I in ManagementId]: Operations[I] extends { method: 'GET' } ? I : never;
 }[ManagementId];
-/** The operations that change something. */
+/** Operations that change something. */
 type ChangeId = Exclude<ManagementId, ReadId>;
 
-/** A change that was made; `answer` is what the service said. */
+/** A change that was made, with the body of the response. */
 interface Made<I extends OperationId> {
   answer: CallAnswer<I>;
 }
 
-/** What a command may ask of the service that it reads from. */
+/** Read access to the service. */
 export interface Reader {
   read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
-  /** A list, page after page; all of it. */
+  /** Yields all pages of a list. */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
-  /** All of a list at once: for short ones. */
+  /** Returns all items of a list, in memory. */
   all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
 }
 
-/** The service as a command sees it. */
+/** Access to the service for a command. */
 export interface ApiClient extends Reader {
-  /** Changes something. Under `--dry-run` nothing is sent: the request is shown, and the answer is `undefined`. */
+  /** Sends a change. Under `--dry-run` it prints the request instead, and returns `undefined`. */
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
-  /** A backup, as it comes; `undefined` under `--dry-run`. */
+  /** Streams a backup. Returns `undefined` under `--dry-run`. */
   backup(): Promise<AsyncIterable<Buffer> | undefined>;
-  /** Any request: for what is no operation. Under `--dry-run` only GET is sent. */
+  /** Sends any request. Under `--dry-run` it sends only GET. */
   send(method: Operation['method'], path: string, body?: unknown): Promise<Reply | undefined>;
 }
 
-/** The most that one page may hold (docs/protocol.md §1.6). */
+/** Maximum number of items of a page (docs/protocol.md §1.6). */
 export const largestPage = 200;
 
 export interface ApiClientParts {
-  /** Connects, at the first call. */
+  /** Connects. The caller memoizes it. */
   connect(): Promise<{ client: ManagementClient; tenantId: string | undefined }>;
-  /** Where changes go under `--dry-run`. */
+  /** Prints a request. Set under `--dry-run` only. */
   plan: ((request: PlannedRequest) => Promise<void>) | undefined;
   signal: AbortSignal;
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Io } from '../terminal/io.ts';
 
 /**
- * The folder of the command line's own settings, or `undefined` where the environment names no home at all.
- * `XDG_CONFIG_HOME` counts everywhere; else it is where the platform keeps such things.
+ * Returns the configuration folder: in `XDG_CONFIG_HOME` if set, else in the default place of the
+ * platform. Returns `undefined` without a home folder.
  */
 export async function configDir({ env }: Pick<Io, 'env'>): Promise<string | undefined> {
   if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'signage');

@@ -3,13 +3,13 @@ import { ManagementClient, type ManagementOptions } from '../../client/managemen
 import { makeNodeRequester } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import { usage } from '../options/settings.ts';
 import { isUuid } from '../records/uuid.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Profile } from './profile.ts';
 
-/** The service of a profile, and the tenant that each request names. */
+/** A client of the service, and the tenant that its requests name. */
 export interface Connection {
   client: ManagementClient;
   tenantId: string | undefined;
@@ -25,22 +25,22 @@ const decodedAscii = (path: string) =>
   );
 
 /**
- * A path as it may be shown: a whole pairing code is as good as a key. The service decodes paths, so what is a secret to it is looked for in
- * the decoded one; where there is none, the path is shown as it was sent.
+ * Redacts pairing codes and keys in a path. Searches the decoded path, because the service decodes
+ * it, too. Returns a path without secrets as it was sent.
  */
 export function shownPath(path: string): string {
   const decoded = decodedAscii(path);
   return escapeControl(withoutSecrets(decoded) === decoded ? path : withoutSecrets(decoded));
 }
 
-/** What `--verbose` shows of a request. */
+/** Formats a request for `--verbose`. */
 export function exchangeLine({ method, path, outcome, tookMs }: Exchanged): string {
   return `${method} ${shownPath(path)} → ${outcome} (${Math.round(tookMs)} ms)\n`;
 }
 
-/** The certificates that Node trusts itself, and those of a file. */
+/** Returns the root certificates of Node and those of a file. Throws `usage`. */
 export async function readCertificates(file: string): Promise<string[]> {
-  // Decoding them takes 7 ms: only for those who need them.
+  // Loaded on demand: decoding the root certificates takes 7 ms.
   const { rootCertificates } = await import('node:tls');
   try {
     return [...rootCertificates, await readFile(file, 'utf8')];
@@ -56,7 +56,10 @@ function requireToken({ token, url }: Profile): string {
   });
 }
 
-/** The id of a tenant that is named by id or name. Only platform tokens may list tenants; all others have one only. */
+/**
+ * Returns the id of a tenant by id or name. Only platform tokens may list tenants. Any other token
+ * belongs to one tenant.
+ */
 async function tenantIdOf(
   client: ManagementClient,
   tenant: string,
@@ -77,20 +80,18 @@ async function tenantIdOf(
   });
 }
 
-/** What a client of the service of a profile is made with. */
+/** Returns the options for a client of the profile's service. */
 export async function clientOptions(
   profile: Profile,
-  { io, clock, random }: Context,
+  { io, clock, random }: Environment,
   verbose: boolean,
 ): Promise<ManagementOptions> {
   return {
-    ...{
-      url: profile.url.value,
-      token: requireToken(profile),
-      clock,
-      random,
-      makeRequester: makeNodeRequester,
-    },
+    url: profile.url.value,
+    token: requireToken(profile),
+    clock,
+    random,
+    makeRequester: makeNodeRequester,
     ...(profile.caFile !== undefined && { certificates: await readCertificates(profile.caFile) }),
     ...(verbose && {
       onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),
@@ -98,15 +99,15 @@ export async function clientOptions(
   };
 }
 
-/** Connects to the service of a profile; nothing is sent but, where a tenant is given by name, the question for its id. */
+/** Makes a client of the profile's service. Sends a request only to look up a tenant by name. */
 export async function connect(
   profile: Profile,
-  context: Context,
+  environment: Environment,
   verbose: boolean,
 ): Promise<Connection> {
-  const options = await clientOptions(profile, context, verbose);
+  const options = await clientOptions(profile, environment, verbose);
   const client = new ManagementClient(options);
   if (profile.tenant === undefined) return { client, tenantId: undefined };
-  const tenantId = await tenantIdOf(client, profile.tenant.value, context.interrupted);
+  const tenantId = await tenantIdOf(client, profile.tenant.value, environment.interrupted);
   return { client: new ManagementClient({ ...options, tenantId }), tenantId };
 }

@@ -4,32 +4,32 @@ import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
 import { configDir } from './config-dir.ts';
 
-/** A service and a token under a name. */
+/** A saved service with its token. */
 export interface SavedContext {
   url: string;
   token: string;
   /** The tenant to act in, by id. */
   tenant?: string;
   caFile?: string;
-  /** That http to another machine is all right was said when it was saved. */
+  /** Whether `--insecure-http` was given when it was saved. */
   insecureHttp?: boolean;
 }
 
-/** All that is saved. */
+/** The content of the context file. */
 export interface Contexts {
-  /** The one that is used unless another is named. */
+  /** The name of the default context. */
   current?: string;
   contexts: Record<string, SavedContext>;
 }
 
-/** Without a prototype, so that no name is found that nobody gave. */
-const named = (contexts: Contexts['contexts']): Contexts['contexts'] =>
+/** Removes the prototype, so that names such as `constructor` are not found. */
+const withoutPrototype = (contexts: Contexts['contexts']): Contexts['contexts'] =>
   Object.assign(Object.create(null), contexts);
-const noContexts = (): Contexts => ({ contexts: named({}) });
+const noContexts = (): Contexts => ({ contexts: withoutPrototype({}) });
 const unusable = (message: string, hint: string) =>
   new SignageError('contexts_unusable', message, { hint });
 
-/** The file that the contexts are in; `undefined` where there is no place for one. */
+/** Returns the path of the context file, or `undefined` without a home folder. */
 export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefined> {
   const folder = await configDir(io);
   return folder && join(folder, 'contexts.json');
@@ -49,7 +49,7 @@ function isContext(value: unknown): value is SavedContext {
 
 function parse(text: string, file: string): Contexts {
   const broken = () =>
-    unusable(`${file} is damaged.`, `Mend it, or delete it and log in again: signage login`);
+    unusable(`${file} is damaged.`, 'Repair it, or delete it and log in again: signage login');
   let value: Partial<Contexts> | null;
   try {
     value = JSON.parse(text) as Partial<Contexts> | null;
@@ -65,24 +65,27 @@ function parse(text: string, file: string): Contexts {
     throw broken();
   if (current !== undefined && typeof current !== 'string') throw broken();
   const known = current !== undefined && Object.hasOwn(contexts, current) ? { current } : {};
-  return { ...known, contexts: named(contexts) };
+  return { ...known, contexts: withoutPrototype(contexts) };
 }
 
-/** Tokens that others on the machine can read are as good as public. Windows keeps no such bits. */
-function refuseLoose(mode: number, path: string, wanted: string): void {
+/** Throws for a file that other users can read: it contains tokens. Windows has no such modes. */
+function requirePrivate(mode: number, path: string, wanted: string): void {
   if (process.platform === 'win32' || (mode & 0o077) === 0) return;
   throw unusable(
-    `${path} can be read by others on this machine (mode ${(mode & 0o777).toString(8).padStart(4, '0')}).`,
+    `${path} can be read by other users of this machine (mode ${(mode & 0o777).toString(8).padStart(4, '0')}).`,
     `chmod ${wanted} ${path}`,
   );
 }
 
-/** What is saved; nothing where there is no file. Throws `contexts_unusable` when it is damaged or open to others. */
+/**
+ * Reads the saved contexts. Without a file there are none. Throws `contexts_unusable` when the file
+ * is damaged, or readable by other users.
+ */
 export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   const file = await contextFile(io);
   if (file === undefined) return noContexts();
   try {
-    refuseLoose((await stat(file)).mode, file, '600');
+    requirePrivate((await stat(file)).mode, file, '600');
     return parse(await readFile(file, 'utf8'), file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -90,38 +93,44 @@ export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
     if (error instanceof SignageError) throw error;
     throw unusable(
       `${file} cannot be read: ${message}.`,
-      'Mend that, or set SIGNAGE_URL and SIGNAGE_TOKEN.',
+      'Fix the cause, or set SIGNAGE_URL and SIGNAGE_TOKEN.',
     );
   }
 }
 
-/** Replaces the file: written whole beside it, readable by its owner alone from the moment it exists, then moved into its place. */
+/** Replaces the file atomically. Only its owner can read it at any time. */
 async function replace(file: string, text: string): Promise<void> {
   const folder = dirname(file);
   if ((await mkdir(folder, { recursive: true, mode: 0o700 })) === undefined)
-    refuseLooseFolder((await stat(folder)).mode, folder);
+    requirePrivateFolder((await stat(folder)).mode, folder);
   else await chmod(folder, 0o700);
-  const beside = `${file}.${crypto.randomUUID()}`;
-  const handle = await open(beside, 'wx', 0o600);
+  const temporary = `${file}.${crypto.randomUUID()}`;
+  const handle = await open(temporary, 'wx', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
     await handle.close();
-    await rename(beside, file);
+    await rename(temporary, file);
   } catch (error) {
     await handle.close().catch(() => {});
-    await unlink(beside).catch(() => {});
+    await unlink(temporary).catch(() => {});
     throw error;
   }
 }
 
-/** Others may look into the folder, for the file itself is closed to them; but who may write there may put another in its place. */
-function refuseLooseFolder(mode: number, folder: string): void {
+/**
+ * Throws for a folder that other users can write to, because they could replace the file. Reading
+ * the folder is harmless: the file is private.
+ */
+function requirePrivateFolder(mode: number, folder: string): void {
   if (process.platform === 'win32' || (mode & 0o022) === 0) return;
-  throw unusable(`${folder} can be written to by others on this machine.`, `chmod 700 ${folder}`);
+  throw unusable(
+    `${folder} can be written to by other users of this machine.`,
+    `chmod 700 ${folder}`,
+  );
 }
 
-/** Changes what is saved. Throws `contexts_unusable` when there is no place for it. */
+/** Changes the saved contexts and returns the path of the file. Throws `contexts_unusable`. */
 export async function changeContexts(
   io: Pick<Io, 'env'>,
   change: (saved: Contexts) => void,
@@ -140,7 +149,7 @@ export async function changeContexts(
     if (error instanceof SignageError) throw error;
     throw unusable(
       `${file} cannot be written: ${(error as Error).message}.`,
-      'Mend that, or set SIGNAGE_URL and SIGNAGE_TOKEN instead.',
+      'Fix the cause, or set SIGNAGE_URL and SIGNAGE_TOKEN instead.',
     );
   }
   return file;

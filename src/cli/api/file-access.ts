@@ -9,25 +9,29 @@ import type { LogSink } from '../../domain/log.ts';
 import { shellQuote } from '../records/shell-quote.ts';
 
 /**
- * Throws `open_to_others` for a file with a secret that others on the machine can change, or tells `allow` of it; tells `warn` of one that they can read.
- * Pipes and devices are let through, and so is everything on Windows, which keeps no modes.
+ * Checks who can access a file with a secret. If other users can change it, calls `allow` or throws
+ * `open_to_others`. If they can read it, calls `warn`.
+ * Skips pipes and devices, and everything on Windows, which has no file modes.
  */
 export async function checkSecretAccess(
   path: string,
-  { warn, allow }: { warn?: Say; allow?: Say } = {},
+  { warn, allow }: { warn?: Report; allow?: Report } = {},
 ): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile() || process.platform === 'win32') return;
-  const mend = `chmod go-rwx ${shellQuote(path)}`;
+  const fix = `chmod go-rwx ${shellQuote(path)}`;
   if (othersCanWrite(found.mode)) {
-    if (!allow) throw openToOthers(path, found.mode, mend);
-    allow(othersCan('write', path, found.mode, mend));
-  } else if (othersCanRead(found.mode)) warn?.(othersCan('read', path, found.mode, mend));
+    if (!allow) throw openToOthers(path, found.mode, fix);
+    allow(othersCan('write', path, found.mode, fix));
+  } else if (othersCanRead(found.mode)) warn?.(othersCan('read', path, found.mode, fix));
 }
 
-type Say = (message: string) => void;
+type Report = (message: string) => void;
 
-/** The same of each file that `signage serve` is given a secret in. */
+/**
+ * Checks the secret files of `signage serve`. Logs a warning instead of throwing if
+ * `isOpenAllowed`.
+ */
 export async function checkSecretFiles(
   paths: readonly (string | undefined)[],
   isOpenAllowed: boolean,

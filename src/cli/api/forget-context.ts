@@ -2,15 +2,15 @@ import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { type Contexts, changeContexts } from './contexts.ts';
 
-/** Throws `context_not_found` unless there is a context of that name. */
+/** Throws `context_not_found` if the context does not exist. */
 export function requireContext({ contexts }: Contexts, name: string): void {
   if (contexts[name] !== undefined) return;
   throw new SignageError('context_not_found', `There is no context "${name}".`, {
-    hint: 'signage context list shows those there are.',
+    hint: 'signage context list shows all contexts.',
   });
 }
 
-/** Deletes a context, with its token. */
+/** Deletes a context and its token from the file. */
 export async function forgetContext(call: CommandContext, name: string): Promise<void> {
   if (call.common.dryRun) return call.note(`Would delete the context "${name}".`);
   await changeContexts(call.io, (saved) => {
@@ -19,6 +19,6 @@ export async function forgetContext(call: CommandContext, name: string): Promise
     if (saved.current === name) delete saved.current;
   });
   call.note(
-    `Deleted the context "${name}", with its token. The service knows the token still: signage token delete ends it.`,
+    `Deleted the context "${name}" with its token. The token still works: signage token delete revokes it.`,
   );
 }

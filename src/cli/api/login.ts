@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command/context.ts';
-import type { Context } from '../command/environment.ts';
+
 import { readSettings, usage } from '../options/settings.ts';
 import { type ConnectionValues, connectionOptions } from '../options/shared.ts';
 import type { ViewSource } from '../output/view.ts';
@@ -7,11 +7,13 @@ import { type Identity, identityView } from '../records/views/identity-view.ts';
 import { connect } from './connect.ts';
 import { type Contexts, changeContexts, readContexts, type SavedContext } from './contexts.ts';
 import { readTokenFile } from './private-file.ts';
-import { requireSafeAddress, usualUrl } from './profile.ts';
+import { defaultUrl, requireSafeAddress } from './profile.ts';
 
-/** The name that a context gets unless one is given: the host, with its port if that is not the usual one. */
+/**
+ * The default name of a context: `local`, or the host with a port that is not the protocol's own.
+ */
 export const contextNameOf = (url: string) =>
-  new URL(url).origin === usualUrl ? 'local' : new URL(url).host;
+  new URL(url).origin === defaultUrl ? 'local' : new URL(url).host;
 
 async function chooseUrl(
   call: CommandContext,
@@ -23,11 +25,11 @@ async function chooseUrl(
     (call.io.env.SIGNAGE_URL || undefined) ??
     (context === undefined ? undefined : contexts[context]?.url);
   if (known !== undefined) return known;
-  if (!call.prompter.canAsk) return usualUrl;
+  if (!call.prompter.canAsk) return defaultUrl;
   return call.prompter.input({
     message: 'Address of the service',
     flag: '--url',
-    initial: usualUrl,
+    initial: defaultUrl,
   });
 }
 
@@ -50,24 +52,20 @@ async function readToken(
   ).trim();
 }
 
-/** Asks the service whose token it is: what it does not take is not saved. */
+/** Asks the service for the identity of the token, so that an invalid token is not saved. */
 async function verify(
   saved: SavedContext,
   call: CommandContext,
 ): Promise<{ identity: Identity; view: ViewSource<Identity> }> {
-  const context: Context = call;
   const profile = {
-    ...{
-      context: undefined,
-      url: { value: saved.url, source: '--url' },
-      token: { value: saved.token, source: 'login' },
-    },
-    ...{
-      tenant: saved.tenant === undefined ? undefined : { value: saved.tenant, source: '--tenant' },
-    },
-    ...{ caFile: saved.caFile, insecureHttp: saved.insecureHttp === true },
+    context: undefined,
+    url: { value: saved.url, source: '--url' },
+    token: { value: saved.token, source: 'login' },
+    tenant: saved.tenant === undefined ? undefined : { value: saved.tenant, source: '--tenant' },
+    caFile: saved.caFile,
+    insecureHttp: saved.insecureHttp === true,
   };
-  const { client, tenantId } = await connect(profile, context, call.common.verbose);
+  const { client, tenantId } = await connect(profile, call, call.common.verbose);
   const me = await client.call('getMe', { signal: call.interrupted });
   if (tenantId !== undefined) saved.tenant = tenantId;
   const identity = {
@@ -85,10 +83,10 @@ async function verify(
   return { identity, view };
 }
 
-/** Asks for a service and a token, checks them, and saves them as a context, which becomes the current one. */
+/** Asks for a service and a token, verifies them, and saves them as the current context. */
 export async function logIn(call: CommandContext, fromStdin: boolean): Promise<void> {
   if (fromStdin && call.io.stdin.isTTY)
-    throw usage('--token-stdin reads what is piped in, and nothing is: leave it out to be asked.');
+    throw usage('--token-stdin reads stdin, and nothing is piped in: leave it out to be asked.');
   const given = readSettings(connectionOptions, call.flags, {});
   const contexts = await readContexts(call.io);
   const url = await chooseUrl(call, given, contexts);
@@ -111,5 +109,6 @@ export async function logIn(call: CommandContext, fromStdin: boolean): Promise<v
     view,
   );
   call.note(`Saved as the context "${name}" in ${file}.`);
-  if (call.io.env.SIGNAGE_TOKEN) call.note('SIGNAGE_TOKEN is set, and beats what was saved.');
+  if (call.io.env.SIGNAGE_TOKEN)
+    call.note('SIGNAGE_TOKEN is set, and overrides the saved context.');
 }

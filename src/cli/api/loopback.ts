@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Whether a host, as in a URL or of `--host`, is this machine itself. */
+/** Whether a host of a URL or of `--host` is a loopback address. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
   return (

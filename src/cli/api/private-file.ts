@@ -2,7 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { usage } from '../options/settings.ts';
 import { checkSecretAccess } from './file-access.ts';
 
-/** The secret that a file holds, without the line break at its end. Throws `usage` when it cannot be had; the message never shows it. */
+/** Reads a secret from a file, trimmed. Throws `usage`, never with the secret in the message. */
 export async function readSecretFile(path: string, what: string): Promise<string> {
   let text: string;
   try {
@@ -14,13 +14,13 @@ export async function readSecretFile(path: string, what: string): Promise<string
   return text.trim();
 }
 
-/** The token that a file holds. Throws `usage` as `readSecretFile` does, and `open_to_others` for a file that others on the machine can change. */
+/** As `readSecretFile`. Throws `open_to_others` for a file that other users can change. */
 export async function readTokenFile(path: string): Promise<string> {
   await checkSecretAccess(path);
   return readSecretFile(path, 'The token file');
 }
 
-/** Writes a secret to a new file that only its owner may read, durably. Nothing that is there already is followed or overwritten. */
+/** Writes a secret durably to a new file with mode 0600. Never overwrites, never follows a link. */
 export async function writeSecretFile(path: string, secret: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {

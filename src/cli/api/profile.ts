@@ -6,49 +6,48 @@ import { type Contexts, readContexts, type SavedContext } from './contexts.ts';
 import { isLoopback } from './loopback.ts';
 import { readTokenFile } from './private-file.ts';
 
-/** A value and where it is from: `--url`, `SIGNAGE_URL`, `context local`. */
+/** A value and its source: `--url`, `SIGNAGE_URL`, `context local`. */
 interface Sourced {
   value: string;
   source: string;
 }
 
-/** Which service is talked to. */
+/** The service to call. */
 export interface Address {
-  /** The context that it comes from, as far as it does. */
+  /** The saved context that provides it, if any. */
   context: string | undefined;
   url: Sourced;
   caFile: string | undefined;
   insecureHttp: boolean;
 }
 
-/** And as whom. */
+/** The service to call, with the credentials. */
 export interface Profile extends Address {
   token: Sourced | undefined;
   /** Id or name. */
   tenant: Sourced | undefined;
 }
 
-/** Where a service is unless said otherwise: where `signage serve` puts it. */
-export const usualUrl = 'http://127.0.0.1:4100';
+/** The default URL: that of `signage serve` with its default options. */
+export const defaultUrl = 'http://127.0.0.1:4100';
 
 const origin = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined);
 
-/** Refuses to send a token in clear across a network. */
+/** Throws `usage` for a URL that would send a token unencrypted across a network. */
 export function requireSafeAddress(url: string, insecureHttp: boolean): void {
-  if (!URL.canParse(url))
-    throw usage(`"${url}" is no URL: write it like https://signage.example.com.`);
+  if (!URL.canParse(url)) throw usage(`"${url}" is not a URL such as https://signage.example.com.`);
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'http:' || isLoopback(hostname) || insecureHttp) return;
   throw usage(
-    `${url} is not encrypted: the token would cross the network in clear.`,
-    'Use https, or say --insecure-http if that is all right.',
+    `${url} is not encrypted: the token would cross the network in clear text.`,
+    'Use https, or allow it with --insecure-http.',
   );
 }
 
-interface Named {
+interface ChosenContext {
   name: string | undefined;
   saved: SavedContext | undefined;
-  /** The environment, unless a flag names the context: that beats it. */
+  /** The environment. Empty when a flag names the context, which overrides it. */
   env: Io['env'];
 }
 
@@ -56,7 +55,7 @@ function chooseContext(
   { contexts, current }: Contexts,
   flag: string | undefined,
   { env }: Pick<Io, 'env'>,
-): Named {
+): ChosenContext {
   const given = flag ?? (env.SIGNAGE_CONTEXT || undefined);
   const name = given ?? current;
   const saved = name === undefined ? undefined : contexts[name];
@@ -68,11 +67,11 @@ function chooseContext(
   return { name, saved, env: flag === undefined ? env : {} };
 }
 
-/** The token, if there is one. The saved one is for the origin that it was saved for, and no other. */
+/** Returns the token, if there is one. A saved token is sent only to the origin of its context. */
 async function findToken(
   { tokenFile }: ConnectionValues,
   url: Sourced,
-  { name, saved, env }: Named,
+  { name, saved, env }: ChosenContext,
 ): Promise<Sourced | undefined> {
   if (tokenFile !== undefined)
     return { value: await readTokenFile(tokenFile), source: '--token-file' };
@@ -84,35 +83,35 @@ async function findToken(
   if (!saved) return undefined;
   if (origin(saved.url) === origin(url.value))
     return { value: saved.token, source: `context ${name}` };
-  const message = `The token of the context ${name} is for ${origin(saved.url)}, and is not sent to ${url.value} (${url.source}).`;
+  const message = `The token of the context ${name} belongs to ${origin(saved.url)}, and is not sent to ${url.value} (${url.source}).`;
   throw new SignageError('token_of_elsewhere', message, {
     hint: `Log in there, signage login --url ${url.value}, or set SIGNAGE_TOKEN.`,
   });
 }
 
-/** A value by its flag, else by its variable, else as the context has it. */
+/** Returns the value of the flag, else of the environment variable, else of the saved context. */
 function pick(
   flag: string | undefined,
-  long: string,
+  flagName: string,
   variable: string,
-  kept: string | undefined,
-  { name, env }: Named,
+  saved: string | undefined,
+  { name, env }: ChosenContext,
 ): Sourced | undefined {
-  if (flag !== undefined) return { value: flag, source: long };
+  if (flag !== undefined) return { value: flag, source: flagName };
   const given = env[variable];
   if (given) return { value: given, source: variable };
-  return kept === undefined ? undefined : { value: kept, source: `context ${name}` };
+  return saved === undefined ? undefined : { value: saved, source: `context ${name}` };
 }
 
 type AddressValues = Pick<ConnectionValues, 'url' | 'context' | 'caFile' | 'insecureHttp'>;
 
 function addressOf(
   flags: AddressValues,
-  named: Named,
+  chosen: ChosenContext,
 ): Address & { ofContext: SavedContext | undefined } {
-  const { saved, name } = named;
-  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, named) ?? {
-    value: usualUrl,
+  const { saved, name } = chosen;
+  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, chosen) ?? {
+    value: defaultUrl,
     source: 'default',
   };
   const ofContext =
@@ -124,12 +123,12 @@ function addressOf(
     '--ca-file',
     'SIGNAGE_CA_FILE',
     ofContext?.caFile,
-    named,
+    chosen,
   )?.value;
   return { context: ofContext && name, url, caFile, insecureHttp, ofContext };
 }
 
-/** Works out the service alone, for those who talk to it without a token: as `readProfile` does. */
+/** As `readProfile`, without the credentials. */
 export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Promise<Address> {
   const { ofContext: _, ...address } = addressOf(
     flags,
@@ -139,15 +138,15 @@ export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Pr
 }
 
 /**
- * Works out the service and the token: flags beat the environment, which beats the saved context; a context that `--context` names beats
- * the environment too.
+ * Determines the service and the credentials. Flags override the environment, which overrides the
+ * current context. A context named by `--context` overrides the environment, too.
  */
 export async function readProfile(flags: ConnectionValues, io: Pick<Io, 'env'>): Promise<Profile> {
-  const named = chooseContext(await readContexts(io), flags.context, io);
-  const { ofContext, ...address } = addressOf(flags, named);
+  const chosen = chooseContext(await readContexts(io), flags.context, io);
+  const { ofContext, ...address } = addressOf(flags, chosen);
   return {
     ...address,
-    token: await findToken(flags, address.url, named),
-    tenant: pick(flags.tenant, '--tenant', 'SIGNAGE_TENANT', ofContext?.tenant, named),
+    token: await findToken(flags, address.url, chosen),
+    tenant: pick(flags.tenant, '--tenant', 'SIGNAGE_TENANT', ofContext?.tenant, chosen),
   };
 }

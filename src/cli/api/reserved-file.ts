@@ -1,11 +1,13 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { usage } from '../options/settings.ts';
 
-/** A new, empty file that waits for a secret, so that the secret is not made where it cannot be kept. */
+/**
+ * A new file, created before the secret, so that no secret is lost when the file cannot be created.
+ */
 export interface ReservedFile {
   /** Writes the secret, durably. */
   write(secret: string): Promise<void>;
-  /** Takes the file away again. */
+  /** Deletes the file. */
   discard(): Promise<void>;
 }
 
@@ -14,12 +16,15 @@ async function create(path: string, flag: string): Promise<FileHandle> {
     return await open(path, 'wx', 0o600);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw usage(`${flag} names a new file, and ${path} is there already.`);
-    throw usage(`The file of ${flag} cannot be made: ${message}.`);
+    if (code === 'EEXIST') throw usage(`${flag} needs a new file, and ${path} exists.`);
+    throw usage(`The file of ${flag} cannot be created: ${message}.`);
   }
 }
 
-/** Makes a file that only its owner may read. Nothing that is there already is followed or overwritten: that is a `usage` error, naming `flag`. */
+/**
+ * Creates a file with mode 0600. Throws `usage` with `flag` if the path exists, and never follows a
+ * link.
+ */
 export async function reserveFile(path: string, flag: string): Promise<ReservedFile> {
   const file = await create(path, flag);
   return {

@@ -10,10 +10,10 @@ const headFile = z.object({
   savedAt: z.string().optional(),
 });
 
-/** A head of the audit trail, as a file keeps it. */
+/** The saved head (last entry) of the audit trail. */
 export type HeadFile = z.infer<typeof headFile>;
 
-/** Reads a head that `writeHead` has written. Throws `usage`, and `invalid_file` for anything else. */
+/** Reads a file of `writeHead`. Throws `usage` if it is unreadable, else `invalid_file`. */
 export async function readHead(path: string): Promise<HeadFile> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw usage(`The file of --head cannot be read: ${error.message}.`);
@@ -23,13 +23,13 @@ export async function readHead(path: string): Promise<HeadFile> {
   } catch (cause) {
     throw new SignageError(
       'invalid_file',
-      `${path} holds no head of an audit trail: name a file that --save-head has written.`,
+      `${path} is not a head of an audit trail: give a file that --save-head wrote.`,
       { cause },
     );
   }
 }
 
-/** Replaces the file as a whole. */
+/** Replaces the file atomically. Throws `usage`. */
 export async function writeHead(path: string, head: HeadFile): Promise<void> {
   try {
     await writeFile(`${path}.partial`, `${JSON.stringify(head)}\n`, { flush: true });

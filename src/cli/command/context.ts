@@ -5,29 +5,32 @@ import type { CommonValues } from '../options/shared.ts';
 import type { Results } from '../output/results.ts';
 import type { ViewSource } from '../output/view.ts';
 import type { Prompter } from '../terminal/prompter.ts';
-import type { Environment, Flags } from './environment.ts';
+import type { Flags, ProgramEnvironment } from './environment.ts';
 
-/** What a command is handed when it runs. */
+/** The parameter of a command's `run`: its input, its output and the service. */
 // biome-ignore lint/suspicious/noExplicitAny: arguments and options of every command
-export interface CommandContext<A = any, O = any> extends Environment, ApiClient {
+export interface CommandContext<A = any, O = any> extends ProgramEnvironment, ApiClient {
   args: A;
   options: O;
-  /** The shared options that commands may want to look at. */
+  /** The values of the shared options. */
   common: CommonValues;
-  /** The options as commander has them. */
+  /** The options as commander parsed them. */
   flags: Flags;
   results: Results;
   prompter: Prompter;
-  /** Which service is talked to, and as whom. Reads the saved contexts, at the first call. */
+  /** Returns the service and the credentials. The first call reads the saved contexts. */
   profile(): Promise<Profile>;
-  /** Shows a list of the service as the result: all pages, or `--limit`. */
+  /** Prints a list of the service as the result: all of it, or up to `--limit`. */
   list<I extends ListId>(
     id: I,
     view: ViewSource<ListItem<I>>,
     ...input: CallArguments<I>
   ): Promise<void>;
-  /** Says something beside the results, on `stderr`, unless `--quiet`. Text from elsewhere is shown escaped. */
+  /** Prints a message to `stderr`, with control characters escaped. Silent with `--quiet`. */
   note(text: string): void;
-  /** Asks before something is destroyed. Goes on with `--yes`, and under `--dry-run`; throws `usage` where there is nobody to ask, and `declined`. */
+  /**
+   * Asks before something is destroyed. Does not ask with `--yes` or `--dry-run`.
+   * Throws `declined` when the answer is no, and `usage` without a terminal.
+   */
   confirmDestruction(question: string): Promise<void>;
 }

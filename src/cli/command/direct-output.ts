@@ -2,8 +2,9 @@ import { fstatSync, writeSync } from 'node:fs';
 import type { Output } from '../terminal/io.ts';
 
 /**
- * An output that goes to the file descriptor itself as long as that takes it, where it is a file or a pipe: for what is told at once, as the process's own
- * stream takes as long to make as everything else that help does. Of a terminal, and where the descriptor takes no more, it is that stream.
+ * Returns an output that writes to the file descriptor synchronously, if that is a file, a pipe or
+ * a socket. It avoids `process.stdout`, which takes as long to open as the rest of help.
+ * Uses `stream` for a terminal, and for the rest of a text when a write fails.
  */
 export function directOutput(fd: number, stream: Output): Output {
   const kind = fstatSync(fd);
@@ -12,11 +13,11 @@ export function directOutput(fd: number, stream: Output): Output {
 }
 
 function writeAll(fd: number, bytes: Buffer, stream: Output): void {
-  let done = 0;
+  let written = 0;
   try {
-    while (done < bytes.length) done += writeSync(fd, bytes, done);
+    while (written < bytes.length) written += writeSync(fd, bytes, written);
   } catch {
-    // A pipe that is full and does not block, or that nobody reads, or a full disk: the stream waits, or says what there is to say.
-    stream.write(bytes.subarray(done));
+    // EAGAIN, EPIPE or ENOSPC: the stream waits, or reports the error.
+    stream.write(bytes.subarray(written));
   }
 }

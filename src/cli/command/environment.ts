@@ -1,20 +1,20 @@
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** What every command is handed. */
-export interface Context {
+/** The parts of the process and the machine that a command uses. */
+export interface Environment {
   io: Io;
   clock: Clock;
   random: Random;
-  /** Aborts at the first SIGINT or SIGTERM; its `reason` is the exit code that tells of it. */
+  /** Aborts at the first SIGINT or SIGTERM. Its `reason` is the exit code. */
   interrupted: AbortSignal;
 }
 
-/** What the command is handed that the program runs. */
-export interface Environment extends Context {
-  /** Has SIGHUP abort `interrupted` too: for what must not leave anything behind when its terminal is closed. */
+/** The environment of the command that the program runs. */
+export interface ProgramEnvironment extends Environment {
+  /** Makes SIGHUP abort `interrupted`, too, for commands that clean up when the terminal closes. */
   heedHangup(): void;
 }
 
-/** The options of a command as commander hands them over. */
+/** The options of a command as commander parsed them. */
 export type Flags = Readonly<Record<string, unknown>>;

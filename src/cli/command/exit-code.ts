@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
 
-/** What the command line itself and the service's start may say, beside the codes of the interface. */
+/** Error codes of the command line and of the start of the service. HTTP responses lack them. */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,
   invalid_option: 2,
@@ -48,9 +48,10 @@ const byStatus: Readonly<Record<number, number>> = {
 };
 
 /**
- * The exit code that stands for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 invalid, 7 unreachable or overloaded,
- * 8 a wait that timed out, 9 differs or partly failed. (130 and 143, interrupted, are the signals' own.)
- * Of a code that we do not know, the status tells.
+ * Returns the exit code for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5
+ * conflict, 6 invalid, 7 unreachable or overloaded, 8 timed out, 9 different or partly failed.
+ * Signals end with 130 and 143, which come from elsewhere. An unknown code is classified by its
+ * HTTP status.
  */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SignageError)) return 1;

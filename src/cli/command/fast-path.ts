@@ -1,19 +1,22 @@
-// What bin/signage.js loads at first, built into one small file: see test/config/bundle.js.
+// The first file that bin/signage.js loads, bundled with its imports: see test/config/bundle.js.
 import { completionScripts } from '../completion/scripts.ts';
 import { type Io, processIo } from '../terminal/io.ts';
 import { directOutput } from './direct-output.ts';
 import { type Facts, printHelp, printVersion } from './print-help.ts';
-import { type CommandAsked, route } from './route.ts';
+import { type CommandRoute, route } from './route.ts';
 
 export { processIo };
 
-/** Where that is written which is told at once. */
+/** The output of the fast path, which writes synchronously. */
 export function synchronousIo({ stdout, stderr }: Io): Pick<Io, 'stdout' | 'stderr'> {
   return { stdout: directOutput(1, stdout), stderr: directOutput(2, stderr) };
 }
 
-/** The script that `signage completion bash` asks for, and nothing more. */
-function wantedScript({ path: [noun], words: [shell, ...more] }: CommandAsked): string | undefined {
+/** Returns the script for `signage completion bash` without further words. */
+function requestedScript({
+  path: [noun],
+  words: [shell, ...more],
+}: CommandRoute): string | undefined {
   const isScript =
     noun === 'completion' &&
     shell !== undefined &&
@@ -23,18 +26,18 @@ function wantedScript({ path: [noun], words: [shell, ...more] }: CommandAsked): 
 }
 
 /**
- * Answers what needs neither the service nor a command's code: the version, help, and completion scripts. Answers the exit code, or `undefined`
- * when the program itself has to run.
+ * Fast path: prints the version, help and completion scripts without loading a command. Returns the
+ * exit code, or `undefined` for every other command line.
  */
 export async function runFastPath(
   argv: readonly string[],
   io: Pick<Io, 'stdout' | 'stderr'>,
   facts: Facts,
 ): Promise<number | undefined> {
-  const asked = route(argv);
-  if (asked.to === 'version') return printVersion(io, facts);
-  if (asked.to === 'help') return printHelp(asked, io, facts);
-  const script = asked.to === 'command' ? wantedScript(asked) : undefined;
+  const destination = route(argv);
+  if (destination.to === 'version') return printVersion(io, facts);
+  if (destination.to === 'help') return printHelp(destination, io, facts);
+  const script = destination.to === 'command' ? requestedScript(destination) : undefined;
   if (script === undefined) return undefined;
   io.stdout.write(script);
   return 0;

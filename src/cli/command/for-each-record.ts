@@ -3,11 +3,11 @@ import { member, type View } from '../output/view.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodeOf } from './exit-code.ts';
 
-/** What became of one item of a command that changes many. */
+/** The result for one record of a command that changes several. */
 export interface ItemResult {
   name: string;
   id: string;
-  /** What was done, in one word: `revoked`, `unchanged`, …; `failed` when it could not be. */
+  /** One word, such as `revoked` or `unchanged`; `failed` after an error. */
   result: string;
   error: string | null;
 }
@@ -18,13 +18,16 @@ const view: View<ItemResult> = {
 };
 
 const partlyFailed = 9;
-/** Nothing further can go well after these. */
-const hopeless = [1, 4, 7];
+/**
+ * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
+ */
+const fatalExitCodes = [1, 4, 7];
 
 /**
- * Does something to each item, one after another, and shows a result for each as it comes; one that fails does not stop the others.
- * `work` answers what was done, or `undefined` under `--dry-run`. Answers the exit code: 0, or 9 when one failed. What makes all further
- * items hopeless (no connection, no right to do it) is thrown, once the results so far are shown: a script must see what was changed.
+ * Calls `work` for each record in order, prints each result at once, and continues after an error.
+ * `work` returns the word for the result, or `undefined` with `--dry-run`.
+ * Returns the exit code: 0, or 9 when a record failed. Rethrows an error that would hit all further
+ * records, but prints the results so far first: a script must see what was changed.
  */
 export async function forEachRecord<T>(
   call: CommandContext,
@@ -33,7 +36,7 @@ export async function forEachRecord<T>(
   work: (item: T) => Promise<string | undefined>,
 ): Promise<number> {
   let exitCode = 0;
-  let end: { error: unknown } | undefined;
+  let fatal: { error: unknown } | undefined;
   async function* outcomes(): AsyncGenerator<ItemResult[]> {
     try {
       for await (const item of items) {
@@ -41,7 +44,7 @@ export async function forEachRecord<T>(
         if (outcome) yield [outcome];
       }
     } catch (error) {
-      end = { error };
+      fatal = { error };
     }
   }
   async function outcomeOf(item: T): Promise<ItemResult | undefined> {
@@ -53,7 +56,7 @@ export async function forEachRecord<T>(
       if (
         !(error instanceof SignageError) ||
         error.code === 'interrupted' ||
-        hopeless.includes(exitCodeOf(error))
+        fatalExitCodes.includes(exitCodeOf(error))
       )
         throw error;
       exitCode = partlyFailed;
@@ -62,6 +65,6 @@ export async function forEachRecord<T>(
   }
   if (call.common.dryRun) for await (const _ of outcomes());
   else await call.results.list(outcomes(), view);
-  if (end) throw end.error;
+  if (fatal) throw fatal.error;
   return exitCode;
 }

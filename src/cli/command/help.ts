@@ -3,10 +3,10 @@ import { commonOptionsOf } from '../options/shared.ts';
 import type { Argument, Description } from './spec.ts';
 import { type Branch, type CommandPath, tree } from './tree.ts';
 
-const usualWidth = 80;
-/** In less, words would stand below each other; the terminal may break the lines then. */
-const leastWidth = 40;
-const longestTerm = 26;
+const defaultWidth = 80;
+/** On narrower terminals the terminal wraps the lines. */
+const minWidth = 40;
+const maxTermWidth = 26;
 
 type Row = readonly [term: string, text: string];
 
@@ -21,18 +21,18 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Paragraphs in lines that fit; one that has indented lines stays as it is written. */
+/** Wraps each paragraph. A paragraph with indented lines stays unchanged. */
 function paragraphs(text: string, width: number): string {
   const one = (paragraph: string) =>
     /^\s/m.test(paragraph) ? paragraph : wrap(paragraph.replaceAll('\n', ' '), width).join('\n');
   return text.split('\n\n').map(one).join('\n\n');
 }
 
-/** Terms and what they mean, side by side; a term that is too long for its column has a line of its own. */
+/** Formats terms and their texts as two columns. A term that is too long gets its own line. */
 function section(title: string, rows: readonly Row[], width: number): string {
   if (rows.length === 0) return '';
   const column =
-    Math.min(longestTerm, Math.floor(width / 3), Math.max(...rows.map(([term]) => term.length))) +
+    Math.min(maxTermWidth, Math.floor(width / 3), Math.max(...rows.map(([term]) => term.length))) +
     2;
   const lines = rows.flatMap(([term, text]) => {
     const [first = '', ...more] = wrap(text, width - 2 - column);
@@ -52,7 +52,7 @@ const forms: Record<Argument['form'], (name: string) => string> = {
   some: (name) => `[${name}...]`,
 };
 
-/** An argument as usage lines show it, and as commander takes it. */
+/** Returns an argument in the syntax of usage lines and of commander. */
 export const argumentTerm = (name: string, { form }: Argument) => forms[form](name);
 
 const argumentRows = ({ arguments: all = {} }: Description): Row[] =>
@@ -73,7 +73,7 @@ function overview(width: number): string {
     section('Commands', rows(false), width),
     section('Records', rows(true), width),
     section('Options', [['-V, --version', 'show the version'], helpRow], width),
-    `\n${paragraphs('signage <command> --help says more of each, with examples.', width)}\n`,
+    `\n${paragraphs('signage <command> --help describes a command, with examples.', width)}\n`,
   ].join('');
 }
 
@@ -89,7 +89,7 @@ function nounHelp(
     `Usage: signage ${name} <command> [options]\n\n${paragraphs(`${summary}.`, width)}\n`,
     section('Commands', rows, width),
     section('Options', [helpRow], width),
-    `\n${paragraphs(`signage ${name} <command> --help says more of each, with examples.`, width)}\n`,
+    `\n${paragraphs(`signage ${name} <command> --help describes a command, with examples.`, width)}\n`,
   ].join('');
 }
 
@@ -118,13 +118,13 @@ function commandHelp(path: CommandPath, of: Description, width: number): string 
   ].join('');
 }
 
-/** What `signage --help`, `signage venue --help` and `signage venue create --help` say, in lines of `columns` where they can be broken. */
+/** Returns the help of the program, of a noun, or of a command, wrapped at `columns`. */
 export async function helpText(
   [noun, verb]: readonly [noun?: string, verb?: string],
   describe: (path: CommandPath) => Description | Promise<Description>,
-  columns: number = usualWidth,
+  columns: number = defaultWidth,
 ): Promise<string> {
-  const width = Math.max(leastWidth, columns);
+  const width = Math.max(minWidth, columns);
   const branch = tree.find(({ name }) => name === noun);
   if (branch === undefined) return overview(width);
   if (verb !== undefined)

@@ -1,9 +1,12 @@
 import type { CommandSpec } from './spec.ts';
 import type { CommandPath } from './tree.ts';
 
-/** Loads one command of the tree: `commands/<noun>/<verb>.ts`, or `commands/<word>.ts`. Never called with words that are not from there. */
+/**
+ * Loads a command of the tree: `commands/<noun>/<verb>.ts` or `commands/<word>.ts`. The path must
+ * come from the tree, never from the user.
+ */
 export async function loadCommand([noun, verb]: CommandPath): Promise<CommandSpec> {
-  // Written as templates, so that tools see which files there may be.
+  // Template strings, so that tools can find the possible files.
   const module: unknown = await (verb === undefined
     ? import(`../commands/${noun}.ts`)
     : import(`../commands/${noun}/${verb}.ts`));

@@ -9,26 +9,26 @@ import { makeResults } from '../output/results.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { makePrompter } from '../terminal/prompter.ts';
 import type { CommandContext } from './context.ts';
-import type { Environment, Flags } from './environment.ts';
+import type { Flags, ProgramEnvironment } from './environment.ts';
 import { memoize } from './memoize.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
 
-/** The pages of a list up to `--limit`; no page is asked for that is not needed. */
+/** Yields the pages of a list up to `--limit`, and requests no further page. */
 async function* limitedPages<I extends ListId>(
   service: ApiClient,
   { limit }: CommonValues,
   ...[id, input]: [id: I, ...CallArguments<I>]
 ): AsyncGenerator<readonly ListItem<I>[]> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
+  let remaining = limit ?? Number.POSITIVE_INFINITY;
   const plain: PlainInput = input ?? {};
-  const query = { limit: Math.min(left, largestPage), ...plain.query };
+  const query = { limit: Math.min(remaining, largestPage), ...plain.query };
   for await (const page of service.pages(
     id,
     ...([{ ...plain, query }] as unknown as CallArguments<I>),
   )) {
-    yield page.slice(0, left);
-    left -= page.length;
-    if (left <= 0) return;
+    yield page.slice(0, remaining);
+    remaining -= page.length;
+    if (remaining <= 0) return;
   }
 }
 
@@ -41,41 +41,39 @@ function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentV
 function makeConfirmation(prompter: CommandContext['prompter'], { yes, dryRun }: CommonValues) {
   return async (question: string) => {
     if (yes || dryRun) return;
-    if (!prompter.canAsk) throw usage(`${question} There is nobody to ask here: give --yes.`);
+    if (!prompter.canAsk) throw usage(`${question} Questions cannot be asked here: give --yes.`);
     if (await prompter.confirm({ message: question, flag: '--yes' })) return;
     throw new SignageError('declined', 'Nothing was changed.');
   };
 }
 
-/** What a command is handed: its arguments and options, where its results go, and the service, to which nothing is sent before it asks. */
+/** Makes the context of a command. Connects to the service at the first request of the command. */
 export function makeCommandContext(
   spec: CommandSpec<Arguments, Options>,
   given: readonly unknown[],
   flags: Flags,
-  context: Environment,
+  environment: ProgramEnvironment,
 ): CommandContext {
-  const { io, interrupted } = context;
+  const { io, interrupted } = environment;
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
   const results = makeResults(io, common);
   const prompter = makePrompter(io, common, interrupted);
   const profile = memoize(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
   const service = makeApiClient({
-    connect: memoize(async () => connect(await profile(), context, common.verbose)),
+    connect: memoize(async () => connect(await profile(), environment, common.verbose)),
     plan: common.dryRun ? results.planned : undefined,
     signal: interrupted,
   });
   return {
-    ...context,
+    ...environment,
     ...service,
-    ...{
-      args: argumentValues(spec, given),
-      options: readSettings(spec.options ?? {}, flags, io.env),
-      common,
-      flags,
-      results,
-      prompter,
-      profile,
-    },
+    args: argumentValues(spec, given),
+    options: readSettings(spec.options ?? {}, flags, io.env),
+    common,
+    flags,
+    results,
+    prompter,
+    profile,
     list: (id, view, ...input) => results.list(limitedPages(service, common, id, ...input), view),
     note: (text) => {
       if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);

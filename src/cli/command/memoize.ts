@@ -1,8 +1,8 @@
-/** Does it at the first call, and answers the same from then on. */
+/** Calls `make` once, at the first call, and returns that result from then on. */
 export function memoize<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
+  let cached: { value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    cached ??= { value: make() };
+    return cached.value;
   };
 }

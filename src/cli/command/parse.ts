@@ -4,10 +4,10 @@ import { type Setting, usage } from '../options/settings.ts';
 import { commonOptionsOf } from '../options/shared.ts';
 import type { Flags } from './environment.ts';
 import { argumentTerm } from './help.ts';
-import type { Misplaced } from './route.ts';
+import type { UnknownWord } from './route.ts';
 import type { CommandSpec } from './spec.ts';
 
-/** A command line taken apart. */
+/** A parsed command line. */
 export interface Parsed {
   /** The arguments in the order of the command's own. */
   given: readonly unknown[];
@@ -28,17 +28,14 @@ function declare(command: Command, settings: Readonly<Record<string, Setting<unk
   }
 }
 
-/** commander's complaint as ours: one line, and where to look. */
-function complaint(error: unknown, called: string): unknown {
+/** Turns an error of commander into `usage`, with a hint. */
+function asUsage(error: unknown, called: string): unknown {
   if (!(error instanceof CommanderError)) return error;
   const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-  return usage(
-    text.charAt(0).toUpperCase() + text.slice(1),
-    `${called} --help shows what there is.`,
-  );
+  return usage(text.charAt(0).toUpperCase() + text.slice(1), `See ${called} --help.`);
 }
 
-/** Takes the words after a command apart. Throws `usage` with what is wrong, and what may have been meant. */
+/** Parses the words after a command. Throws `usage`, with a suggestion for a mistyped option. */
 export function parseCommand(called: string, spec: CommandSpec, words: readonly string[]): Parsed {
   const command = quietCommand(called);
   for (const [name, argument] of Object.entries(spec.arguments ?? {}))
@@ -52,20 +49,20 @@ export function parseCommand(called: string, spec: CommandSpec, words: readonly 
     });
     command.parse(words, { from: 'user' });
   } catch (error) {
-    throw complaint(error, called);
+    throw asUsage(error, called);
   }
   return { given, flags: command.opts() };
 }
 
-/** The error for a word that is no command, or an option where none belongs: with the nearest that there is. */
-export function unknownWord({ called, word, commands, options }: Misplaced): SignageError {
+/** Makes the error for an unknown command or a misplaced option, with a suggestion. */
+export function unknownWord({ called, word, commands, options }: UnknownWord): SignageError {
   const command = quietCommand(called);
   for (const name of commands) command.command(name);
   for (const flags of options) command.option(flags);
   try {
     command.parse([word], { from: 'user' });
   } catch (error) {
-    return complaint(error, called) as SignageError;
+    return asUsage(error, called) as SignageError;
   }
-  return usage(`"${word}" needs a command after it.`, `${called} --help shows what there is.`);
+  return usage(`"${word}" needs a command after it.`, `See ${called} --help.`);
 }

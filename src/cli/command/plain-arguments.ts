@@ -1,8 +1,8 @@
 import type { CommandSpec } from './spec.ts';
 
 /**
- * The arguments of a command that has no options, and whose words need no taking apart; `undefined` where they do. It spares the shells, which
- * ask `signage completion` at each TAB, the loading of commander.
+ * Parses the arguments of a command that takes no options. Returns `undefined` for words that
+ * commander must parse. Shells run `signage completion` at each TAB, and loading commander is slow.
  */
 export function plainArguments(
   { effect, options, arguments: all = {} }: CommandSpec,

@@ -1,16 +1,16 @@
 import type { Io } from '../terminal/io.ts';
 import { helpText } from './help.ts';
-import type { HelpAsked } from './route.ts';
+import type { HelpRoute } from './route.ts';
 import type { Description } from './spec.ts';
 import type { CommandPath } from './tree.ts';
 
-/** What the program knows of itself. */
+/** The version of the program and the descriptions of its commands. */
 export interface Facts {
   version(): string | Promise<string>;
   describe(path: CommandPath): Description | Promise<Description>;
 }
 
-/** Tells the version; answers the exit code. */
+/** Prints the version. Returns the exit code. */
 export async function printVersion(
   { stdout }: Pick<Io, 'stdout'>,
   { version }: Facts,
@@ -19,13 +19,16 @@ export async function printVersion(
   return 0;
 }
 
-/** Shows help; answers the exit code. Help that was asked for is a result; help because something is missing is an error. */
+/**
+ * Prints help and returns the exit code: to stdout with 0 when the user requested it, to stderr
+ * with 2 when a word is missing.
+ */
 export async function printHelp(
-  { of, wanted }: HelpAsked,
+  { of, isRequested }: HelpRoute,
   { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
   facts: Facts,
 ): Promise<number> {
-  const output = wanted ? stdout : stderr;
+  const output = isRequested ? stdout : stderr;
   output.write(await helpText(of, facts.describe, output.columns));
-  return wanted ? 0 : 2;
+  return isRequested ? 0 : 2;
 }

@@ -4,30 +4,29 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { exitCodeOf } from './exit-code.ts';
 
-/** What to type next, where neither the error nor the command knows better. */
+/** Hints by error code, unless the error or the command has its own. */
 const hints: Readonly<Record<string, string>> = {
   port_taken: 'Choose another port with --port, or --port 0 for any that is free.',
-  unreachable:
-    '--url says where the service is; signage serve starts one, and signage doctor looks closer.',
-  unavailable: 'Try again in a while; signage doctor looks closer.',
+  unreachable: 'Check --url. signage serve starts a service, and signage doctor finds the cause.',
+  unavailable: 'Try again later; signage doctor finds the cause.',
   credential_missing: 'Log in with signage login, or set SIGNAGE_TOKEN.',
   credential_invalid:
-    'signage whoami says where the token is from; SIGNAGE_TOKEN or --token-file must hold a management token of this service.',
+    'signage whoami shows where the token comes from; SIGNAGE_TOKEN or --token-file must contain a management token of this service.',
   credential_expired:
-    'An admin makes a new one with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor says where this one is from.',
+    'An admin creates a new one with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor shows where this one comes from.',
   insufficient_role:
-    'signage whoami shows role and venues; an admin makes another token: signage token create --role …',
-  tenant_required: '--tenant names it; signage tenant list shows them.',
-  tenant_not_found: 'signage tenant list shows those there are.',
-  token_not_found: 'signage token list shows those there are.',
-  venue_not_found: 'signage venue list shows those there are.',
-  screen_not_found: 'signage screen list shows those there are.',
-  device_not_found: 'signage device list shows those there are.',
+    'signage whoami shows role and venues; an admin creates another token: signage token create --role …',
+  tenant_required: 'Choose one with --tenant; signage tenant list shows all tenants.',
+  tenant_not_found: 'signage tenant list shows all tenants.',
+  token_not_found: 'signage token list shows all tokens.',
+  venue_not_found: 'signage venue list shows all venues.',
+  screen_not_found: 'signage screen list shows all screens.',
+  device_not_found: 'signage device list shows all devices.',
   playlist_not_found: 'signage playlist publish gives the screen one.',
   config_not_found: 'signage config set stores one.',
-  name_taken: 'Choose another name, or change the one there is: signage … update.',
+  name_taken: 'Choose another name, or change the existing record: signage … update.',
   screen_already_bound: 'Free the screen first: signage device revoke …',
-  screen_active: 'Free the screen first: signage device revoke …, or say --force.',
+  screen_active: 'Free the screen first: signage device revoke …, or use --force.',
 };
 
 const hintOf = (error: SignageError) =>
@@ -35,19 +34,19 @@ const hintOf = (error: SignageError) =>
 
 function explain(error: SignageError, io: Io): void {
   io.stderr.write(`signage: ${escapeControl(error.message)}\n`);
-  const complaints = error.errors ?? [];
-  // A single one is in the message already.
-  for (const { path, message } of complaints.length > 1 ? complaints : []) {
+  const fieldErrors = error.errors ?? [];
+  // The message already contains a single one.
+  for (const { path, message } of fieldErrors.length > 1 ? fieldErrors : []) {
     io.stderr.write(`  ${escapeControl(path || 'body')}: ${escapeControl(message)}\n`);
   }
   if (error.truncated) io.stderr.write('  and more, which the service does not list.\n');
   if (error.retryAfterSeconds !== undefined)
-    io.stderr.write(`  Worth trying again in ${error.retryAfterSeconds} s.\n`);
+    io.stderr.write(`  Try again in ${error.retryAfterSeconds} s.\n`);
   const hint = hintOf(error);
   if (hint !== undefined) io.stderr.write(`  ${escapeControl(hint)}\n`);
 }
 
-/** The error as the service tells errors, with the exit code; those that are not from a service have no status. */
+/** The error as a problem document, with the exit code. Without `status` unless from a service. */
 function problemDocument(error: SignageError): object {
   const { code, message, status, requestId, errors, truncated, existingId, retryAfterSeconds } =
     error;
@@ -67,7 +66,7 @@ function problemDocument(error: SignageError): object {
   return { type: 'about:blank', title, ...more, exitCode: exitCodeOf(error), hint: hintOf(error) };
 }
 
-/** A mistake of ours, or of the machine: with the way it took, for whoever looks into it. */
+/** Prints a bug or a failure of the machine, with its stack trace. */
 function explainUnexpected(error: unknown, io: Io): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   io.stderr.write(
@@ -75,7 +74,7 @@ function explainUnexpected(error: unknown, io: Io): void {
   );
 }
 
-/** Whether results were asked for as JSON: then errors are too. Read off the words, for the error may be in them. */
+/** Whether the user asked for JSON. Reads the raw words, because they may not parse. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
@@ -87,8 +86,8 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 /**
- * Tells of an error on `stderr`: one line and what to do, or under `-o json` and `ndjson` the problem document. Answers the exit code that
- * stands for it.
+ * Prints an error to `stderr`: one line and a hint, or with `-o json` and `-o ndjson` a problem
+ * document. Returns the exit code.
  */
 export function reportError(error: unknown, argv: readonly string[], io: Io): number {
   if (!(error instanceof SignageError)) explainUnexpected(error, io);

@@ -1,6 +1,6 @@
 import { type Branch, type CommandPath, tree } from './tree.ts';
 
-/** Options that may also stand before the noun, `signage --url … venue list`; each takes a value. */
+/** Options that may also precede the noun, as in `signage --url … venue list`. Each has a value. */
 const leading = ['-o', '--output', '--url', '--context', '--tenant'];
 const rootOptions = [
   '-o, --output <format>',
@@ -11,42 +11,43 @@ const rootOptions = [
   '-h, --help',
 ];
 
-/** A word in a place where only the `commands` and `options` of what is `called` so make sense. */
-export interface Misplaced {
+/** An unknown word after `called`, which knows only `commands` and `options`. */
+export interface UnknownWord {
   called: string;
   word: string;
   commands: readonly string[];
   options: readonly string[];
 }
 
-/** Help on a command, on a noun, or on everything. Where it is not `wanted`, something is missing. */
-export interface HelpAsked {
+/** Help for a command, for a noun, or for the program. */
+export interface HelpRoute {
   of: readonly [noun?: string, verb?: string];
-  wanted: boolean;
+  /** False when the command line lacks a word. */
+  isRequested: boolean;
 }
 
-/** A command, and the words that are for it. */
-export interface CommandAsked {
+/** A command and its words. */
+export interface CommandRoute {
   path: CommandPath;
   words: readonly string[];
 }
 
-/** What a command line asks for, as far as that can be told without loading a command. */
+/** The destination of a command line. No command is loaded to find it. */
 export type Route =
   | { to: 'version' }
-  | ({ to: 'help' } & HelpAsked)
-  | ({ to: 'command' } & CommandAsked)
-  | ({ to: 'nowhere' } & Misplaced);
+  | ({ to: 'help' } & HelpRoute)
+  | ({ to: 'command' } & CommandRoute)
+  | ({ to: 'nowhere' } & UnknownWord);
 
-/** A command line taken apart at its noun. */
+/** A command line, split at its noun. */
 interface Words {
-  /** Options before the noun: they are handed on to the command. */
+  /** Options before the noun. They belong to the command. */
   before: string[];
   noun: string | undefined;
   after: string[];
 }
 
-function takeApart(argv: readonly string[]): Words {
+function splitAtNoun(argv: readonly string[]): Words {
   let at = 0;
   for (let word = argv[0]; word?.startsWith('-'); word = argv[at]) {
     if (leading.includes(word)) at += 2;
@@ -61,7 +62,7 @@ function takeApart(argv: readonly string[]): Words {
     : { before, noun: next, after: argv.slice(at + 1) };
 }
 
-/** Whether help is asked for: anywhere, for whoever types that wants nothing else. */
+/** Whether `--help` is anywhere before `--`. It overrides all other words. */
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');
@@ -69,21 +70,21 @@ function asksForHelp(words: readonly string[]): boolean {
 
 function toRoot([word, ...more]: readonly string[]): Route {
   if (word === '-V' || word === '--version') return { to: 'version' };
-  if (word === undefined) return { to: 'help', of: [], wanted: false };
-  if (asksForHelp([word, ...more])) return { to: 'help', of: [], wanted: true };
+  if (word === undefined) return { to: 'help', of: [], isRequested: false };
+  if (asksForHelp([word, ...more])) return { to: 'help', of: [], isRequested: true };
   return { to: 'nowhere', called: 'signage', word, commands: [], options: rootOptions };
 }
 
 function toCommand(path: CommandPath, words: readonly string[]): Route {
   return asksForHelp(words)
-    ? { to: 'help', of: path, wanted: true }
+    ? { to: 'help', of: path, isRequested: true }
     : { to: 'command', path, words };
 }
 
 function toNoun({ name, verbs }: Branch, { before, after: [verb, ...rest] }: Words): Route {
-  if (verb === undefined) return { to: 'help', of: [name], wanted: false };
+  if (verb === undefined) return { to: 'help', of: [name], isRequested: false };
   if (verbs.includes(verb)) return toCommand([name, verb], [...before, ...rest]);
-  if (asksForHelp([verb])) return { to: 'help', of: [name], wanted: true };
+  if (asksForHelp([verb])) return { to: 'help', of: [name], isRequested: true };
   return {
     to: 'nowhere',
     called: `signage ${name}`,
@@ -94,12 +95,14 @@ function toNoun({ name, verbs }: Branch, { before, after: [verb, ...rest] }: Wor
 }
 
 /**
- * Finds out what a command line asks for.
+ * Routes a command line to the version, to help, or to a command.
  *
- * @example route(['venue', 'list', '--limit', '1']) // { to: 'command', path: ['venue', 'list'], words: ['--limit', '1'] }
+ * @example
+ * route(['venue', 'list', '--limit', '1'])
+ * // { to: 'command', path: ['venue', 'list'], words: ['--limit', '1'] }
  */
 export function route(argv: readonly string[]): Route {
-  const words = takeApart(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
+  const words = splitAtNoun(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
   const { before, noun, after } = words;
   if (noun === undefined) return toRoot(after);
   const branch = tree.find(({ name }) => name === noun);

@@ -1,23 +1,23 @@
 import { SignageError } from '../../domain/error.ts';
 import { shellQuote } from '../records/shell-quote.ts';
-import type { Environment, Flags } from './environment.ts';
+import type { Flags, ProgramEnvironment } from './environment.ts';
 import { makeCommandContext } from './make-context.ts';
 import type { CommandSpec } from './spec.ts';
 
-/** The text of a hint with what was given in the places of `{venue}`. */
+/** Replaces `{venue}` in a hint by the value of that argument or option. */
 function fillHint(hint: string, values: Flags): string {
   return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     shellQuote(String(values[name] ?? name.toUpperCase())),
   );
 }
 
-/** Runs a command and answers its exit code; its own hints are put to the errors that they are for. */
+/** Runs a command and returns its exit code. Adds the command's hint to an error without one. */
 export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },
-  context: Environment,
+  environment: ProgramEnvironment,
 ): Promise<number> {
-  const call = makeCommandContext(spec, given, flags, context);
+  const call = makeCommandContext(spec, given, flags, environment);
   try {
     const exitCode = await spec.run(call);
     await call.results.finish();

@@ -1,32 +1,36 @@
 import type { Io, SignalName } from '../terminal/io.ts';
 
-/** A terminal that is closed ends a command as SIGTERM does. */
+/** A closed terminal (SIGHUP) ends a command as SIGTERM does. */
 const exitCodes: Readonly<Record<SignalName, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 };
 
-/** The first SIGINT or SIGTERM asks for an orderly end, the second demands one at once. */
+/** Two steps: the first SIGINT or SIGTERM requests a graceful end, the second an immediate one. */
 export interface Interruption {
-  /** Aborts at the first; its `reason` is the exit code. */
+  /** Aborts at the first signal. Its `reason` is the exit code. */
   signal: AbortSignal;
-  /** Resolves at the second with its exit code. */
+  /** Resolves with the exit code at the second signal. */
   second: Promise<number>;
-  /** Has SIGHUP ask for an orderly end too; until then it keeps its own meaning. It demands nothing, for shells and kernel may both send it. */
+  /**
+   * Makes SIGHUP request a graceful end, too. A second SIGHUP has no effect, because shell and
+   * kernel may both send one.
+   */
   heedHangup(): void;
-  /** Lets the signals go their own way again. */
+  /** Removes the signal handlers. */
   stop(): void;
 }
 
+/** Handles SIGINT and SIGTERM until `stop`. */
 export function watchInterruption(io: Io): Interruption {
   const first = new AbortController();
-  let demand: (exitCode: number) => void;
+  let endAtOnce: (exitCode: number) => void;
   const second = new Promise<number>((resolve) => {
-    demand = resolve;
+    endAtOnce = resolve;
   });
   const stops: (() => void)[] = [];
   const heed = (name: SignalName) =>
     stops.push(
       io.onSignal(name, () => {
         if (!first.signal.aborted) first.abort(exitCodes[name]);
-        else if (name !== 'SIGHUP') demand(exitCodes[name]);
+        else if (name !== 'SIGHUP') endAtOnce(exitCodes[name]);
       }),
     );
   heed('SIGINT');

@@ -1,6 +1,5 @@
 import type { OperationId } from '../../wire/operations.ts';
-import type { NameKind } from '../options/name-kind.ts';
-import type { DescribedSetting, Setting, Values } from '../options/settings.ts';
+import type { DescribedSetting, NameKind, Setting, Values } from '../options/settings.ts';
 import type { Effect } from '../options/shared.ts';
 import type { CommandContext } from './context.ts';
 
@@ -13,25 +12,25 @@ export interface Argument<F extends Form = Form> {
   completes?: NameKind | undefined;
 }
 
-/** An argument that must be given. */
+/** A required argument. */
 export const one = (help: string, completes?: NameKind): Argument<'one'> => ({
   form: 'one',
   help,
   completes,
 });
-/** An argument that may be left out. */
+/** An optional argument. */
 export const optional = (help: string, completes?: NameKind): Argument<'optional'> => ({
   form: 'optional',
   help,
   completes,
 });
-/** Any number of arguments, at least one; the last of a command. */
+/** One or more arguments, at the end of a command. */
 export const many = (help: string, completes?: NameKind): Argument<'many'> => ({
   form: 'many',
   help,
   completes,
 });
-/** Any number of arguments, none included; the last of a command. */
+/** Zero or more arguments, at the end of a command. */
 export const some = (help: string, completes?: NameKind): Argument<'some'> => ({
   form: 'some',
   help,
@@ -51,39 +50,42 @@ export type ArgumentValues<A> = {
   [K in keyof A]: A[K] extends Argument<infer F> ? ArgumentValue<F> : never;
 };
 
-/** One command, as plain data and what it does. */
+/** A command: its description as plain data, and `run`. */
 export interface CommandSpec<A extends Arguments = Arguments, O extends Options = Options> {
-  /** One line without a full stop: `Make a venue`. */
+  /** One line without a full stop: `Create a venue`. */
   summary: string;
-  /** What there is to say beyond that, in `--help`. */
+  /** More text for `--help`. */
   description?: string;
   arguments?: A;
   options?: O;
-  /** Command lines that work, and what they do; shown by `--help`. */
+  /** Working command lines and their effects, for `--help`. */
   examples: readonly (readonly [command: string, what: string])[];
-  /** The operations that it is the command of: those whose `command` in `wire/operations.ts` names it. */
+  /** The operations whose `command` in `wire/operations.ts` is this command. */
   operation?: OperationId | readonly OperationId[];
   effect: Effect;
-  /** Never talks to the service, and has no options for that. */
+  /** Does not call the service, and lacks the connection options. */
   local?: boolean;
-  /** Its result is a file, and has no form to choose. */
+  /** Writes a file as its result, and lacks the output options. */
   raw?: boolean;
-  /** Answers a list, and takes `--limit`. */
+  /** Returns a list, and takes `--limit`. */
   list?: boolean;
-  /** What to type next after an error of this code, in place of the general hint; `{venue}` stands for the argument or option of that name. */
+  /**
+   * Hints by error code, which replace the general ones. `{venue}` becomes the value of the
+   * argument or option `venue`.
+   */
   hints?: Readonly<Record<string, string>>;
-  /** Does it; answers the exit code, 0 unless said. Errors are thrown. */
+  /** Runs the command and returns the exit code. Default: 0. Throws errors. */
   run(
     call: CommandContext<ArgumentValues<A>, Values<O>>,
   ): Promise<number | undefined> | Promise<void>;
 }
 
-/** What a command says of itself in help; it can be written down as JSON. */
+/** The part of a command that help shows. Survives JSON. */
 export type Description = Omit<CommandSpec, 'options' | 'run'> & {
   options?: Readonly<Record<string, DescribedSetting>>;
 };
 
-/** Says that this is a command, and lets TypeScript work out the types of its arguments and options. */
+/** Returns the command unchanged. TypeScript infers the types of its arguments and options. */
 export function defineCommand<
   const A extends Arguments = Record<never, never>,
   const O extends Options = Record<never, never>,

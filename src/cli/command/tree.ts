@@ -1,28 +1,28 @@
 import { type Operation, operations } from '../../wire/operations.ts';
 
-/** A command by its words: `['venue', 'list']`, or `['serve']`. */
+/** The words of a command: `['venue', 'list']` or `['serve']`. */
 export type CommandPath = readonly [string, string?];
 
-/** The nouns, as the overview shows them. */
+/** Nouns and their summaries, for the overview. */
 const nouns: Readonly<Record<string, string>> = {
-  venue: 'The places that have screens',
+  venue: 'Places with screens',
   screen: 'The screens of a venue',
-  device: 'The TVs that are, or were, bound to screens',
+  device: 'TVs that are or were paired with screens',
   code: 'Pairing codes',
-  playlist: 'What a screen plays',
-  config: 'Settings of TVs, by tenant, venue and screen',
-  event: 'What TVs report',
-  report: 'Sums of what was played',
-  audit: 'Who changed what',
+  playlist: 'The playlists of screens',
+  config: 'The config of TVs, by tenant, venue and screen',
+  event: 'Events that TVs report',
+  report: 'Totals of what was played',
+  audit: 'The audit trail: who changed what',
   tenant: 'Tenants, for platform tokens',
   token: 'Management tokens',
   data: 'Backups of the service and its data folder',
-  store: 'Where the service keeps its data',
+  store: 'The data store of the service',
   wait: 'Wait until a screen or device is in a state',
-  context: 'Services and tokens that are kept under a name',
+  context: 'Saved services and tokens',
 };
 
-/** Commands of one word, as the overview shows them; a test holds the texts equal to those of the commands. */
+/** Commands of one word and their summaries. A test compares them with those of the commands. */
 const single: Readonly<Record<string, string>> = {
   serve: 'Run the service',
   pair: 'Pair a TV with a screen, step by step',
@@ -40,7 +40,7 @@ const single: Readonly<Record<string, string>> = {
   completion: 'Print the completion script of a shell',
 };
 
-/** Commands of two words that are no operation of the service. */
+/** Commands of two words without an operation of the service. */
 const further: readonly CommandPath[] = [
   ['playlist', 'rollback'],
   ['device', 'replace'],
@@ -57,7 +57,7 @@ const further: readonly CommandPath[] = [
   ['context', 'delete'],
 ];
 
-/** A word after `signage`: a noun with its verbs, or a command of its own, which has none. */
+/** A word after `signage`: a noun with its verbs, or a command without verbs. */
 export interface Branch {
   name: string;
   summary: string;
@@ -74,13 +74,13 @@ function verbsOf(noun: string): readonly string[] {
   return [...new Set([...ofOperations, ...ofOthers])];
 }
 
-/** The whole command tree, as data: nothing of a command is loaded for it. */
+/** The command tree, as data. No command is loaded for it. */
 export const tree: readonly Branch[] = [
   ...Object.entries(single).map(([name, summary]) => ({ name, summary, verbs: [] })),
   ...Object.entries(nouns).map(([name, summary]) => ({ name, summary, verbs: verbsOf(name) })),
 ];
 
-/** Every command there is. */
+/** The paths of all commands. */
 export const commandPaths: readonly CommandPath[] = tree.flatMap(
   ({ name, verbs }): CommandPath[] =>
     verbs.length === 0 ? [[name]] : verbs.map((verb) => [name, verb]),

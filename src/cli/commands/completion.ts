@@ -1,4 +1,4 @@
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import type { Offer } from '../completion/candidate.ts';
 import type { ChosenArgument } from '../completion/complete.ts';
@@ -16,7 +16,7 @@ const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).joi
 const filesWanted = '\t\n';
 
 /** zsh and fish say the words; they quote what they insert themselves. */
-async function offerText(words: readonly string[], context: Context): Promise<string> {
+async function offerText(words: readonly string[], context: Environment): Promise<string> {
   const { completeWords } = await import('../completion/complete.ts');
   const offer: Offer = await completeWords(words, context);
   return offer === 'files'
@@ -27,7 +27,7 @@ async function offerText(words: readonly string[], context: Context): Promise<st
 }
 
 /** bash says the line, for it takes words apart at `=` and `:`; it inserts what it is given as it is. */
-async function offerBash(line: string, context: Context): Promise<string> {
+async function offerBash(line: string, context: Environment): Promise<string> {
   const [{ bashWords, bashRest }, { completeWords }] = await Promise.all([
     import('../completion/bash-words.ts'),
     import('../completion/complete.ts'),

@@ -1,9 +1,8 @@
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import { loadCommand } from '../command/load.ts';
 import type { Argument, CommandSpec } from '../command/spec.ts';
 import { type Branch, type CommandPath, tree } from '../command/tree.ts';
-import type { NameKind } from '../options/name-kind.ts';
-import type { Setting } from '../options/settings.ts';
+import type { NameKind, Setting } from '../options/settings.ts';
 import { commonOptionsOf, connectionOptions, outputOptions } from '../options/shared.ts';
 import type { Candidate, Offer } from './candidate.ts';
 
@@ -124,7 +123,7 @@ interface Asked {
   typed: string;
   said: Said;
   flags: readonly Flag[];
-  context: Context;
+  context: Environment;
 }
 
 async function values(
@@ -176,7 +175,7 @@ async function completeCommand(
   path: CommandPath,
   words: readonly string[],
   before: Said,
-  context: Context,
+  context: Environment,
 ): Promise<Offer> {
   const spec = await loadCommand(path);
   const flags = allFlags(spec);
@@ -206,7 +205,10 @@ async function completeVerb({ name, verbs }: Branch, typed: string): Promise<Can
  *
  * @example await completeWords(['venue', 'li'], context) // [{ text: 'list', description: 'List venues' }]
  */
-export async function completeWords(words: readonly string[], context: Context): Promise<Offer> {
+export async function completeWords(
+  words: readonly string[],
+  context: Environment,
+): Promise<Offer> {
   const typed = words.at(-1) ?? '';
   const done = words.slice(0, -1);
   const { said, at } = readWords(done, leading, true);

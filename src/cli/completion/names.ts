@@ -1,6 +1,6 @@
 import type { ManagementClient } from '../../client/management-client.ts';
-import type { Context, Flags } from '../command/environment.ts';
-import type { NameKind } from '../options/name-kind.ts';
+import type { Environment, Flags } from '../command/environment.ts';
+import type { NameKind } from '../options/settings.ts';
 import { readSettings } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 import { typedName } from '../records/views/typed-name.ts';
@@ -69,7 +69,7 @@ const ask: Readonly<
   },
 };
 
-async function contexts({ io }: Context): Promise<Candidate[]> {
+async function contexts({ io }: Environment): Promise<Candidate[]> {
   const { readContexts } = await import('../api/contexts.ts');
   const saved = (await readContexts(io)).contexts;
   return Object.entries(saved).map(([text, { url }]) => ({ text, description: url }));
@@ -79,7 +79,7 @@ async function askService(
   kind: Exclude<NameKind, 'context'>,
   typed: string,
   flags: Flags,
-  context: Context,
+  context: Environment,
 ): Promise<Candidate[]> {
   const [{ readProfile }, { connect }] = await Promise.all([
     import('../api/profile.ts'),
@@ -107,7 +107,7 @@ export async function findNames(
   kind: NameKind,
   typed: string,
   flags: Flags,
-  context: Context,
+  context: Environment,
 ): Promise<Candidate[]> {
   try {
     const found =

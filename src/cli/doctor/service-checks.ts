@@ -4,7 +4,7 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { Profile } from '../api/profile.ts';
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import { span } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { originFindings } from './origin-checks.ts';
@@ -17,7 +17,7 @@ const clockFailsMs = 5 * minuteMs;
 
 async function makeCaller(
   { url, caFile }: Profile,
-  { clock, random }: Context,
+  { clock, random }: Environment,
 ): Promise<{ caller: Caller; ca: string[] | undefined }> {
   const [{ Caller }, { readCertificates }] = await Promise.all([
     import('../../client/caller.ts'),
@@ -58,7 +58,7 @@ const startIt = ({ url }: Profile) =>
 async function checkAlive(
   caller: Caller,
   profile: Profile,
-  { clock, interrupted }: Context,
+  { clock, interrupted }: Environment,
 ): Promise<Finding[]> {
   const startedMs = clock.now();
   let reply: Reply;
@@ -83,7 +83,7 @@ async function checkAlive(
 /** Whether it can work, and how the places fare where playlists come from. */
 async function checkReady(
   caller: Caller,
-  { clock, interrupted: signal }: Context,
+  { clock, interrupted: signal }: Environment,
 ): Promise<Finding[]> {
   try {
     const verbose = await caller.send('GET', '/readyz?verbose', { signal }).catch(() => undefined);
@@ -97,7 +97,7 @@ async function checkReady(
 }
 
 /** All that can be said of a service without a token: can it be reached, and trusted, and does it work. Ends at what makes the rest moot. */
-export async function checkService(profile: Profile, context: Context): Promise<Finding[]> {
+export async function checkService(profile: Profile, context: Environment): Promise<Finding[]> {
   const { caller, ca } = await makeCaller(profile, context);
   const address = ok('address', `${profile.url.value} (${profile.url.source})`);
   const tls = await checkTls(profile.url.value, ca, context.clock.now());

@@ -3,7 +3,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import type { StoredEventView as StoredEvent } from '../../domain/events/event.ts';
 import type { CommandContext } from '../command/context.ts';
 
-/** The service holds an answer for so long, at most. */
+/** Maximum duration of a long poll. */
 const waitSeconds = 30;
 const largestPage = 200;
 
@@ -14,9 +14,9 @@ export interface Filters {
   from?: string;
 }
 
-interface Following {
+interface FollowOptions {
   filters: Filters;
-  /** The event to begin after; the newest there is unless given, or unless `filters.from` says where to begin. */
+  /** The event to start after. Default: the newest event, or the start given by `filters.from`. */
   after?: string | undefined;
   signal: AbortSignal;
 }
@@ -25,14 +25,17 @@ async function newest(call: CommandContext, signal: AbortSignal): Promise<string
   return (await call.read('listEvents', { query: { limit: 1 }, signal })).items[0]?.id;
 }
 
-/** Events as they come in, oldest first, none twice and none left out; until the signal ends it as `interrupted`. */
+/**
+ * Yields new events, oldest first, without gaps or duplicates. Throws `interrupted` when the signal
+ * aborts.
+ */
 export async function* followEvents(
   call: CommandContext,
-  { filters, after, signal }: Following,
+  { filters, after, signal }: FollowOptions,
 ): AsyncGenerator<StoredEvent[]> {
   let last = after ?? (filters.from === undefined ? await newest(call, signal) : undefined);
   for (;;) {
-    const askedAt = call.clock.now();
+    const requestedAt = call.clock.now();
     const query = {
       ...filters,
       order: 'asc' as const,
@@ -40,32 +43,32 @@ export async function* followEvents(
       waitSeconds,
       ...(last !== undefined && { after: last }),
     };
-    const { items, nextCursor } = await readOn(call, query, signal);
+    const { items, nextCursor } = await readPage(call, query, signal);
     if (items.length > 0) yield items;
     const next = nextCursor ?? items.at(-1)?.id;
     if (next !== undefined && next === last)
       throw new SignageError(
         'unexpected_answer',
-        'The service answers the same events again and again.',
+        'The service returns the same events again and again.',
       );
     last = next ?? last;
-    // A service that is about to stop, or a proxy, may not hold its answers: we must not ask without end.
-    if (next === undefined && call.clock.now() - askedAt < 1000)
+    // A stopping service or a proxy may end a long poll at once. The pause avoids a busy loop.
+    if (next === undefined && call.clock.now() - requestedAt < 1000)
       await pause(call.clock, 1000, signal);
   }
 }
 
 type EventQuery = Filters & { order: 'asc'; limit: number; waitSeconds: number; after?: string };
 
-/** One answer; says where to go on when there is none. */
-async function readOn(call: CommandContext, query: EventQuery, signal: AbortSignal) {
+/** Reads one page. The hint of an error says how to resume. */
+async function readPage(call: CommandContext, query: EventQuery, signal: AbortSignal) {
   try {
     return await call.read('listEvents', { query, signal });
   } catch (error) {
     if (!hasCode(error, 'unreachable') || query.after === undefined) throw error;
     throw new SignageError(error.code, error.message, {
       cause: error,
-      hint: `--after ${query.after} goes on where this ended.`,
+      hint: `--after ${query.after} resumes from here.`,
     });
   }
 }

@@ -3,10 +3,10 @@ import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
 import { usage } from './settings.ts';
 
-/** The text of a file, or with `-` what is piped in. */
+/** Returns the text of a file, or of stdin for `-`. */
 export async function readInput(io: Io, path: string): Promise<string> {
   if (path === '-') {
-    if (io.stdin.isTTY) throw usage('-f - reads what is piped in, and nothing is.');
+    if (io.stdin.isTTY) throw usage('-f - reads stdin, and nothing is piped in.');
     return io.stdin.text();
   }
   try {
@@ -16,39 +16,44 @@ export async function readInput(io: Io, path: string): Promise<string> {
   }
 }
 
-/** The documents of a YAML or JSON file (`-` for stdin), empty ones left out. Throws `invalid_file` with the place of the mistake. */
+/**
+ * Returns the non-empty documents of a YAML or JSON file (`-` for stdin). Throws `invalid_file`
+ * with the position of a syntax error.
+ */
 async function readDocuments(io: Io, path: string): Promise<unknown[]> {
   const text = await readInput(io, path);
   const { parseAllDocuments } = await import('yaml');
   const documents = parseAllDocuments(text, { prettyErrors: true, uniqueKeys: true });
-  const what = path === '-' ? 'stdin' : path;
+  const source = path === '-' ? 'stdin' : path;
   return [...documents].flatMap((document) => {
     const [first] = document.errors;
     if (first)
       throw new SignageError(
         'invalid_file',
-        `${what} is no YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
+        `${source} is not valid YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
       );
     try {
-      // Aliases are counted, lest a small file blows up into a large one.
+      // The limit on aliases prevents a "billion laughs" attack.
       const value: unknown = document.toJS({ maxAliasCount: 100 });
       return value === null ? [] : [value];
     } catch (error) {
       throw new SignageError(
         'invalid_file',
-        `${what} cannot be used: ${(error as Error).message}.`,
+        `${source} cannot be used: ${(error as Error).message}.`,
         { cause: error },
       );
     }
   });
 }
 
-/** The one document of a YAML or JSON file. */
+/**
+ * Returns the document of a YAML or JSON file. Throws `invalid_file` unless there is exactly one.
+ */
 export async function readDocument(io: Io, path: string): Promise<unknown> {
   const [document, ...more] = await readDocuments(io, path);
   if (document !== undefined && more.length === 0) return document;
   throw new SignageError(
     'invalid_file',
-    `${path === '-' ? 'stdin' : path} must hold one document, not ${more.length + (document === undefined ? 0 : 1)}.`,
+    `${path === '-' ? 'stdin' : path} must contain one document, not ${more.length + (document === undefined ? 0 : 1)}.`,
   );
 }

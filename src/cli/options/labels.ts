@@ -1,6 +1,6 @@
 import { usage } from './settings.ts';
 
-/** Labels as they are typed: `floor=2`. Throws `usage` for what is none. */
+/** Parses labels such as `floor=2`. Throws `usage`. */
 export function readLabels(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(texts.map(readLabel));
 }
@@ -11,7 +11,7 @@ function readLabel(text: string): [key: string, value: string] {
   throw usage(`A label is written key=value, such as floor=2, not "${text}".`);
 }
 
-/** Changes to labels: `floor=2` sets one, `floor=` and `floor-` remove it. */
+/** Parses changes to labels: `floor=2` sets a label, `floor=` and `floor-` remove it. */
 export function readLabelChanges(texts: readonly string[]): Record<string, string | null> {
   const changes = texts.map((text): [string, string | null] => {
     if (/^[^=]+-$/.test(text)) return [text.slice(0, -1), null];
@@ -21,7 +21,7 @@ export function readLabelChanges(texts: readonly string[]): Record<string, strin
   return Object.fromEntries(changes);
 }
 
-/** The `label` filters of a list: `floor=2` as the interface has it, `floor:2`. */
+/** Returns the `label` filters for the API: `floor=2` becomes `floor:2`. */
 export function labelFilters(texts: readonly string[]): string[] {
   return texts.map((text) => readLabel(text).join(':'));
 }

@@ -1,8 +1,13 @@
+// Makes the settings of commands, one function for each type of value.
 import { readDuration } from '../../domain/duration.ts';
-import type { NameKind } from './name-kind.ts';
-import { oneOf, type Setting, usage, wholeNumber, yesNo } from './settings.ts';
+import { type NameKind, type Setting, usage } from './settings.ts';
 
-/** A text; `undefined` when it is not given. `completes` says what it names. */
+/** Adds the environment variable that sets the same value. */
+export function withVariable<T>(env: string, setting: Setting<T>): Setting<T> {
+  return { ...setting, env };
+}
+
+/** A text. Default: `undefined`. `completes` says what it names. */
 export function text(
   flags: string,
   help: string,
@@ -11,7 +16,12 @@ export function text(
   return { flags, env: undefined, help, read: (value) => value, initial: undefined, completes };
 }
 
-/** A text that must be given. */
+/** A text with a default, which help shows. */
+export function textOr(initial: string, flags: string, help: string): Setting<string> {
+  return { flags, env: undefined, help, read: (value) => value, initial, shown: initial };
+}
+
+/** A required text. */
 export function needed(flags: string, help: string, completes?: NameKind): Setting<string> {
   return {
     flags,
@@ -24,7 +34,7 @@ export function needed(flags: string, help: string, completes?: NameKind): Setti
   };
 }
 
-/** A text that may be given several times, commas and all. */
+/** A repeatable text. Commas are part of the value. */
 export function repeated(
   flags: string,
   help: string,
@@ -43,13 +53,46 @@ export function repeated(
   };
 }
 
-/** One of a few words; `undefined` when it is not given. */
+/** A repeatable text. Commas separate values, so that a variable can hold several. */
+export function list(flags: string, help: string): Setting<readonly string[]> {
+  const read = (value: string) =>
+    value
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '');
+  return {
+    flags,
+    env: undefined,
+    help: `${help}; may be repeated`,
+    read,
+    initial: [],
+    repeatable: true,
+  };
+}
+
+/** One of a few words, with a default. */
+export function oneOf<const T extends string>(
+  choices: readonly T[],
+  initial: T,
+  flags: string,
+  help: string,
+): Setting<T> {
+  const read = (value: string, source: string) => {
+    const choice = choices.find((one) => one === value);
+    if (choice === undefined)
+      throw usage(`${source} must be one of ${choices.join(', ')}, not "${value}".`);
+    return choice;
+  };
+  return { flags, env: undefined, help, read, initial, shown: initial, choices };
+}
+
+/** One of a few words. Default: `undefined`. */
 export function choice<const T extends string>(
   choices: readonly T[],
   flags: string,
   help: string,
 ): Setting<T | undefined> {
-  const { read } = oneOf(choices, choices[0] as T, flags, undefined, help);
+  const { read } = oneOf(choices, choices[0] as T, flags, help);
   return {
     flags,
     env: undefined,
@@ -60,28 +103,60 @@ export function choice<const T extends string>(
   };
 }
 
-/** A whole number; `undefined` when it is not given. */
+/** A whole number, with a default. */
+export function wholeNumber(
+  [min, max]: readonly [number, number],
+  initial: number,
+  flags: string,
+  help: string,
+): Setting<number> {
+  const read = (value: string, source: string) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max))
+      throw usage(`${source} must be a whole number from ${min} to ${max}, not "${value}".`);
+    return number;
+  };
+  return { flags, env: undefined, help, read, initial, shown: String(initial) };
+}
+
+/** A whole number. Default: `undefined`. */
 export function count(
   range: readonly [number, number],
   flags: string,
   help: string,
 ): Setting<number | undefined> {
-  const { read } = wholeNumber(range, range[0], flags, undefined, help);
+  const { read } = wholeNumber(range, range[0], flags, help);
   return { flags, env: undefined, help, read, initial: undefined };
 }
 
-/** Yes when it is given. */
+const truths: Record<string, boolean> = {
+  true: true,
+  1: true,
+  yes: true,
+  on: true,
+  false: false,
+  0: false,
+  no: false,
+  off: false,
+};
+
+/** A flag without a value. Its variable takes true or false. Default: false. */
 export function flag(flags: string, help: string): Setting<boolean> {
-  return yesNo(flags, undefined, help);
+  const read = (value: string, source: string) => {
+    const truth = truths[value.toLowerCase()];
+    if (truth === undefined) throw usage(`${source} must be true or false, not "${value}".`);
+    return truth;
+  };
+  return { flags, env: undefined, help, read, initial: false };
 }
 
-/** A span of time such as `90s`, `15m` or `2h`, in milliseconds; a bare number counts seconds. */
+/** A duration such as `90s`, `15m` or `2h`, in milliseconds. A plain number means seconds. */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {
-    const spanMs = readDuration(value);
-    if (spanMs === undefined)
+    const durationMs = readDuration(value);
+    if (durationMs === undefined)
       throw usage(`${source} must be a span of time such as 90s, 15m or 2h, not "${value}".`);
-    return spanMs;
+    return durationMs;
   };
   return { flags, env: undefined, help, read, initial: read(initial, flags), shown: initial };
 }

@@ -1,11 +1,14 @@
 import { type Role, roles } from '../../domain/records/role.ts';
-import { oneOf, type Setting } from './settings.ts';
+import { oneOf } from './option.ts';
+import type { Setting } from './settings.ts';
 
-const flags = '--role <role>';
-const help = `what it may do: ${roles.join(', ')}`;
-
-/** `--role`, which must be given. */
+/** `--role`, which is required. */
 export const roleOption: Setting<Role> = {
-  ...{ flags, env: undefined, help, initial: 'viewer', choices: roles, required: true },
-  read: oneOf(roles, 'viewer', flags, undefined, help).read,
+  flags: '--role <role>',
+  env: undefined,
+  help: `what it may do: ${roles.join(', ')}`,
+  initial: 'viewer',
+  choices: roles,
+  required: true,
+  read: oneOf(roles, 'viewer', '--role <role>', '').read,
 };

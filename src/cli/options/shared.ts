@@ -1,84 +1,95 @@
 import * as option from './option.ts';
-import { type Setting, text, type Values, yesNo } from './settings.ts';
+import type { Setting, Values } from './settings.ts';
 
 const formats = ['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'name'] as const;
 export type Format = (typeof formats)[number];
 
-/** How results look. */
+/** Options for the form of results. */
 export const outputOptions = {
   output: option.choice(formats, '-o, --output <format>', 'form of the result'),
   jq: option.text(
     '--jq <expression>',
-    'pass the result, as JSON, through a jq expression; texts come out bare',
+    'pass the result, as JSON, through a jq expression; strings are printed without quotes',
   ),
   fields: option.text('--fields <paths>', 'only these members, such as id,name,labels.floor'),
 };
 
-/** How much is said beside them. */
-export const manner = {
-  quiet: option.flag('--quiet', 'say nothing but results and errors'),
+/** Options for messages and questions. */
+export const behaviourOptions = {
+  quiet: option.flag('--quiet', 'print only results and errors'),
   verbose: option.flag('--verbose', 'show each request on stderr, without secrets'),
-  noInput: yesNo('--no-input', 'SIGNAGE_NO_INPUT', 'never ask; as off a terminal and under CI'),
+  noInput: option.withVariable(
+    'SIGNAGE_NO_INPUT',
+    option.flag('--no-input', 'never ask; the default without a terminal, and under CI'),
+  ),
 };
 
-/** Which service is talked to, and as whom. */
+/** Options for the service and the credentials. */
 export const connectionOptions = {
-  url: text('--url <url>', 'SIGNAGE_URL', 'where the service is'),
-  context: {
-    ...text('--context <name>', 'SIGNAGE_CONTEXT', 'the saved service and token to use'),
-    completes: 'context' as const,
-  },
-  tenant: {
-    ...text('--tenant <tenant>', 'SIGNAGE_TENANT', 'the tenant to act in, by id or name'),
-    completes: 'tenant' as const,
-  },
-  tokenFile: text(
-    '--token-file <file>',
+  url: option.withVariable('SIGNAGE_URL', option.text('--url <url>', 'URL of the service')),
+  context: option.withVariable(
+    'SIGNAGE_CONTEXT',
+    option.text('--context <name>', 'the saved service and token to use', 'context'),
+  ),
+  tenant: option.withVariable(
+    'SIGNAGE_TENANT',
+    option.text('--tenant <tenant>', 'the tenant to act in, by id or name', 'tenant'),
+  ),
+  tokenFile: option.withVariable(
     'SIGNAGE_TOKEN_FILE',
-    'file that holds the management token; else SIGNAGE_TOKEN does, or the context',
+    option.text(
+      '--token-file <file>',
+      'file with the management token; otherwise SIGNAGE_TOKEN or the context provides it',
+    ),
   ),
-  caFile: text(
-    '--ca-file <file>',
+  caFile: option.withVariable(
     'SIGNAGE_CA_FILE',
-    'certificates (PEM) to trust beside the usual ones',
+    option.text('--ca-file <file>', 'more CA certificates to trust (PEM)'),
   ),
-  insecureHttp: option.flag('--insecure-http', 'allow http to other machines, in clear'),
+  insecureHttp: option.flag('--insecure-http', 'allow unencrypted http to other machines'),
 };
 
-/** Of commands that change something. */
+/** Options of commands that change something. */
 export const changeOptions = {
-  dryRun: option.flag('--dry-run', 'show what would be sent, and change nothing'),
+  dryRun: option.flag('--dry-run', 'show the requests, and change nothing'),
 };
 
-/** Of commands that destroy something. */
+/** Options of commands that destroy something. */
 export const destructionOptions = { yes: option.flag('-y, --yes', 'do not ask') };
 
-/** Of commands that list. */
+/** Options of commands that list. */
 export const listOptions = {
-  limit: option.count([1, 1_000_000_000], '--limit <number>', 'at most so many; all unless given'),
+  limit: option.count(
+    [1, 1_000_000_000],
+    '--limit <number>',
+    'maximum number of records; default: all',
+  ),
 };
 
 export const commonOptions = {
   ...outputOptions,
-  ...manner,
+  ...behaviourOptions,
   ...changeOptions,
   ...destructionOptions,
   ...listOptions,
 };
 
-/** What the options that many commands share were given as; those that a command does not take have their initial value. */
+/** The values of the shared options. An option that the command lacks has its default. */
 export type CommonValues = Values<typeof commonOptions>;
 
-/** As the flags alone say it: `profile.ts` puts the environment and the saved context beside them. */
+/** The flags alone. `profile.ts` combines them with the environment and the saved context. */
 export type ConnectionValues = Values<typeof connectionOptions>;
 
 /**
- * What a command does. `reads`: changes nothing. `changes`: also takes `--dry-run`. `destroys`: also takes `--yes`, without which it asks.
- * `alone`: has no options but its own.
+ * What a command does.
+ * - `reads`: changes nothing.
+ * - `changes`: also takes `--dry-run`.
+ * - `destroys`: also takes `--yes`, and asks without it.
+ * - `alone`: takes none of the shared options.
  */
 export type Effect = 'reads' | 'changes' | 'destroys' | 'alone';
 
-/** What of a command decides about its shared options. */
+/** The members of a command that select its shared options. */
 interface Kind {
   effect: Effect;
   list?: boolean;
@@ -86,7 +97,7 @@ interface Kind {
   raw?: boolean;
 }
 
-/** The shared options that a command takes, by the groups of its help. */
+/** Returns the shared options of a command, by the groups of its help. */
 export function commonOptionsOf({
   effect,
   list,
@@ -97,7 +108,7 @@ export function commonOptionsOf({
   const change = effect === 'reads' ? {} : changeOptions;
   return {
     ...(!raw && { Result: { ...(list && listOptions), ...outputOptions } }),
-    Manner: { ...(effect === 'destroys' && destructionOptions), ...change, ...manner },
+    Behaviour: { ...(effect === 'destroys' && destructionOptions), ...change, ...behaviourOptions },
     ...(!local && { Connection: connectionOptions }),
   };
 }

@@ -1,26 +1,27 @@
 import * as option from './option.ts';
 import { usage } from './settings.ts';
 
+/** Epoch times from here on are milliseconds, below it seconds. As seconds, it is the year 5138. */
 const firstMilliseconds = 100_000_000_000;
 const isoForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
 const spanForm = /^\d{1,9}(ms|s|m|h|d)$/;
 const span = option.duration('1s', '--span', '');
 
-interface Reading {
-  /** Where the text is from, for the complaint: `--since`. */
+interface TimeContext {
+  /** Origin of the text, for the error: `--since`. */
   source: string;
   nowMs: number;
-  /** What a bare span such as `2h` is counted from now: back, or ahead. */
+  /** Direction of a duration such as `2h` from now. */
   spans: 'ago' | 'ahead';
 }
 
 /**
- * A point in time as people type it, in milliseconds: ISO 8601 (a day alone is its UTC midnight), Unix epoch seconds or milliseconds, or a
- * span from now. Throws `usage` for anything else.
+ * Parses a point in time and returns epoch milliseconds. Accepts ISO 8601 (a date means midnight
+ * UTC), Unix epoch seconds or milliseconds, and a duration from now. Throws `usage`.
  *
  * @example readTime('2026-11-20', { source: '--since', nowMs, spans: 'ago' }) // 1795132800000
  */
-export function readTime(text: string, { source, nowMs, spans }: Reading): number {
+export function readTime(text: string, { source, nowMs, spans }: TimeContext): number {
   if (spanForm.test(text)) return nowMs + span.read(text, source) * (spans === 'ago' ? -1 : 1);
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   const timeMs = Number.isNaN(number)
@@ -33,7 +34,10 @@ export function readTime(text: string, { source, nowMs, spans }: Reading): numbe
   throw usage(`${source} must be a time such as ${like}, not "${text}".`);
 }
 
-/** A time of a record that counts in epoch seconds, or milliseconds from 10^11 on, as ISO 8601; whatever no calendar has stays as it is. */
+/**
+ * Formats the epoch time of a record, in seconds or milliseconds, as ISO 8601. Returns a value that
+ * is not a valid time unchanged.
+ */
 export function shownEpoch(time: unknown): unknown {
   if (typeof time !== 'number') return time;
   const date = new Date(time < firstMilliseconds ? time * 1000 : time);

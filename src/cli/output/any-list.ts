@@ -7,7 +7,7 @@ export interface RawPage {
   nextCursor: string | null;
 }
 
-/** An answer as a page of a list, if it is one: `{ items, nextCursor? }`. */
+/** Returns a response as a page of a list, `{ items, nextCursor? }`, if it has that form. */
 export function asPage(answer: unknown): RawPage | undefined {
   const { items, nextCursor } = (answer ?? {}) as { items?: unknown; nextCursor?: unknown };
   return Array.isArray(items)
@@ -15,7 +15,7 @@ export function asPage(answer: unknown): RawPage | undefined {
     : undefined;
 }
 
-/** The path with these parameters in its query, in place of those of the same name. */
+/** Sets parameters in the query of a path. */
 function withQuery(path: string, changes: Readonly<Record<string, string>>): string {
   const at = path.indexOf('?');
   const query = new URLSearchParams(at < 0 ? '' : path.slice(at + 1));
@@ -23,10 +23,13 @@ function withQuery(path: string, changes: Readonly<Record<string, string>>): str
   return `${at < 0 ? path : path.slice(0, at)}?${query}`;
 }
 
-/** The pages of any list by its path, from the first or from a `cursor` in the path on. `ask` reads one answer as JSON. */
+/**
+ * Yields the pages of the list at a path, from the `cursor` in the path or from the first page.
+ * `get` requests one page and parses its JSON.
+ */
 export async function* listedPages(
   path: string,
-  ask: (path: string) => Promise<unknown>,
+  get: (path: string) => Promise<unknown>,
 ): AsyncGenerator<RawPage> {
   const first = /[?&]limit=/.test(path) ? path : withQuery(path, { limit: String(largestPage) });
   const checkPage = makePageGuard(
@@ -35,8 +38,8 @@ export async function* listedPages(
   );
   let cursor: string | null = null;
   do {
-    const page = asPage(await ask(cursor === null ? first : withQuery(first, { cursor })));
-    if (!page) throw usage('--paginate follows lists, and this is none.');
+    const page = asPage(await get(cursor === null ? first : withQuery(first, { cursor })));
+    if (!page) throw usage('--paginate needs a list, and the response is not a list.');
     yield page;
     checkPage(page);
     cursor = page.nextCursor;

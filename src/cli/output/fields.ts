@@ -11,7 +11,7 @@ function at(record: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** The paths of `--fields`: `id,labels.floor`. */
+/** Parses the paths of `--fields`: `id,labels.floor`. Throws `usage`. */
 export function readFields(text: string): string[] {
   const paths = text.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '' || path.split('.').includes(''))) {
@@ -22,12 +22,15 @@ export function readFields(text: string): string[] {
   return paths;
 }
 
-/** Refuses what the record has no member for: a typo must not pass for an empty column. Of maps such as labels any key may be asked. */
+/**
+ * Throws `usage` for a field that the record lacks, because a typo must not show an empty column.
+ * Checks only the first name of a path: maps such as labels may have any key.
+ */
 export function checkFields(record: unknown, paths: readonly string[]): void {
   if (!isObject(record)) return;
   const unknown = paths.find((path) => !Object.hasOwn(record, path.split('.')[0] ?? ''));
   if (unknown !== undefined)
-    throw usage(`There is no field "${unknown}". There are: ${Object.keys(record).join(', ')}.`);
+    throw usage(`Unknown field "${unknown}". Choose from: ${Object.keys(record).join(', ')}.`);
 }
 
 function put(into: Record<string, unknown>, path: readonly string[], value: unknown): void {
@@ -47,9 +50,10 @@ function put(into: Record<string, unknown>, path: readonly string[], value: unkn
 }
 
 /**
- * The record with these members only, in this order, and `null` where there is nothing.
+ * Returns the record reduced to these members, in this order. Missing members become `null`.
  *
- * @example pickFields({ id: 1, labels: { floor: '2' } }, ['labels.floor']) // { labels: { floor: '2' } }
+ * @example
+ * pickFields({ id: 1, labels: { floor: '2' } }, ['labels.floor']) // { labels: { floor: '2' } }
  */
 export function pickFields(record: unknown, paths: readonly string[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
@@ -57,7 +61,7 @@ export function pickFields(record: unknown, paths: readonly string[]): Record<st
   return picked;
 }
 
-/** A column for each path. */
+/** Makes one column for each path. */
 export function fieldColumns(paths: readonly string[]): Column<unknown>[] {
   return paths.map((path) => ({ name: path, value: (record) => at(record, path.split('.')) }));
 }

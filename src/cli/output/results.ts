@@ -3,11 +3,11 @@ import type { CommonValues } from '../options/shared.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
-import { allRecords, eachRecord, type Sheet } from './sheet.ts';
+import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
 import { listTable, recordTable } from './table.ts';
 import type { Column, View, ViewSource } from './view.ts';
 
-/** A change that `--dry-run` keeps from being sent. */
+/** A request that `--dry-run` prints instead of sending it. */
 export interface PlannedRequest {
   method: string;
   path: string;
@@ -15,17 +15,31 @@ export interface PlannedRequest {
   body?: unknown;
 }
 
-/** The results of a command: everything on `stdout`, in the form that was asked for. */
+/** Prints the results of a command to `stdout` in the requested form. */
 export interface Results {
-  /** One record. */
+  /** Prints one record. */
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
-  /** A list, page by page: tables, `ndjson`, `csv` and `name` are written as the pages come. */
+  /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
   list<T>(pages: AsyncIterable<readonly T[]>, view: ViewSource<T>): Promise<void>;
-  /** Says that the result has no end, and refuses the forms that would never be written. `what` is the flag: `--follow`. */
+  /** Throws `usage` if the form cannot be written for an endless result. `what` is the flag. */
   requireEndless(what: string): void;
-  /** What `--dry-run` shows; `finish` ends it. */
+  /** Prints a request under `--dry-run`. */
   planned(request: PlannedRequest): Promise<void>;
+  /** Completes the output of `planned`. */
   finish(): Promise<void>;
+}
+
+/** Yields the pages up to `limit` items, and requests no further page. Default: all. */
+export async function* limitPages<T>(
+  pages: AsyncIterable<readonly T[]>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly T[]> {
+  let remaining = limit;
+  for await (const page of pages) {
+    yield page.slice(0, remaining);
+    remaining -= page.length;
+    if (remaining <= 0) return;
+  }
 }
 
 type Shape = 'record' | 'list';
@@ -38,14 +52,14 @@ const planView: View<PlannedRequest> = {
   nameOf: ({ method, path }) => `${method} ${path}`,
 };
 
-/** Makes text stand out on a terminal that shows colours; `chalk` is loaded for that only. */
+/** Returns a function that makes text bold on a terminal with colours. Loads `chalk` on demand. */
 async function emphasis({ stdout, env }: Io): Promise<(text: string) => string> {
   if (!stdout.isTTY || env.NO_COLOR || env.TERM === 'dumb') return (text) => text;
   const { Chalk } = await import('chalk');
   return new Chalk({ level: 1 }).bold;
 }
 
-/** Where the results of a command go. Throws `usage` when the options of the output do not go together. */
+/** Makes the results of a command. Throws `usage` for output options that conflict. */
 export function makeResults(
   io: Io,
   common: Pick<CommonValues, 'output' | 'jq' | 'fields'>,
@@ -56,18 +70,18 @@ export function makeResults(
   if (common.jq !== undefined && format !== 'json' && format !== 'ndjson')
     throw usage(`--jq goes with -o json or ndjson, not with ${format}.`);
   if (fields && format === 'name')
-    throw usage('-o name shows names only: leave --fields out, or choose another form.');
-  let plan: Sheet | undefined;
+    throw usage('-o name prints only names: leave --fields out, or choose another form.');
+  let plan: RecordWriter | undefined;
 
   const jqLines = async (value: unknown) => {
     const { applyJq } = await import('./jq.ts');
     for (const line of await applyJq(value, common.jq ?? '.')) stdout.write(`${line}\n`);
   };
-  const picked = (record: unknown) => (fields ? pickFields(record, fields) : record);
+  const pick = (record: unknown) => (fields ? pickFields(record, fields) : record);
 
-  function dataSheet(shape: Shape): Sheet {
+  function dataWriter(shape: Shape): RecordWriter {
     const whole = (records: readonly unknown[]) =>
-      shape === 'list' ? records.map(picked) : picked(records[0]);
+      shape === 'list' ? records.map(pick) : pick(records[0]);
     if (format === 'yaml')
       return allRecords(async (records) =>
         stdout.write(await (await import('./yaml.ts')).yamlText(whole(records))),
@@ -80,20 +94,20 @@ export function makeResults(
       );
     }
     if (common.jq === undefined)
-      return eachRecord((record) => stdout.write(`${printableJson(picked(record), 0)}\n`));
+      return eachRecord((record) => stdout.write(`${printableJson(pick(record), 0)}\n`));
     return {
       async add(records) {
-        for (const record of records) await jqLines(picked(record));
+        for (const record of records) await jqLines(pick(record));
       },
       end: async () => {},
     };
   }
 
-  async function columnSheet(shape: Shape, view: View<unknown>): Promise<Sheet> {
+  async function columnWriter(shape: Shape, view: View<unknown>): Promise<RecordWriter> {
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
-    if (format === 'csv') return (await import('./csv.ts')).csvSheet(stdout, all);
+    if (format === 'csv') return (await import('./csv.ts')).csvWriter(stdout, all);
     const strong = await emphasis(io);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
     return listTable({
@@ -103,9 +117,9 @@ export function makeResults(
     });
   }
 
-  async function makeSheet<T>(shape: Shape, source: ViewSource<T>): Promise<Sheet> {
-    if (['json', 'ndjson', 'yaml'].includes(format)) return dataSheet(shape);
-    return columnSheet(
+  async function makeWriter<T>(shape: Shape, source: ViewSource<T>): Promise<RecordWriter> {
+    if (['json', 'ndjson', 'yaml'].includes(format)) return dataWriter(shape);
+    return columnWriter(
       shape,
       (typeof source === 'function' ? await source() : source) as View<unknown>,
     );
@@ -118,21 +132,21 @@ export function makeResults(
 
   return {
     async record(record, view) {
-      const sheet = await makeSheet('record', view);
-      await sheet.add(checked([record]));
-      await sheet.end();
+      const writer = await makeWriter('record', view);
+      await writer.add(checked([record]));
+      await writer.end();
     },
     async list(pages, view) {
-      const sheet = await makeSheet('list', view);
-      for await (const page of pages) await sheet.add(checked(page));
-      await sheet.end();
+      const writer = await makeWriter('list', view);
+      for await (const page of pages) await writer.add(checked(page));
+      await writer.end();
     },
     requireEndless(what) {
       if (format === 'json' || format === 'yaml')
-        throw usage(`${what} has no end, and ${format} would never be written: use -o ndjson.`);
+        throw usage(`${what} never ends, and ${format} is written at the end: use -o ndjson.`);
     },
     async planned(request) {
-      plan ??= await makeSheet<PlannedRequest>('list', planView);
+      plan ??= await makeWriter<PlannedRequest>('list', planView);
       await plan.add([request]);
     },
     async finish() {

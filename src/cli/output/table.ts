@@ -1,11 +1,11 @@
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
-import type { Sheet } from './sheet.ts';
+import type { RecordWriter } from './record-writer.ts';
 import { type Column, shownText } from './view.ts';
 
-/** `lastSeenAt` as the header `LAST SEEN AT`. */
+/** Turns `lastSeenAt` into the header `LAST SEEN AT`. */
 const header = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();
-/** `lastSeenAt` as the label `Last seen at`. */
+/** Turns `lastSeenAt` into the label `Last seen at`. */
 function label(name: string): string {
   const words = name.replaceAll(
     /([a-z])([A-Z])/g,
@@ -17,7 +17,7 @@ function label(name: string): string {
 const cells = (columns: readonly Column<unknown>[], record: unknown) =>
   columns.map((column) => escapeControl(shownText(column.value(record))));
 
-/** What measures these texts. string-width takes longer to load than all else, and ASCII has none of the cases that it is for. */
+/** Returns a function that measures these texts. ASCII does not need string-width, slow to load. */
 async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: string) => number> {
   const isPlain = rows.every((row) => row.every((text) => /^[\x20-\x7e]*$/.test(text)));
   return isPlain ? (text) => text.length : (await import('string-width')).default;
@@ -26,12 +26,14 @@ async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: str
 export interface TableOptions {
   stdout: Output;
   columns: readonly Column<unknown>[];
-  /** Makes a header stand out. */
+  /** Emphasises a header. */
   strong(text: string): string;
 }
 
-/** Columns under a header, written page by page: a later page may be wider than those before, never cut. */
-export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
+/**
+ * Writes a table with a header, page by page. Columns widen for later pages, and never truncate.
+ */
+export function listTable({ stdout, columns, strong }: TableOptions): RecordWriter {
   let widths: number[] | undefined;
   return {
     async add(records) {
@@ -59,8 +61,8 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
   };
 }
 
-/** One record: a line for each of its columns. */
-export function recordTable({ stdout, columns, strong }: TableOptions): Sheet {
+/** Writes one record as a line for each column. */
+export function recordTable({ stdout, columns, strong }: TableOptions): RecordWriter {
   const labels = columns.map(({ name }) => escapeControl(label(name)));
   const widest = Math.max(0, ...labels.map((text) => text.length));
   const lines = (record: unknown) =>

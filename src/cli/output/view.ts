@@ -1,23 +1,25 @@
 /** One column of a table. */
 export interface Column<T> {
-  /** As in the JSON, where it is there: the header of CSV, and spelled in capitals that of tables. */
+  /**
+   * The member's name in JSON, if it has one. The header of CSV, and in capitals that of tables.
+   */
   name: string;
   value(record: T): unknown;
-  /** Shown in `wide` and CSV only, and for single records. */
+  /** Omitted from `-o table` for lists. */
   wide?: boolean;
 }
 
-/** How people see the records of a kind. */
+/** The columns and the name of one kind of record, for people. */
 export interface View<T> {
   columns: readonly Column<T>[];
-  /** What the record is called, so that it can be typed back: the output of `-o name`. */
+  /** Returns the name that commands accept for the record: the output of `-o name`. */
   nameOf(record: T): string;
 }
 
-/** A view, or what makes it once it turns out to be needed: JSON and YAML need none. */
+/** A view, or a function that makes it on demand. JSON and YAML need no view. */
 export type ViewSource<T> = View<T> | (() => Promise<View<T>>);
 
-/** A column that shows a member as it is. */
+/** Makes a column for a member of the record. */
 export function member<T, K extends keyof T & string>(
   name: K,
   more: { wide?: boolean } = {},
@@ -27,7 +29,7 @@ export function member<T, K extends keyof T & string>(
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A map of texts as people write it: `floor=2, wing=east`; all else as JSON. */
+/** Formats a map of strings as `floor=2, wing=east`, an array of strings with commas, else JSON. */
 function structureText(value: object): string {
   const entries = Object.entries(value);
   if (Array.isArray(value))
@@ -36,13 +38,13 @@ function structureText(value: object): string {
   return flat ? entries.map(([key, one]) => `${key}=${one}`).join(', ') : JSON.stringify(value);
 }
 
-/** A value for programs: exact, and empty where there is none. */
+/** Formats a value for programs: exact, and empty for `null` and `undefined`. */
 export function exactText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? structureText(value) : String(value);
 }
 
-/** A value for people. */
+/** Formats a value for people. */
 export function shownText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const text = exactText(value);

@@ -1,6 +1,8 @@
 import { escapeControl, isPrintable } from '../terminal/escape.ts';
 
-/** A value as a YAML document. Texts that a terminal would obey stand in double quotes, spelled out, and so stay what they are. */
+/**
+ * Formats a value as YAML. Strings with control characters are double-quoted, which escapes them.
+ */
 export async function yamlText(value: unknown): Promise<string> {
   const { Document, visit } = await import('yaml');
   const document = new Document(value, { aliasDuplicateObjects: false });

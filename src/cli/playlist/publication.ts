@@ -1,15 +1,15 @@
 import { invalid, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import { readDocument } from '../options/input-file.ts';
 import { readTime } from '../options/time.ts';
 
-/** What a stored playlist has beside its content: it may be published as it was read. */
-const ofStored = ['id', 'tenantId', 'screenId', 'status', 'version'];
+/** Members that the service adds to a playlist. They are dropped when it is published again. */
+const storedMembers = ['id', 'tenantId', 'screenId', 'status', 'version'];
 
-/** The end of a playlist as it is typed, in epoch seconds; `null` for `none`. */
+/** Parses the end of a playlist, in epoch seconds. `none` becomes `null`. */
 export function readValidUntil(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Pick<Environment, 'clock'>,
   text: string,
   source = '--valid-until',
 ): number | null {
@@ -21,18 +21,19 @@ function contentOf(document: unknown): Record<string, unknown> {
   if (Array.isArray(document)) return { items: document };
   if (typeof document === 'object' && document !== null) {
     return Object.fromEntries(
-      Object.entries(document).filter(([name]) => !ofStored.includes(name)),
+      Object.entries(document).filter(([name]) => !storedMembers.includes(name)),
     );
   }
   throw new SignageError('invalid_file', 'A playlist is an object with items, or a list of items.');
 }
 
 /**
- * What to publish, from a file (`-` for stdin): as the service takes it, a playlist as it was read from the service, or the items alone.
- * `validUntil` may be written as ISO 8601 there, and is overridden by what is given here.
+ * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
+ * service, or a list of items. `validUntil` may be ISO 8601 in the file. The parameter overrides
+ * it.
  */
 export async function readPublication(
-  context: Context,
+  context: Environment,
   file: string,
   validUntil: string | undefined,
 ): Promise<Publication> {
@@ -45,19 +46,22 @@ export async function readPublication(
       until,
       validUntil === undefined ? 'validUntil' : undefined,
     );
-  // The service checks it, and names what is wrong.
+  // The service validates it.
   return content as Publication;
 }
 
 const escapePointer = (part: PropertyKey) =>
   `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** Checks what is about to be sent to many screens, or to none: throws `invalid_request` as the service would. */
+/**
+ * Validates a playlist before it goes to several screens. Throws `invalid_request`, as the service
+ * does.
+ */
 export async function checkPublication(content: Publication): Promise<void> {
   const { publication } = await import('../../domain/records/playlist.ts');
   const { error } = publication.safeParse(content);
   if (!error) return;
-  const complaints = error.issues.flatMap((issue) => {
+  const fieldErrors = error.issues.flatMap((issue) => {
     const path = issue.path.map(escapePointer).join('');
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
     return issue.keys.map((key) => ({
@@ -65,5 +69,5 @@ export async function checkPublication(content: Publication): Promise<void> {
       message: 'is no member that we know: check its spelling',
     }));
   });
-  throw invalid(complaints);
+  throw invalid(fieldErrors);
 }

@@ -14,21 +14,19 @@ function missing(code: string, message: string, hint: string): SignageError {
   return new SignageError(code, message, { hint });
 }
 
-/** The candidates may be typed as they are listed. */
-function ambiguous(what: string, text: string, candidates: readonly string[]): SignageError {
+/** Makes the error for a name that several records have. Commands accept the listed candidates. */
+function ambiguous(records: string, text: string, candidates: readonly string[]): SignageError {
   const shown =
     candidates.slice(0, 10).join(', ') +
     (candidates.length > 10 ? `, and ${candidates.length - 10} more` : '');
   return new SignageError(
     'ambiguous_name',
-    `There are ${candidates.length} ${what} called "${text}": ${shown}.`,
-    {
-      hint: 'Name one of them in full, or by its id.',
-    },
+    `There are ${candidates.length} ${records} called "${text}": ${shown}.`,
+    { hint: 'Use one of the full names, or an id.' },
   );
 }
 
-/** A venue by id or name. */
+/** Finds a venue by id or name. */
 export async function findVenue(reader: Reader, text: string): Promise<Venue> {
   if (isUuid(text)) return reader.read('getVenue', { params: { id: text } });
   const { items } = await reader.read('listVenues', { query: { name: text } });
@@ -36,11 +34,11 @@ export async function findVenue(reader: Reader, text: string): Promise<Venue> {
   throw missing(
     'venue_not_found',
     `There is no venue "${text}".`,
-    'signage venue list shows those there are.',
+    'signage venue list shows all venues.',
   );
 }
 
-/** A tenant by id or name. */
+/** Finds a tenant by id or name. */
 export async function findTenant(reader: Reader, text: string): Promise<Tenant> {
   if (isUuid(text)) return reader.read('getTenant', { params: { id: text } });
   const { items } = await reader.read('listTenants', { query: { name: text } });
@@ -48,11 +46,13 @@ export async function findTenant(reader: Reader, text: string): Promise<Tenant> 
   throw missing(
     'tenant_not_found',
     `There is no tenant "${text}".`,
-    'signage tenant list shows those there are.',
+    'signage tenant list shows all tenants.',
   );
 }
 
-/** A management token by id or name; a tenant's and the platform's may have the same name. */
+/**
+ * Finds a management token by id or name. A tenant and the platform may each have one of the name.
+ */
 export async function findToken(reader: Reader, text: string): Promise<Token> {
   if (isUuid(text)) return reader.read('getToken', { params: { id: text } });
   const items = await reader.all('listTokens', { query: { name: text } });
@@ -67,7 +67,7 @@ export async function findToken(reader: Reader, text: string): Promise<Token> {
   throw missing(
     'token_not_found',
     `There is no token "${text}".`,
-    'signage token list shows those there are.',
+    'signage token list shows all tokens.',
   );
 }
 
@@ -75,10 +75,10 @@ const noScreen = (text: string) =>
   missing(
     'screen_not_found',
     `There is no screen "${text}".`,
-    'signage screen list shows those there are.',
+    'signage screen list shows all screens.',
   );
 
-/** What the screens are called in full: `Lobby/Main`. */
+/** Returns the full names of screens, such as `Lobby/Main`. Reads the venues of the first ten. */
 async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<string[]> {
   const venues = new Map<string, string>();
   for (const { venueId } of screens.slice(0, 10)) {
@@ -88,7 +88,7 @@ async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<st
   return screens.map(({ venueId, name }) => `${venues.get(venueId) ?? venueId}/${name}`);
 }
 
-/** A screen by id, as `Venue/Screen`, or by a name that only one screen has. */
+/** Finds a screen by id, as `Venue/Screen`, or by a unique name. */
 export async function findScreen(reader: Reader, text: string): Promise<Screen> {
   if (isUuid(text)) return reader.read('getScreen', { params: { id: text } });
   const slash = text.indexOf('/');
@@ -101,7 +101,7 @@ export async function findScreen(reader: Reader, text: string): Promise<Screen> 
   throw noScreen(text);
 }
 
-/** The device that is on a screen now. */
+/** Returns the current device of a screen. */
 async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<Device> {
   if (screen.deviceId !== null)
     return reader.read('getDevice', { params: { id: screen.deviceId } });
@@ -112,7 +112,7 @@ async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<D
   );
 }
 
-/** A device by id, or the one that is on the screen of that id or name now. */
+/** Finds a device by id, or the current device of a screen by the screen's id or name. */
 export async function findDevice(reader: Reader, text: string): Promise<Device> {
   if (!isUuid(text)) return deviceOf(reader, await findScreen(reader, text), text);
   try {

@@ -1,7 +1,7 @@
 import type { Reader } from '../api/client.ts';
 import type { Screen } from './find.ts';
 
-/** What a screen is called in full: `Lobby/Main`. */
+/** Returns the full name of a screen: `Lobby/Main`. */
 export async function screenPath(
   reader: Reader,
   { venueId, name }: Pick<Screen, 'venueId' | 'name'>,
@@ -10,7 +10,7 @@ export async function screenPath(
   return `${venue.name}/${name}`;
 }
 
-/** What screens are called in full, by their ids: those of one venue, or all. */
+/** Returns the full names by id of the screens of a venue, or of all screens. */
 export async function screenPaths(reader: Reader, venueId?: string): Promise<Map<string, string>> {
   const query = venueId === undefined ? {} : { venueId };
   const screens = await reader.all('listScreens', { query });

@@ -1,4 +1,4 @@
-/** A text as one word of a shell, quoted where it must be. */
+/** Quotes a text as one word for a shell, if necessary. */
 export function shellQuote(text: string): string {
   return /^[\w./@%+,:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

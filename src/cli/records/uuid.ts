@@ -1,4 +1,4 @@
-/** Whether a text has the form of an id, of any UUID version. */
+/** Whether a text is a UUID of any version. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

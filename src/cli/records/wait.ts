@@ -1,35 +1,76 @@
 import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Context } from '../command/environment.ts';
+import type { CommandContext } from '../command/context.ts';
+import type { Environment } from '../command/environment.ts';
+import { makeProgress } from '../terminal/progress.ts';
 
 interface Waiting {
   timeoutMs: number;
-  /** What is waited for, as the end of a sentence: `the screen "Lobby/Main" to be active`. */
+  /** The condition, as the end of a sentence: `the screen "Lobby/Main" to be active`. */
   what: string;
+  /** Time between two checks. Default: 1000. */
   everyMs?: number;
 }
 
-/**
- * Looks again and again until there is something, and answers it. Throws `wait_timed_out` (exit code 8) when the time is over, and
- * `interrupted` at a signal.
- */
-export async function waitUntil<T>(
-  { clock, interrupted }: Context,
+/** Polls `check` until it returns a value. Returns `undefined` on timeout. */
+async function poll<T>(
+  { clock, interrupted }: Environment,
   { timeoutMs, what, everyMs = 1000 }: Waiting,
-  look: () => Promise<T | undefined>,
-): Promise<T> {
+  check: () => Promise<T | undefined>,
+): Promise<T | undefined> {
   const endsAt = clock.now() + timeoutMs;
   for (;;) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined) return found;
-    const leftMs = endsAt - clock.now();
-    if (leftMs <= 0)
-      throw new SignageError(
-        'wait_timed_out',
-        `Waited ${Math.round(timeoutMs / 1000)} s for ${what}, in vain.`,
-      );
-    await pause(clock, Math.min(everyMs, leftMs), interrupted);
+    const remainingMs = endsAt - clock.now();
+    if (remainingMs <= 0) return undefined;
+    await pause(clock, Math.min(everyMs, remainingMs), interrupted);
     if (interrupted.aborted)
       throw new SignageError('interrupted', `Interrupted while waiting for ${what}.`);
+  }
+}
+
+const timedOut = ({ timeoutMs, what }: Waiting) =>
+  `Timed out after ${Math.round(timeoutMs / 1000)} s waiting for ${what}`;
+
+/**
+ * Polls `check` until it returns a value, and returns that value. Throws `wait_timed_out` (exit
+ * code 8) on timeout, and `interrupted` on a signal.
+ */
+export async function waitUntil<T>(
+  environment: Environment,
+  waiting: Waiting,
+  check: () => Promise<T | undefined>,
+): Promise<T> {
+  const found = await poll(environment, waiting, check);
+  if (found === undefined) throw new SignageError('wait_timed_out', `${timedOut(waiting)}.`);
+  return found;
+}
+
+interface Status<T> {
+  found: T | undefined;
+  /** The present state, as a clause: `it is provisioning`. */
+  saw: string;
+}
+
+/** As `waitUntil`. Shows the state as progress, and names it in the error with `hint`. */
+export async function waitFor<T>(
+  call: CommandContext,
+  { hint, ...waiting }: Waiting & { hint: string },
+  check: () => Promise<Status<T>>,
+): Promise<T> {
+  const progress = makeProgress(call);
+  let last = '';
+  try {
+    const found = await poll(call, waiting, async () => {
+      const { found, saw } = await check();
+      last = saw;
+      progress.show(`Waiting for ${waiting.what}: ${saw} …`);
+      return found;
+    });
+    if (found !== undefined) return found;
+    throw new SignageError('wait_timed_out', `${timedOut(waiting)}: ${last}.`, { hint });
+  } finally {
+    progress.end();
   }
 }

@@ -5,31 +5,36 @@ import { usage } from '../options/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import type { ServeValues } from './options.ts';
 
-/** The platform token as far as it is known, and how people come by it. */
+/** The platform token, if known, and where users find it. */
 export interface KnownToken {
   token: string | undefined;
-  /** Set when this start made the token and a terminal may show it. */
+  /** Whether the terminal shows it: this start created it. */
   show: boolean;
-  /** The file that holds it. */
+  /** The file with the token. */
   file: string | undefined;
 }
 
-/** Refuses a start whose new token nobody would ever see: in memory, off a terminal, and none given. */
+/** Throws `usage` if a new token would be lost: in-memory store, no terminal, no token given. */
 export function requireTokenPlace({ store }: ServeValues, io: Io): void {
   if (store !== 'memory' || io.env.SIGNAGE_ADMIN_TOKEN || io.stdout.isTTY) return;
   throw usage(
-    'With --store memory and no terminal there is no place for the platform token: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
+    'With --store memory and no terminal the platform token would be lost: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
   );
 }
 
-/** The file that a start writes its token to; `undefined` where there is no data folder. */
+/** Returns the file for the token, or `undefined` without a data folder. */
 const tokenFile = ({ data, store }: ServeValues) =>
   store === 'json' ? join(data, 'admin-token') : undefined;
 
-/** A terminal shows the token instead, except that the demonstration pairs its TVs anew at each start and needs it then. */
+/**
+ * A terminal shows the token instead. The demo keeps it, because each start needs it to pair TVs.
+ */
 const isKept = ({ demo }: ServeValues, io: Io) => demo || !io.stdout.isTTY;
 
-/** Writes the token that a first start made to the file `admin-token` of the data folder, and returns the path. Throws `token_not_kept`. */
+/**
+ * Writes the token of a first start to the file `admin-token` in the data folder, and returns the
+ * path. Throws `token_not_kept`.
+ */
 export async function keepToken(
   token: string,
   settings: ServeValues,
@@ -46,24 +51,22 @@ export async function keepToken(
     throw new SignageError(
       'token_not_kept',
       `The platform token cannot be written to ${file}: ${(error as Error).message}. ${how}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
 
-/** The platform token of a service that has started, and how people come by it. `made` is the token that the start made or was given. */
+/** Returns the platform token of a running service. `current` is the token that the start knows. */
 export async function knownToken(
-  made: string | undefined,
+  current: string | undefined,
   settings: ServeValues,
   io: Io,
 ): Promise<KnownToken> {
-  if (io.env.SIGNAGE_ADMIN_TOKEN) return { token: made, show: false, file: undefined };
+  if (io.env.SIGNAGE_ADMIN_TOKEN) return { token: current, show: false, file: undefined };
   const file = tokenFile(settings);
-  if (made === undefined) {
+  if (current === undefined) {
     const token = file && (await readSecretFile(file, 'The token file').catch(() => undefined));
     return { token, show: false, file: token && file };
   }
-  return { token: made, show: io.stdout.isTTY, file: isKept(settings, io) ? file : undefined };
+  return { token: current, show: io.stdout.isTTY, file: isKept(settings, io) ? file : undefined };
 }

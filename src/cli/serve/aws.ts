@@ -1,7 +1,7 @@
 import type { ServeOptions } from '../../serve/serve-options.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** What AWS's own programs read from the environment: there is no flag for a secret. */
+/** Reads the standard environment variables of AWS. Secrets have no flags. */
 export function readAwsSettings({ env }: Pick<Io, 'env'>): NonNullable<ServeOptions['aws']> {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;

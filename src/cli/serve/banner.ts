@@ -2,8 +2,8 @@ import { shellQuote } from '../records/shell-quote.ts';
 import { pairs } from '../terminal/escape.ts';
 import type { KnownToken } from './admin-token.ts';
 
-/** A command that works as it is typed. */
-function tryThis(url: string, { token, show, file }: KnownToken): string {
+/** Returns a curl command that works as printed. */
+function curlCommand(url: string, { token, show, file }: KnownToken): string {
   if (file !== undefined)
     return `curl -H "Authorization: Bearer $(cat ${shellQuote(file)})" ${url}/v1/me`;
   if (show) return `curl -H 'Authorization: Bearer ${token}' ${url}/v1/me`;
@@ -16,20 +16,23 @@ interface Welcome {
   url: string;
   data: string;
   known: KnownToken;
-  /** What commands need to reach it, when the context was saved: `''`, or `' --context local'`. */
-  reach: string | undefined;
+  /**
+   * Flags with which commands reach the service, if the context was saved: `''` or `' --context
+   * local'`.
+   */
+  flags: string | undefined;
 }
 
-/** What a person is told once the service runs: where it is, whose token opens it, what to type next. */
-export function banner({ url, data, known, reach }: Welcome): string {
+/** Returns the text that `signage serve` prints when the service is ready. */
+export function banner({ url, data, known, flags }: Welcome): string {
   const rows: [string, string][] = [
     ['Service', url],
     ['Reference', `${url}/docs`],
     ['Data', data],
   ];
   if (known.show && known.token)
-    rows.push(['Token', `${known.token}  (shown this once: it may do everything)`]);
+    rows.push(['Token', `${known.token}  (shown only once; it allows everything)`]);
   if (known.file) rows.push(['Token file', known.file]);
-  const next = reach === undefined ? tryThis(url, known) : `signage venue list${reach}`;
+  const next = flags === undefined ? curlCommand(url, known) : `signage venue list${flags}`;
   return `\n${pairs(rows)}\nTry:   ${next}\nStop:  Ctrl-C\n\n`;
 }

@@ -11,15 +11,15 @@ import type { DemoTv } from './demo-tvs.ts';
 type StoredEvent = CallAnswer<'listEvents'>['items'][number];
 
 const waitSeconds = 20;
-const troublePauseMs = 2000;
+const retryDelayMs = 2000;
 
-/** `spring.mp4`, if the creative is on a playlist of the TV; else its id. */
+/** Returns `spring.mp4` for a creative on the TV's playlist, else its id. */
 function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
   const item = tv?.player.state.playlist?.items.find((one) => one.creativeId === creativeId);
   return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
 }
 
-/** `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10 s` */
+/** Formats `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10 s`. */
 function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
   const tv = tvs.find((one) => one.screenId === screenId);
   const width = Math.max(...tvs.map((one) => one.place.length));
@@ -28,20 +28,21 @@ function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly D
     event.type === 'impression'
       ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s`
       : '';
-  return `${time}  ${escapeControl((tv?.place ?? screenId).padEnd(width))}  ${escapeControl(String(event.type))}${escapeControl(shown)}\n`;
+  const place = escapeControl((tv?.place ?? screenId).padEnd(width));
+  return `${time}  ${place}  ${escapeControl(String(event.type))}${escapeControl(shown)}\n`;
 }
 
-interface Following {
+interface PrintOptions {
   io: Io;
   clock: Clock;
   log: LogSink;
   signal: AbortSignal;
 }
 
-/** Writes a line for each event that arrives from now on, until the signal aborts. */
+/** Prints a line for each new event until the signal aborts. Retries after errors. */
 export async function printDemoEvents(
   { management }: { management: ManagementClient },
-  { io, clock, log, signal }: Following,
+  { io, clock, log, signal }: PrintOptions,
   tvs: readonly DemoTv[],
 ): Promise<void> {
   const newest = await management.call('listEvents', { query: { limit: 1 }, signal });
@@ -58,8 +59,8 @@ export async function printDemoEvents(
       after = items.at(-1)?.id ?? after;
     } catch (err) {
       if (signal.aborted) return;
-      log.warn({ err }, 'The arriving events cannot be shown for the moment.');
-      await pause(clock, troublePauseMs, signal);
+      log.warn({ err }, 'Reading new events failed; retrying.');
+      await pause(clock, retryDelayMs, signal);
     }
   }
 }

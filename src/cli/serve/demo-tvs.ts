@@ -8,24 +8,24 @@ import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 
 type Screen = CallAnswer<'getScreen'>;
 
-/** A TV of the demonstration on its screen. */
+/** A paired TV of the demo. */
 export interface DemoTv {
   /** `Aurora Café / Entrance` */
   place: string;
   screenId: string;
   player: Player;
-  /** Whether the screen was taken over from a TV of an earlier run. */
-  again: boolean;
+  /** Whether it replaces the TV of an earlier run. */
+  isReplacement: boolean;
 }
 
-/** What TVs of the demonstration are paired with. */
+/** The dependencies for pairing TVs of the demo. */
 export interface Pairing {
   management: ManagementClient;
   runtime: RuntimeClient;
   clock: Clock;
   random: Random;
   signal: AbortSignal;
-  /** Told of what goes wrong with a TV, which goes on. */
+  /** Called for each error of a TV. The TV continues. */
   onFailure(place: string, error: unknown): void;
 }
 
@@ -39,7 +39,7 @@ const fixtures = new URL('../../../fixtures/', import.meta.url);
 const readFixture = async (path: string): Promise<unknown> =>
   JSON.parse(await readFile(new URL(path, fixtures), 'utf8'));
 
-/** The first places of the demonstration, and which TV hangs there. */
+/** Returns the first places of the demo, with the device info of their TVs. */
 async function demoPlaces(count: number): Promise<Place[]> {
   const { venues } = (await readFixture('demo.json')) as {
     venues: { name: string; screens: { name: string; device: string }[] }[];
@@ -71,8 +71,11 @@ async function findScreen(
     .items[0];
 }
 
-/** Frees the screen if a TV of an earlier run is on it: that one kept its key in memory only. Another TV there is left alone. */
-async function isFree(
+/**
+ * Makes the screen free, and returns whether it is. Revokes the TV of an earlier run, whose key was
+ * only in memory. Leaves any other TV alone.
+ */
+async function freeScreen(
   { management, signal }: Pairing,
   screen: Screen,
   deviceInfo: DeviceInfoInput,
@@ -86,20 +89,20 @@ async function isFree(
     return false;
   await management.call('revokeDevice', {
     params: { id: device.id },
-    body: { reason: 'The demonstration was started again.' },
+    body: { reason: 'The demo was started again.' },
     signal,
   });
   return true;
 }
 
-/** Does what an installer and a TV do together. */
+/** Pairs a TV: creates a code, as an installer does, and registers with it, as a TV does. */
 async function pairTv(
   pairing: Pairing,
   screen: Screen,
-  { venue, deviceInfo, ...named }: Place,
+  { venue, screen: screenName, deviceInfo }: Place,
 ): Promise<DemoTv> {
   const { management, runtime, clock, random, signal } = pairing;
-  const place = `${venue} / ${named.screen}`;
+  const place = `${venue} / ${screenName}`;
   const observer = { onFailure: (error: unknown) => pairing.onFailure(place, error) };
   const player = new Player({
     client: runtime,
@@ -111,18 +114,18 @@ async function pairTv(
   });
   const { code } = await management.call('createCode', { body: { screenId: screen.id }, signal });
   await player.register(code);
-  return { place, screenId: screen.id, player, again: screen.deviceId !== null };
+  return { place, screenId: screen.id, player, isReplacement: screen.deviceId !== null };
 }
 
 /**
- * Pairs up to `count` simulated TVs with screens of the demonstration. They are found by their names; screens that a real TV is on, and
- * all that is not of the demonstration, stay as they are.
+ * Pairs up to `count` simulated TVs with screens of the demo, which it finds by name. Does not
+ * touch screens with other TVs, or any other records.
  */
 export async function pairDemoTvs(pairing: Pairing, count: number): Promise<DemoTv[]> {
   const tvs: DemoTv[] = [];
   for (const place of await demoPlaces(count)) {
     const screen = await findScreen(pairing, place);
-    if (!screen || !(await isFree(pairing, screen, place.deviceInfo))) continue;
+    if (!screen || !(await freeScreen(pairing, screen, place.deviceInfo))) continue;
     tvs.push(await pairTv(pairing, screen, place));
   }
   return tvs;

@@ -1,21 +1,21 @@
 import { ManagementClient } from '../../client/management-client.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import type { LogSink } from '../../domain/log.ts';
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import { printDemoEvents } from './demo-events.ts';
 import { type DemoTv, type Pairing, pairDemoTvs } from './demo-tvs.ts';
 
 const tvCount = 3;
 
-interface Demo extends Context {
+interface Demo extends Environment {
   url: string;
   token: string | undefined;
   log: LogSink;
-  /** Ends the demonstration. */
+  /** Ends the demo. */
   signal: AbortSignal;
 }
 
-/** The clients of the demonstration, in the oldest tenant: that is where its screens are. */
+/** Makes the clients of the demo, for the oldest tenant, which has its screens. */
 async function connect({ url, token = '', clock, random, signal, log }: Demo): Promise<Pairing> {
   const shared = { url, clock, random };
   const { items } = await new ManagementClient({ ...shared, token }).call('listTenants', {
@@ -24,13 +24,13 @@ async function connect({ url, token = '', clock, random, signal, log }: Demo): P
   });
   const management = new ManagementClient({ ...shared, token, tenantId: items[0]?.id });
   const onFailure = (place: string, err: unknown) =>
-    log.warn({ err }, `The simulated TV of ${place} has trouble.`);
+    log.warn({ err }, `The simulated TV of ${place} had an error.`);
   return { management, runtime: new RuntimeClient(shared), clock, random, signal, onFailure };
 }
 
 function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
   const how = (tv: DemoTv) =>
-    tv.again ? 'paired again, in place of the TV of the last run' : 'paired';
+    tv.isReplacement ? 'paired again, replacing the TV of the last run' : 'paired';
   io.stdout.write(
     `Simulated TVs, playing until the service stops:\n${tvs.map((tv) => `  ${tv.place}: ${how(tv)}\n`).join('')}\n`,
   );
@@ -42,7 +42,7 @@ async function keepPlaying({ signal, log }: Demo, { place, player }: DemoTv): Pr
   if (reason !== 'unpaired') return;
   log.info(
     { err: error },
-    `The simulated TV of ${place} has lost its screen, and stops. A new start of the demonstration pairs it again.`,
+    `The simulated TV of ${place} was unpaired and stops. The next start of the demo pairs it again.`,
   );
 }
 
@@ -50,7 +50,7 @@ async function run(demo: Demo): Promise<void> {
   if (demo.token === undefined) {
     demo.log.warn(
       {},
-      'No simulated TVs: they need the platform token, which was shown at the first start. Set SIGNAGE_ADMIN_TOKEN to it.',
+      'No simulated TVs: they need the platform token, which the first start printed. Set SIGNAGE_ADMIN_TOKEN to it.',
     );
     return;
   }
@@ -59,7 +59,7 @@ async function run(demo: Demo): Promise<void> {
   if (tvs.length === 0) {
     demo.log.warn(
       {},
-      'No simulated TVs: this store has no free screens of the demonstration, which fills empty stores only.',
+      'No simulated TVs: this store has no free screens of the demo, which fills only empty stores.',
     );
     return;
   }
@@ -70,7 +70,10 @@ async function run(demo: Demo): Promise<void> {
   ]);
 }
 
-/** Shows the service at work: a few simulated TVs play, and each event that arrives is a line on `stdout`. Ends with the signal; never throws. */
+/**
+ * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the signal
+ * aborts. Never throws.
+ */
 export async function runDemo(demo: Demo): Promise<void> {
   try {
     await run(demo);

@@ -9,7 +9,7 @@ export interface LogOptions {
   io: Io;
   clock: Clock;
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** `auto` is pretty on a terminal. */
+  /** `auto` means `pretty` on a terminal, else `json`. */
   format: 'auto' | 'pretty' | 'json';
 }
 
@@ -31,10 +31,10 @@ function fieldText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
 }
 
-/** Lines for people: `14:05:09 warn  Something is odd.  source=192.0.2.7`. */
+/** Logs lines for people: `14:05:09 warn  Something is odd.  source=192.0.2.7`. */
 function prettyLog({ io, clock, level }: LogOptions): LogSink {
   const chalk = new Chalk({ level: io.stderr.isTTY && !io.env.NO_COLOR ? 1 : 0 });
-  const sayAt = (at: Level) => (fields: Record<string, unknown>, message: string) => {
+  const logAt = (at: Level) => (fields: Record<string, unknown>, message: string) => {
     if (level === 'silent' || levels.indexOf(at) < levels.indexOf(level)) return;
     const time = new Date(clock.now()).toTimeString().slice(0, 8);
     const notes = Object.entries(fields).map(([name, value]) =>
@@ -44,17 +44,17 @@ function prettyLog({ io, clock, level }: LogOptions): LogSink {
       `${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${escapeControl(message)}${notes.join('')}\n`,
     );
   };
-  return { debug: sayAt('debug'), info: sayAt('info'), warn: sayAt('warn'), error: sayAt('error') };
+  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
-/** Lines for programs: pino's, with the time as ISO 8601. */
+/** Logs lines for programs: the JSON of pino, with the time as ISO 8601. */
 function jsonLog({ io, clock, level }: LogOptions): LogSink {
   const timestamp = () => `,"time":"${new Date(clock.now()).toISOString()}"`;
   const formatters = { level: (label: string) => ({ level: label }) };
   return pino({ level, base: null, timestamp, formatters }, io.stderr);
 }
 
-/** Where the service's log goes: to `stderr`. */
+/** Makes the log of the service, which goes to `stderr`. */
 export function makeLogger(options: LogOptions): LogSink {
   const pretty =
     options.format === 'pretty' || (options.format === 'auto' && options.io.stderr.isTTY);

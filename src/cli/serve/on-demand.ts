@@ -14,14 +14,14 @@ type OnDemandOptions = Pick<
   | 'onDemandConcurrency'
 >;
 
-/** Whether what goes there crosses the network as it is. */
+/** Whether requests to the URL cross the network unencrypted. */
 function isInClear(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** What `serve` is told of the on-demand source. Its token comes from a file, or from the environment where there is none. */
+/** Returns the on-demand options. The token comes from the file, else from the environment. */
 export async function readOnDemand(
   settings: ServeValues,
   { env }: Io,
@@ -41,11 +41,13 @@ export async function readOnDemand(
   if (onDemandUrl && onDemandToken && isInClear(onDemandUrl)) {
     log.warn(
       {},
-      'The on-demand token crosses the network in clear: use an on-demand URL with https.',
+      'The on-demand token crosses the network in clear text: use an on-demand URL with https.',
     );
   }
   return {
-    ...{ onDemandTtlSeconds, onDemandTimeoutMs, onDemandConcurrency },
+    onDemandTtlSeconds,
+    onDemandTimeoutMs,
+    onDemandConcurrency,
     ...(onDemandUrl && { onDemandUrl }),
     ...(onDemandToken && { onDemandToken }),
   };

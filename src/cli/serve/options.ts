@@ -1,168 +1,187 @@
-import { count, repeated } from '../options/option.ts';
-import { list, oneOf, text, textOr, type Values, wholeNumber, yesNo } from '../options/settings.ts';
+import {
+  count,
+  flag,
+  list,
+  oneOf,
+  repeated,
+  text,
+  textOr,
+  wholeNumber,
+  withVariable,
+} from '../options/option.ts';
+import type { Values } from '../options/settings.ts';
 import { rotateEvery } from '../simulate/options.ts';
 import { storeFileSetting, storeSetting } from './store-location.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** What `signage serve` can be told. Secrets come from files or the environment, for a command line is seen by everybody on the machine. */
+/**
+ * The settings of `signage serve`. Secrets come from files or the environment: other users of the
+ * machine can read the command line.
+ */
 export const serveSettings = {
-  host: textOr('127.0.0.1', '--host <address>', 'SIGNAGE_HOST', 'address to listen on'),
-  port: wholeNumber(
-    [0, 65_535],
-    4100,
-    '--port <number>',
-    'SIGNAGE_PORT',
-    'port to listen on; 0 takes any that is free',
+  host: withVariable(
+    'SIGNAGE_HOST',
+    textOr('127.0.0.1', '--host <address>', 'address to listen on'),
   ),
-  data: textOr('./signage-data', '--data <folder>', 'SIGNAGE_DATA', 'folder of the data'),
-  allowOpenData: yesNo(
-    '--allow-open-data',
+  port: withVariable(
+    'SIGNAGE_PORT',
+    wholeNumber([0, 65_535], 4100, '--port <number>', 'port to listen on; 0 takes any free port'),
+  ),
+  data: withVariable('SIGNAGE_DATA', textOr('./signage-data', '--data <folder>', 'data folder')),
+  allowOpenData: withVariable(
     'SIGNAGE_ALLOW_OPEN_DATA',
-    'use data and secrets that others on this machine can change',
+    flag('--allow-open-data', 'use data and secrets that other users of this machine can change'),
   ),
   store: storeSetting,
   storeFile: storeFileSetting,
-  databasePoolSize: wholeNumber(
-    [2, 200],
-    10,
-    '--database-pool-size <number>',
+  databasePoolSize: withVariable(
     'SIGNAGE_DATABASE_POOL_SIZE',
-    'connections to the database',
+    wholeNumber([2, 200], 10, '--database-pool-size <number>', 'connections to the database'),
   ),
-  databaseStatementTimeout: wholeNumber(
-    [1, 600],
-    10,
-    '--database-statement-timeout <seconds>',
+  databaseStatementTimeout: withVariable(
     'SIGNAGE_DATABASE_STATEMENT_TIMEOUT',
-    'the longest that one statement may take',
+    wholeNumber(
+      [1, 600],
+      10,
+      '--database-statement-timeout <seconds>',
+      'maximum duration of one SQL statement',
+    ),
   ),
-  databaseLockTimeout: wholeNumber(
-    [1, 600],
-    5,
-    '--database-lock-timeout <seconds>',
+  databaseLockTimeout: withVariable(
     'SIGNAGE_DATABASE_LOCK_TIMEOUT',
-    'the longest that one may wait for the change of another instance',
+    wholeNumber(
+      [1, 600],
+      5,
+      '--database-lock-timeout <seconds>',
+      'maximum time that a statement waits for a lock of another instance',
+    ),
   ),
-  codeTtlMinutes: wholeNumber(
-    [1, 60],
-    15,
-    '--code-ttl-minutes <number>',
+  codeTtlMinutes: withVariable(
     'SIGNAGE_CODE_TTL_MINUTES',
-    'how long pairing codes live',
+    wholeNumber([1, 60], 15, '--code-ttl-minutes <number>', 'lifetime of pairing codes'),
   ),
-  retentionDays: wholeNumber(
-    [1, 36_500],
-    90,
-    '--retention-days <number>',
+  retentionDays: withVariable(
     'SIGNAGE_RETENTION_DAYS',
-    'how long events are kept',
+    wholeNumber([1, 36_500], 90, '--retention-days <number>', 'how long events are kept'),
   ),
-  authGraceSeconds: wholeNumber(
-    [0, 86_400],
-    0,
-    '--auth-grace-seconds <number>',
+  authGraceSeconds: withVariable(
     'SIGNAGE_AUTH_GRACE_SECONDS',
-    'how long a verified TV gets playlist and config while the database is away',
+    wholeNumber(
+      [0, 86_400],
+      0,
+      '--auth-grace-seconds <number>',
+      'how long a verified TV gets playlist and config while the database is unreachable',
+    ),
   ),
-  trustProxy: list(
-    '--trust-proxy <address>',
+  trustProxy: withVariable(
     'SIGNAGE_TRUST_PROXY',
-    'address or CIDR range of proxies whose X-Forwarded-For is believed',
+    list(
+      '--trust-proxy <address>',
+      'address or CIDR range of a proxy whose X-Forwarded-For is trusted',
+    ),
   ),
-  corsOrigin: list(
-    '--cors-origin <origin>',
+  corsOrigin: withVariable(
     'SIGNAGE_CORS_ORIGIN',
-    'web origin that may call the service',
+    list('--cors-origin <origin>', 'web origin that may call the service'),
   ),
-  tlsCert: text(
-    '--tls-cert <file>',
+  tlsCert: withVariable(
     'SIGNAGE_TLS_CERT',
-    'certificate for HTTPS (PEM); SIGHUP reads it again',
+    text('--tls-cert <file>', 'certificate for HTTPS (PEM); SIGHUP reloads it'),
   ),
-  tlsKey: text('--tls-key <file>', 'SIGNAGE_TLS_KEY', 'its private key (PEM)'),
-  metricsToken: text(
-    '--metrics-token <token>',
+  tlsKey: withVariable('SIGNAGE_TLS_KEY', text('--tls-key <file>', 'its private key (PEM)')),
+  metricsToken: withVariable(
     'SIGNAGE_METRICS_TOKEN',
-    'lets others than this machine read /metrics; other users of the machine can read it here, so use the variable or the file',
+    text(
+      '--metrics-token <token>',
+      'token for /metrics from other machines; the command line is visible to other users, so use the variable or the file',
+    ),
   ),
-  metricsTokenFile: text(
-    '--metrics-token-file <file>',
+  metricsTokenFile: withVariable(
     'SIGNAGE_METRICS_TOKEN_FILE',
-    'file that holds the metrics token',
+    text('--metrics-token-file <file>', 'file with the metrics token'),
   ),
   fault: repeated(
     '--fault <rule>',
-    'misbehave on purpose, such as "GET /devices/*/playlist=500:10%": see docs/simulator.md',
+    'misbehave on purpose, such as "GET /devices/*/playlist=500:10%": see docs/faults.md',
   ),
-  objectStore: text(
-    '--object-store <url>',
+  objectStore: withVariable(
     'SIGNAGE_OBJECT_STORE',
-    'keeps copies of playlists: file:///folder, s3://bucket/prefix, or none; the folder mirror in the data unless said',
+    text(
+      '--object-store <url>',
+      'where to copy playlists: file:///folder, s3://bucket/prefix, or none; default: the folder mirror in the data folder',
+    ),
   ),
-  onDemandUrl: text(
-    '--on-demand-url <template>',
+  onDemandUrl: withVariable(
     'SIGNAGE_ON_DEMAND_URL',
-    'asks there what a screen is to play, such as "https://ads.example/playlists/{screenId}": see docs/on-demand.md',
+    text(
+      '--on-demand-url <template>',
+      'URL that returns the playlist of a screen, such as "https://ads.example/playlists/{screenId}": see docs/on-demand.md',
+    ),
   ),
-  onDemandTokenFile: text(
-    '--on-demand-token-file <file>',
+  onDemandTokenFile: withVariable(
     'SIGNAGE_ON_DEMAND_TOKEN_FILE',
-    'file that holds a bearer token for the on-demand URL; or set SIGNAGE_ON_DEMAND_TOKEN',
+    text(
+      '--on-demand-token-file <file>',
+      'file with the bearer token for the on-demand URL; or set SIGNAGE_ON_DEMAND_TOKEN',
+    ),
   ),
-  onDemandTtlSeconds: wholeNumber(
-    [0, 3600],
-    10,
-    '--on-demand-ttl-seconds <number>',
+  onDemandTtlSeconds: withVariable(
     'SIGNAGE_ON_DEMAND_TTL_SECONDS',
-    'how long an on-demand answer is held',
+    wholeNumber(
+      [0, 3600],
+      10,
+      '--on-demand-ttl-seconds <number>',
+      'how long an on-demand playlist is cached',
+    ),
   ),
-  onDemandTimeoutMs: wholeNumber(
-    [100, 10_000],
-    2000,
-    '--on-demand-timeout-ms <number>',
+  onDemandTimeoutMs: withVariable(
     'SIGNAGE_ON_DEMAND_TIMEOUT_MS',
-    'how long a TV is kept waiting for an on-demand answer',
+    wholeNumber(
+      [100, 10_000],
+      2000,
+      '--on-demand-timeout-ms <number>',
+      'maximum time that a TV waits for an on-demand playlist',
+    ),
   ),
-  onDemandConcurrency: wholeNumber(
-    [1, 1000],
-    20,
-    '--on-demand-concurrency <number>',
+  onDemandConcurrency: withVariable(
     'SIGNAGE_ON_DEMAND_CONCURRENCY',
-    'the most on-demand calls at a time',
+    wholeNumber(
+      [1, 1000],
+      20,
+      '--on-demand-concurrency <number>',
+      'maximum number of concurrent on-demand requests',
+    ),
   ),
-  demo: yesNo(
-    '--demo',
+  demo: withVariable(
     'SIGNAGE_DEMO',
-    'fill an empty store with a demonstration, and pair three simulated TVs',
+    flag('--demo', 'fill an empty store with demo data, and pair three simulated TVs'),
   ),
   simulate: count(
     [1, 100_000],
     '--simulate <number>',
-    'let so many simulated TVs live with it, in the venue Simulated',
+    'number of simulated TVs to run beside the service, in the venue Simulated',
   ),
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
-    'with --simulate: let each of those TVs change its key so often; never unless given',
+    'with --simulate: how often each of those TVs rotates its key; default: never',
   ),
-  noContext: yesNo(
-    '--no-context',
+  noContext: withVariable(
     'SIGNAGE_NO_CONTEXT',
-    'do not save the context "local" for the commands of this machine',
+    flag('--no-context', 'do not save the context "local" for the commands of this machine'),
   ),
-  logLevel: oneOf(
-    levels,
-    'info',
-    '--log-level <level>',
+  logLevel: withVariable(
     'SIGNAGE_LOG_LEVEL',
-    `how much is logged: ${levels.join(', ')}`,
+    oneOf(levels, 'info', '--log-level <level>', `lowest level to log: ${levels.join(', ')}`),
   ),
-  logFormat: oneOf(
-    ['auto', 'pretty', 'json'],
-    'auto',
-    '--log-format <format>',
+  logFormat: withVariable(
     'SIGNAGE_LOG_FORMAT',
-    'pretty or json; auto is pretty on a terminal',
+    oneOf(
+      ['auto', 'pretty', 'json'],
+      'auto',
+      '--log-format <format>',
+      'pretty or json; auto is pretty on a terminal',
+    ),
   ),
 };
 

@@ -5,7 +5,7 @@ import { type Running, serve } from '../../serve.ts';
 import { checkSecretFiles } from '../api/file-access.ts';
 import { isLoopback } from '../api/loopback.ts';
 import { readSecretFile } from '../api/private-file.ts';
-import type { Context, Flags } from '../command/environment.ts';
+import type { Environment, Flags } from '../command/environment.ts';
 import { readSettings } from '../options/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { keepToken, knownToken, requireTokenPlace } from './admin-token.ts';
@@ -23,7 +23,7 @@ import { readTls } from './tls.ts';
 async function start(
   settings: ServeValues,
   log: LogSink,
-  { io, clock, random }: Context,
+  { io, clock, random }: Environment,
 ): Promise<Running> {
   const {
     host,
@@ -49,23 +49,21 @@ async function start(
   if (!tls && !isLoopback(host)) {
     log.warn(
       { host },
-      'Without TLS, keys and tokens cross the network in clear: use --tls-cert and --tls-key, or a proxy that speaks HTTPS.',
+      'Without TLS, keys and tokens cross the network in clear text: use --tls-cert and --tls-key, or a proxy with HTTPS.',
     );
   }
-  let kept: string | undefined;
+  let keptTokenFile: string | undefined;
   const running = serve({
-    ...{
-      host,
-      port,
-      codeTtlMinutes,
-      retentionDays,
-      authGraceSeconds,
-      trustProxy,
-      demo,
-      clock,
-      random,
-      log,
-    },
+    host,
+    port,
+    codeTtlMinutes,
+    retentionDays,
+    authGraceSeconds,
+    trustProxy,
+    demo,
+    clock,
+    random,
+    log,
     store: storePlace(settings),
     allowOpenData: settings.allowOpenData,
     database: {
@@ -73,10 +71,11 @@ async function start(
       statementTimeoutSeconds: settings.databaseStatementTimeout,
       lockTimeoutSeconds: settings.databaseLockTimeout,
     },
-    // The token of a first start is shown, or goes into the data folder: with a database and no terminal there is no place for it.
+    // A new token is shown on the terminal or written to the data folder. A service with a database
+    // and without a terminal would lose it.
     makesToken: settings.store === 'json' || io.stdout.isTTY,
     keepToken: async (token) => {
-      kept = await keepToken(token, settings, io);
+      keptTokenFile = await keepToken(token, settings, io);
     },
     corsOrigins: settings.corsOrigin,
     faults: settings.fault,
@@ -88,28 +87,31 @@ async function start(
     ...(io.env.SIGNAGE_ADMIN_TOKEN && { adminToken: io.env.SIGNAGE_ADMIN_TOKEN }),
   });
   return running.catch(async (error: unknown) => {
-    // A start that fails takes its token back.
-    if (kept !== undefined) await rm(kept, { force: true });
+    // A failed start leaves no token file behind.
+    if (keptTokenFile !== undefined) await rm(keptTokenFile, { force: true });
     throw error;
   });
 }
 
-/** SIGHUP reads certificate and key again; when that fails, the old ones stay. Without TLS the signal keeps its own meaning. */
+/**
+ * Reloads certificate and key at SIGHUP. Keeps the old ones after an error. Without TLS, the signal
+ * has its default action.
+ */
 function reloadOnHangup(
   running: Running,
   { tlsCert, tlsKey }: ServeValues,
   log: LogSink,
-  { io }: Context,
+  { io }: Environment,
 ): () => void {
   if (tlsCert === undefined) return () => {};
   return io.onSignal('SIGHUP', () => {
     readTls(tlsCert, tlsKey).then(
       (tls) => {
         if (tls) running.replaceTls(tls);
-        log.info({}, 'Certificate and key were read again.');
+        log.info({}, 'Certificate and key were reloaded.');
       },
       (err: unknown) =>
-        log.error({ err }, 'Certificate and key could not be read again: the old ones stay.'),
+        log.error({ err }, 'Certificate and key could not be reloaded: the old ones stay in use.'),
     );
   });
 }
@@ -121,7 +123,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A context that cannot be saved is no reason not to serve. */
+/** Saves the context `local`. An error is logged and does not stop the service. */
 async function tryToSaveContext(
   running: Running,
   token: string | undefined,
@@ -134,70 +136,70 @@ async function tryToSaveContext(
   } catch (err) {
     log.warn(
       { err },
-      'The context "local" could not be saved: commands need SIGNAGE_URL and SIGNAGE_TOKEN.',
+      'The context "local" could not be saved: set SIGNAGE_URL and SIGNAGE_TOKEN for commands.',
     );
     return undefined;
   }
 }
 
-/** Tells people that the service runs, and where; then lets it run until it is interrupted. */
+/** Prints the banner, and runs the service until it is interrupted. */
 async function runUntilInterrupted(
   running: Running,
   settings: ServeValues,
   log: LogSink,
-  context: Context,
+  environment: Environment,
 ): Promise<void> {
-  const { io, interrupted } = context;
+  const { io, interrupted } = environment;
   const known = await knownToken(running.adminToken, settings, io);
   if (known.file && running.adminToken)
-    log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
+    log.info({ file: resolve(known.file) }, 'This file contains the platform token.');
   log.info({ url: running.url }, 'The service is ready.');
   io.stdout.write(
     banner({
       url: running.url,
       data: shownPlace(settings),
       known,
-      reach: await tryToSaveContext(running, known.token, settings, log, io),
+      flags: await tryToSaveContext(running, known.token, settings, log, io),
     }),
   );
-  const stopReloading = reloadOnHangup(running, settings, log, context);
+  const stopReloading = reloadOnHangup(running, settings, log, environment);
   const demo = settings.demo
-    ? runDemo({ ...context, url: running.url, token: known.token, log, signal: interrupted })
+    ? runDemo({ ...environment, url: running.url, token: known.token, log, signal: interrupted })
     : undefined;
-  const residents = runSimulatedTvs(
-    { ...context, url: running.url, token: known.token, log, signal: interrupted },
+  const simulatedTvs = runSimulatedTvs(
+    { ...environment, url: running.url, token: known.token, log, signal: interrupted },
     settings,
   );
   await aborted(interrupted);
-  log.info({}, 'Stopping: what is under way is finished first. Interrupt again to stop at once.');
+  log.info({}, 'Stopping after the requests in flight. Interrupt again to stop at once.');
   stopReloading();
-  await Promise.all([demo, residents]);
+  await Promise.all([demo, simulatedTvs]);
 }
 
-/** Other users of a machine can read the command lines of all processes. */
+/** Warns of secrets on the command line, which other users of the machine can read. */
 function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
-  const where = 'stands in the command line, for everybody on this machine to read: use';
+  const where = 'is in the command line, where everyone on this machine can read it: use';
   if (showsPassword(flags))
     log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
   if (flags.metricsToken !== undefined)
     log.warn({}, `The metrics token ${where} SIGNAGE_METRICS_TOKEN or --metrics-token-file.`);
 }
 
-/** `signage serve`: runs the service until SIGINT or SIGTERM, then ends it in good order. */
-export async function runService(context: Context, flags: Flags): Promise<number> {
-  const given = readSettings(serveSettings, flags, context.io.env);
+/** `signage serve`: runs the service until SIGINT or SIGTERM, then shuts it down gracefully. */
+export async function runService(environment: Environment, flags: Flags): Promise<number> {
+  const given = readSettings(serveSettings, flags, environment.io.env);
   const settings = { ...given, store: await givenStore(given) };
-  requireTokenPlace(settings, context.io);
+  requireTokenPlace(settings, environment.io);
   const log = makeLogger({
-    io: context.io,
-    clock: context.clock,
+    io: environment.io,
+    clock: environment.clock,
     level: settings.logLevel,
     format: settings.logFormat,
   });
   warnOfVisibleSecrets(flags, log);
-  const running = await start(settings, log, context);
+  const running = await start(settings, log, environment);
   try {
-    await runUntilInterrupted(running, settings, log, context);
+    await runUntilInterrupted(running, settings, log, environment);
   } finally {
     await running.close();
   }

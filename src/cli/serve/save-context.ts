@@ -7,16 +7,19 @@ import type { ServeValues } from './options.ts';
 
 const name = 'local';
 
-/** The address at which this machine reaches a service that listens on all of its addresses. */
-function ownUrl(url: string): string {
-  const own = new URL(url);
-  if (own.hostname === '0.0.0.0') own.hostname = '127.0.0.1';
-  if (own.hostname === '[::]') own.hostname = '[::1]';
-  return own.origin;
+/** Replaces the wildcard address by the loopback address. */
+function localUrl(url: string): string {
+  const local = new URL(url);
+  if (local.hostname === '0.0.0.0') local.hostname = '127.0.0.1';
+  if (local.hostname === '[::]') local.hostname = '[::1]';
+  return local.origin;
 }
 
-/** The saved token, if this service takes it: later starts do not know theirs. It is asked within the process. */
-async function tokenThatStillWorks(
+/**
+ * Returns the saved token if this service accepts it. Only the first start knows its token. The
+ * request stays within the process.
+ */
+async function savedTokenIfValid(
   running: Running,
   saved: SavedContext | undefined,
 ): Promise<string | undefined> {
@@ -29,8 +32,10 @@ async function tokenThatStillWorks(
 }
 
 /**
- * Saves the context `local` for a service that somebody has just started at a terminal, so that the next command works; it becomes the
- * current one only when there is none. Answers how commands reach it (`''`, or `' --context local'`), or `undefined` when nothing was saved.
+ * Saves the context `local` for a service started at a terminal, so that commands work at once. It
+ * becomes the current context only if there is none.
+ * Returns the flags with which commands reach it (`''` or `' --context local'`), or `undefined` if
+ * it saved nothing.
  */
 export async function saveLocalContext(
   running: Running,
@@ -41,9 +46,9 @@ export async function saveLocalContext(
   if (settings.noContext || !io.stdout.isTTY || isCi(io) || (await contextFile(io)) === undefined)
     return undefined;
   const before = await readContexts(io);
-  const known = token ?? (await tokenThatStillWorks(running, before.contexts[name]));
+  const known = token ?? (await savedTokenIfValid(running, before.contexts[name]));
   if (known === undefined) return undefined;
-  const saved: SavedContext = { url: ownUrl(running.url), token: known };
+  const saved: SavedContext = { url: localUrl(running.url), token: known };
   if (settings.tlsCert !== undefined) saved.caFile = resolve(settings.tlsCert);
   await changeContexts(io, (all) => {
     all.contexts[name] = saved;

@@ -4,22 +4,28 @@ import { secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { FleetOptions } from '../../simulator/fleet/options.ts';
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import type { ServeValues } from './options.ts';
 
-/** So many TVs are switched on in a second. */
-const perSecond = 50;
+/** Number of TVs that are switched on per second. */
+const startsPerSecond = 50;
 
-interface House extends Context {
+interface FleetEnvironment extends Environment {
   url: string;
   token: string | undefined;
   log: LogSink;
-  /** Ends it. */
+  /** Ends the simulation. */
   signal: AbortSignal;
 }
 
-/** The oldest tenant, for the platform token belongs to none. */
-async function tenantOf({ url, token, clock, random, signal }: House): Promise<string | undefined> {
+/** Returns the id of the oldest tenant. The platform token belongs to no tenant. */
+async function oldestTenant({
+  url,
+  token,
+  clock,
+  random,
+  signal,
+}: FleetEnvironment): Promise<string | undefined> {
   if (token === undefined) return undefined;
   const { items } = await new ManagementClient({ url, token, clock, random }).call('listTenants', {
     query: { limit: 1 },
@@ -28,7 +34,7 @@ async function tenantOf({ url, token, clock, random, signal }: House): Promise<s
   return items[0]?.id;
 }
 
-/** With data in a folder the TVs are kept there: the next start goes on with them. Elsewhere they are taken away again in the end. */
+/** Keeps the TVs in the data folder for the next start. Without a data folder they are deleted. */
 function keptIn({
   store,
   data,
@@ -39,27 +45,27 @@ function keptIn({
 }
 
 /**
- * Lets simulated TVs live with a service that runs in this process, until the signal aborts. They are TVs like others: on screens of their own, and
- * over HTTP. Never throws.
+ * Runs simulated TVs against the service of this process until the signal aborts. They have their
+ * own screens and use HTTP, as other TVs do. Never throws.
  */
 export async function runSimulatedTvs(
-  house: House,
+  environment: FleetEnvironment,
   settings: Pick<ServeValues, 'simulate' | 'rotateEvery' | 'store' | 'data'>,
 ): Promise<void> {
-  const { url, token, clock, random, signal, log } = house;
+  const { url, token, clock, random, signal, log } = environment;
   const { simulate: count, rotateEvery: rotateEveryMs } = settings;
   if (count === undefined) return;
   const { readDeviceProfiles } = await import('../simulate/device-profiles.ts');
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
-  log.info({ count }, 'Simulated TVs live with the service until it stops.');
+  log.info({ count }, 'Simulated TVs run until the service stops.');
   try {
     const deviceInfos = await readDeviceProfiles(undefined, '--profile');
     const fleet = {
       url,
       token,
-      tenantId: await tenantOf(house),
+      tenantId: await oldestTenant(environment),
       count,
-      rampMs: (count / perSecond) * secondMs,
+      rampMs: (count / startsPerSecond) * secondMs,
       deviceInfos,
       rotateEveryMs,
       compare: false,
@@ -69,9 +75,9 @@ export async function runSimulatedTvs(
   } catch (err) {
     if (signal.aborted) return;
     const needsToken = hasCode(err, 'credential_missing');
-    const why = needsToken
-      ? 'they need the platform token, which was shown at the first start: set SIGNAGE_ADMIN_TOKEN to it'
-      : 'they cannot live here';
-    log.warn(needsToken ? {} : { err }, `No simulated TVs: ${why}.`);
+    const reason = needsToken
+      ? 'they need the platform token, which the first start printed: set SIGNAGE_ADMIN_TOKEN to it'
+      : 'the simulation failed';
+    log.warn(needsToken ? {} : { err }, `No simulated TVs: ${reason}.`);
   }
 }

@@ -2,32 +2,32 @@ import { resolve } from 'node:path';
 import { hasPassword, isDatabaseUrl, publicUrl } from '../../domain/store-url.ts';
 import { readSecretFile } from '../api/private-file.ts';
 import type { Flags } from '../command/environment.ts';
-import { type Setting, text, usage } from '../options/settings.ts';
+import { text, withVariable } from '../options/option.ts';
+import { type Setting, usage } from '../options/settings.ts';
 
 function readStore(value: string, source: string): string {
   if (value === 'json' || value === 'memory' || isDatabaseUrl(value)) return value;
-  // Not quoted: it may be a URL with a slip in it, and a password.
+  // The value is not quoted: it may be a mistyped URL with a password.
   throw usage(`${source} must be json, memory or postgres://user@host/database.`);
 }
 
-/** Where the data are: `json`, `memory`, or the URL of a database. */
+/** The store of the service: `json`, `memory`, or the URL of a database. */
 export const storeSetting: Setting<string> = {
   flags: '--store <kind>',
   env: 'SIGNAGE_STORE',
-  help: 'json keeps the data in the folder; memory forgets it at the end; postgres://user@host/database keeps it in PostgreSQL',
+  help: 'json keeps the data in the data folder; memory loses it at the end; postgres://user@host/database keeps it in PostgreSQL',
   read: readStore,
   initial: 'json',
   shown: 'json',
   choices: ['json', 'memory'],
 };
 
-export const storeFileSetting = text(
-  '--store-file <file>',
+export const storeFileSetting = withVariable(
   'SIGNAGE_STORE_FILE',
-  'file that holds the URL of the database, with its password',
+  text('--store-file <file>', 'file with the URL of the database, including the password'),
 );
 
-/** The store that the settings mean, once the file is read. Throws `usage`. */
+/** Returns the store of `--store`, or of the file of `--store-file`. Throws `usage`. */
 export async function givenStore({
   store,
   storeFile,
@@ -37,47 +37,47 @@ export async function givenStore({
 }): Promise<string> {
   if (storeFile === undefined) return store;
   if (store !== 'json')
-    throw usage('--store and --store-file both say where the data are: leave one out.');
+    throw usage('--store and --store-file both name a store: leave one of them out.');
   return readStore(
     await readSecretFile(storeFile, 'The file of --store-file'),
     `The file ${storeFile}`,
   );
 }
 
-/** Whether a password stands in the command line. */
+/** Whether the command line contains a password of the database. */
 export function showsPassword({ store }: Flags): boolean {
   return typeof store === 'string' && hasPassword(store);
 }
 
-/** The store's place as the service takes it. */
+/** Returns the location of the store as `serve()` takes it. */
 export function storePlace({ store, data }: { store: string; data: string }): string {
   if (store === 'memory') return 'memory:';
   return store === 'json' ? data : store;
 }
 
-/** The same for people. */
+/** Returns the location of the store for people, without a password. */
 export function shownPlace({ store, data }: { store: string; data: string }): string {
-  if (store === 'memory') return 'in memory, gone at the end';
+  if (store === 'memory') return 'in memory, lost at the end';
   return store === 'json' ? resolve(data) : publicUrl(store);
 }
 
-/** Where one of two stores is: a data folder, or a database. */
+/** Parses the location of a store to copy: a data folder, or a database URL. Throws `usage`. */
 export function readPlace(value: string, source: string): string {
   if (isDatabaseUrl(value) || !/^([a-z][a-z0-9+]+:|(json|memory)$)/i.test(value)) return value;
   throw usage(`${source} must be a data folder or postgres://user@host/database.`);
 }
 
-/** The place that a flag, or the file of another flag, names. Throws `usage`. */
+/** Returns the location from `flag`, or from the file of `flag`-file. Throws `usage`. */
 export async function givenPlace(
   flag: string,
   place: string | undefined,
   file: string | undefined,
 ): Promise<string> {
   if (place !== undefined && file !== undefined)
-    throw usage(`${flag} and ${flag}-file both say where a store is: leave one out.`);
+    throw usage(`${flag} and ${flag}-file both name a store: leave one of them out.`);
   if (file !== undefined)
     return readPlace(await readSecretFile(file, `The file of ${flag}-file`), `The file ${file}`);
   if (place === undefined)
-    throw usage(`${flag} must be given: a data folder, or the URL of a database; or ${flag}-file.`);
+    throw usage(`Give ${flag}, a data folder or the URL of a database, or ${flag}-file.`);
   return place;
 }

@@ -4,13 +4,13 @@ import { usage } from '../options/settings.ts';
 
 const folder = new URL('../../../fixtures/devices/', import.meta.url);
 
-/** The names of the TVs that the package comes with. */
+/** Returns the names of the TV models in the package. */
 export async function deviceProfileNames(): Promise<string[]> {
   const files = await readdir(folder);
   return files.map((file) => file.replace(/\.json$/, '')).sort();
 }
 
-/** What the TV of this name says of itself. Throws `usage` with the names there are. */
+/** Reads the device info of a TV model. Throws `usage` with all names. */
 export async function readDeviceProfile(name: string, flag: string): Promise<DeviceInfoInput> {
   const names = await deviceProfileNames();
   if (!names.includes(name))
@@ -18,11 +18,11 @@ export async function readDeviceProfile(name: string, flag: string): Promise<Dev
   return JSON.parse(await readFile(new URL(`${name}.json`, folder), 'utf8')) as DeviceInfoInput;
 }
 
-/** Likewise of several; of all there are when none is named. */
+/** Reads the device info of several TV models. Default: all. */
 export async function readDeviceProfiles(
   names: readonly string[] | undefined,
   flag: string,
 ): Promise<DeviceInfoInput[]> {
-  const wanted = names ?? (await deviceProfileNames());
-  return Promise.all(wanted.map((name) => readDeviceProfile(name, flag)));
+  const selected = names ?? (await deviceProfileNames());
+  return Promise.all(selected.map((name) => readDeviceProfile(name, flag)));
 }

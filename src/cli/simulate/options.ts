@@ -1,14 +1,15 @@
 import { secondMs } from '../../domain/clock.ts';
 import * as option from '../options/option.ts';
-import { oneOf, type Setting, usage } from '../options/settings.ts';
+import { type Setting, usage } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 
-/** A span of time that may be left open. */
+/** A duration, in milliseconds. Default: `undefined`. */
 export function span(flags: string, help: string): Setting<number | undefined> {
   const { read } = option.duration('0s', flags, help);
   return { flags, env: undefined, help, read, initial: undefined };
 }
 
+/** A speed factor above 0. `max` means infinity. Default: `undefined`. */
 export function speed(flags: string, help: string): Setting<number | undefined> {
   const read = (value: string, source: string) => {
     const factor =
@@ -23,7 +24,10 @@ export function speed(flags: string, help: string): Setting<number | undefined> 
   return { flags, env: undefined, help, read, initial: undefined };
 }
 
-/** Once a second at most: less would be without end where time does not matter. */
+/**
+ * A duration of 1 s or more, in milliseconds. Default: `undefined`.
+ * With 0 and `--speed max` a TV would rotate its key forever without moving its clock.
+ */
 export function rotateEvery(flags: string, help: string): Setting<number | undefined> {
   const setting = span(flags, help);
   const read = (value: string, source: string) => {
@@ -39,66 +43,68 @@ const fleet = {
   count: option.count(
     [1, 100_000],
     '--count <number>',
-    'how many TVs; 10, or one for each code, unless given',
+    'number of TVs; default: 10, or one for each code',
   ),
   venue: option.text(
     '--venue <name>',
-    'venue of their screens, made if need be; Simulated unless given',
+    'venue of their screens, created if it does not exist; default: Simulated',
     'venue',
   ),
   codes: option.text(
     '--codes <file>',
-    'pairing codes to use, one a line (- for stdin), in place of screens and codes of its own',
+    'pairing codes to use, one a line (- for stdin); default: create screens and codes',
   ),
   keep: option.text(
     '--keep <folder>',
-    'keep the TVs there, and go on with them at the next run, in place of clearing away',
+    'keep the TVs in this folder for the next run; default: delete them at the end',
   ),
   profile: option.repeated(
     '--profile <name>',
-    'what the TVs are, in turn: a name of fixtures/devices; all of them unless given',
+    'models of the TVs, used in rotation: a name from fixtures/devices; default: all',
   ),
 };
 
-const course = {
+const schedule = {
   scenario: option.text(
     '--scenario <name>',
-    'a scenario by name, or a YAML file; options go before what it says',
+    'name of a scenario, or a YAML file; options override it',
   ),
   duration: span(
     '--duration <time>',
-    'how long it runs; 10m unless --life or the scenario says how long the TVs live',
+    'how long the run takes; default: 10m, unless --life or the scenario limits the life of a TV',
   ),
-  life: span('--life <time>', "how long each TV lives, by its own clock: 7d for a TV's week"),
+  life: span(
+    '--life <time>',
+    "how long each TV lives, by its own clock: 7d for a week of the TV's time",
+  ),
   speed: speed(
     '--speed <factor>',
-    'seconds of the TVs in one of ours: 600 is ten hours a minute, max is no waiting; 1 unless given',
+    'TV seconds per real second: 600 is ten hours a minute, max never waits; default: 1',
   ),
-  ramp: span('--ramp <time>', 'switch the TVs on over so long; all at once unless given'),
+  ramp: span('--ramp <time>', 'time over which the TVs are switched on; default: all at once'),
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
-    'let each TV change its key so often, by its own clock; never unless given',
+    'how often each TV rotates its key, by its own clock; default: never',
   ),
   seed: option.text(
     '--seed <text>',
-    'what all chance follows from: the same seed, the same run; a new one unless given',
+    'seed of the random numbers: the same seed repeats the run; default: a new seed',
   ),
   fault: option.repeated(
     '--fault <rule>',
-    'what goes wrong, such as lost-answer:register:20%; docs/simulator.md lists the rules',
+    'fault to inject, such as lost-answer:register:20%; docs/simulate.md lists the rules',
   ),
 };
 
 const output = {
-  output: oneOf(
+  output: option.oneOf(
     ['text', 'json', 'yaml'],
     'text',
     '-o, --output <format>',
-    undefined,
     'text, json or yaml',
   ),
   quiet: option.flag('--quiet', 'show no progress'),
 };
 
-/** What `signage simulate` can be told: the fleet, what becomes of it, and the service as all commands are told of it. */
-export const simulateSettings = { ...fleet, ...course, ...output, ...connectionOptions };
+/** The settings of `signage simulate`. */
+export const simulateSettings = { ...fleet, ...schedule, ...output, ...connectionOptions };

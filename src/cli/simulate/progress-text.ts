@@ -1,6 +1,6 @@
 import type { FleetProgress } from '../../simulator/fleet/report.ts';
 
-/** A latency for people: `0.8`, `12`. */
+/** Formats milliseconds: `0.8`, `12`. */
 export const shortMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0));
 
 const steps: Readonly<Record<FleetProgress['step'], string>> = {
@@ -10,7 +10,7 @@ const steps: Readonly<Record<FleetProgress['step'], string>> = {
   clearing: 'clearing away',
 };
 
-/** What a fleet is doing, in a line. */
+/** Formats the progress of a fleet as one line. */
 export function progressText({
   step,
   phases,

@@ -10,7 +10,7 @@ import { checkDocument } from '../site/check-document.ts';
 import { invalidFile, parseDocuments, type SourceDocument } from '../site/source-document.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** A scenario, and the playlist that it names. */
+/** A scenario, with the content of its playlist. */
 export interface ReadScenario extends Omit<Scenario, 'playlist'> {
   playlist?: Publication | undefined;
 }
@@ -19,7 +19,7 @@ const fixtures = fileURLToPath(new URL('../../../fixtures/', import.meta.url));
 const nameForm = /^[a-z0-9-]+$/;
 const mediaUrl = 'https://media.example.com';
 
-/** The file of what is named; `undefined`, with the names there are, when there is none. */
+/** Returns the fixture of this name, and all names. `file` is `undefined` if it does not exist. */
 function fixture(
   folder: string,
   name: string,
@@ -33,13 +33,13 @@ function fixture(
   };
 }
 
-/** The file of a scenario that is named, or the path that was given. */
+/** Returns the file of a named scenario. Any other text is a path already. */
 function fileOf(text: string): string {
   if (!nameForm.test(text)) return text;
   const { file, names } = fixture('scenarios', text, '.yaml');
   if (file !== undefined) return file;
   throw usage(
-    `There is no scenario "${text}": choose one of ${names}, or name a file, such as ./${text}.yaml.`,
+    `There is no scenario "${text}": choose one of ${names}, or give a file, such as ./${text}.yaml.`,
   );
 }
 
@@ -52,14 +52,16 @@ async function playlistNamed(source: SourceDocument, name: string): Promise<Publ
   return JSON.parse((await readFile(file, 'utf8')).replaceAll('{media}', mediaUrl)) as Publication;
 }
 
-/** Reads a scenario by its name or from a file. Throws `invalid_file` with every mistake and its line. */
+/** Reads a scenario by name or from a file. Throws `invalid_file` with each error and its line. */
 export async function readScenario(io: Io, text: string): Promise<ReadScenario> {
   const file = fileOf(text);
   const documents = parseDocuments(await readInput(io, file), file);
   const complaints: FieldError[] = [];
   const [first, ...more] = documents;
   if (!first || more.length > 0)
-    throw invalidFile([{ path: file, message: `must hold one scenario, not ${documents.length}` }]);
+    throw invalidFile([
+      { path: file, message: `must contain one scenario, not ${documents.length}` },
+    ]);
   const content = checkDocument(scenario, first, complaints);
   if (!content) throw invalidFile(complaints);
   const { playlist } = content;

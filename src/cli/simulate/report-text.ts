@@ -9,27 +9,28 @@ import type { Output } from '../terminal/io.ts';
 import { shortMs } from './progress-text.ts';
 
 function eventsText({ made, acknowledged, queued, dropped }: EventCounts): string {
-  const given = Object.entries(dropped).map(([why, count]) => `${count} given up (${why})`);
+  const droppedTexts = Object.entries(dropped).map(([why, count]) => `${count} dropped (${why})`);
   return [
     `${made} made`,
     `${acknowledged} acknowledged`,
     `${queued} still on the TVs`,
-    ...given,
+    ...droppedTexts,
   ].join(', ');
 }
 
 function keysText({ rotations, fallBacks, reconciliation: { keys } }: FleetReport): string {
-  const back = fallBacks === 0 ? '' : `, ${fallBacks} times back to the former one`;
-  const found = keys
-    ? `; ${keys.issued} ever given out, of which ${keys.working} work, on ${keys.tvs} TVs`
+  const fallBackText = fallBacks === 0 ? '' : `, ${fallBacks} fallbacks to the previous key`;
+  const keyText = keys
+    ? `; ${keys.issued} keys issued, ${keys.working} work, on ${keys.tvs} TVs`
     : '';
-  return `${rotations} times changed${back}${found}${keys?.underWay ? `, ${keys.underWay} in the middle of a change` : ''}`;
+  const pendingText = keys?.underWay ? `, ${keys.underWay} rotations in progress` : '';
+  return `${rotations} rotations${fallBackText}${keyText}${pendingText}`;
 }
 
 function comparedText({ outcome, why, devices, events, findings }: Reconciliation): string {
   if (outcome !== 'compared') return `${outcome}: ${why}`;
   const stored = `${devices} devices, ${events.acknowledged} events acknowledged, ${events.stored} stored`;
-  return `${stored}: ${findings.length === 0 ? 'nothing lost, nothing twice, nothing strange' : 'SOMETHING IS WRONG'}`;
+  return `${stored}: ${findings.length === 0 ? 'nothing lost, duplicated or unexpected' : 'ERRORS FOUND'}`;
 }
 
 const millis = (
@@ -68,12 +69,12 @@ async function table<T>(
 ): Promise<void> {
   if (records.length === 0) return;
   stdout.write('\n');
-  const sheet = listTable({
+  const writer = listTable({
     stdout,
     columns: columns as readonly Column<unknown>[],
     strong: (text) => text,
   });
-  await sheet.add(records);
+  await writer.add(records);
 }
 
 function list(title: string, items: readonly Failures[]): string {
@@ -84,7 +85,7 @@ function list(title: string, items: readonly Failures[]): string {
   return items.length === 0 ? '' : `\n${title}\n${lines.join('')}`;
 }
 
-/** Writes a report for people. */
+/** Prints the report of a run for people. */
 export async function writeReport(stdout: Output, report: FleetReport): Promise<void> {
   const {
     seed,
@@ -97,21 +98,21 @@ export async function writeReport(stdout: Output, report: FleetReport): Promise<
     events,
     reconciliation,
   } = report;
-  const unpaired = tvs.unpaired === 0 ? '' : `, ${tvs.unpaired} without a good code`;
+  const unpaired = tvs.unpaired === 0 ? '' : `, ${tvs.unpaired} without a valid code`;
   stdout.write(
     pairs([
-      ['Seed', `${seed} (the same run again: --seed ${seed})`],
+      ['Seed', `${seed} (to repeat the run: --seed ${seed})`],
       ['TVs', `${tvs.bound} of ${tvs.count} bound${unpaired}`],
-      ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of ours`],
-      ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} a second`],
-      ['Events', `${eventsText(events)}; ${repeatedBatches} batches sent again`],
+      ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of real time`],
+      ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} per second`],
+      ['Events', `${eventsText(events)}; ${repeatedBatches} batches retried`],
       ...(report.rotations > 0 || reconciliation.keys ? [['Keys', keysText(report)] as const] : []),
       ['Compared', comparedText(reconciliation)],
     ]),
   );
   await table(stdout, endpointColumns, report.endpoints);
   await table(stdout, faultColumns, report.faults);
-  stdout.write(list('What TVs met, and got over:', report.failures));
-  stdout.write(list('What the service must never do, and did:', reconciliation.findings));
+  stdout.write(list('Errors that TVs recovered from:', report.failures));
+  stdout.write(list('Violations by the service:', reconciliation.findings));
   for (const note of report.notes) stdout.write(`\nNote: ${escapeControl(note)}\n`);
 }

@@ -3,7 +3,7 @@ import type { FleetOptions } from '../../simulator/fleet/options.ts';
 import type { FleetProgress, FleetReport } from '../../simulator/fleet/report.ts';
 import { connect, readCertificates } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
-import type { Context, Environment, Flags } from '../command/environment.ts';
+import type { Environment, Flags, ProgramEnvironment } from '../command/environment.ts';
 import { readInput } from '../options/input-file.ts';
 import { readCode } from '../options/pairing-code.ts';
 import { readSettings, type Values } from '../options/settings.ts';
@@ -16,33 +16,33 @@ import { progressText } from './progress-text.ts';
 import type { ReadScenario } from './read-scenario.ts';
 
 const partlyFailed = 9;
-const usualDurationMs = 10 * minuteMs;
-const lineEveryMs = 5 * secondMs;
+const defaultDurationMs = 10 * minuteMs;
+const lineIntervalMs = 5 * secondMs;
 
-type Settings = Values<typeof simulateSettings>;
+type SimulateValues = Values<typeof simulateSettings>;
 
-/** The service of the profile. With codes it may be one for which there is no token. */
+/** Returns the service of the profile. With pairing codes, it needs no token. */
 async function serviceOf(
-  context: Context,
+  environment: Environment,
   flags: Flags,
   hasCodes: boolean,
 ): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId'>> {
-  const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
+  const profile = await readProfile(readSettings(connectionOptions, flags, {}), environment.io);
   const certificates =
     profile.caFile === undefined ? {} : { certificates: await readCertificates(profile.caFile) };
   const url = profile.url.value;
   if (hasCodes && !profile.token) return { url, ...certificates };
-  const { tenantId } = await connect(profile, context, false);
+  const { tenantId } = await connect(profile, environment, false);
   return { url, ...certificates, token: profile.token?.value, tenantId };
 }
 
-async function readCodes({ io }: Context, file: string): Promise<string[]> {
+async function readCodes({ io }: Environment, file: string): Promise<string[]> {
   const lines = (await readInput(io, file)).split('\n').map((line) => line.trim());
   return lines.filter((line) => line !== '' && !line.startsWith('#')).map(readCode);
 }
 
-/** The fleet as options and scenario have it: an option goes before the scenario. */
-function fleetOf(settings: Settings, scenario: Partial<ReadScenario>): Partial<FleetOptions> {
+/** Combines options and scenario. Options take precedence. */
+function fleetOf(settings: SimulateValues, scenario: Partial<ReadScenario>): Partial<FleetOptions> {
   const { life, ramp, speed, count, rotateEvery, faults = [], playlist, config } = scenario;
   const lifeMs = settings.life ?? life;
   return {
@@ -52,7 +52,7 @@ function fleetOf(settings: Settings, scenario: Partial<ReadScenario>): Partial<F
     speed: settings.speed ?? speed,
     rampMs: settings.ramp ?? ramp,
     lifeMs,
-    durationMs: settings.duration ?? (lifeMs === undefined ? usualDurationMs : undefined),
+    durationMs: settings.duration ?? (lifeMs === undefined ? defaultDurationMs : undefined),
     rotateEveryMs: settings.rotateEvery ?? rotateEvery,
     seed: settings.seed,
     faults: [...faults, ...settings.fault],
@@ -61,13 +61,13 @@ function fleetOf(settings: Settings, scenario: Partial<ReadScenario>): Partial<F
   };
 }
 
-/** Shows how it goes: over and over in one line where somebody watches, else a line now and then. */
-function makeWatch({ io, clock, random, interrupted }: Context, quiet: boolean) {
+/** Shows progress: one line in place at a terminal, else a new line every 5 s. */
+function makeWatch({ io, clock, random, interrupted }: Environment, quiet: boolean) {
   const line = makeProgress({ io, clock, random, interrupted, common: { quiet } });
   let shownAt = clock.now();
   const show = (progress: FleetProgress) => {
     line.show(progressText(progress));
-    if (quiet || io.stderr.isTTY || clock.now() - shownAt < lineEveryMs) return;
+    if (quiet || io.stderr.isTTY || clock.now() - shownAt < lineIntervalMs) return;
     shownAt = clock.now();
     io.stderr.write(`${progressText(progress)}\n`);
   };
@@ -75,8 +75,8 @@ function makeWatch({ io, clock, random, interrupted }: Context, quiet: boolean) 
 }
 
 async function print(
-  { io }: Context,
-  output: Settings['output'],
+  { io }: Environment,
+  output: SimulateValues['output'],
   report: FleetReport,
 ): Promise<void> {
   if (output === 'json') io.stdout.write(`${printableJson(report)}\n`);
@@ -85,34 +85,41 @@ async function print(
   else await (await import('./report-text.ts')).writeReport(io.stdout, report);
 }
 
-/** What many TVs leave behind lives for seconds, and V8 would let it pile up: with this it cleans up sooner, and a fleet takes half the room. */
+/**
+ * Makes V8 collect garbage earlier, which halves the memory of a fleet. Without it, the short-lived
+ * objects of many TVs pile up.
+ */
 async function keepHeapSmall(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');
   setFlagsFromString('--heap-growing-percent=30');
 }
 
-/** `signage simulate`: runs a fleet of simulated TVs against a service, shows how it goes, and prints the report. */
-export async function runSimulation(context: Environment, flags: Flags): Promise<number> {
-  // What was made is taken away again also when the terminal is closed.
-  context.heedHangup();
-  const { io, clock, random, interrupted } = context;
+/** `signage simulate`: runs a fleet of simulated TVs, shows progress, and prints the report. */
+export async function runSimulation(
+  environment: ProgramEnvironment,
+  flags: Flags,
+): Promise<number> {
+  // Deletes its records also when the terminal is closed.
+  environment.heedHangup();
+  const { io, clock, random, interrupted } = environment;
   const settings = readSettings(simulateSettings, flags, io.env);
   const scenario =
     settings.scenario === undefined
       ? {}
       : await (await import('./read-scenario.ts')).readScenario(io, settings.scenario);
-  const codes = settings.codes === undefined ? undefined : await readCodes(context, settings.codes);
-  const service = await serviceOf(context, flags, codes !== undefined);
+  const codes =
+    settings.codes === undefined ? undefined : await readCodes(environment, settings.codes);
+  const service = await serviceOf(environment, flags, codes !== undefined);
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
   await keepHeapSmall();
-  const watch = makeWatch(context, settings.quiet);
+  const watch = makeWatch(environment, settings.quiet);
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;
   const deviceInfos = await readDeviceProfiles(names, '--profile');
   const fleet = { ...service, ...fleetOf(settings, scenario), codes, deviceInfos, clock, random };
   const report = await runFleet({ ...fleet, signal: interrupted, onProgress: watch.show }).finally(
     watch.end,
   );
-  await print(context, settings.output, report);
+  await print(environment, settings.output, report);
   if (report.isInterrupted) return Number(interrupted.reason);
   const { findings, outcome } = report.reconciliation;
   return findings.length > 0 || outcome === 'failed' || report.tvs.unpaired > 0 ? partlyFailed : 0;

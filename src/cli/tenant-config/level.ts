@@ -10,39 +10,42 @@ import type { ConfigTree } from './path.ts';
 const levels = ['screen', 'venue', 'tenant'] as const;
 export type Level = (typeof levels)[number];
 
-/** The option of all config commands; a screen's config unless it is given. */
+/** The option `--level` of all config commands. Default: screen. */
 export const levelOption = option.choice(
   levels,
   '--level <level>',
-  'whose config, that of a screen unless given',
+  'level of the config (default: screen)',
 );
 
-/** Whose config it is. */
+/** The screen, venue or tenant that has a config. */
 export interface Owner {
   level: Level;
   id: string;
-  /** For people: `the screen "Lobby/Main"`. */
+  /** For messages: `the screen "Lobby/Main"`. */
   what: string;
 }
 
 const sameName = (one: string | null, other: string) =>
   one?.normalize('NFC').toLowerCase() === other.normalize('NFC').trim().toLowerCase();
 
-/** The tenant that is acted in, when none is named. Only a platform token may look up another one. */
+/**
+ * Finds a tenant. Default: the tenant of the token, or of `--tenant`. Only a platform token may
+ * look up another tenant.
+ */
 async function tenantOwner(reader: Reader, name: string | undefined): Promise<Owner> {
-  const owner = (id: string, called: string) =>
-    ({ level: 'tenant', id, what: `the tenant "${called}"` }) as const;
+  const owner = (id: string, shownName: string) =>
+    ({ level: 'tenant', id, what: `the tenant "${shownName}"` }) as const;
   if (name !== undefined && isUuid(name)) return owner(name, name);
   const { tenantId, tenantName } = await reader.read('getMe');
   if (tenantId !== null && (name === undefined || sameName(tenantName, name)))
     return owner(tenantId, tenantName ?? tenantId);
   if (name === undefined)
-    throw new SignageError('tenant_required', 'There are several tenants: say whose config it is.');
+    throw new SignageError('tenant_required', 'There are several tenants: name one of them.');
   const tenant = await findTenant(reader, name);
   return owner(tenant.id, tenant.name);
 }
 
-/** Finds whose config is meant. Throws `usage` when a name is missing. */
+/** Finds the owner of a config. Throws `usage` when a name is missing. */
 export async function findOwner(
   reader: Reader,
   level: Level = 'screen',
@@ -60,12 +63,12 @@ const operations = {
   tenant: { get: 'getTenantConfig', put: 'putTenantConfig', delete: 'deleteTenantConfig' },
 } as const;
 
-/** What is stored. Throws `config_not_found`. */
+/** Returns the stored config. Throws `config_not_found`. */
 export async function getConfig(reader: Reader, { level, id }: Owner): Promise<ConfigTree> {
   return reader.read(operations[level].get, { params: { id } });
 }
 
-/** What is stored; nothing where nothing is. */
+/** Returns the stored config, or `undefined` if there is none. */
 export async function getConfigIfAny(
   reader: Reader,
   owner: Owner,
@@ -78,7 +81,7 @@ export async function getConfigIfAny(
   }
 }
 
-/** Stores a config in place of what there is; answers it, or `undefined` under `--dry-run`. */
+/** Replaces the stored config and returns the new one, or `undefined` under `--dry-run`. */
 export async function putConfig(
   call: CommandContext,
   { level, id }: Owner,
@@ -87,7 +90,7 @@ export async function putConfig(
   return (await call.change(operations[level].put, { params: { id }, body }))?.answer;
 }
 
-/** Removes what is stored; answers whether it was sent. */
+/** Deletes the stored config. Returns false under `--dry-run`. */
 export async function deleteConfig(call: CommandContext, { level, id }: Owner): Promise<boolean> {
   return (await call.change(operations[level].delete, { params: { id } })) !== undefined;
 }

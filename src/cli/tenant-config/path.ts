@@ -3,11 +3,11 @@ import { usage } from '../options/settings.ts';
 /** A config, or a part of it. */
 export type ConfigTree = Readonly<Record<string, unknown>>;
 
-export function isSettings(value: unknown): value is ConfigTree {
+export function isConfigTree(value: unknown): value is ConfigTree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The members that lead to one setting: `cachePolicy.maxSizeGB`; a dot in a name is written `\.`. */
+/** Parses a key such as `cachePolicy.maxSizeGB` into its names. `\.` is a dot within a name. */
 export function readPath(text: string): string[] {
   const path = text.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
   if (path.includes(''))
@@ -15,11 +15,11 @@ export function readPath(text: string): string[] {
   return path;
 }
 
-/** The other way round. */
+/** The inverse of `readPath`. */
 const pathText = (path: readonly string[]) =>
   path.map((name) => name.replaceAll('.', '\\.')).join('.');
 
-/** A value as JSON; what is none is a text. */
+/** Parses a value as JSON. Text that is not JSON is a string. */
 function readValue(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -28,7 +28,11 @@ function readValue(text: string): unknown {
   }
 }
 
-/** `key=value` as the config that it stands for: `cachePolicy.maxSizeGB=20` is `{ cachePolicy: { maxSizeGB: 20 } }`. */
+/**
+ * Parses `key=value` as a config.
+ *
+ * @example readAssignment('cachePolicy.maxSizeGB=20') // { cachePolicy: { maxSizeGB: 20 } }
+ */
 export function readAssignment(text: string): ConfigTree {
   const at = text.indexOf('=');
   if (at <= 0)
@@ -40,43 +44,49 @@ export function readAssignment(text: string): ConfigTree {
   ) as ConfigTree;
 }
 
-/** `over` laid over `under`, as the service lays its levels: objects merge, all else replaces. */
-export function mergeSettings(under: ConfigTree, over: ConfigTree): ConfigTree {
+/** Merges two configs as the service merges its levels: objects merge, `over` replaces the rest. */
+export function mergeConfigs(under: ConfigTree, over: ConfigTree): ConfigTree {
   const merged = new Map(Object.entries(under));
   for (const [name, value] of Object.entries(over)) {
     const below = merged.get(name);
-    merged.set(name, isSettings(value) && isSettings(below) ? mergeSettings(below, value) : value);
+    merged.set(
+      name,
+      isConfigTree(value) && isConfigTree(below) ? mergeConfigs(below, value) : value,
+    );
   }
   return Object.fromEntries(merged);
 }
 
-/** The settings without one of them, and without what is empty for it; `undefined` when it is not there. */
-export function withoutSetting(
-  settings: ConfigTree,
+/**
+ * Returns the config without one key, and without objects that are empty then. Returns `undefined`
+ * if the key does not exist.
+ */
+export function withoutKey(
+  config: ConfigTree,
   [name = '', ...rest]: readonly string[],
 ): ConfigTree | undefined {
-  if (!Object.hasOwn(settings, name)) return undefined;
-  const others = Object.entries(settings).filter(([other]) => other !== name);
+  if (!Object.hasOwn(config, name)) return undefined;
+  const others = Object.entries(config).filter(([other]) => other !== name);
   if (rest.length === 0) return Object.fromEntries(others);
-  const inner = settings[name];
-  const left = isSettings(inner) ? withoutSetting(inner, rest) : undefined;
-  if (left === undefined) return undefined;
-  return Object.keys(left).length === 0
+  const inner = config[name];
+  const remaining = isConfigTree(inner) ? withoutKey(inner, rest) : undefined;
+  if (remaining === undefined) return undefined;
+  return Object.keys(remaining).length === 0
     ? Object.fromEntries(others)
-    : { ...settings, ...Object.fromEntries([[name, left]]) };
+    : { ...config, ...Object.fromEntries([[name, remaining]]) };
 }
 
-/** One setting as it is typed. */
+/** A key and its value, as `config set` takes them. */
 export interface Assignment {
   key: string;
   value: string;
 }
 
-/** Every setting by itself. */
-export function listSettings(settings: ConfigTree, above: readonly string[] = []): Assignment[] {
-  return Object.entries(settings).flatMap(([name, value]) => {
-    const path = [...above, name];
-    if (isSettings(value) && Object.keys(value).length > 0) return listSettings(value, path);
+/** Lists all keys of a config with their values. */
+export function listAssignments(config: ConfigTree, parents: readonly string[] = []): Assignment[] {
+  return Object.entries(config).flatMap(([name, value]) => {
+    const path = [...parents, name];
+    if (isConfigTree(value) && Object.keys(value).length > 0) return listAssignments(value, path);
     return [
       { key: pathText(path), value: typeof value === 'string' ? value : JSON.stringify(value) },
     ];

@@ -1,15 +1,15 @@
 import type { CommandContext } from '../command/context.ts';
 import { member, type View } from '../output/view.ts';
-import { type Assignment, type ConfigTree, listSettings } from './path.ts';
+import { type Assignment, type ConfigTree, listAssignments } from './path.ts';
 
 const assignmentView: View<Assignment> = {
   columns: [member('key'), member('value')],
   nameOf: ({ key }) => key,
 };
-/** Never used but for `--fields`, which brings its own columns. */
+/** Needed by `--fields` only, which has its own columns. */
 const configView: View<ConfigTree> = { columns: [], nameOf: () => '' };
 
-/** Shows a config: to people a line for each setting, as `config set` takes it; as data the config itself. */
+/** Prints a config: for people a line for each key, as `config set` takes it, else the config. */
 export async function showConfig(
   { common, results }: CommandContext,
   config: ConfigTree,
@@ -19,7 +19,7 @@ export async function showConfig(
     jq !== undefined || fields !== undefined || ['json', 'ndjson', 'yaml'].includes(output ?? '');
   if (asData) return results.record(config, configView);
   async function* lines() {
-    yield listSettings(config);
+    yield listAssignments(config);
   }
   await results.list(lines(), assignmentView);
 }

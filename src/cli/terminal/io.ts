@@ -1,25 +1,25 @@
 import { memoize } from '../command/memoize.ts';
 
-/** A stream to write to. */
+/** An output stream. */
 export interface Output {
-  /** Text, or a piece of it in UTF-8. */
+  /** Writes text. Bytes must be UTF-8. */
   write(text: string | Uint8Array): void;
-  /** Whether a person sees it. */
+  /** Whether it is a terminal. */
   readonly isTTY: boolean;
-  /** How many characters fit into a line, where that is known: at a terminal. */
+  /** Width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
-  /** Aborts once a write finds that nobody reads any more: what has no end, ends then. */
+  /** Aborts when a write finds that the reader has closed its end. Endless output stops then. */
   readonly gone?: AbortSignal;
 }
 
-/** What is piped in, or typed. */
+/** The standard input. */
 interface Input {
   readonly isTTY: boolean;
-  /** All of it, as UTF-8, once it has ended. */
+  /** Reads to the end, and decodes UTF-8. */
   text(): Promise<string>;
 }
 
-/** The terminal's own streams: prompts read keys from the one and draw on the other. */
+/** The raw streams of the terminal, for prompts. */
 interface Terminal {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
@@ -27,26 +27,28 @@ interface Terminal {
 
 export type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** All that the command line has of the world around it; nothing else in it knows the process. */
+/** The command line's only access to the process: streams, environment and signals. */
 export interface Io {
   readonly stdin: Input;
-  /** For what was asked for. */
+  /** For results. */
   readonly stdout: Output;
-  /** For everything said beside it: logs, progress, questions, errors. */
+  /** For everything else: logs, progress, questions, errors. */
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For prompts alone, which are shown where `stderr` is. */
+  /** For prompts, which are drawn on `stderr`. */
   terminal(): Terminal;
-  /** Calls `handle` at each such signal, in place of what the signal does by itself; the returned function ends that. */
+  /** Replaces the default action of a signal by `handle`. Returns a function that restores it. */
   onSignal(name: SignalName, handle: () => void): () => void;
 }
 
-/** Made when it is first touched: that costs time, and most commands write to one stream only. */
+/**
+ * Opens the stream at first use: opening costs time, and most commands write to one stream only.
+ */
 function output(open: () => NodeJS.WriteStream): Output {
   const gone = new AbortController();
   const stream = memoize(() => {
     const opened = open();
-    // A reader that has seen enough (`signage … | head -1`), or a terminal that was closed, is no failure of ours.
+    // A reader that stops early (`signage … | head -1`) or a closed terminal is not an error.
     return opened.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && !(error.code === 'EIO' && opened.isTTY)) throw error;
       gone.abort();
@@ -64,7 +66,7 @@ function output(open: () => NodeJS.WriteStream): Output {
   };
 }
 
-/** `process.stdin` is made when it is first touched, which costs time and may hold the process: only on demand. */
+/** Touches `process.stdin` on demand only: opening it costs time and may keep the process alive. */
 function input(): Input {
   return {
     get isTTY() {
@@ -78,7 +80,7 @@ function input(): Input {
   };
 }
 
-/** The process's own streams, environment and signals. */
+/** The streams, environment and signals of this process. */
 export function processIo(): Io {
   return {
     stdin: input(),

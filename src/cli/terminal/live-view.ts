@@ -1,28 +1,28 @@
 import type { CommandContext } from '../command/context.ts';
 import { escapeControl } from './escape.ts';
 
-/** How a line stands out; plain unless said. `inverse` is light on dark whatever the terminal's own colours are: for QR codes. */
+/** Style of a line. Default: plain. `inverse` is white on black, for QR codes. */
 type Look = 'strong' | 'good' | 'faint' | 'bad' | 'inverse';
 export interface LiveLine {
   text: string;
   look?: Look;
 }
 
-/** How much room there is. */
+/** Size of the terminal. */
 export interface LiveViewSize {
   columns: number;
   rows: number;
 }
 
-/** A few lines on `stderr` that are drawn over and over, for a person who watches. */
+/** A few lines on a terminal (`stderr`) that are redrawn in place. */
 export interface LiveView {
   draw(): void;
-  /** Wipes it away, or leaves these lines in its place. */
+  /** Erases the view, or replaces it by its last lines. */
   close(last?: readonly LiveLine[]): void;
 }
 
-const everyMs = 1000;
-const usualSize: LiveViewSize = { columns: 80, rows: 24 };
+const redrawIntervalMs = 1000;
+const defaultSize: LiveViewSize = { columns: 80, rows: 24 };
 
 interface Screen {
   columns?: number;
@@ -45,15 +45,15 @@ async function painter({
   };
 }
 
-/** Whether somebody watches, and sees nothing else there than the board: not results that are written as they come. */
+/** Whether `stderr` is a terminal and no other output would break the view. */
 export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
-  // Requests that are shown would go through it.
+  // The lines of --verbose would break the view.
   if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;
   const isPlain = common.jq === undefined && [undefined, 'table', 'wide'].includes(common.output);
   return isPlain || !io.stdout.isTTY;
 }
 
-/** Draws a board once a second, when `draw` is called, and when the terminal's size changes, until it is closed. */
+/** Draws a view once a second, at `draw`, and when the terminal is resized, until it is closed. */
 export async function openLiveView(
   { io, clock }: CommandContext,
   render: (size: LiveViewSize) => readonly LiveLine[],
@@ -63,12 +63,11 @@ export async function openLiveView(
   let drawn: readonly number[] = [];
   let cancel = () => {};
   const size = () => ({
-    columns: screen.columns || usualSize.columns,
-    rows: screen.rows || usualSize.rows,
+    columns: screen.columns || defaultSize.columns,
+    rows: screen.rows || defaultSize.rows,
   });
 
-  /** The text as far as it fits. */
-  const cut = (text: string, columns: number) => {
+  const truncate = (text: string, columns: number) => {
     if (width(text) <= columns) return text;
     let fitting = '';
     for (const character of text) {
@@ -77,28 +76,28 @@ export async function openLiveView(
     }
     return `${fitting}…`;
   };
-  /** Lines that were drawn before the terminal became narrower take more of its rows now. */
-  const wipe = (columns: number) => {
+  /** Lines that were drawn on a wider terminal now take several rows each. */
+  const erase = (columns: number) => {
     const rows = drawn.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / columns)), 0);
     return rows === 0 ? '\r\u001b[J' : `\r\u001b[${rows}A\u001b[J`;
   };
   const write = (lines: readonly LiveLine[]) => {
     const { columns } = size();
     const shown = lines.map(({ text, look }) => ({
-      text: cut(escapeControl(text), columns - 1),
+      text: truncate(escapeControl(text), columns - 1),
       look,
     }));
     const text = shown
       .map((line) => `${line.look ? paint[line.look](line.text) : line.text}\n`)
       .join('');
-    io.stderr.write(wipe(columns) + text);
+    io.stderr.write(erase(columns) + text);
     drawn = shown.map((line) => width(line.text));
   };
   const draw = () => {
     cancel();
     const now = size();
     write(render(now).slice(0, Math.max(1, now.rows - 1)));
-    cancel = clock.after(everyMs, draw);
+    cancel = clock.after(redrawIntervalMs, draw);
   };
   screen.on?.('resize', draw);
   draw();

@@ -1,10 +1,10 @@
-import type { Context } from '../command/environment.ts';
+import type { Environment } from '../command/environment.ts';
 import type { CommonValues } from '../options/shared.ts';
 import { escapeControl } from './escape.ts';
 
-const everyMs = 100;
+const minIntervalMs = 100;
 
-/** One line on `stderr` that is written over and over, for a person who waits; nothing elsewhere. `end` wipes it away. */
+/** A line on `stderr` that is overwritten in place. Only at a terminal. `end` erases it. */
 export interface Progress {
   show(text: string): void;
   end(): void;
@@ -14,13 +14,13 @@ export function makeProgress({
   io,
   clock,
   common,
-}: Context & { common: Pick<CommonValues, 'quiet'> }): Progress {
+}: Environment & { common: Pick<CommonValues, 'quiet'> }): Progress {
   let shownAt = Number.NEGATIVE_INFINITY;
   const isWatched = io.stderr.isTTY && !common.quiet;
   return {
     show(text) {
       const now = clock.now();
-      if (!isWatched || now - shownAt < everyMs) return;
+      if (!isWatched || now - shownAt < minIntervalMs) return;
       shownAt = now;
       io.stderr.write(`\r\u001b[K${escapeControl(text)}`);
     },

@@ -12,15 +12,17 @@ export interface Choice<T> {
 }
 
 interface Question {
-  /** Shown escaped, as are the names of choices. */
+  /** Control characters are escaped, also in the names of choices. */
   message: string;
-  /** What says the same without a question: `--venue`. */
+  /** The flag that answers the question: `--venue`. */
   flag: string;
 }
 
-/** Asks the person at the terminal. Every question throws `usage`, naming the flag to give, where there is nobody to ask. */
+/**
+ * Asks questions at the terminal. When it cannot ask, each question throws `usage` with the flag.
+ */
 export interface Prompter {
-  /** Whether there is somebody to ask. */
+  /** Whether questions can be asked. */
   readonly canAsk: boolean;
   input(
     question: Question & { initial?: string; validate?(text: string): true | string },
@@ -28,18 +30,18 @@ export interface Prompter {
   password(question: Question): Promise<string>;
   confirm(question: Question & { initial?: boolean }): Promise<boolean>;
   select<T>(question: Question & { choices: readonly Choice<T>[] }): Promise<T>;
-  /** Search as you type; `find` gets what was typed so far. */
+  /** Searches while the user types. `find` gets the text typed so far. */
   search<T>(
     question: Question & { find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]> },
   ): Promise<T>;
 }
 
-/** Whether this is one of those machines where nobody watches, also when they make believe that there is a terminal. */
+/** Whether this runs under continuous integration, which may have a terminal but no user. */
 export function isCi({ env: { CI } }: Pick<Io, 'env'>): boolean {
   return CI !== undefined && !['', '0', 'false'].includes(CI.toLowerCase());
 }
 
-/** Whether a person sits there and may be asked: at a terminal, not under `CI`, and not with `--no-input`. */
+/** Whether questions can be asked: at a terminal, not under `CI`, and not with `--no-input`. */
 function canAsk(io: Io, { noInput }: Pick<CommonValues, 'noInput'>): boolean {
   return io.stdin.isTTY && io.stderr.isTTY && !isCi(io) && !noInput;
 }
@@ -53,32 +55,35 @@ function shownChoice<T>({ value, name, description }: Choice<T>) {
 }
 
 type Prompts = typeof import('@inquirer/prompts');
-interface PromptContext {
+interface PromptStreams {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
   signal: AbortSignal;
 }
 
-const broken = ['ExitPromptError', 'AbortPromptError'];
+const interruptionErrors = ['ExitPromptError', 'AbortPromptError'];
 
-/** Makes the prompter; `@inquirer/prompts` is loaded at the first question. Ctrl-C at a question, and `signal`, end it as `interrupted`. */
+/**
+ * Makes the prompter, which loads `@inquirer/prompts` at the first question. Ctrl-C at a question
+ * and an aborted `signal` throw `interrupted`.
+ */
 export function makePrompter(
   io: Io,
   common: Pick<CommonValues, 'noInput'>,
   signal: AbortSignal,
 ): Prompter {
-  // Looked up at the first need, for that opens stdin.
+  // On demand, because the check opens stdin.
   const available = memoize(() => canAsk(io, common));
   async function ask<T>(
     question: Question,
-    put: (prompts: Prompts, message: string, context: PromptContext) => Promise<T>,
+    prompt: (prompts: Prompts, message: string, streams: PromptStreams) => Promise<T>,
   ): Promise<T> {
-    if (!available()) throw usage(`${question.flag} must be given: there is nobody to ask here.`);
+    if (!available()) throw usage(`Questions cannot be asked here: give ${question.flag}.`);
     const prompts = await import('@inquirer/prompts');
     try {
-      return await put(prompts, escapeControl(question.message), { ...io.terminal(), signal });
+      return await prompt(prompts, escapeControl(question.message), { ...io.terminal(), signal });
     } catch (error) {
-      if (!broken.includes((error as Error).name)) throw error;
+      if (!interruptionErrors.includes((error as Error).name)) throw error;
       throw new SignageError('interrupted', 'Interrupted at a question.');
     }
   }

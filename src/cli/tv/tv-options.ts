@@ -1,6 +1,6 @@
 import * as option from '../options/option.ts';
 import type { Values } from '../options/settings.ts';
-import { connectionOptions, manner } from '../options/shared.ts';
+import { behaviourOptions, connectionOptions } from '../options/shared.ts';
 import { rotateEvery, span, speed } from '../simulate/options.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
@@ -42,7 +42,7 @@ export const tvOptions = {
     '-o, --output <format>',
     'a JSON object for each thing that happens',
   ),
-  ...manner,
+  ...behaviourOptions,
   ...{ url, context, caFile, insecureHttp },
 };
 

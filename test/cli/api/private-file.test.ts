@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('writeSecretFile', () => {
-  it('makes a file of its owner’s alone', async () => {
+  it('creates a file that only its owner can read', async () => {
     await writeSecretFile(path, 'mak_abc');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await readSecretFile(path, 'The file')).toBe('mak_abc');
@@ -41,7 +41,7 @@ describe('writeSecretFile', () => {
 });
 
 describe('readSecretFile', () => {
-  it.each(['', ' \n'])('takes a file with %j for a mistake', async (text) => {
+  it.each(['', ' \n'])('rejects a file with the content %j', async (text) => {
     writeFileSync(path, text);
     await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
       code: 'usage',
@@ -49,7 +49,7 @@ describe('readSecretFile', () => {
     });
   });
 
-  it('says which file is not there', async () => {
+  it('names the file that does not exist', async () => {
     await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining(path),

@@ -5,7 +5,7 @@ import { directOutput } from '../../../src/cli/command/direct-output.ts';
 import { fakeIo } from '../../support/fake-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** What is written to a file that was opened so, and what to the stream instead. */
+/** Writes texts to a file opened with `flags`. Returns what reached the file and the stream. */
 async function written(flags: string, ...texts: string[]) {
   const path = join(await temporaryFolder(), 'out');
   writeFileSync(path, '');
@@ -22,8 +22,8 @@ async function written(flags: string, ...texts: string[]) {
   };
 }
 
-describe('what is told at once', () => {
-  it('goes to the file itself', async () => {
+describe('directOutput', () => {
+  it('writes to a file synchronously', async () => {
     expect(await written('a', 'Usage:\n', 'é\n')).toEqual({
       file: 'Usage:\né\n',
       stream: '',
@@ -32,11 +32,11 @@ describe('what is told at once', () => {
     });
   });
 
-  it('goes to the stream when the file does not take it', async () => {
+  it('uses the stream when a write to the file fails', async () => {
     expect(await written('r', 'Usage: é\n')).toMatchObject({ file: '', stream: 'Usage: é\n' });
   });
 
-  it('goes to the stream where that is no file and no pipe', () => {
+  it('uses the stream for a descriptor that is neither a file nor a pipe', () => {
     const { stdout } = fakeIo();
     const fd = openSync('/dev/null', 'w');
     expect(directOutput(fd, stdout)).toBe(stdout);

@@ -38,7 +38,7 @@ it.each([
 );
 
 it.each([[new TypeError('x')], ['a text'], [undefined]])(
-  'what is no error of ours (%s) ends with 1',
+  '1 for a value that is not a SignageError: %s',
   (error) => expect(exitCodeOf(error)).toBe(1),
 );
 
@@ -48,7 +48,7 @@ it.each([
   [502, 7],
   [500, 1],
   [undefined, 1],
-])('a code that we do not know, answered with %s, ends with %i', (status, exitCode) => {
+])('an unknown error code with HTTP status %s ends with %i', (status, exitCode) => {
   expect(
     exitCodeOf(new SignageError('odd_thing', '', status === undefined ? {} : { status })),
   ).toBe(exitCode);

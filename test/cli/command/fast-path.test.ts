@@ -6,13 +6,13 @@ import { type CommandPath, commandPaths, tree } from '../../../src/cli/command/t
 import { fakeIo } from '../../support/fake-io.ts';
 import { runCli } from '../run-cli.ts';
 
-/** As the build writes them down. */
+/** The facts as the build writes them. */
 const facts: Facts = {
   version: () => '1.2.3',
   describe: async (path) => JSON.parse(JSON.stringify(await loadCommand(path))),
 };
 
-async function told(argv: readonly string[], columns?: number) {
+async function run(argv: readonly string[], columns?: number) {
   const io = fakeIo({ ...(columns !== undefined && { columns, isTTY: true }) });
   const code = await runFastPath(argv, io, facts);
   return { code, stdout: io.out(), stderr: io.err() };
@@ -32,28 +32,31 @@ const askingForHelp: readonly (readonly string[])[] = [
 
 const nothing = { code: undefined, stdout: '', stderr: '' };
 
-describe('what is told at once', () => {
+describe('the fast path', () => {
   it.each([[['--version']], [['-V']], [['-o', 'json', '--version']]])(
-    'the version: %j',
+    'prints the version for %j',
     async (argv) => {
-      expect(await told(argv)).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
+      expect(await run(argv)).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
     },
   );
 
   it.each(askingForHelp.map((argv) => [argv]))(
-    'help, to the letter as the program says it: %j',
+    'prints the same help as the program for %j',
     async (argv) => {
       const { code, stdout, stderr } = await runCli(argv);
-      expect(await told(argv)).toEqual({ code, stdout, stderr });
+      expect(await run(argv)).toEqual({ code, stdout, stderr });
       const wide = await runCli(argv, { tty: true, columns: 137 });
-      expect(await told(argv, 137)).toEqual({ code, stdout: wide.stdout, stderr: wide.stderr });
+      expect(await run(argv, 137)).toEqual({ code, stdout: wide.stdout, stderr: wide.stderr });
     },
   );
 
-  it.each(['bash', 'zsh', 'fish'])('the completion script of %s, to the letter', async (shell) => {
-    const { code, stdout, stderr } = await runCli(['completion', shell]);
-    expect(await told(['completion', shell])).toEqual({ code, stdout, stderr });
-  });
+  it.each(['bash', 'zsh', 'fish'])(
+    'prints the same completion script of %s as the program',
+    async (shell) => {
+      const { code, stdout, stderr } = await runCli(['completion', shell]);
+      expect(await run(['completion', shell])).toEqual({ code, stdout, stderr });
+    },
+  );
 
   it.each([
     [['venue', 'list']],
@@ -66,7 +69,5 @@ describe('what is told at once', () => {
     [['completion', 'bash', '--', 'signage ve']],
     [['completion', 'bash', '--quiet']],
     [['api', 'GET', '--', '--help']],
-  ])('nothing for %j: that is for the program itself', async (argv) =>
-    expect(await told(argv)).toEqual(nothing),
-  );
+  ])('leaves %j to the program', async (argv) => expect(await run(argv)).toEqual(nothing));
 });

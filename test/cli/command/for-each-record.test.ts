@@ -13,8 +13,8 @@ function shownBy(dryRun = false): { call: CommandContext; shown: ItemResult[] } 
 
 const nameOf = (name: string) => ({ name, id: `id of ${name}` });
 
-describe('a command that changes many', () => {
-  it('goes on after an item that fails, and answers 9', async () => {
+describe('forEachRecord', () => {
+  it('continues after a record that fails, and returns 9', async () => {
     const { call, shown } = shownBy();
     const code = await forEachRecord(call, ['a', 'b', 'c'], nameOf, async (name) => {
       if (name === 'b') throw new SignageError('screen_active', 'It has a device.');
@@ -29,7 +29,7 @@ describe('a command that changes many', () => {
   });
 
   it.each(['unreachable', 'insufficient_role', 'interrupted'])(
-    'shows what was changed before %s ends it',
+    'prints the results so far before it rethrows %s',
     async (code) => {
       const { call, shown } = shownBy();
       const run = forEachRecord(call, ['a', 'b', 'c'], nameOf, async (name) => {
@@ -41,7 +41,7 @@ describe('a command that changes many', () => {
     },
   );
 
-  it('shows what was changed before the list of items breaks off', async () => {
+  it('prints the results so far when the list of records fails', async () => {
     const { call, shown } = shownBy();
     async function* items() {
       yield 'a';
@@ -55,7 +55,7 @@ describe('a command that changes many', () => {
     expect(shown).toHaveLength(1);
   });
 
-  it('shows no result under --dry-run, which shows the requests', async () => {
+  it('prints no results under --dry-run, only the requests', async () => {
     const { call, shown } = shownBy(true);
     expect(await forEachRecord(call, ['a'], nameOf, async () => undefined)).toBe(0);
     expect(shown).toEqual([]);

@@ -4,7 +4,7 @@ import { commandPaths, tree } from '../../../src/cli/command/tree.ts';
 import { commonOptionsOf } from '../../../src/cli/options/shared.ts';
 import { runCli } from '../run-cli.ts';
 
-/** A word with two neighbours the wrong way round, as fingers do it. */
+/** Swaps two neighbouring letters, as a typo. */
 function mistyped(word: string): string {
   const letters = [...word];
   const at = letters.findIndex(
@@ -29,7 +29,7 @@ async function expectSuggestion(argv: string[], suggestion: string): Promise<voi
 describe.each(
   commandPaths.map((path) => [path.join(' '), path.filter((word) => word !== undefined)] as const),
 )('signage %s', (called, words) => {
-  it('--help says what it is, how it is typed, and shows examples', async () => {
+  it('--help shows summary, usage and examples', async () => {
     const spec = await loadCommand(words as [string, string?]);
     const { code, stdout, stderr } = await runCli([...words, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -53,12 +53,12 @@ describe.each(
     expect(await runCli(['help', ...words])).toMatchObject({ code: 0, stdout });
   });
 
-  it('is suggested when its name is mistyped', async () => {
+  it('is suggested for a mistyped name', async () => {
     const last = words.at(-1) ?? '';
     await expectSuggestion([...words.slice(0, -1), mistyped(last)], last);
   });
 
-  it('suggests the option that was meant', async () => {
+  it('suggests the right option for a mistyped one', async () => {
     const spec = await loadCommand(words as [string, string?]);
     const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
       (group) => Object.values(group),
@@ -73,7 +73,7 @@ describe.each(
 describe.each(
   tree.filter(({ verbs }) => verbs.length > 0).map((branch) => [branch.name, branch] as const),
 )('signage %s', (name, { summary, verbs }) => {
-  it('--help shows its commands, each with what it does', async () => {
+  it('--help lists its commands with their summaries', async () => {
     const { code, stdout } = await runCli([name, '--help']);
     expect(code).toBe(0);
     expect(stdout).toContain(summary);
@@ -81,19 +81,19 @@ describe.each(
       expect(oneLine(stdout)).toContain(oneLine((await loadCommand([name, verb])).summary));
   });
 
-  it('without a verb shows them too, as wrong usage', async () => {
+  it('without a verb lists its commands on stderr, and ends with 2', async () => {
     const { code, stdout, stderr } = await runCli([name]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(verbs[0]);
   });
 
-  it('is suggested when it is mistyped', async () => {
+  it('is suggested for a mistyped noun', async () => {
     await expectSuggestion([mistyped(name), verbs[0] ?? ''], name);
   });
 });
 
-describe('the lines of help', () => {
-  /** What is wrapped: all but how it is typed, and the examples. */
+describe('line width of help', () => {
+  /** The lines that help wraps: all except usage and examples. */
   const wrapped = (help: string) => (help.split('\nExamples:\n')[0] ?? '').split('\n').slice(1);
   const widest = (help: string) => Math.max(...wrapped(help).map((line) => line.length));
 
@@ -102,10 +102,10 @@ describe('the lines of help', () => {
     [66, 66],
     [100, 100],
     [200, 200],
-    // Less would put words below each other.
+    // 40 is the minimum.
     [12, 40],
     [1, 40],
-  ])('are broken for a terminal of %i columns at %i', async (columns, most) => {
+  ])('a terminal of %i columns gets lines of at most %i', async (columns, most) => {
     for (const argv of [
       ['--help'],
       ['venue', '--help'],
@@ -121,14 +121,14 @@ describe('the lines of help', () => {
     expect(oneLine(stdout)).toBe(oneLine((await runCli(['pair', '--help'])).stdout));
   });
 
-  it('are broken at 80 columns where there is no terminal, or one of unknown width', async () => {
+  it('is at most 80 without a terminal, or with one of unknown width', async () => {
     const { stdout } = await runCli(['pair', '--help']);
     expect(widest(stdout)).toBeLessThanOrEqual(80);
     expect(widest(stdout)).toBeGreaterThan(70);
     expect((await runCli(['pair', '--help'], { tty: true })).stdout).toBe(stdout);
   });
 
-  it('fit the terminal also where help is an error', async () => {
+  it('fits the terminal also for help on stderr', async () => {
     const { code, stderr } = await runCli(['venue'], { tty: true, columns: 50 });
     expect(code).toBe(2);
     expect(widest(stderr)).toBeLessThanOrEqual(50);

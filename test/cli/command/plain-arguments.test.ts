@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCommand } from '../../../src/cli/command/parse.ts';
 import { plainArguments } from '../../../src/cli/command/plain-arguments.ts';
 import { defineCommand, one, optional, some } from '../../../src/cli/command/spec.ts';
-import { text } from '../../../src/cli/options/settings.ts';
+import { text } from '../../../src/cli/options/option.ts';
 
 const base = { summary: 'Try', examples: [], effect: 'alone', run: async () => {} } as const;
 const shell = defineCommand({
@@ -17,13 +17,13 @@ const words = fc.array(
   { maxLength: 5 },
 );
 
-describe('arguments that need no taking apart', () => {
+describe('plainArguments', () => {
   it.each([
     [shell, ['bash'], ['bash', []]],
     [shell, ['bash', '--', 'signage -o j'], ['bash', ['signage -o j']]],
     [shell, ['fish', '--', '--url', '--', ''], ['fish', ['--url', '--', '']]],
     [pair, ['a', 'b'], ['a', 'b']],
-  ])('are found at once: %#', (spec, given, expected) =>
+  ])('returns the arguments: %#', (spec, given, expected) =>
     expect(plainArguments(spec, given)).toEqual(expected),
   );
 
@@ -33,14 +33,14 @@ describe('arguments that need no taking apart', () => {
     [shell, ['bash', '-x', '--', 'a']],
     [pair, ['a']],
     [pair, ['a', 'b', 'c']],
-    [defineCommand({ ...base, options: { url: text('--url <url>', undefined, 'where') } }), []],
+    [defineCommand({ ...base, options: { url: text('--url <url>', 'where') } }), []],
     [defineCommand({ ...base, effect: 'reads' }), []],
     [defineCommand({ ...base, arguments: { place: optional('where') } }), ['here']],
-  ])('are left to commander where they do, or are wrong: %#', (spec, given) =>
+  ])('leaves options and wrong usage to commander: %#', (spec, given) =>
     expect(plainArguments(spec, given)).toBeUndefined(),
   );
 
-  it.each([[shell], [pair]])('are those that commander finds: %#', (spec) => {
+  it.each([[shell], [pair]])('agrees with commander: %#', (spec) => {
     fc.assert(
       fc.property(words, (given) => {
         const plain = plainArguments(spec, given);

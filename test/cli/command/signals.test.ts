@@ -21,7 +21,7 @@ describe('interruption', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)(
-    'the first %s asks for an end, with %i; the second demands it',
+    'the first %s requests a graceful end with %i, the second an immediate one',
     async (name, exitCode) => {
       const { io, interruption, demands } = watched();
       io.signal(name);
@@ -32,13 +32,13 @@ describe('interruption', () => {
     },
   );
 
-  it('leaves SIGHUP alone until a command wants it', () => {
+  it('leaves SIGHUP alone until heedHangup', () => {
     const { io, interruption } = watched();
     expect(io.signal('SIGHUP')).toBe(false);
     expect(interruption.signal.aborted).toBe(false);
   });
 
-  it('then takes SIGHUP like SIGTERM, but for its repetition, which demands nothing', async () => {
+  it('then treats SIGHUP as SIGTERM, but ignores a second SIGHUP', async () => {
     const { io, interruption, demands } = watched();
     interruption.heedHangup();
     io.signal('SIGHUP');
@@ -49,7 +49,7 @@ describe('interruption', () => {
     expect(await demands()).toBe(143);
   });
 
-  it('lets go of all signals in the end', () => {
+  it('removes all signal handlers at the end', () => {
     const { io, interruption } = watched();
     interruption.heedHangup();
     interruption.stop();

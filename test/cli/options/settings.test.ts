@@ -14,7 +14,7 @@ function read(argv: string[], env: Record<string, string> = {}) {
 }
 
 describe('settings of signage serve', () => {
-  it('have the defaults of the help', () => {
+  it('have the defaults that help shows', () => {
     expect(read([])).toEqual({
       allowOpenData: false,
       host: '127.0.0.1',
@@ -57,7 +57,7 @@ describe('settings of signage serve', () => {
     });
   });
 
-  it('come from a flag sooner than from the environment', () => {
+  it('prefer a flag to the environment', () => {
     const env = {
       SIGNAGE_PORT: '1',
       SIGNAGE_HOST: 'elsewhere',
@@ -81,8 +81,7 @@ describe('settings of signage serve', () => {
     });
   });
 
-  it('take an empty variable for none', () =>
-    expect(read([], { SIGNAGE_PORT: '' }).port).toBe(4100));
+  it('ignore an empty variable', () => expect(read([], { SIGNAGE_PORT: '' }).port).toBe(4100));
 
   it.each([
     [['--port', 'http'], {}, '--port must be a whole number from 0 to 65535, not "http".'],
@@ -108,7 +107,7 @@ describe('settings of signage serve', () => {
       'SIGNAGE_LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud".',
     ],
     [[], { SIGNAGE_DEMO: 'maybe' }, 'SIGNAGE_DEMO must be true or false, not "maybe".'],
-  ])('%j %j are refused', (argv, env, message) => {
+  ])('reject %j %j', (argv, env, message) => {
     expect(() => read(argv, env as Record<string, string>)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }),
     );

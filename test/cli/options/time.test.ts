@@ -16,11 +16,11 @@ describe('readTime', () => {
     ['1d', '2026-11-19T12:00:00.000Z'],
   ])('%s', (text, iso) => expect(new Date(readTime(text, reading)).toISOString()).toBe(iso));
 
-  it('counts spans ahead where that is meant', () =>
+  it('adds a duration to the present for times ahead', () =>
     expect(readTime('1d', { ...reading, spans: 'ahead' })).toBe(nowMs + 86_400_000));
 
   it.each(['', 'yesterday', '2026-13-01', '2026-11-20T08:00:00', '-5', '1.5h'])(
-    'refuses %s',
+    'rejects %s',
     (text) => {
       expect(() => readTime(text, reading)).toThrowError(
         expect.objectContaining({ code: 'usage' }),

@@ -46,18 +46,18 @@ const failure = (work: Promise<unknown>): Promise<SignageError> =>
     (error) => error,
   );
 
-describe('a venue', () => {
+describe('findVenue', () => {
   it.each(['Lobby', 'LOBBY', ' lobby '])('by the name "%s"', async (text) =>
     expect((await findVenue(reader, text)).id).toBe(ids.lobby),
   );
   it('by its id', async () =>
     expect((await findVenue(reader, ids.lobby!.toUpperCase())).name).toBe('Lobby'));
-  it.each(['Lob', '', unknownId])('not by "%s"', async (text) => {
+  it.each(['Lob', '', unknownId])('throws venue_not_found for "%s"', async (text) => {
     expect(await failure(findVenue(reader, text))).toMatchObject({ code: 'venue_not_found' });
   });
 });
 
-describe('a screen', () => {
+describe('findScreen', () => {
   it.each([
     ['Lobby/Main', 'main'],
     ['annex/main', 'other'],
@@ -70,17 +70,17 @@ describe('a screen', () => {
     expect((await findScreen(reader, `${ids.annex}/Main`)).id).toBe(ids.other));
   it('by its id', async () => expect((await findScreen(reader, ids.rear!)).name).toBe('Rear'));
 
-  it('not by a name that several have: the error lists them as they can be typed', async () => {
+  it('throws for an ambiguous name, and lists full names that commands accept', async () => {
     const error = await failure(findScreen(reader, 'main'));
     expect(error).toMatchObject({
       code: 'ambiguous_name',
-      hint: expect.stringContaining('in full'),
+      hint: expect.stringContaining('full names'),
     });
     expect(error.message).toContain('Lobby/Main');
     expect(error.message).toContain('Annex/Main');
   });
 
-  it('of many the error lists the first ten', async () => {
+  it('lists the first ten of many candidates', async () => {
     expect((await failure(findScreen(reader, 'Many'))).message).toMatch(
       /^There are 12 screens called "Many": (Venue \d+\/Many, ){10}and 2 more\.$/,
     );
@@ -96,13 +96,13 @@ describe('a screen', () => {
   );
 });
 
-describe('a device', () => {
+describe('findDevice', () => {
   it('by its id, or by the id or name of its screen', async () => {
     for (const text of [ids.deviceId!, ids.main!, 'Lobby/Main'])
       expect((await findDevice(reader, text)).id).toBe(ids.deviceId);
   });
 
-  it('not by a screen that has none', async () => {
+  it('throws for a screen without a device', async () => {
     const error = await failure(findDevice(reader, 'Annex/Main'));
     expect(error).toMatchObject({
       code: 'device_not_found',
@@ -110,13 +110,13 @@ describe('a device', () => {
     });
   });
 
-  it('not by an id of nothing', async () =>
+  it('throws for an unknown id', async () =>
     expect(await failure(findDevice(reader, unknownId))).toMatchObject({
       code: 'device_not_found',
     }));
 });
 
-describe('a token and a tenant', () => {
+describe('findToken and findTenant', () => {
   it('by name and id', async () => {
     for (const text of ['single', ids.single!])
       expect((await findToken(reader, text)).id).toBe(ids.single);
@@ -124,14 +124,14 @@ describe('a token and a tenant', () => {
       expect((await findTenant(reader, text)).id).toBe(ids.tenant);
   });
 
-  it('not by a name that a token of the tenant and one of the platform have', async () => {
+  it('throws for a name that a tenant token and a platform token share', async () => {
     const { code, message } = await failure(findToken(reader, 'Twin'));
     expect(code).toBe('ambiguous_name');
     expect(message).toContain(`${ids.own} (viewer)`);
     expect(message).toContain(`${ids.platform} (platform)`);
   });
 
-  it('not by names that there are not', async () => {
+  it('throws for unknown names', async () => {
     expect(await failure(findToken(reader, 'x'))).toMatchObject({ code: 'token_not_found' });
     expect(await failure(findTenant(reader, 'x'))).toMatchObject({ code: 'tenant_not_found' });
   });

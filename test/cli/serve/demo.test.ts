@@ -32,7 +32,7 @@ const managementOf = (url: string, data: string) =>
 describe('signage serve --demo', () => {
   const data = join(folder, 'demo');
 
-  it('pairs three TVs with screens of the demonstration and shows their events as they arrive', async () => {
+  it('pairs three TVs with screens of the demo, and prints their events as they arrive', async () => {
     const { io, url } = await start(data, true);
     await io.until(/Aurora Café \/ Window +impression {2}\S+, 2 s/);
     expect(io.out().match(/^ {2}Aurora .*: paired$/gm)).toHaveLength(3);
@@ -45,10 +45,10 @@ describe('signage serve --demo', () => {
     expect(await stop()).toBe(0);
   });
 
-  it('works again on the same folder, when the screens are bound, and says what it does', async () => {
+  it('replaces its TVs at a second start with the same data folder, and says so', async () => {
     const { io, url } = await start(data);
     await io.until(/Window +impression/);
-    expect(io.out().match(/paired again, in place of the TV of the last run/g)).toHaveLength(3);
+    expect(io.out().match(/paired again, replacing the TV of the last run/g)).toHaveLength(3);
     expect(io.out() + io.err()).not.toContain('mak_');
     const management = managementOf(url, data);
     expect((await management.call('listScreens')).items).toHaveLength(4);
@@ -60,14 +60,14 @@ describe('signage serve --demo', () => {
     ).toHaveLength(3);
   });
 
-  it('leaves a screen to the TV that somebody else paired with it', async () => {
+  it('leaves a screen alone that was paired with another TV', async () => {
     const first = await start(data);
     await first.io.until(/Events as they arrive/);
     const management = managementOf(first.url, data);
-    // The one that reports most often, and so learns of it soonest.
+    // The TV that reports most often notices its revocation first.
     const screen = (await management.call('listScreens', { query: { name: 'Window' } })).items[0]!;
     await management.call('revokeDevice', { params: { id: screen.deviceId! }, body: {} });
-    await first.io.until(/has lost its screen, and stops/);
+    await first.io.until(/was unpaired and stops/);
     const { code } = await management.call('createCode', { body: { screenId: screen.id } });
     const registered = await fetch(`${first.url}/devices/register`, {
       method: 'POST',
@@ -85,7 +85,7 @@ describe('signage serve --demo', () => {
     expect(device.state).toBe('bound');
   });
 
-  it('touches nothing in a store that is not of the demonstration', async () => {
+  it('changes nothing in a store without the demo data', async () => {
     const other = join(folder, 'other');
     const io = fakeIo();
     started = { io, code: main(['serve', '--port', '0', '--data', other], io) };
@@ -96,7 +96,7 @@ describe('signage serve --demo', () => {
     await management.call('createScreen', { body: { venueId, name: 'Entrance' } });
     await stop();
     const demo = await start(other);
-    await demo.io.until(/this store has no free screens of the demonstration/);
+    await demo.io.until(/this store has no free screens of the demo/);
     const after = managementOf(demo.url, other);
     expect((await after.call('listScreens')).items.map((one) => one.state)).toEqual([
       'provisioning',
@@ -104,7 +104,7 @@ describe('signage serve --demo', () => {
     expect((await after.call('listDevices')).items).toEqual([]);
   });
 
-  it('says what it needs when nobody kept the token', async () => {
+  it('asks for the platform token when it is unknown', async () => {
     rmSync(join(data, 'admin-token'));
     const { io } = await start(data);
     await io.until(/Set SIGNAGE_ADMIN_TOKEN/);

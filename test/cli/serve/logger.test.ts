@@ -27,7 +27,7 @@ describe('json', () => {
     expect(io.out()).toBe('');
   });
 
-  it('is what programs get when nobody said otherwise, and people do not', () => {
+  it('is the default without a terminal, and not at a terminal', () => {
     const terminal = logOf({}, true);
     terminal.log.info({}, 'Ready.');
     expect(terminal.io.err()).not.toContain('{');
@@ -35,7 +35,7 @@ describe('json', () => {
 });
 
 describe('pretty', () => {
-  it('is a line for people, without what a terminal would obey', () => {
+  it('writes lines for people, with control characters escaped', () => {
     const { io, log } = logOf({ format: 'pretty' });
     log.error(
       { source: 'a\u001b[2Jb', n: 3, err: new Error('odd', { cause: new Error('deep') }) },
@@ -46,7 +46,7 @@ describe('pretty', () => {
     );
   });
 
-  it('has colours on a terminal, unless NO_COLOR says no', () => {
+  it('has colours on a terminal, unless NO_COLOR is set', () => {
     const plain = logOf({}, true, { NO_COLOR: '1' });
     plain.log.warn({}, 'x');
     const coloured = logOf({}, true);

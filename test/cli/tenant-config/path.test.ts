@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  listSettings,
-  mergeSettings,
+  listAssignments,
+  mergeConfigs,
   readAssignment,
   readPath,
-  withoutSetting,
+  withoutKey,
 } from '../../../src/cli/tenant-config/path.ts';
 
 describe('readAssignment', () => {
@@ -21,25 +21,25 @@ describe('readAssignment', () => {
     ['a\\.b=1', { 'a.b': 1 }],
   ])('%s', (text, settings) => expect(readAssignment(text)).toEqual(settings));
 
-  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('refuses %s', (text) => {
+  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('rejects %s', (text) => {
     expect(() => readAssignment(text)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('makes a member of its own of __proto__', () => {
-    const merged = mergeSettings({ a: 1 }, readAssignment('__proto__.polluted=true'));
+  it('makes an own member of __proto__', () => {
+    const merged = mergeConfigs({ a: 1 }, readAssignment('__proto__.polluted=true'));
     expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"polluted":true}}');
     expect({}).not.toHaveProperty('polluted');
   });
 });
 
-it('mergeSettings merges objects, and replaces all else', () => {
-  expect(mergeSettings({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({
+it('mergeConfigs merges objects, and replaces all other values', () => {
+  expect(mergeConfigs({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({
     a: { b: 1, c: [3] },
     d: { e: 1 },
   });
 });
 
-describe('withoutSetting', () => {
+describe('withoutKey', () => {
   const settings = { a: 1, b: { c: 1, d: 2 }, e: { f: { g: 1 } } };
   it.each([
     ['a', { b: { c: 1, d: 2 }, e: { f: { g: 1 } } }],
@@ -50,11 +50,11 @@ describe('withoutSetting', () => {
     ['a.x', undefined],
     ['b.x', undefined],
     ['toString', undefined],
-  ])('%s', (key, left) => expect(withoutSetting(settings, readPath(key))).toEqual(left));
+  ])('%s', (key, left) => expect(withoutKey(settings, readPath(key))).toEqual(left));
 });
 
-it('listSettings names each setting as it is typed', () => {
-  expect(listSettings({ a: 1, b: { c: 'x', d: {}, 'e.f': null }, g: [1] })).toEqual([
+it('listAssignments returns each key as config set takes it', () => {
+  expect(listAssignments({ a: 1, b: { c: 'x', d: {}, 'e.f': null }, g: [1] })).toEqual([
     { key: 'a', value: '1' },
     { key: 'b.c', value: 'x' },
     { key: 'b.d', value: '{}' },

@@ -13,7 +13,7 @@ it.each([
   ['Café 東京 👩‍👧 مرحبا', 'Café 東京 👩‍👧 مرحبا'],
 ])('shows %j as %j', (text, shown) => expect(escapeControl(text)).toBe(shown));
 
-it('keeps JSON JSON', () => {
+it('printableJson stays valid JSON', () => {
   const value = { a: 'x\u202e\u001b[0m"', list: [1, { b: '\u009b' }] };
   const text = printableJson(value);
   expect(JSON.parse(text)).toEqual(value);
@@ -21,7 +21,7 @@ it('keeps JSON JSON', () => {
   expect(text.split('\n').length).toBeGreaterThan(4);
 });
 
-it('lines two columns up, and escapes what they say', () =>
+it('aligns two columns, and escapes their texts', () =>
   expect(
     pairs([
       ['A', '1'],

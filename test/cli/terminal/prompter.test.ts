@@ -8,13 +8,13 @@ const prompter = (signal = never) =>
   makePrompter(fakeIo({ isTTY: true }), { noInput: false }, signal);
 const flag = '--x';
 
-/** The prompt is shown once its module is loaded. */
+/** Waits for the prompt, which appears once its module is loaded. */
 async function shown(text: string): Promise<void> {
   await expect.poll(() => screen.getScreen()).toContain(text);
 }
 
 describe('at a terminal', () => {
-  it('asks for a text, again while it will not do', async () => {
+  it('asks for a text again until it is valid', async () => {
     const validate = (text: string) => (text === 'Lobby' ? true : 'must be Lobby');
     const answer = prompter().input({ message: 'Name?', flag, initial: 'Hall', validate });
     await shown('Name? (Hall)');
@@ -35,14 +35,14 @@ describe('at a terminal', () => {
     expect(await screen.getFullOutput()).not.toContain('mak_secret');
   });
 
-  it('takes Enter alone for no', async () => {
+  it('takes Enter for no', async () => {
     const answer = prompter().confirm({ message: 'Delete?', flag });
     await shown('Delete? (y/N)');
     screen.keypress('enter');
     expect(await answer).toBe(false);
   });
 
-  it('lets choose, with all text from elsewhere spelled out', async () => {
+  it('offers choices with escaped names', async () => {
     const choices = [
       { value: 1, name: 'a\u001b[2J\u202e' },
       { value: 2, name: 'b', description: 'c\u0007' },
@@ -56,7 +56,7 @@ describe('at a terminal', () => {
     expect(await screen.getFullOutput({ raw: true })).not.toContain('\u202e');
   });
 
-  it('searches as one types', async () => {
+  it('searches while the user types', async () => {
     const find = async (term: string) =>
       ['Lobby', 'Annex']
         .filter((name) => name.toLowerCase().includes(term))
@@ -69,7 +69,7 @@ describe('at a terminal', () => {
     expect(await answer).toBe('Lobby');
   });
 
-  it('ends as interrupted at a signal', async () => {
+  it('throws interrupted at a signal', async () => {
     const stop = new AbortController();
     const answer = prompter(stop.signal).confirm({ message: 'Delete?', flag });
     const ended = expect(answer).rejects.toMatchObject({ code: 'interrupted' });
@@ -79,12 +79,12 @@ describe('at a terminal', () => {
   });
 });
 
-describe('where there is nobody to ask', () => {
+describe('when questions cannot be asked', () => {
   it.each([
-    ['off a terminal', fakeIo(), false],
+    ['without a terminal', fakeIo(), false],
     ['under CI', fakeIo({ isTTY: true, env: { CI: 'true' } }), false],
     ['with --no-input', fakeIo({ isTTY: true }), true],
-  ])('%s every question names the flag', async (_, io, noInput) => {
+  ])('%s every question throws usage with the flag', async (_, io, noInput) => {
     const one = makePrompter(io, { noInput }, never);
     expect(one.canAsk).toBe(false);
     const questions = [
@@ -102,7 +102,7 @@ describe('where there is nobody to ask', () => {
     expect(io.err()).toBe('');
   });
 
-  it.each(['', '0', 'false'])('CI=%s is no CI', (CI) => {
+  it.each(['', '0', 'false'])('CI=%s does not count as CI', (CI) => {
     expect(
       makePrompter(fakeIo({ isTTY: true, env: { CI } }), { noInput: false }, never).canAsk,
     ).toBe(true);

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { textOr, usage } from '../../options/settings.ts';
+import { usage } from '../../options/settings.ts';
 import { member } from '../../output/view.ts';
 import {
   givenStore,
@@ -28,7 +28,10 @@ store itself: a data folder whose service is stopped (or a restored backup), or 
 trail that verifies. A head that is kept elsewhere finds that, too, and tells when the end was cut off or an older backup was restored.
 Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in use, 6 the file of --head is none.`,
   options: {
-    data: textOr('./signage-data', '--data <folder>', 'SIGNAGE_DATA', 'folder of the data'),
+    data: option.withVariable(
+      'SIGNAGE_DATA',
+      option.textOr('./signage-data', '--data <folder>', 'data folder'),
+    ),
     store: storeSetting,
     storeFile: storeFileSetting,
     head: option.text('--head <file>', 'a head that was kept elsewhere: the trail must contain it'),

@@ -7,15 +7,15 @@ import { usage } from '../../options/settings.ts';
 import { findOwner, getConfigIfAny, levelOption, putConfig } from '../../tenant-config/level.ts';
 import {
   type ConfigTree,
-  isSettings,
-  mergeSettings,
+  isConfigTree,
+  mergeConfigs,
   readAssignment,
 } from '../../tenant-config/path.ts';
 import { showConfig } from '../../tenant-config/show.ts';
 
 async function readFile({ io }: CommandContext, file: string | undefined): Promise<ConfigTree> {
   const document = file === undefined ? {} : await readDocument(io, file);
-  if (isSettings(document)) return document;
+  if (isConfigTree(document)) return document;
   throw new SignageError(
     'invalid_file',
     'A config is an object, such as { "syncIntervalMinutes": 10 }.',
@@ -64,12 +64,10 @@ Values are JSON; what is no JSON is a text. A dot leads into a member: cachePoli
     const assignments = name === undefined || isNamed ? settings : [name, ...settings];
     if (assignments.length === 0 && file === undefined)
       throw usage('There is nothing to set: give key=value, or -f.');
-    const wanted = assignments
-      .map(readAssignment)
-      .reduce(mergeSettings, await readFile(call, file));
+    const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const stored = replace ? undefined : await getConfigIfAny(call, owner);
-    const config = await putConfig(call, owner, mergeSettings(stored ?? {}, wanted));
+    const config = await putConfig(call, owner, mergeConfigs(stored ?? {}, wanted));
     if (config) await showConfig(call, config);
   },
 });

@@ -9,11 +9,11 @@ import {
   type Owner,
   putConfig,
 } from '../../tenant-config/level.ts';
-import { type ConfigTree, readPath, withoutSetting } from '../../tenant-config/path.ts';
+import { type ConfigTree, readPath, withoutKey } from '../../tenant-config/path.ts';
 import { showConfig } from '../../tenant-config/show.ts';
 
 function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
-  const left = withoutSetting(config, readPath(key));
+  const left = withoutKey(config, readPath(key));
   if (left) return left;
   throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
     hint: 'signage config get shows what is.',

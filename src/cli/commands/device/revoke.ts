@@ -2,8 +2,12 @@ import type { CommandContext } from '../../command/context.ts';
 import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { confirmSelected } from '../../options/screen-selection.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import {
+  choiceOptions,
+  chooseScreens,
+  confirmSelected,
+  isSingle,
+} from '../../options/select-screens.ts';
 import { type Device, findDevice } from '../../records/find.ts';
 import { screenPath } from '../../records/screen-path.ts';
 import { shellQuote } from '../../records/shell-quote.ts';

@@ -5,7 +5,7 @@ import { type Filters, followEvents } from '../../event/follow.ts';
 import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
 import { readTime } from '../../options/time.ts';
-import { limitPages } from '../../output/limit-pages.ts';
+import { limitPages } from '../../output/results.ts';
 import { findDevice, findScreen } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
 import { eventView } from '../../records/views/event-view.ts';

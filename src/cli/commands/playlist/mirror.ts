@@ -2,7 +2,7 @@ import type { CommandContext } from '../../command/context.ts';
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
-import { limitPages } from '../../output/limit-pages.ts';
+import { limitPages } from '../../output/results.ts';
 import { findVenue } from '../../records/find.ts';
 import { copiesView, type MirrorCopy, repairView } from '../../records/views/mirror-view.ts';
 import { counted } from '../../site/counted.ts';

@@ -1,7 +1,11 @@
 import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
-import { confirmSelected } from '../../options/screen-selection.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import {
+  choiceOptions,
+  chooseScreens,
+  confirmSelected,
+  isSingle,
+} from '../../options/select-screens.ts';
 
 export const command = defineCommand({
   summary: 'Take the playlist off a screen, or off many',

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { limitPages } from '../../output/limit-pages.ts';
+import { limitPages } from '../../output/results.ts';
 import { impressionView } from '../../records/views/impression-view.ts';
 
 export const command = defineCommand({

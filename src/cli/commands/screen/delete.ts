@@ -2,8 +2,13 @@ import type { CommandContext } from '../../command/context.ts';
 import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { confirmSelected, type Selected } from '../../options/screen-selection.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import {
+  choiceOptions,
+  chooseScreens,
+  confirmSelected,
+  isSingle,
+  type Selected,
+} from '../../options/select-screens.ts';
 import { screenPath } from '../../records/screen-path.ts';
 
 const deletion = (call: CommandContext, id: string) =>

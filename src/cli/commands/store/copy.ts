@@ -1,12 +1,13 @@
 import { hasPassword } from '../../../domain/store-url.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { defineCommand } from '../../command/spec.ts';
-import { type Setting, text } from '../../options/settings.ts';
+import { text, withVariable } from '../../options/option.ts';
+import type { Setting } from '../../options/settings.ts';
 import type { View } from '../../output/view.ts';
 import { givenPlace, readPlace } from '../../serve/store-location.ts';
 
 const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({
-  ...text(flags, env, help),
+  ...withVariable(env, text(flags, help)),
   read: readPlace,
 });
 
@@ -22,20 +23,21 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
       'SIGNAGE_STORE_FROM',
       'the store to copy: a data folder, or postgres://user@host/database',
     ),
-    fromFile: text(
-      '--from-file <file>',
+    fromFile: withVariable(
       'SIGNAGE_STORE_FROM_FILE',
-      'file that holds the URL of the database to copy, with its password',
+      text(
+        '--from-file <file>',
+        'file that holds the URL of the database to copy, with its password',
+      ),
     ),
     to: place(
       '--to <place>',
       'SIGNAGE_STORE_TO',
       'the store to copy into: a folder or a database that is empty',
     ),
-    toFile: text(
-      '--to-file <file>',
+    toFile: withVariable(
       'SIGNAGE_STORE_TO_FILE',
-      'file that holds the URL of the database to copy into',
+      text('--to-file <file>', 'file that holds the URL of the database to copy into'),
     ),
   },
   examples: [

@@ -6,7 +6,7 @@ import { type Device, findScreen } from '../../records/find.ts';
 import { shellQuote } from '../../records/shell-quote.ts';
 import { isUuid } from '../../records/uuid.ts';
 import { devicesOfScreenView } from '../../records/views/device-view.ts';
-import { waitFor } from '../../records/wait-for.ts';
+import { waitFor } from '../../records/wait.ts';
 
 /** A device by its id; of a screen whichever it has at the moment. */
 type Target = { deviceId: string } | { screenId: string };

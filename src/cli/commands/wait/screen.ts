@@ -4,7 +4,7 @@ import * as option from '../../options/option.ts';
 import { findScreen, type Screen } from '../../records/find.ts';
 import { shellQuote } from '../../records/shell-quote.ts';
 import { screensOfVenueView } from '../../records/views/screen-view.ts';
-import { waitFor } from '../../records/wait-for.ts';
+import { waitFor } from '../../records/wait.ts';
 
 function describe({ state, provisioningCode }: Screen): string {
   if (state === 'active') return 'it is active';

@@ -3,7 +3,7 @@ import type { Column, View } from '../../output/view.ts';
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** How records are shown of which nothing is known: by the members of the first. */
+/** Makes a view for records of unknown form. The members of the first record become the columns. */
 export function anyView(first: unknown): View<unknown> {
   const memberColumn = (name: string): Column<unknown> => ({
     name,

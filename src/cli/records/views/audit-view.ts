@@ -1,7 +1,7 @@
 import type { ListItem } from '../../../client/call.ts';
 import { member, type View } from '../../output/view.ts';
 
-/** `token CI`, `device 0190…`, `system`. */
+/** Returns `token CI`, `device 0190…` or `system`. */
 const titled = ({ kind, id, name }: { kind: string; id: string | null; name?: string | null }) =>
   [kind, name ?? id ?? ''].join(' ').trimEnd();
 

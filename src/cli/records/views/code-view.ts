@@ -8,10 +8,10 @@ import { screenPath } from '../screen-path.ts';
 type Code = CallAnswer<'createCode'>;
 type CodeStatus = CallAnswer<'getCodeStatus'>;
 
-/** The forms that people read; for programs a code stays in one piece. */
+/** The forms for people. They show a code in two groups. */
 const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
 
-/** The columns that every code has. */
+/** Returns the columns of every code. */
 async function columnsOf(
   { common, read, all, pages }: CommandContext,
   screenId: string,
@@ -34,7 +34,7 @@ async function columnsOf(
 
 const nameOf = ({ code }: Code) => code;
 
-/** How a code is shown that was just made. */
+/** The view of a new code. */
 export const createdCodeView =
   (call: CommandContext, { screenId }: Code) =>
   async (): Promise<View<Code>> => ({
@@ -42,7 +42,7 @@ export const createdCodeView =
     nameOf,
   });
 
-/** How a code is shown with what became of it. */
+/** The view of a code with its status. */
 export const codeStatusView =
   (call: CommandContext, { screenId }: CodeStatus) =>
   async (): Promise<View<CodeStatus>> => ({

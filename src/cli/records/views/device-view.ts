@@ -44,14 +44,14 @@ function makeView(nameOfScreen: (screenId: string) => string): View<Device> {
   };
 }
 
-/** How devices are shown that are on screens of one venue, or on any: the screens' names are fetched for it. */
+/** The view of devices of a venue, or of all devices. Fetches the names of the screens. */
 export const devicesView =
   (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
     const names = await screenPaths(reader, venueId);
     return makeView((screenId) => names.get(screenId) ?? screenId);
   };
 
-/** How the devices of one screen are shown. */
+/** The view of the devices of one screen. Fetches its name. */
 export const devicesOfScreenView =
   (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
     const name = await screenPath(

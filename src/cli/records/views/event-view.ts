@@ -10,16 +10,16 @@ const ofEvent = (name: string, more: { wide?: boolean } = {}): Column<StoredEven
   ...more,
 });
 
-/** These have columns of their own. */
-const shown = ['type', 'timestamp', 'playlistId', 'campaignId', 'creativeId'];
+/** Members with their own columns. */
+const ownColumns = ['type', 'timestamp', 'playlistId', 'campaignId', 'creativeId'];
 
-/** What else the event says: `duration=15 message="no picture"`. */
+/** Formats the other members: `duration=15 message="no picture"`. */
 function detail({ event }: StoredEvent): string {
-  const rest = Object.entries(event).filter(([name]) => !shown.includes(name));
+  const rest = Object.entries(event).filter(([name]) => !ownColumns.includes(name));
   return rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ');
 }
 
-/** How events are shown: the names of the screens are fetched for it. Those of a screen that is gone, or new, have its id. */
+/** The view of events. Fetches the names of the screens. A deleted or new screen has its id. */
 export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>> => {
   const names = await screenPaths(reader);
   return {

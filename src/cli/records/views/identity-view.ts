@@ -3,7 +3,7 @@ import type { Reader } from '../../api/client.ts';
 import { member, type View } from '../../output/view.ts';
 import { reachColumns, venueNames } from './reach-columns.ts';
 
-/** Whose token is used where, and where both come from. */
+/** The identity of the token, the service, and the sources of both. */
 export interface Identity extends CallAnswer<'getMe'> {
   context: string | null;
   url: string;
@@ -11,7 +11,7 @@ export interface Identity extends CallAnswer<'getMe'> {
   tokenSource: string;
 }
 
-/** How that is shown; the names of the venues that the token is bound to are read for it. */
+/** The view of an identity. Fetches the names of the token's venues. */
 export const identityView =
   (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) =>
   async (): Promise<View<Identity>> => ({

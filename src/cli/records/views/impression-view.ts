@@ -13,7 +13,7 @@ async function venueNames(reader: Reader): Promise<Map<string, string>> {
   return new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));
 }
 
-/** How the rows of the report are shown: what the ids of screens and venues are called stands beside them. */
+/** The view of the report. Fetches the names of screens or venues if they are the keys. */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
     const nameOf = ({ key }: ReportRow) => key;

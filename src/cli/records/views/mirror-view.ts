@@ -5,7 +5,7 @@ import { isPrintable } from '../../terminal/escape.ts';
 
 export type MirrorCopy = ListItem<'listMirror'>;
 
-/** How copies are shown: by the full names of their screens, for which the venues' names are fetched. */
+/** The view of copies, by the full names of their screens. Fetches the names of the venues. */
 export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>> => {
   const names = new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));
   const venueName = (venueId: string) => names.get(venueId) ?? venueId;

@@ -14,16 +14,16 @@ const columns: readonly Column<Playlist>[] = [
   member('id', { wide: true }),
 ];
 
-/** The playlist of a screen, which is named by the screen. */
+/** The view of a screen's playlist. Its name is the id of the screen. */
 export const playlistView: View<Playlist> = { columns, nameOf: ({ screenId }) => screenId };
 
-/** The versions of one screen, which are named by their number. */
+/** The view of the versions of a screen's playlist. Their names are the version numbers. */
 export const versionView: View<Playlist> = { columns, nameOf: ({ version }) => String(version) };
 
-/** The columns before the last are what every item has; what else it has stands in the last one. */
-const known = ['creativeId', 'creativeUrl', 'creativeType', 'duration', 'campaignId'];
+/** Members with their own columns. The last column shows all other members. */
+const ownColumns = ['creativeId', 'creativeUrl', 'creativeType', 'duration', 'campaignId'];
 
-/** What is played, in its order. */
+/** The view of playlist items. */
 export const itemView: View<Item> = {
   columns: [
     member('creativeType'),
@@ -34,7 +34,7 @@ export const itemView: View<Item> = {
     {
       name: 'more',
       value: (item) =>
-        Object.fromEntries(Object.entries(item).filter(([name]) => !known.includes(name))),
+        Object.fromEntries(Object.entries(item).filter(([name]) => !ownColumns.includes(name))),
       wide: true,
     },
   ],

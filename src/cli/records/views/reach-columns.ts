@@ -4,30 +4,30 @@ import type { Reader } from '../../api/client.ts';
 import { span } from '../../doctor/ago.ts';
 import type { Column } from '../../output/view.ts';
 
-/** How far a token goes. */
+/** The limits of a token. */
 export interface Reach {
   expiresAt: string | null;
   venueIds: readonly string[] | null;
 }
 
-/** What ends within this time is flagged, so that it can be replaced before it does. */
+/** Tokens that expire within this time are flagged, so that they can be replaced in time. */
 const soonMs = 7 * dayMs;
 
-/** Whether a token has ended, or soon will. */
+/** Whether a token has expired, or expires soon. */
 export function endsSoon({ expiresAt }: Reach, nowMs: number): boolean {
   return expiresAt !== null && Date.parse(expiresAt) - nowMs <= soonMs;
 }
 
-/** When a token ends, as people read it: `in 30 d`, `soon: in 3 h`, `expired 2 d ago`. */
+/** Formats the expiry of a token: `in 30 d`, `soon: in 3 h`, `expired 2 d ago`. */
 function expiryText(reach: Reach, nowMs: number): string {
   if (reach.expiresAt === null) return 'never';
-  const leftMs = Date.parse(reach.expiresAt) - nowMs;
-  if (Number.isNaN(leftMs)) return reach.expiresAt;
-  if (leftMs <= 0) return `expired ${span(leftMs)} ago`;
-  return `${endsSoon(reach, nowMs) ? 'soon: ' : ''}in ${span(leftMs)}`;
+  const remainingMs = Date.parse(reach.expiresAt) - nowMs;
+  if (Number.isNaN(remainingMs)) return reach.expiresAt;
+  if (remainingMs <= 0) return `expired ${span(remainingMs)} ago`;
+  return `${endsSoon(reach, nowMs) ? 'soon: ' : ''}in ${span(remainingMs)}`;
 }
 
-/** The columns that show it. */
+/** Returns the columns for the limits of a token. */
 export function reachColumns<T extends Reach>(
   venueName: (id: string) => string,
   nowMs: number,
@@ -41,11 +41,11 @@ export function reachColumns<T extends Reach>(
   ];
 }
 
-/** Which name a venue has; one that is gone is called by its id. */
+/** Returns a function that names a venue by its id. */
 export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) =>
   names.get(id) ?? `${id} (deleted)`;
 
-/** The names of the venues that one token is bound to. */
+/** Fetches the names of a token's venues. Returns a function that names a venue by its id. */
 export async function venueNames(
   reader: Pick<Reader, 'read'>,
   { venueIds }: Reach,

@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import type { View } from '../../output/view.ts';
 
-/** What a revocation came to; `screen` is what the device's screen is called in full. */
+/** The view of a revocation. `screen` is the full name of the device's screen. */
 export const revocationView = (screen: string): View<CallAnswer<'revokeDevice'>> => ({
   columns: [
     { name: 'screen', value: () => screen },

@@ -29,13 +29,13 @@ function makeView(venueName: (venueId: string) => string): View<Screen> {
   };
 }
 
-/** How screens of any venue are shown: the venues' names are fetched for it. */
+/** The view of screens of all venues. Fetches the names of the venues. */
 export const screensView = (reader: Reader) => async (): Promise<View<Screen>> => {
   const names = new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));
   return makeView((venueId) => names.get(venueId) ?? venueId);
 };
 
-/** How the screens of one venue are shown. */
+/** The view of screens of one venue. Fetches its name. */
 export const screensOfVenueView =
   (reader: Reader, venueId: string) => async (): Promise<View<Screen>> => {
     const { name } = await reader.read('getVenue', { params: { id: venueId } });

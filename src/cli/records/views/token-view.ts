@@ -13,7 +13,7 @@ const members = <T extends Token>(): Column<T>[] => [
   member('createdAt', { wide: true }),
 ];
 
-/** How one token is shown whose venues have these names. */
+/** The view of a token, with known names of its venues. */
 export function knownTokenView(venueName: (id: string) => string, nowMs: number): View<Token> {
   return {
     columns: [
@@ -27,19 +27,22 @@ export function knownTokenView(venueName: (id: string) => string, nowMs: number)
   };
 }
 
-/** How tokens are shown: the names of all venues are fetched for it. */
+/** The view of tokens. Fetches the names of all venues. */
 export const tokensView = (call: CommandContext) => async (): Promise<View<Token>> => {
   const names = new Map((await call.all('listVenues')).map(({ id, name }) => [id, name]));
   return knownTokenView(namesOf(names), call.clock.now());
 };
 
-/** How one token is shown: the names of its venues are fetched for it. */
+/** The view of one token. Fetches the names of its venues. */
 export const tokenView = (call: CommandContext, token: Token) => async () =>
   knownTokenView(await venueNames(call, token), call.clock.now());
 
 type CreatedToken = CallAnswer<'createToken'>;
 
-/** A token in the one answer that holds the secret itself. Nothing is fetched for it: that could fail, and the token would be lost. */
+/**
+ * The view of a new token, with its secret. Fetches nothing: a failure would lose the secret, which
+ * the service returns only once.
+ */
 export const createdTokenView = (
   venueName: (id: string) => string,
   nowMs: number,

@@ -1,7 +1,9 @@
 import { isPrintable } from '../../terminal/escape.ts';
 import { isUuid } from '../uuid.ts';
 
-/** What can be typed to name a record: its name, or its id when the name cannot be shown as it is, or looks like an id. */
+/**
+ * Returns the name of a record as users can type it: its id if the name is unprintable or a UUID.
+ */
 export function typedName({ id, name }: { id: string; name: string }): string {
   return isPrintable(name) && !isUuid(name) ? name : id;
 }
