@@ -103,7 +103,10 @@ describe('the package', () => {
     );
     expect(
       packed.filter(
-        (path) => !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md)$/.test(path),
+        (path) =>
+          !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md|CHANGELOG\.md)$/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
   });
