@@ -52,17 +52,13 @@ describe('docs/operations.md', { timeout: 120_000 }, () => {
     })();
     const run = async (section: string) => {
       const env = {
-        ...{
-          PATH: `${folder}${delimiter}${process.env.PATH}`,
-          HOME: folder,
-          XDG_CONFIG_HOME: join(folder, 'config'),
-        },
-        ...{
-          SIGNAGE_URL: service.url,
-          SIGNAGE_TOKEN: adminToken,
-          SIGNAGE_DATA: data,
-          SIGNAGE_NO_INPUT: 'true',
-        },
+        PATH: `${folder}${delimiter}${process.env.PATH}`,
+        HOME: folder,
+        XDG_CONFIG_HOME: join(folder, 'config'),
+        SIGNAGE_URL: service.url,
+        SIGNAGE_TOKEN: adminToken,
+        SIGNAGE_DATA: data,
+        SIGNAGE_NO_INPUT: 'true',
       };
       // The service restarts on another port.
       const script = commandsOf(section).replaceAll(
