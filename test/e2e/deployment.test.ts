@@ -9,13 +9,13 @@ const run = promisify(execFile);
 const above = (path: string) => new URL(`../../${path}`, import.meta.url);
 const optionsIn = (line = '') => line.match(/--[a-z0-9-]+=\w+/g);
 
-describe('how docs/deployment starts Node', () => {
-  it('is the same in the unit, the image, the text, and the benchmarks', async () => {
+describe('docs/deployment', () => {
+  it('starts Node with the same options in the unit, the image, docs/deploy.md and the benchmarks', async () => {
     const read = (name: string) => readFile(above(`docs/${name}`), 'utf8');
     const [unit, image, text] = [
       await read('deployment/signage@.service'),
       await read('deployment/Dockerfile'),
-      await read('deployment.md'),
+      await read('deploy.md'),
     ];
     const lines = [
       unit.match(/^ExecStart=.*/m),
@@ -29,23 +29,23 @@ describe('how docs/deployment starts Node', () => {
     ]);
   });
 
-  it('gives the service no rights in the unit that it does not need', async () => {
+  it('gives the service only the permissions that it needs in the unit', async () => {
     const unit = await readFile(above('docs/deployment/signage@.service'), 'utf8');
     const lines = [
-      ...[
-        'UMask=0077',
-        'LimitCORE=0',
-        'NoNewPrivileges=yes',
-        'CapabilityBoundingSet=',
-        'ProtectSystem=strict',
-        'ProtectProc=invisible',
-      ],
-      ...['ProtectClock=yes', 'ProtectKernelLogs=yes', 'ProtectHostname=yes'],
+      'UMask=0077',
+      'LimitCORE=0',
+      'NoNewPrivileges=yes',
+      'CapabilityBoundingSet=',
+      'ProtectSystem=strict',
+      'ProtectProc=invisible',
+      'ProtectClock=yes',
+      'ProtectKernelLogs=yes',
+      'ProtectHostname=yes',
     ];
     expect(lines.filter((line) => !unit.split('\n').includes(line))).toEqual([]);
   });
 
-  it('is what this Node takes', async () => {
+  it('uses options that this Node supports', async () => {
     const { stdout } = await run(process.execPath, [
       ...unitOptions,
       fileURLToPath(above('bin/signage.js')),

@@ -1,4 +1,4 @@
-// The commands of docs/operations.md, run as they stand there.
+// Runs the commands of docs/operations.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = readFileSync(join(checkout, 'docs/operations.md'), 'utf8');
 
-/** The blocks of one section. */
+/** Returns the `bash` blocks of one section. */
 function commandsOf(section: string): string {
   const [, text = ''] = new RegExp(`^## ${section}\n(.*?)(?=^## |$(?![^]))`, 'ms').exec(page) ?? [];
   const blocks = [...text.matchAll(/^```bash\n(.*?)^```$/gms)].map(([, block = '']) => block);
@@ -20,8 +20,8 @@ function commandsOf(section: string): string {
   return blocks.join('\n');
 }
 
-describe('the page on operations', { timeout: 120_000 }, () => {
-  it('says what works, from the backup to the move to another machine', async () => {
+describe('docs/operations.md', { timeout: 120_000 }, () => {
+  it('has commands that work, from the backup to the move to another machine', async () => {
     const folder = await temporaryFolder();
     const data = join(folder, 'data');
     const start = () => startService({ store: data, clock: systemClock });
@@ -31,7 +31,7 @@ describe('the page on operations', { timeout: 120_000 }, () => {
       chmodSync(join(folder, name), 0o755);
     };
     program('signage', `exec '${process.execPath}' '${checkout}/bin/signage.js' "$@"`);
-    // The service lives in this process: it is told through files, and the answer waited for.
+    // The service runs in this process. This writes a request to a file and waits for its removal.
     program(
       'systemctl',
       `echo "$1" > '${folder}/asked'; while [ -e '${folder}/asked' ]; do sleep 0.05; done`,
@@ -52,22 +52,18 @@ describe('the page on operations', { timeout: 120_000 }, () => {
     })();
     const run = async (section: string) => {
       const env = {
-        ...{
-          PATH: `${folder}${delimiter}${process.env.PATH}`,
-          HOME: folder,
-          XDG_CONFIG_HOME: join(folder, 'config'),
-        },
-        ...{
-          SIGNAGE_URL: service.url,
-          SIGNAGE_TOKEN: adminToken,
-          SIGNAGE_DATA: data,
-          SIGNAGE_NO_INPUT: 'true',
-        },
+        PATH: `${folder}${delimiter}${process.env.PATH}`,
+        HOME: folder,
+        XDG_CONFIG_HOME: join(folder, 'config'),
+        SIGNAGE_URL: service.url,
+        SIGNAGE_TOKEN: adminToken,
+        SIGNAGE_DATA: data,
+        SIGNAGE_NO_INPUT: 'true',
       };
-      // The service comes back on another port.
+      // The service restarts on another port.
       const script = commandsOf(section).replaceAll(
-        'systemctl start signage\n',
-        `systemctl start signage\nSIGNAGE_URL=$(cat '${folder}/url')\n`,
+        'systemctl start signage@4101\n',
+        `systemctl start signage@4101\nSIGNAGE_URL=$(cat '${folder}/url')\n`,
       );
       const child = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-c', script], {
         cwd: folder,
@@ -87,23 +83,23 @@ describe('the page on operations', { timeout: 120_000 }, () => {
 
     await service.venue({ name: 'Kept' });
     const { deviceId } = await service.tv();
-    expect(await run('Back it up')).toContain('trial is sound');
+    expect(await run('Back up')).toContain('trial is sound');
     expect(await run('Change keys and tokens')).toContain('Build server 2');
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'stolen' });
     await service.venue({ name: 'After the backup' });
-    expect(await run('Put a backup back')).toContain(`signage device revoke ${deviceId}`);
+    expect(await run('Restore a backup')).toContain(`signage device revoke ${deviceId}`);
     expect(await names()).toEqual(expect.arrayContaining(['Kept']));
     expect(await names()).not.toContain('After the backup');
-    expect(await run('Look whether the data are sound')).toContain('is sound');
+    expect(await run('Check the data')).toContain('is sound');
 
     await service.close();
     const document =
       (await readdir(join(data, 'documents'))).find((name) => name.startsWith('marks-')) ?? '';
     await writeFile(join(data, 'documents', document), 'x');
     await expect(start()).rejects.toMatchObject({ code: 'store_damaged' });
-    expect(await run('Repair')).toContain('is sound and can be started');
+    expect(await run('Repair damaged data')).toContain('is sound and can be started');
     expect(await names()).toContain('Kept');
-    expect(await run('Another machine')).toContain('is sound');
+    expect(await run('Move to another machine')).toContain('is sound');
     expect(await readdir(`${data}.moved`)).toEqual(
       expect.arrayContaining(['manifest.json', 'secret']),
     );

@@ -1,4 +1,4 @@
-// docs/protocol.md against the code: §10 replayed as it stands, and the codes, paths and sections that both name.
+// Compares docs/protocol.md with the code: replays §10, and compares codes, paths and sections.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serve } from '../../src/serve.ts';
@@ -17,9 +17,9 @@ function section(heading: string): string {
   return page.slice(from, to < 0 ? undefined : to);
 }
 
-// ---- the little shell that §10 is written in ----
+// ---- a small shell for the commands of §10 ----
 
-/** A piece of a shell word: text as it is, or a variable. */
+/** Part of a shell word: literal text or a variable. */
 type Piece = string | { name: string; quoted: boolean; fallback?: string };
 type Word = Piece[];
 type Token =
@@ -30,14 +30,14 @@ type Token =
   | { is: ')' }
   | { is: 'newline' };
 interface Command {
-  /** The variable that takes what the pipeline prints. */
+  /** Variable for the output of the pipeline. */
   capture?: string;
   pipeline: Word[][];
-  /** What a comment under the command says. */
+  /** Expected status, from the comment under the command. */
   status?: number;
 }
 
-/** A variable at the start of `text`: `$NAME`, `${NAME}`, `${NAME:-fallback}`, `${NAME:?complaint}`. */
+/** A variable at the start: `$NAME`, `${NAME}`, `${NAME:-fallback}`, `${NAME:?complaint}`. */
 const variable = /^\$(?:([A-Z_]+)|\{([A-Z_]+)(?::([-?])([^{}$"'`\\]*))?\})/;
 
 function readVariable(text: string, quoted: boolean): { piece: Piece; length: number } {
@@ -120,21 +120,23 @@ function parse(text: string): Command[] {
       if (!status || !last || last.status) throw new Error(`not understood: ${token.text}`);
       last.status = Number(status);
     } else if (token.is === ')') {
-      if (closed) throw new Error('a ) too many');
+      if (closed) throw new Error('unexpected )');
       closed = true;
     } else {
       if (current?.capture && closed)
-        throw new Error(`something stands behind ${current.capture}=$(…)`);
+        throw new Error(`unexpected word after ${current.capture}=$(…)`);
       current ??= commands[commands.push({ pipeline: [[]] }) - 1]!;
-      if (token.is === 'capture') [current.capture, closed] = [token.name, false];
-      else if (token.is === '|') current.pipeline.push([]);
+      if (token.is === 'capture') {
+        current.capture = token.name;
+        closed = false;
+      } else if (token.is === '|') current.pipeline.push([]);
       else current.pipeline.at(-1)!.push(token.word);
     }
   }
   return commands;
 }
 
-/** What came of the last curl. */
+/** Answer to the last curl. */
 interface Answer {
   status: number;
   headers: Headers;
@@ -203,7 +205,12 @@ class Shell {
   }
 
   private async curl(args: string[], status: number | undefined): Promise<string> {
-    let [method, url, body, written, silent, discarded]: (string | undefined)[] = [];
+    let method: string | undefined;
+    let url: string | undefined;
+    let body: string | undefined;
+    let written: string | undefined;
+    let silent: string | undefined;
+    let discarded: string | undefined;
     const headers = new Headers();
     for (let at = 0; at < args.length; at++) {
       const argument = args[at]!;
@@ -235,9 +242,9 @@ class Shell {
   }
 }
 
-// ---- what stands under the commands ----
+// ---- answers under the commands ----
 
-/** Whether a text is what the page shows: variables have their values, and `…` is anything. */
+/** Compares a text with the page: variables have their values, and `…` matches anything. */
 function matches(shown: string, real: string, shell: Shell): boolean {
   const filled = shown.replace(
     /\$([A-Z_]+)/g,
@@ -251,7 +258,7 @@ function matches(shown: string, real: string, shell: Shell): boolean {
   ).test(real);
 }
 
-/** Checks all that the page shows of an answer; what the answer has beyond that is abridged. */
+/** Checks the part of an answer that the page shows. The page may omit members. */
 function compare(shown: unknown, real: unknown, shell: Shell, path = 'body'): void {
   if (typeof shown === 'string' && typeof real === 'string') {
     expect(matches(shown, real, shell), `${path} is ${real}, and the page says ${shown}`).toBe(
@@ -263,10 +270,11 @@ function compare(shown: unknown, real: unknown, shell: Shell, path = 'body'): vo
     typeof real === 'object' &&
     real !== null
   ) {
-    const [there, said] = [real as Record<string, unknown>, Object.entries(shown)];
+    const actual = real as Record<string, unknown>;
+    const expected = Object.entries(shown);
     if (Array.isArray(shown)) expect(real, path).toHaveLength(shown.length);
-    else if (said.length === 0) expect(real, path).toEqual({});
-    for (const [name, value] of said) compare(value, there[name], shell, `${path}.${name}`);
+    else if (expected.length === 0) expect(real, path).toEqual({});
+    for (const [name, value] of expected) compare(value, actual[name], shell, `${path}.${name}`);
   } else expect(real, path).toEqual(shown);
 }
 
@@ -293,7 +301,8 @@ describe('docs/protocol.md §10, replayed', () => {
   ];
   const shell = new Shell({ SIGNAGE_TOKEN: 'mak_replayedFromTheProtocolPage0' });
   let service: Awaited<ReturnType<typeof serve>>;
-  let [heading, commands] = ['before', 0];
+  let heading = 'before';
+  let commands = 0;
 
   beforeAll(async () => {
     service = await serve({
@@ -306,8 +315,10 @@ describe('docs/protocol.md §10, replayed', () => {
   afterAll(() => service?.close());
 
   for (const [, language = '', text = '', title] of blocks) {
-    if (title) [heading, commands] = [title, 0];
-    else if (language === 'sh') {
+    if (title) {
+      heading = title;
+      commands = 0;
+    } else if (language === 'sh') {
       for (const command of parse(text)) {
         it(`${heading}, command ${++commands}${command.status ? `: ${command.status}` : ''}`, () =>
           shell.run(command));
@@ -326,7 +337,7 @@ describe('docs/protocol.md §10, replayed', () => {
   });
 });
 
-describe('the little shell', () => {
+describe('the shell of the replay', () => {
   const run = async (text: string, variables = {}) => {
     const shell = new Shell(variables);
     for (const command of parse(text)) await shell.run(command);
@@ -366,7 +377,8 @@ describe('the little shell', () => {
 
 // ---- codes, paths and sections ----
 
-const [codes, all] = [Object.keys(errorKinds), Object.values<Operation>(operations)];
+const codes = Object.keys(errorKinds);
+const all = Object.values<Operation>(operations);
 const rows = page.split('\n').filter((line) => line.startsWith('| '));
 const cells = (row: string) =>
   row
@@ -388,13 +400,13 @@ describe('docs/protocol.md', () => {
     );
   });
 
-  it('names no code that is none', () => {
+  it('names only codes that exist', () => {
     const eventTypes = ['playback_error', 'app_started', 'app_stopped'];
     const words = inTicks(page).filter((word) => /^[a-z]+(_[a-z]+)+$/.test(word));
     expect(words.filter((word) => !codes.includes(word) && !eventTypes.includes(word))).toEqual([]);
   });
 
-  it('gives each code the status that it has', () => {
+  it('gives each code its status', () => {
     const wrong = [...page.matchAll(/\b([45]\d\d)\s+`([a-z_]+)`/g)].filter(([, status, code]) => {
       return (
         codes.includes(code!) &&
@@ -405,7 +417,7 @@ describe('docs/protocol.md', () => {
   });
 
   it.each(all.filter(({ path }) => path.startsWith('/v1/')))(
-    'has a row for $method $path in §5.3 that says what the table of operations says',
+    'has a row for $method $path in §5.3 that matches the table of operations',
     (operation) => {
       const row = section('### 5.3 The endpoints')
         .split('\n')
@@ -429,7 +441,7 @@ describe('docs/protocol.md', () => {
     expect(inTicks(page)).toContain(`${method} ${path}`),
   );
 
-  it('mentions no endpoint that is none, but in "Not in this version"', () => {
+  it('mentions only endpoints that exist, except in "Not in this version"', () => {
     const outside = [
       'GET /healthz',
       'GET /readyz',
@@ -459,7 +471,7 @@ describe('docs/protocol.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('refers only to sections that it has', () => {
+  it('refers only to existing sections', () => {
     const missing = [...page.matchAll(/§([\d.]*\d)/g)]
       .map((match) => match[1]!)
       .filter((number) => !page.includes(`# ${number} `));
@@ -467,7 +479,7 @@ describe('docs/protocol.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has tables whose rows are as wide as their heads', () => {
+  it('has tables whose rows have as many cells as their headings', () => {
     const ragged = rows.filter(
       (row, at) =>
         at > 0 &&

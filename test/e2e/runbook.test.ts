@@ -1,4 +1,4 @@
-// The script of docs/runbook.md, run as it stands there.
+// Runs the script of docs/runbook.md.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   folder = await temporaryFolder();
   writeFileSync(join(folder, 'provision.sh'), script);
   writeFileSync(join(folder, 'playlist.json'), JSON.stringify({ items: [item()] }));
-  // There is a node, a bash and a signage, and no jq and no curl that it could lean on.
+  // The script may use bash and signage, but not jq and curl.
   for (const missing of ['jq', 'curl']) writeProgram(missing, 'echo "not to be used" >&2; exit 99');
   writeProgram('signage', `exec '${process.execPath}' '${checkout}/bin/signage.js' "$@"`);
 });
@@ -43,12 +43,13 @@ async function provision(
   { env = {}, playlist = 'playlist.json', onCode, interruptAtCode }: Provisioning = {},
 ) {
   const world = {
-    ...{
-      PATH: `${folder}${delimiter}${process.env.PATH}`,
-      HOME: folder,
-      XDG_CONFIG_HOME: join(folder, 'config'),
-    },
-    ...{ SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, PAIRING_TIMEOUT: '20s', ...env },
+    PATH: `${folder}${delimiter}${process.env.PATH}`,
+    HOME: folder,
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    SIGNAGE_URL: service.url,
+    SIGNAGE_TOKEN: adminToken,
+    PAIRING_TIMEOUT: '20s',
+    ...env,
   };
   const child = spawn('bash', ['provision.sh', 'Main Lobby', playlist, ...screens], {
     cwd: folder,
@@ -56,12 +57,13 @@ async function provision(
     detached: true,
   });
   const typed: Promise<unknown>[] = [];
-  let [stdout, stderr] = ['', ''];
+  let stdout = '';
+  let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
     for (const [, code = ''] of text.matchAll(/: type (\w{8}) into the TV\n/g)) {
       if (onCode) typed.push(onCode(code));
-      // As Ctrl-C does: to all processes of the job.
+      // Like Ctrl-C, to all processes of the job.
       if (interruptAtCode && child.pid !== undefined)
         setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGINT'), 1_000);
     }
@@ -74,7 +76,7 @@ async function provision(
   return { code, stdout, stderr };
 }
 
-/** A TV that somebody types a code into: it registers, fetches its playlist and reports. */
+/** Acts as a TV with this code: registers, fetches its playlist, and reports. */
 async function tv(pairingCode: string) {
   const { status, body } = await service.register(pairingCode, { deviceInfo: { model: 'Frame' } });
   expect(status).toBe(201);
@@ -88,45 +90,41 @@ async function tv(pairingCode: string) {
   ).toBe(202);
 }
 
-const screensThere = async () => (await service.manage('GET', '/v1/screens')).body.items;
+const listScreens = async () => (await service.manage('GET', '/v1/screens')).body.items;
 
-describe('the runbook', { timeout: 120_000 }, () => {
-  it('provisions a venue while somebody types the codes into the TVs, and changes nothing the second time', async () => {
+describe('docs/runbook.md', { timeout: 120_000 }, () => {
+  it('provisions a venue, and changes nothing the second time', async () => {
     const first = await provision(['Main', 'Bar left'], { onCode: tv });
     expect(first, first.stderr).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout.replaceAll(/type \w{8}/g, 'type CODE')).toBe(
       [
-        ...[
-          'made    venue Main Lobby',
-          'made    screen Main Lobby/Main',
-          'made    screen Main Lobby/Bar left',
-          'set     settings of Main Lobby',
-        ],
-        ...['plays   Main Lobby/Main: version 1', 'plays   Main Lobby/Bar left: version 1'],
-        ...[
-          'pair    Main Lobby/Main: type CODE into the TV',
-          'pair    Main Lobby/Bar left: type CODE into the TV',
-        ],
-        ...[
-          'paired  Main Lobby/Main',
-          'paired  Main Lobby/Bar left',
-          'online  Main Lobby/Main',
-          'online  Main Lobby/Bar left',
-        ],
-        ...['done    Main Lobby: 2 screens', ''],
+        'made    venue Main Lobby',
+        'made    screen Main Lobby/Main',
+        'made    screen Main Lobby/Bar left',
+        'set     settings of Main Lobby',
+        'plays   Main Lobby/Main: version 1',
+        'plays   Main Lobby/Bar left: version 1',
+        'pair    Main Lobby/Main: type CODE into the TV',
+        'pair    Main Lobby/Bar left: type CODE into the TV',
+        'paired  Main Lobby/Main',
+        'paired  Main Lobby/Bar left',
+        'online  Main Lobby/Main',
+        'online  Main Lobby/Bar left',
+        'done    Main Lobby: 2 screens',
+        '',
       ].join('\n'),
     );
-    const before = await screensThere();
+    const before = await listScreens();
     expect(before.map(({ state }: { state: string }) => state)).toEqual(['active', 'active']);
 
     const second = await provision(['Main', 'Bar left']);
     expect(second, second.stderr).toMatchObject({ code: 0, stderr: '' });
     expect(second.stdout).not.toMatch(/made|type/);
     expect(second.stdout).toContain('plays   Main Lobby/Main: version 1\n');
-    expect(await screensThere()).toEqual(before);
+    expect(await listScreens()).toEqual(before);
   });
 
-  it('9 when nobody comes to one of the TVs, which it names', async () => {
+  it('9 when one of the TVs is not paired, with the name of its screen', async () => {
     let count = 0;
     const onCode = async (code: string) => (++count === 1 ? tv(code) : undefined);
     const { code, stdout, stderr } = await provision(['Main', 'Bar'], {
@@ -139,7 +137,7 @@ describe('the runbook', { timeout: 120_000 }, () => {
     expect(stderr).not.toContain('Main Lobby/Main does not');
   });
 
-  it('130 when it is interrupted, and goes on the next time', async () => {
+  it('130 when interrupted, and continues the next time', async () => {
     const interrupted = await provision(['Main'], { interruptAtCode: true });
     expect(interrupted.code, interrupted.stderr).toBe(130);
     const again = await provision(['Main'], { onCode: tv });
@@ -151,14 +149,14 @@ describe('the runbook', { timeout: 120_000 }, () => {
     ['2 without arguments', [], {}, 2, /usage:/],
     ['2 without a playlist', ['Main'], { playlist: 'none.json' }, 2, /none\.json cannot be read/],
     [
-      '9 when nothing listens there',
+      '9 when nothing listens at the address',
       ['Main'],
       { env: { SIGNAGE_URL: 'http://127.0.0.1:9' } },
       9,
       /nothing listens there/,
     ],
     [
-      '9 for a token that is refused',
+      '9 for a refused token',
       ['Main'],
       { env: { SIGNAGE_TOKEN: 'mak_ThisTokenIsNoneThatAnybodyKnows' } },
       9,
@@ -168,10 +166,10 @@ describe('the runbook', { timeout: 120_000 }, () => {
     const { code, stderr } = await provision(screens, options);
     expect(code).toBe(exitCode);
     expect(stderr).toMatch(message);
-    expect(await screensThere()).toEqual([]);
+    expect(await listScreens()).toEqual([]);
   });
 
-  it('4 for a role that does not suffice, and changes nothing', async () => {
+  it('4 for too low a role, and changes nothing', async () => {
     const { code, stderr } = await provision(['Main'], {
       env: { SIGNAGE_TOKEN: await service.token('installer') },
     });
@@ -179,7 +177,7 @@ describe('the runbook', { timeout: 120_000 }, () => {
       code: 4,
       stderr: expect.stringContaining('this one is installer'),
     });
-    expect(await screensThere()).toEqual([]);
+    expect(await listScreens()).toEqual([]);
   });
 
   it('6 for a playlist that the service refuses', async () => {

@@ -1,4 +1,4 @@
-// The package as its users get it: packed, installed into an empty folder, built upon, run.
+// Packs the package, installs it into an empty folder, compiles a program against it, and runs it.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const run = promisify(execFile);
 const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
 
-/** Pairs a TV with the service of its own, beside a second service, and says how it went. */
+/** A user's program: pairs a TV with one of two services, and prints the results. */
 const program = `
 import { inspect } from 'node:util';
 import { type CallAnswer, hasCode, ManagementClient, openStore, Player, type Running, RuntimeClient, runFleet, serve, SignageError, type FleetReport } from 'signage-kit';
@@ -67,7 +67,7 @@ describe('the package', () => {
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    // Without the scripts: dist/ is built, and other tests are running from it.
+    // Without scripts, because dist/ is built already and other tests run from it.
     const { stdout } = await run(
       'npm',
       ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
@@ -86,7 +86,7 @@ describe('the package', () => {
     );
   }, 180_000);
 
-  it('holds what runs, and nothing of the workshop', () => {
+  it('contains the files to run, and no tests or tools', () => {
     expect(packed).toEqual(
       expect.arrayContaining([
         'package.json',
@@ -103,12 +103,15 @@ describe('the package', () => {
     );
     expect(
       packed.filter(
-        (path) => !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md)$/.test(path),
+        (path) =>
+          !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md|CHANGELOG\.md)$/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
   });
 
-  it('can be built upon from TypeScript: a service, its clients, a TV and a fleet', {
+  it('type-checks and runs from TypeScript: services, clients, a TV and a fleet', {
     timeout: 120_000,
   }, async () => {
     await writeFile(join(folder, 'program.ts'), program);
