@@ -182,7 +182,7 @@ describe('signage store copy', () => {
     const second = await runCli(argv, { clock });
     expect([second.code, second.stderr]).toEqual([
       0,
-      expect.stringContaining('Going on with the copy that was begun.'),
+      expect.stringContaining('Continuing the interrupted copy.'),
     ]);
   });
 

@@ -4,12 +4,12 @@ export interface TypedWord {
   text: string;
   /** The quote that is open at its end, if one is. */
   quote: '"' | "'" | '';
-  /** What of the text comes before the part that bash completes: it breaks words after `=`, `:` and `@`. */
+  /** What of the text comes before the part that bash completes: it wordBreaks words after `=`, `:` and `@`. */
   before: string;
 }
 
-const breaks = '@=:';
-const fresh = (): TypedWord => ({ text: '', quote: '', before: '' });
+const wordBreaks = '@=:';
+const emptyWord = (): TypedWord => ({ text: '', quote: '', before: '' });
 
 /**
  * The words of a line of bash as far as it is typed, the last one unfinished and perhaps empty. Nothing in it is expanded: a variable stays as it
@@ -21,7 +21,7 @@ export function bashWords(line: string): TypedWord[] {
   const words: TypedWord[] = [];
   let word: TypedWord | undefined;
   const at = (): TypedWord => {
-    word ??= fresh();
+    word ??= emptyWord();
     return word;
   };
   for (let index = 0; index < line.length; index++) {
@@ -41,10 +41,10 @@ export function bashWords(line: string): TypedWord[] {
       word = undefined;
     } else {
       at().text += character;
-      if (breaks.includes(character)) at().before = at().text;
+      if (wordBreaks.includes(character)) at().before = at().text;
     }
   }
-  return [...words, word ?? fresh()];
+  return [...words, word ?? emptyWord()];
 }
 
 /** A text as the rest of a word of bash that is typed already up to `before`, within its quote if it has one. */

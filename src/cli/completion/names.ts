@@ -5,13 +5,19 @@ import { readSettings } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 import { typedName } from '../records/views/typed-name.ts';
 import { isPrintable } from '../terminal/escape.ts';
-import type { Candidate } from './candidate.ts';
+
+/** Something that could stand in the place of the word that is being typed. */
+export interface Candidate {
+  /** The whole word. One that ends in `/` or `=` is to be typed on. */
+  text: string;
+  description: string;
+}
 
 /** A person waits with a finger on the key. */
-const patienceMs = 1_500;
+const timeoutMs = 1_500;
 const limit = 100;
 
-interface Asking {
+interface NameQuery {
   client: ManagementClient;
   signal: AbortSignal;
   /** What is typed so far. */
@@ -25,17 +31,17 @@ const described = (records: readonly Named[], describe: (record: never) => strin
 
 const part = (typed: string) => ({ limit, ...(typed !== '' && { search: typed }) });
 
-async function venues({ client, signal, typed }: Asking): Promise<Candidate[]> {
+async function venues({ client, signal, typed }: NameQuery): Promise<Candidate[]> {
   const { items } = await client.call('listVenues', { query: part(typed), signal });
   return described(items, ({ address }: { address: string | null }) => address ?? '');
 }
 
 /** Like folders and files: first the venues, then the screens of one. */
-async function screens(asking: Asking): Promise<Candidate[]> {
-  const { client, signal, typed } = asking;
+async function screens(query: NameQuery): Promise<Candidate[]> {
+  const { client, signal, typed } = query;
   const slash = typed.indexOf('/');
   if (slash < 0) {
-    const offered = await venues(asking);
+    const offered = await venues(query);
     return offered.map(({ text, description }) => ({ text: `${text}/`, description }));
   }
   const name = typed.slice(0, slash);
@@ -50,7 +56,7 @@ async function screens(asking: Asking): Promise<Candidate[]> {
 }
 
 const ask: Readonly<
-  Record<Exclude<NameKind, 'context'>, (asking: Asking) => Promise<Candidate[]>>
+  Record<Exclude<NameKind, 'context'>, (query: NameQuery) => Promise<Candidate[]>>
 > = {
   venue: venues,
   screen: screens,
@@ -86,11 +92,11 @@ async function askService(
     import('../api/connect.ts'),
   ]);
   const late = new AbortController();
-  const cancel = context.clock.after(patienceMs, () => late.abort());
+  const cancel = context.clock.after(timeoutMs, () => late.abort());
   const signal = AbortSignal.any([late.signal, context.interrupted]);
   try {
     const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
-    // The tenant is found out by other means when it is the tenant that is asked for.
+    // The tenant is found out by other means when it is the tenant that is request for.
     const wanted = kind === 'tenant' ? { ...profile, tenant: undefined } : profile;
     const { client } = await connect(wanted, { ...context, interrupted: signal }, false);
     return await ask[kind]({ client, signal, typed });

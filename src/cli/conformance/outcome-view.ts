@@ -9,7 +9,7 @@ function note({ result, expected, seen, reason }: Outcome): string | null {
   return reason;
 }
 
-/** The rows of `signage conformance`: signs for people, words for programs. */
+/** The outcomes of `signage conformance`: signs for people, words for programs. */
 export function outcomeView(format: string | undefined): View<Outcome> {
   const inWords = format === 'csv';
   return {

@@ -2,7 +2,11 @@ import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { megabytes } from './megabytes.ts';
+
+/** A number of bytes for people. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
 
 async function refuseExisting(path: string): Promise<void> {
   const isThere = await access(path).then(

@@ -7,7 +7,7 @@ import { endsSoon } from '../records/views/reach-columns.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-const mayDo: Readonly<Record<Role, string>> = {
+const rolePermissions: Readonly<Record<Role, string>> = {
   viewer: 'may look, and change nothing',
   installer: 'may look, pair TVs and revoke them',
   operator: 'may also change venues, screens, playlists and configs',
@@ -52,7 +52,7 @@ export async function checkCredential(call: CommandContext, profile: Profile): P
             'tenant',
             `${tenantName ?? tenantId}${profile.tenant === undefined ? '' : ` (${profile.tenant.source})`}`,
           );
-    const may = Object.hasOwn(mayDo, role) ? `: ${mayDo[role as Role]}` : '';
+    const may = Object.hasOwn(rolePermissions, role) ? `: ${rolePermissions[role as Role]}` : '';
     const owned = `The token "${name}", from ${profile.token.source}`;
     const credential = endsSoon(me, call.clock.now())
       ? warn(

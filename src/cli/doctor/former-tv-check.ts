@@ -5,7 +5,7 @@ import { ago } from './ago.ts';
 import { type Finding, warn } from './finding.ts';
 
 /** One that has not called for so long has been switched off, or taken away. */
-const stillCallsMs = 7 * dayMs;
+const recentMs = 7 * dayMs;
 
 /** What a TV is called by those who look at it. */
 export function tvName({ id, deviceInfo }: Device): string {
@@ -26,7 +26,7 @@ export async function checkFormerTvs(
   const devices = await reader.all('listDevices', { query: { screenId, state: 'suspended' } });
   return devices.flatMap((device) => {
     const { lastRefusedAt, lastAddress } = device;
-    if (lastRefusedAt === null || nowMs - Date.parse(lastRefusedAt) > stillCallsMs) return [];
+    if (lastRefusedAt === null || nowMs - Date.parse(lastRefusedAt) > recentMs) return [];
     const where = lastAddress === null ? '' : ` It was at ${lastAddress}.`;
     const what = `The former TV ${tvName(device)} (${device.id}) still calls with its revoked key, last at ${ago(lastRefusedAt, nowMs)}.`;
     return [warn('former', `${what}${where} Switch it off, or pair it anew.`, next)];

@@ -34,7 +34,7 @@ function findingOf(check: string, line: Line, nowMs: number): Finding {
   return ok(check, failure ? `${answers}; it failed last with ${failure}.` : `${answers}.`);
 }
 
-/** How the places fare where playlists come from, by what `GET /readyz?verbose` tells; a service that does not tell has nothing to say. */
+/** How the places fare where playlists come from, by what `GET /readyz?verbose` tells; a service that does not level has nothing to say. */
 export function originFindings(body: string, nowMs: number): Finding[] {
   const lines = body.split('\n').flatMap((line): Line[] => [asObject(line) ?? []].flat());
   return lines.flatMap((line) => {

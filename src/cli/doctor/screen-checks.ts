@@ -12,17 +12,17 @@ import { checkFormerTvs, tvName } from './former-tv-check.ts';
 type Playlist = CallAnswer<'readPlaylist'>;
 
 /** A screen that is looked at. */
-interface Patient {
+interface ScreenContext {
   reader: Reader;
   screen: Screen;
   /** What it is called, as one word of a shell. */
-  typed: string;
+  quotedName: string;
   nowMs: number;
 }
 
 const endsSoonMs = dayMs;
 /** TVs that fetch every few minutes have a new version by then. */
-const fetchedByMs = 15 * minuteMs;
+const fetchDeadlineMs = 15 * minuteMs;
 
 const codeTexts: Readonly<Record<string, string>> = {
   expired: 'The last pairing code has expired',
@@ -31,9 +31,9 @@ const codeTexts: Readonly<Record<string, string>> = {
 };
 
 /** Why no TV can register, or what it waits for. */
-function checkCode({ screen, typed, nowMs }: Patient): Finding {
+function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {
   const code = screen.provisioningCode;
-  const pair = `signage pair ${typed}`;
+  const pair = `signage pair ${quotedName}`;
   if (code === null) return fail('code', 'There is no pairing code.', pair);
   if (code.status === 'pending')
     return warn(
@@ -50,8 +50,13 @@ function checkCode({ screen, typed, nowMs }: Patient): Finding {
 }
 
 /** What became of the TVs that the screen had. */
-async function checkFormerDevice({ reader, screen, typed, nowMs }: Patient): Promise<Finding> {
-  const pair = `signage pair ${typed}`;
+async function checkFormerDevice({
+  reader,
+  screen,
+  quotedName,
+  nowMs,
+}: ScreenContext): Promise<Finding> {
+  const pair = `signage pair ${quotedName}`;
   const devices = await reader.all('listDevices', { query: { screenId: screen.id } });
   const [last] = devices.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
   if (last === undefined) return fail('device', 'No TV has ever registered for it.', pair);
@@ -60,7 +65,7 @@ async function checkFormerDevice({ reader, screen, typed, nowMs }: Patient): Pro
   return fail('device', `Its TV was revoked${when}${reason}, and no other has registered.`, pair);
 }
 
-function checkDevice({ typed, nowMs }: Patient, device: Device): Finding {
+function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Finding {
   const what = tvName(device);
   const seen =
     device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt, nowMs)}`;
@@ -69,12 +74,12 @@ function checkDevice({ typed, nowMs }: Patient, device: Device): Finding {
   return fail(
     'device',
     `${what} is offline: ${seen}${where}. Look at its power and network.`,
-    `signage wait device ${typed} --for online`,
+    `signage wait device ${quotedName} --for online`,
   );
 }
 
 /** The playlist that TVs are given, if there is one; the newest one there was otherwise. */
-async function findPlaylist({ reader, screen }: Patient): Promise<Playlist | undefined> {
+async function findPlaylist({ reader, screen }: ScreenContext): Promise<Playlist | undefined> {
   try {
     return await reader.read('readPlaylist', { params: { id: screen.id } });
   } catch (error) {
@@ -87,8 +92,11 @@ async function findPlaylist({ reader, screen }: Patient): Promise<Playlist | und
   }
 }
 
-function checkPlaylist({ typed, nowMs }: Patient, playlist: Playlist | undefined): Finding {
-  const publish = `signage playlist publish ${typed} -f FILE`;
+function checkPlaylist(
+  { quotedName, nowMs }: ScreenContext,
+  playlist: Playlist | undefined,
+): Finding {
+  const publish = `signage playlist publish ${quotedName} -f FILE`;
   if (playlist === undefined) return fail('playlist', 'The screen has no playlist.', publish);
   const { status, version, validUntil, items } = playlist;
   const endMs = validUntil === null ? undefined : validUntil * 1000;
@@ -97,7 +105,7 @@ function checkPlaylist({ typed, nowMs }: Patient, playlist: Playlist | undefined
     return fail(
       'playlist',
       `The playlist was withdrawn: version ${version} was the last.`,
-      `signage playlist rollback ${typed} ${version}`,
+      `signage playlist rollback ${quotedName} ${version}`,
     );
   }
   // The service judges what has ended, for its clock counts and not this machine's.
@@ -112,8 +120,12 @@ function checkPlaylist({ typed, nowMs }: Patient, playlist: Playlist | undefined
 }
 
 /** Whether the TV has what it is to play. */
-function checkFetch({ typed, nowMs }: Patient, device: Device, playlist: Playlist): Finding {
-  const look = `signage device get ${typed}`;
+function checkFetch(
+  { quotedName, nowMs }: ScreenContext,
+  device: Device,
+  playlist: Playlist,
+): Finding {
+  const look = `signage device get ${quotedName}`;
   const { lastPlaylistAt: at, lastPlaylistVersion: version, lastPlaylistStatus: status } = device;
   if (at === null)
     return warn('version', 'The TV has never asked for its playlist: does its app run?', look);
@@ -131,16 +143,19 @@ function checkFetch({ typed, nowMs }: Patient, device: Device, playlist: Playlis
       look,
     );
   if (version === playlist.version) return ok('version', `The TV has version ${version}, ${when}.`);
-  const tell = nowMs - Date.parse(at) > fetchedByMs ? fail : warn;
-  return tell(
+  const level = nowMs - Date.parse(at) > fetchDeadlineMs ? fail : warn;
+  return level(
     'version',
     `The TV has version ${version ?? 'unknown'} and not ${playlist.version}: it last ${when}.`,
     look,
   );
 }
 
-function checkEvents({ typed, nowMs }: Patient, { lastEventAt: at, online }: Device): Finding {
-  const follow = `signage event list --screen ${typed} --follow`;
+function checkEvents(
+  { quotedName, nowMs }: ScreenContext,
+  { lastEventAt: at, online }: Device,
+): Finding {
+  const follow = `signage event list --screen ${quotedName} --follow`;
   if (at === null)
     return warn('events', 'The TV has sent no event: nothing tells that it plays.', follow);
   const last = `The last event came ${ago(at, nowMs)}`;
@@ -157,31 +172,31 @@ export async function checkScreen(
 ): Promise<Finding[]> {
   const venue = await reader.read('getVenue', { params: { id: screen.venueId } });
   const name = `${venue.name}/${screen.name}`;
-  const typed = shellQuote(isPrintable(name) ? name : screen.id);
-  const patient = { reader, screen, typed, nowMs };
-  const playlist = await findPlaylist(patient);
+  const quotedName = shellQuote(isPrintable(name) ? name : screen.id);
+  const context = { reader, screen, quotedName, nowMs };
+  const playlist = await findPlaylist(context);
   const findings = [ok('screen', `${name}, ${screen.state}.`)];
   const formerTvs = (next: string) => checkFormerTvs(reader, screen, nowMs, next);
   if (screen.deviceId === null) {
     const former = [
-      await checkFormerDevice(patient),
-      ...(await formerTvs(`signage pair ${typed}`)),
+      await checkFormerDevice(context),
+      ...(await formerTvs(`signage pair ${quotedName}`)),
     ];
-    return [...findings, ...former, checkCode(patient), checkPlaylist(patient, playlist)];
+    return [...findings, ...former, checkCode(context), checkPlaylist(context, playlist)];
   }
   const device = await reader.read('getDevice', { params: { id: screen.deviceId } });
-  const content = checkPlaylist(patient, playlist);
+  const content = checkPlaylist(context, playlist);
   const fetch =
     playlist === undefined || content.status === 'fail'
       ? []
-      : [checkFetch(patient, device, playlist)];
-  const former = await formerTvs(`signage device list --screen ${typed} --state suspended`);
+      : [checkFetch(context, device, playlist)];
+  const former = await formerTvs(`signage device list --screen ${quotedName} --state suspended`);
   return [
     ...findings,
-    checkDevice(patient, device),
+    checkDevice(context, device),
     ...former,
     content,
     ...fetch,
-    checkEvents(patient, device),
+    checkEvents(context, device),
   ];
 }

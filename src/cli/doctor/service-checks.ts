@@ -10,7 +10,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 import { originFindings } from './origin-checks.ts';
 import { checkTls } from './tls-check.ts';
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 /** `Date` counts whole seconds, and answers take a while. */
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
@@ -28,7 +28,7 @@ async function makeCaller(
   return {
     caller: new Caller({
       url: url.value,
-      timeoutMs: patienceMs,
+      timeoutMs: timeoutMs,
       retry: { attempts: 1 },
       ...trust,
       clock,
@@ -47,8 +47,8 @@ function checkClock(reply: Reply, startedMs: number, endedMs: number): Finding |
   if (Math.abs(aheadMs) <= clockWarnsMs)
     return ok('clock', 'The clocks of this machine and of the service agree.');
   const how = `${span(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the service`;
-  const tell = Math.abs(aheadMs) > clockFailsMs ? fail : warn;
-  return tell('clock', `The clock of this machine is ${how}: one of them needs setting (NTP).`);
+  const level = Math.abs(aheadMs) > clockFailsMs ? fail : warn;
+  return level('clock', `The clock of this machine is ${how}: one of them needs setting (NTP).`);
 }
 
 const startIt = ({ url }: Profile) =>

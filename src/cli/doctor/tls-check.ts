@@ -4,12 +4,12 @@ import { dayMs } from '../../domain/clock.ts';
 import { isLoopback } from '../api/loopback.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 const endsSoonDays = 21;
 const trustIt = 'signage doctor --ca-file FILE';
 
 /** The handshake's socket, whatever the certificate; the code of the error when there is none. */
-function shakeHands(
+function tlsHandshake(
   url: URL,
   ca: readonly string[] | undefined,
 ): Promise<TLSSocket | { code: string }> {
@@ -23,7 +23,7 @@ function shakeHands(
       ...name,
       ...(ca && { ca: [...ca] }),
       rejectUnauthorized: false,
-      timeout: patienceMs,
+      timeout: timeoutMs,
     };
     const socket = connect(options, () => resolve(socket));
     socket.on('timeout', () => socket.destroy());
@@ -35,7 +35,7 @@ function shakeHands(
 const day = (text: string) => new Date(text).toISOString().slice(0, 10);
 
 /** What is wrong with a certificate, by the code that Node has for it. */
-function complaint(code: string, socket: TLSSocket, host: string): Finding {
+function certificateProblem(code: string, socket: TLSSocket, host: string): Finding {
   const { valid_from: from, valid_to: to, subjectaltname: names } = socket.getPeerCertificate();
   if (code.includes('SELF_SIGNED')) {
     return fail(
@@ -76,7 +76,7 @@ export async function checkTls(
       return ok('tls', 'Not encrypted, and on this machine it need not be.');
     return warn('tls', 'Not encrypted: tokens and keys cross the network in clear.');
   }
-  const socket = await shakeHands(url, ca);
+  const socket = await tlsHandshake(url, ca);
   if ('code' in socket) {
     const isNoTls = /^(?:ERR_SSL|EPROTO)/.test(socket.code);
     return isNoTls
@@ -85,7 +85,7 @@ export async function checkTls(
   }
   try {
     if (!socket.authorized)
-      return complaint(String(socket.authorizationError), socket, url.hostname);
+      return certificateProblem(String(socket.authorizationError), socket, url.hostname);
     const { valid_to: to } = socket.getPeerCertificate();
     const leftDays = Math.floor((Date.parse(to) - nowMs) / dayMs);
     if (leftDays <= endsSoonDays)

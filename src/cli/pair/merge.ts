@@ -1,5 +1,5 @@
 /**
- * What several sources yield, as it comes; at most `atOnce` of them run at a time, the next begins when one has ended. What one throws is
+ * What several sources yield, as it comes; at most `atOnce` of them session at a time, the next begins when one has ended. What one throws is
  * thrown, once `stop` has been called and all the others have ended.
  */
 export async function* merge<T>(
@@ -14,7 +14,7 @@ export async function* merge<T>(
   >();
   const ask = (source: AsyncGenerator<T>) => {
     const answer = source.next().then((result) => ({ source, result }));
-    // It is awaited later on, perhaps after another one has thrown.
+    // It is waitedForText later on, perhaps after another one has thrown.
     answer.catch(() => {});
     pending.set(source, answer);
   };

@@ -1,6 +1,9 @@
 import * as option from '../options/option.ts';
 import type { Setting } from '../options/settings.ts';
-import { stages } from './stages.ts';
+
+/** What a TV does after it gets its code, in this order. The last milestone completes the pairing. */
+export const milestones = ['registered', 'playlist', 'event'] as const;
+export type Milestone = (typeof milestones)[number];
 
 const readTimeout = option.duration('15m', '--timeout <span>', 'give up after this long');
 const timeout: Setting<number | undefined> = {
@@ -13,7 +16,7 @@ const timeout: Setting<number | undefined> = {
 export const pairingOptions = (reasonHelp: string) => ({
   reason: option.text('--reason <text>', reasonHelp),
   waitFor: option.choice(
-    stages,
+    milestones,
     '--wait-for <step>',
     'what the TV must have done in the end (default: event)',
   ),

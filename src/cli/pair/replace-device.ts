@@ -1,13 +1,13 @@
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { findScreen } from '../records/find.ts';
-import { requireVisibleCode } from './note-step.ts';
-import { placeName, placeWord } from './pairing.ts';
+import { placeArgument, placeName } from './pairing.ts';
 import { readRights } from './place/pair-rights.ts';
-import { askReason, deviceText, type Replacement } from './place/prepare-place.ts';
+import { askReason, describeDevice, type Replacement } from './place/prepare-place.ts';
 import { type PairingOptions, pairAt } from './run-pair.ts';
+import { requireVisibleCode } from './show-updates.ts';
 
-const usualReason = 'Replaced by another TV (signage device replace)';
+const defaultReason = 'Replaced by another TV (signage device replace)';
 
 /** `signage device replace`: revokes the TV of a screen, and pairs another in its place. All else of the screen stays. */
 export async function replaceDevice(
@@ -23,14 +23,14 @@ export async function replaceDevice(
   if (screen.deviceId === null) {
     const message = `The screen "${placeName(place)}" has no TV that could be replaced.`;
     throw new SignageError('device_not_found', message, {
-      hint: `To pair one: signage pair ${placeWord(place)}`,
+      hint: `To pair one: signage pair ${placeArgument(place)}`,
     });
   }
   const device = await call.read('getDevice', { params: { id: screen.deviceId } });
-  call.note(`The screen "${placeName(place)}" has this TV: ${deviceText(device)}.`);
+  call.note(`The screen "${placeName(place)}" has this TV: ${describeDevice(device)}.`);
   await call.confirmDestruction('Revoke it, and pair another in its place?');
   const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
-  const reason = options.reason ?? (isAsked ? await askReason(call, usualReason) : usualReason);
+  const reason = options.reason ?? (isAsked ? await askReason(call, defaultReason) : defaultReason);
   const replacement: Replacement = { device, reason };
   await pairAt(call, options, { venue, screen }, replacement);
 }

@@ -1,29 +1,29 @@
 import type { CommandContext } from '../command/context.ts';
-import { requireVisibleCode } from './note-step.ts';
-import type { PairRun } from './pair-run.ts';
 import { pairScreen } from './pair-screen.ts';
+import type { PairSession } from './pair-session.ts';
 import { pairVenue } from './pair-venue.ts';
+import type { Milestone } from './pairing-options.ts';
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { readRights } from './place/pair-rights.ts';
-import { agreeToReplace, preparePlace, type Replacement } from './place/prepare-place.ts';
+import { confirmReplacement, preparePlace, type Replacement } from './place/prepare-place.ts';
 import { pairLink } from './qr-code.ts';
-import type { Stage } from './stages.ts';
+import { requireVisibleCode } from './show-updates.ts';
 
-const usualTimeoutMs = 15 * 60_000;
+const defaultTimeoutMs = 15 * 60_000;
 
 /** What the commands that pair have in common. */
 export interface PairingOptions {
-  waitFor: Stage | undefined;
+  waitFor: Milestone | undefined;
   /** Milliseconds; unless said, 15 minutes where nobody can be asked, and no limit at a terminal. */
   timeout: number | undefined;
 }
 
-async function makeRun(call: CommandContext, options: PairingOptions): Promise<PairRun> {
+async function makeSession(call: CommandContext, options: PairingOptions): Promise<PairSession> {
   // A code must not outlive the terminal that shows it.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
-  const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : usualTimeoutMs);
+  const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
     ...{
       call,
@@ -47,7 +47,7 @@ export async function pairAt(
 ): Promise<void> {
   const place = await preparePlace(call, chosen, replacement);
   if (call.common.dryRun) await call.change('createCode', { body: { screenId: place.screen.id } });
-  else await pairScreen(await makeRun(call, options), place);
+  else await pairScreen(await makeSession(call, options), place);
 }
 
 /** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
@@ -57,8 +57,8 @@ export async function runPair(
 ): Promise<number> {
   const rights = await readRights(call);
   requireVisibleCode(call);
-  if (options.all) return pairVenue(await makeRun(call, options));
+  if (options.all) return pairVenue(await makeSession(call, options));
   const chosen = await choosePlace(call, rights);
-  await pairAt(call, options, chosen, await agreeToReplace(call, chosen));
+  await pairAt(call, options, chosen, await confirmReplacement(call, chosen));
   return 0;
 }

@@ -16,7 +16,7 @@ function quoteHint(message: string, value: unknown): string {
   return isMeant ? `${message}: put it in quotes, "${value}"` : message;
 }
 
-function complaintsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
+function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
       document.complaint([...issue.path, key], 'is no entry that we know: check its spelling'),
@@ -29,17 +29,17 @@ function complaintsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldE
   return [document.complaint(issue.path, isMissing ? 'is missing' : quoteHint(message, value))];
 }
 
-/** Checks a document against a schema; what is wrong goes to `complaints`, each place once, and the answer is `undefined`. */
+/** Checks a document against a schema; what is wrong goes to `fieldErrors`, each place once, and the answer is `undefined`. */
 export function checkDocument<S extends z.ZodType>(
   schema: S,
   document: SourceDocument,
-  complaints: FieldError[],
+  fieldErrors: FieldError[],
 ): z.output<S> | undefined {
   const result = schema.safeParse(document.value);
   if (result.success) return result.data;
   const seen = new Set<string>();
-  for (const complaint of result.error.issues.flatMap((issue) => complaintsOf(issue, document))) {
-    if (!seen.has(complaint.path)) complaints.push(complaint);
+  for (const complaint of result.error.issues.flatMap((issue) => fieldErrorsOf(issue, document))) {
+    if (!seen.has(complaint.path)) fieldErrors.push(complaint);
     seen.add(complaint.path);
   }
   return undefined;

@@ -2,10 +2,10 @@ import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
-import type { Facts, SitePlaylist } from './site.ts';
-import { type RecordKind, readConfig, readPlaylist } from './standing.ts';
+import { type RecordKind, readConfig, readPlaylist } from './current-record.ts';
+import type { Attributes, SitePlaylist } from './site.ts';
 
-type Read = Pick<Facts, 'config'> & { playlist: SitePlaylist | null };
+type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
 
 /** Playlists as the file has them: what several screens play stands under `playlists`, once. */
 function makePlaylists(reads: Iterable<Read>) {
@@ -28,7 +28,7 @@ function makePlaylists(reads: Iterable<Read>) {
 const filled = (map: object) => Object.keys(map).length > 0;
 
 /** What there is to say of a record; what is empty is left out. */
-function entry({ name, labels }: Venue | Screen, { config }: Pick<Facts, 'config'>): object {
+function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
   return { name, ...(filled(labels) && { labels }), ...(config && { config }) };
 }
 

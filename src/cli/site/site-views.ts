@@ -15,8 +15,8 @@ export interface DifferenceLine {
 }
 
 export const differenceLines = (plans: readonly Planned[]): DifferenceLine[] =>
-  plans.flatMap(({ change, kind, name, standing, differences }) =>
-    differences.map((one) => ({ change, kind, name, id: standing?.id ?? null, ...one })),
+  plans.flatMap(({ change, kind, name, current, differences }) =>
+    differences.map((one) => ({ change, kind, name, id: current?.id ?? null, ...one })),
   );
 
 /** A value in short: of lists and playlists, how much there is of them. */

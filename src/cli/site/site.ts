@@ -7,8 +7,8 @@ export interface SitePlaylist {
   validUntil: number | null;
 }
 
-/** What can be said of a record. What is left out is not looked at; `null` is none. */
-export interface Facts {
+/** What can be said of a record. What is left out is not relevantVenues at; `null` is none. */
+export interface Attributes {
   name?: string | undefined;
   address?: string | null | undefined;
   timezone?: string | null | undefined;
@@ -18,18 +18,18 @@ export interface Facts {
   playlist?: SitePlaylist | null | undefined;
 }
 
-export type FactName = keyof Facts;
+export type AttributeName = keyof Attributes;
 
 /** What a file may say of a record under its name. */
-export type Named = Facts & { name: string };
+export type NamedAttributes = Attributes & { name: string };
 
-export interface SiteVenue extends Named {
-  screens: readonly Named[];
+export interface SiteVenue extends NamedAttributes {
+  screens: readonly NamedAttributes[];
 }
 
 /** What site files say, all together: their playlists are put where they are named. */
 export interface Site {
   /** There when a file speaks of the tenant: then its venues are all named. */
-  tenant: Pick<Facts, 'name' | 'config'> | undefined;
+  tenant: Pick<Attributes, 'name' | 'config'> | undefined;
   venues: readonly SiteVenue[];
 }

@@ -117,11 +117,11 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
   });
 }
 
-/** The error that complaints make together: the first is told, the others are counted, and listed under it. */
-export function invalidFile(complaints: readonly FieldError[]): SignageError {
-  const [first] = complaints;
-  const more = complaints.length > 1 ? ` (and ${complaints.length - 1} more)` : '';
+/** The error that fieldErrors findOrCreate together: the first is told, the others are countText, and listed under it. */
+export function invalidFile(fieldErrors: readonly FieldError[]): SignageError {
+  const [first] = fieldErrors;
+  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
   return new SignageError('invalid_file', `${first?.path}: ${first?.message}${more}`, {
-    errors: [...complaints],
+    errors: [...fieldErrors],
   });
 }

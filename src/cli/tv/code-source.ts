@@ -2,6 +2,7 @@ import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../simulator/player/observer.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readCode, readCodeWords } from '../options/pairing-code.ts';
+import { usage } from '../options/settings.ts';
 import type { TvOptions } from './tv-options.ts';
 import { unpairedWords } from './tv-words.ts';
 
@@ -24,7 +25,7 @@ function codeProblem(text: string): string | undefined {
 export async function codeSource(
   { io, prompter }: CommandContext,
   options: TvOptions,
-  aside: <T>(ask: () => Promise<T>) => Promise<T>,
+  suspend: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Promise<CodeSource> {
   let given = options.code === undefined ? undefined : await readCodeWords(io, [options.code]);
   return async (why, error) => {
@@ -32,7 +33,7 @@ export async function codeSource(
     given = undefined;
     if (first !== undefined || !prompter.canAsk) return first;
     const message = `${error ? error.message : unpairedWords[why]} Pairing code:`;
-    return aside(async () =>
+    return suspend(async () =>
       readCode(
         await prompter.input({
           message,
@@ -42,4 +43,12 @@ export async function codeSource(
       ),
     );
   };
+}
+
+/** A TV that is not paired, and nobody to ask. */
+export function needCode(): SignageError {
+  return usage(
+    '--code must be given: this TV is not paired, and there is nobody to ask here.',
+    'Create a code: signage code create, or signage pair.',
+  );
 }

@@ -1,7 +1,6 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Player } from '../../simulator/player/player.ts';
-import type { CodeSource } from './code-source.ts';
-import { needCode } from './need-code.ts';
+import { type CodeSource, needCode } from './code-source.ts';
 
 /** One round of a TV, for scripts: what fails is thrown. That there is no playlist is no failure. */
 export async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Promise<void> {

@@ -2,8 +2,8 @@ import { open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerMemory, PlayerState } from '../../simulator/player/state.ts';
-import { holdName, type Release } from './hold-name.ts';
-import { type KeptTv, parseKeptTv } from './kept-tv.ts';
+import { parseSavedTv, type SavedTv } from './saved-tv.ts';
+import { acquireLock, type Release } from './state-lock.ts';
 
 const empty: PlayerState = { format: 1, queue: [] };
 const isWindows = process.platform === 'win32';
@@ -31,11 +31,11 @@ async function readPrivate(path: string): Promise<string | undefined> {
   }
 }
 
-async function readKept(path: string): Promise<KeptTv | undefined> {
+async function readSaved(path: string): Promise<SavedTv | undefined> {
   const text = await readPrivate(path);
   if (text === undefined) return undefined;
-  const kept = parseKeptTv(text);
-  if (kept) return kept;
+  const saved = parseSavedTv(text);
+  if (saved) return saved;
   throw new SignageError('invalid_file', `The state file ${path} is damaged.`, {
     hint: 'Delete it to begin as a new TV, which needs a new code. The key in it is lost then: revoke the device.',
   });
@@ -50,7 +50,7 @@ async function syncFolder(path: string): Promise<void> {
 /** Replaces the file in one step, durably: written beside it, for the owner alone from the moment it exists, then moved into its place. */
 async function replace(path: string, text: string): Promise<void> {
   const beside = `${path}.new`;
-  // What a power cut left there; nobody else uses the name while the file is held.
+  // What a power hardStop left there; nobody else uses the name while the file is held.
   await unlink(beside).catch(() => {});
   const handle = await open(beside, 'wx', 0o600);
   try {
@@ -67,17 +67,17 @@ async function replace(path: string, text: string): Promise<void> {
 export class StateFile implements PlayerMemory {
   readonly #path: string;
   readonly #release: Release;
-  #kept: KeptTv | undefined;
+  #saved: SavedTv | undefined;
 
-  private constructor(path: string, release: Release, kept: KeptTv | undefined) {
+  private constructor(path: string, release: Release, saved: SavedTv | undefined) {
     this.#path = path;
     this.#release = release;
-    this.#kept = kept;
+    this.#saved = saved;
   }
 
   /** Takes the file for this process. Throws `state_in_use` when another has it, and `invalid_file` when it is damaged or open to others. */
   static async open(path: string): Promise<StateFile> {
-    const release = await holdName(path).catch((error: Error) => {
+    const release = await acquireLock(path).catch((error: Error) => {
       throw new SignageError(
         'invalid_file',
         `The state file ${path} cannot be used: ${error.message}.`,
@@ -89,7 +89,7 @@ export class StateFile implements PlayerMemory {
         `Another signage tv is the TV of ${path}. Stop that one, or name another file.`,
       );
     try {
-      return new StateFile(path, release, await readKept(path));
+      return new StateFile(path, release, await readSaved(path));
     } catch (error) {
       await release();
       throw error;
@@ -97,24 +97,24 @@ export class StateFile implements PlayerMemory {
   }
 
   /** What it held when it was opened, or what was said at the beginning. */
-  get kept(): KeptTv | undefined {
-    return this.#kept;
+  get saved(): SavedTv | undefined {
+    return this.#saved;
   }
 
   /** Says which service and TV this is, before anything is saved. */
-  begin(service: string, deviceInfo: KeptTv['deviceInfo']): void {
-    this.#kept = { format: 1, service, deviceInfo, tv: this.#kept?.tv ?? empty };
+  begin(service: string, deviceInfo: SavedTv['deviceInfo']): void {
+    this.#saved = { format: 1, service, deviceInfo, tv: this.#saved?.tv ?? empty };
   }
 
   /** Looks into the file again: somebody may have mended it. */
   async load(): Promise<PlayerState | undefined> {
-    return (await readKept(this.#path))?.tv;
+    return (await readSaved(this.#path))?.tv;
   }
 
   async save(tv: PlayerState): Promise<void> {
-    if (!this.#kept) throw new Error('A state file must be begun before it is saved.');
+    if (!this.#saved) throw new Error('A state file must be begun before it is saved.');
     try {
-      await replace(this.#path, `${JSON.stringify({ ...this.#kept, tv } satisfies KeptTv)}\n`);
+      await replace(this.#path, `${JSON.stringify({ ...this.#saved, tv } satisfies SavedTv)}\n`);
     } catch (error) {
       throw new SignageError(
         'state_not_saved',

@@ -7,16 +7,16 @@ import {
   type LiveViewSize,
   openLiveView,
 } from '../terminal/live-view.ts';
-import type { Happening } from './happening.ts';
-import { tvLine, tvRecord } from './tv-line.ts';
+import type { TvLogEntry } from './log-entry.ts';
+import { logLine, logRecord } from './log-line.ts';
 import type { TvOptions } from './tv-options.ts';
 
 /** Where what a TV does is shown. */
 export interface TvDisplay {
   open(): Promise<void>;
-  tell(happening: Happening): void;
+  log(entry: TvLogEntry): void;
   /** Makes room for a question, and comes back after it. */
-  aside<T>(ask: () => Promise<T>): Promise<T>;
+  suspend<T>(ask: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -32,17 +32,17 @@ function isWatched({ io, common }: CommandContext): boolean {
 
 /** A line for each thing that happens: an object with `-o ndjson`. With `--quiet` only the objects are left. */
 function lineDisplay({ io, common }: CommandContext): TvDisplay {
-  const text = (happening: Happening) => {
-    if (common.output === 'ndjson') return `${printableJson(tvRecord(happening), 0)}\n`;
-    return common.quiet ? undefined : tvLine(happening);
+  const text = (entry: TvLogEntry) => {
+    if (common.output === 'ndjson') return `${printableJson(logRecord(entry), 0)}\n`;
+    return common.quiet ? undefined : logLine(entry);
   };
   return {
-    tell(happening) {
-      const line = text(happening);
+    log(entry) {
+      const line = text(entry);
       if (line !== undefined) io.stdout.write(line);
     },
     open: async () => {},
-    aside: (ask) => ask(),
+    suspend: (ask) => ask(),
     close: () => {},
   };
 }
@@ -51,7 +51,7 @@ function lineDisplay({ io, common }: CommandContext): TvDisplay {
 class LiveDisplay implements TvDisplay {
   readonly #call: CommandContext;
   readonly #render: (size: LiveViewSize) => readonly LiveLine[];
-  #board: LiveView | undefined;
+  #liveView: LiveView | undefined;
   #cancel: (() => void) | undefined;
 
   constructor(call: CommandContext, render: (size: LiveViewSize) => readonly LiveLine[]) {
@@ -60,17 +60,17 @@ class LiveDisplay implements TvDisplay {
   }
 
   async open(): Promise<void> {
-    this.#board = await openLiveView(this.#call, this.#render);
+    this.#liveView = await openLiveView(this.#call, this.#render);
   }
 
-  tell(): void {
+  log(): void {
     this.#cancel ??= this.#call.clock.after(drawEveryMs, () => {
       this.#cancel = undefined;
-      this.#board?.draw();
+      this.#liveView?.draw();
     });
   }
 
-  async aside<T>(ask: () => Promise<T>): Promise<T> {
+  async suspend<T>(ask: () => Promise<T>): Promise<T> {
     this.close();
     try {
       return await ask();
@@ -82,8 +82,8 @@ class LiveDisplay implements TvDisplay {
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#board?.close();
-    this.#board = undefined;
+    this.#liveView?.close();
+    this.#liveView = undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import { SignageError } from '../../domain/error.ts';
 import { exchangeLine, readCertificates } from '../api/connect.ts';
 import { readAddress } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
-import type { KeptTv } from './kept-tv.ts';
+import type { SavedTv } from './saved-tv.ts';
 import type { TvOptions } from './tv-options.ts';
 
 /** The service of the TV. */
@@ -15,12 +15,12 @@ export interface TvService {
 }
 
 /** A key is for one service; a TV that has one stays with it. Throws `state_of_elsewhere`. */
-function ownService(kept: KeptTv | undefined, { url, state }: TvOptions): string | undefined {
-  if (!kept?.tv.binding && !kept?.tv.registering) return undefined;
-  if (url === undefined || serviceAddress(url) === kept.service) return kept.service;
+function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
+  if (!saved?.tv.binding && !saved?.tv.registering) return undefined;
+  if (url === undefined || serviceAddress(url) === saved.service) return saved.service;
   throw new SignageError(
     'state_of_elsewhere',
-    `The TV of ${state} is paired with ${kept.service}, and its key is not sent to ${url}.`,
+    `The TV of ${state} is paired with ${saved.service}, and its key is not sent to ${url}.`,
     {
       hint: 'Leave --url out, or name another file for --state.',
     },
@@ -31,9 +31,9 @@ function ownService(kept: KeptTv | undefined, { url, state }: TvOptions): string
 export async function tvService(
   { io, clock, random, common }: CommandContext,
   options: TvOptions,
-  kept: KeptTv | undefined,
+  saved: SavedTv | undefined,
 ): Promise<TvService> {
-  const url = ownService(kept, options) ?? options.url;
+  const url = pairedService(saved, options) ?? options.url;
   const address = await readAddress(
     { url, context: options.context, caFile: options.caFile, insecureHttp: options.insecureHttp },
     io,

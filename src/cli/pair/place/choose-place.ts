@@ -3,15 +3,15 @@ import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, type Screen, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
-import type { ToMake } from './ask-name.ts';
+import type { NewRecord } from './ask-name.ts';
 import { askScreen, screenNamed } from './choose-screen.ts';
 import { askVenue, venueNamed } from './choose-venue.ts';
 import type { PairRights } from './pair-rights.ts';
 
 /** Venue and screen as they were chosen: there already, or to be made. */
 export interface ChosenPlace {
-  venue: Venue | ToMake;
-  screen: Screen | ToMake;
+  venue: Venue | NewRecord;
+  screen: Screen | NewRecord;
 }
 
 interface Named {

@@ -3,20 +3,20 @@ import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, type Screen, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
-import { askName, type Offer, offerToMake, type ToMake } from './ask-name.ts';
-import { orMake } from './choose-venue.ts';
-import { type PairRights, requireMaking } from './pair-rights.ts';
+import { askName, type CreateOffer, type NewRecord, offerToCreate } from './ask-name.ts';
+import { orCreate } from './choose-venue.ts';
+import { type PairRights, requireCreateRight } from './pair-rights.ts';
 
-const mostChoices = 50;
+const maxChoices = 50;
 const flag = '--screen';
 
 /** The screen of that id or name in the venue, or the one to make. */
 export async function screenNamed(
   call: CommandContext,
   rights: PairRights,
-  venue: Venue | ToMake,
+  venue: Venue | NewRecord,
   name: string,
-): Promise<Screen | ToMake> {
+): Promise<Screen | NewRecord> {
   if (isUuid(name)) {
     const screen = await findScreen(call, name);
     if (screen.venueId === venue.id) return screen;
@@ -30,7 +30,7 @@ export async function screenNamed(
     'screen_not_found',
     `There is no screen "${name}" in the venue "${venue.name}".`,
   );
-  return orMake(call, rights, name, 'screen', missing);
+  return orCreate(call, rights, name, 'screen', missing);
 }
 
 async function someScreens(
@@ -40,7 +40,7 @@ async function someScreens(
   signal: AbortSignal,
 ): Promise<Screen[]> {
   const search = term.trim();
-  const query = { venueId, limit: mostChoices, ...(search !== '' && { search }) };
+  const query = { venueId, limit: maxChoices, ...(search !== '' && { search }) };
   const { items } = await call.read('listScreens', {
     query,
     signal: AbortSignal.any([signal, call.interrupted]),
@@ -52,8 +52,8 @@ async function someScreens(
 export async function askScreen(
   call: CommandContext,
   rights: PairRights,
-  venue: Venue | ToMake,
-): Promise<Screen | ToMake> {
+  venue: Venue | NewRecord,
+): Promise<Screen | NewRecord> {
   const { id: venueId } = venue;
   if (venueId === undefined)
     return askName(call, `What is the screen in "${venue.name}" called?`, flag);
@@ -61,7 +61,7 @@ export async function askScreen(
     call.prompter.canAsk &&
     (await someScreens(call, venueId, '', call.interrupted)).length === 0
   ) {
-    requireMaking(rights, `screens, and there is none in "${venue.name}" yet`);
+    requireCreateRight(rights, `screens, and there is none in "${venue.name}" yet`);
     return askName(call, 'There is no screen yet. What is the first one called?', flag);
   }
   const find = async (term: string, signal: AbortSignal) => {
@@ -70,9 +70,13 @@ export async function askScreen(
       value: screen,
       name: screen.state === 'active' ? `${screen.name} (has a TV)` : screen.name,
     }));
-    return rights.mayMake ? [...there, ...offerToMake('screen', term, screens)] : there;
+    return rights.mayCreate ? [...there, ...offerToCreate('screen', term, screens)] : there;
   };
-  const chosen = await call.prompter.search<Screen | Offer>({ message: 'Screen', flag, find });
+  const chosen = await call.prompter.search<Screen | CreateOffer>({
+    message: 'Screen',
+    flag,
+    find,
+  });
   if (chosen.name === undefined) return askName(call, 'What is the new screen called?', flag);
-  return chosen as Screen | ToMake;
+  return chosen as Screen | NewRecord;
 }

@@ -3,18 +3,18 @@ import { mayAct, type Role, roles } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations.ts';
 import type { Reader } from '../../api/client.ts';
 
-/** What the token that pairs may do beside that. */
+/** What the token that pairs may do sideBySide that. */
 export interface PairRights {
   role: Role;
   /** Whether it may make what is not there. */
-  mayMake: boolean;
+  mayCreate: boolean;
   /** Whether it is bound to venues. */
   isBound: boolean;
 }
 
 /** The same, of venues: a token that is bound to some makes no others. */
-export const ofVenues = <R extends PairRights | undefined>(rights: R): R =>
-  rights && { ...rights, mayMake: rights.mayMake && !rights.isBound };
+export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
+  rights && { ...rights, mayCreate: rights.mayCreate && !rights.isBound };
 
 /** `operator, admin or platform` */
 function rolesFrom(needs: Role): string {
@@ -36,14 +36,14 @@ export async function readRights(reader: Reader): Promise<PairRights> {
   if (!mayAct(role, needs)) throw notAllowed(role, 'make pairing codes', needs);
   return {
     role,
-    mayMake: mayAct(role, operations.createScreen.access),
+    mayCreate: mayAct(role, operations.createScreen.access),
     isBound: venueIds !== null,
   };
 }
 
 /** Refuses what would have to be made by somebody else, and says by whom. */
-export function requireMaking({ role, mayMake }: PairRights, what: string): void {
-  if (mayMake) return;
+export function requireCreateRight({ role, mayCreate }: PairRights, what: string): void {
+  if (mayCreate) return;
   const needs = operations.createScreen.access;
   if (!mayAct(role, needs)) throw notAllowed(role, `make ${what}`, needs);
   throw new SignageError(

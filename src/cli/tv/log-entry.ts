@@ -26,31 +26,31 @@ type What =
   | { what: 'end'; reason: PlayerEnd['reason'] };
 
 /** With the TV's own time. */
-export type Happening = What & { atMs: number };
+export type TvLogEntry = What & { atMs: number };
 
 /** Tells all that a player tells as happenings. */
 export function observe(
   now: () => number,
-  tell: (happening: Happening) => void,
+  log: (entry: TvLogEntry) => void,
 ): Required<PlayerObserver> {
-  const say = (what: What) => tell({ ...what, atMs: now() });
+  const add = (what: What) => log({ ...what, atMs: now() });
   return {
-    onEvent: (event) => say({ what: 'event', event }),
+    onEvent: (event) => add({ what: 'event', event }),
     onSending: ({ events, idempotencyKey }) =>
-      say({ what: 'sending', events: events.length, idempotencyKey }),
+      add({ what: 'sending', events: events.length, idempotencyKey }),
     onAcknowledged: ({ events, idempotencyKey }, received) =>
-      say({ what: 'acknowledged', events: events.length, received, idempotencyKey }),
-    onDropped: (events, why) => say({ what: 'dropped', events, why }),
-    onAnswer: ({ atMs: _, ...answer }) => say({ what: 'answer', ...answer }),
-    onPhase: (phase) => say({ what: 'phase', phase }),
-    onShow: (item) => say({ what: 'show', item: item ?? null }),
-    onBound: (binding) => say({ what: 'bound', ...binding }),
-    onRotated: () => say({ what: 'rotated' }),
-    onFallBack: ({ code }) => say({ what: 'fallBack', code }),
-    onUnpaired: (why, error) => say({ what: 'unpaired', why, code: error?.code }),
+      add({ what: 'acknowledged', events: events.length, received, idempotencyKey }),
+    onDropped: (events, why) => add({ what: 'dropped', events, why }),
+    onAnswer: ({ atMs: _, ...answer }) => add({ what: 'answer', ...answer }),
+    onPhase: (phase) => add({ what: 'phase', phase }),
+    onShow: (item) => add({ what: 'show', item: item ?? null }),
+    onBound: (binding) => add({ what: 'bound', ...binding }),
+    onRotated: () => add({ what: 'rotated' }),
+    onFallBack: ({ code }) => add({ what: 'fallBack', code }),
+    onUnpaired: (why, error) => add({ what: 'unpaired', why, code: error?.code }),
     onFailure: (error) => {
       const code = error instanceof SignageError ? error.code : 'unexpected';
-      say({
+      add({
         what: 'failure',
         code,
         message: error instanceof Error ? error.message : String(error),

@@ -3,12 +3,12 @@ import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { type Pairing, placeName } from './pairing.ts';
-import type { Stage } from './stages.ts';
+import type { Milestone } from './pairing-options.ts';
 
 /** What the pairings of one command share. */
-export interface PairRun {
+export interface PairSession {
   call: CommandContext;
-  waitFor: Stage;
+  waitFor: Milestone;
   timeoutMs: number | undefined;
   /** When it is to give up, by our own clock; never where there is a person who can. */
   endsAtMs: number;
@@ -20,7 +20,7 @@ export interface PairRun {
 }
 
 /** The end of a sentence that begins with `Waited for`. */
-function awaited({ place, reached }: Pairing): string {
+function waitedForText({ place, reached }: Pairing): string {
   const name = `"${placeName(place)}"`;
   if (reached.length === 0) return `a TV to register with ${name}`;
   return `the TV on ${name} to ${reached.includes('playlist') ? 'send its first event' : 'fetch its playlist'}`;
@@ -28,7 +28,7 @@ function awaited({ place, reached }: Pairing): string {
 
 /** How long there is left. Throws `wait_timed_out` when there is nothing left, and `interrupted`. */
 export function leftMs(
-  { call, endsAtMs, timeoutMs = 0, signal }: PairRun,
+  { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
   pairing: Pairing,
 ): number {
   if (signal.aborted) throw interrupted();
@@ -36,41 +36,45 @@ export function leftMs(
   if (left > 0) return left;
   throw new SignageError(
     'wait_timed_out',
-    `Waited ${Math.round(timeoutMs / 1000)} s for ${awaited(pairing)}, in vain.`,
+    `Waited ${Math.round(timeoutMs / 1000)} s for ${waitedForText(pairing)}, in vain.`,
   );
 }
 
 /** Lets time pass between two looks. */
-export async function rest(run: PairRun, pairing: Pairing, forMs: number): Promise<void> {
-  await pause(run.call.clock, Math.min(forMs, leftMs(run, pairing)), run.signal);
-  leftMs(run, pairing);
+export async function wait(session: PairSession, pairing: Pairing, forMs: number): Promise<void> {
+  await pause(session.call.clock, Math.min(forMs, leftMs(session, pairing)), session.signal);
+  leftMs(session, pairing);
 }
 
 /** Says why a pairing does not get on, or that it does again. */
-export function setTrouble(run: PairRun, pairing: Pairing, trouble: string | undefined): void {
-  if (pairing.trouble === trouble) return;
-  pairing.trouble = trouble;
-  run.changed(pairing);
+export function setProblem(
+  session: PairSession,
+  pairing: Pairing,
+  problem: string | undefined,
+): void {
+  if (pairing.problem === problem) return;
+  pairing.problem = problem;
+  session.changed(pairing);
 }
 
-const passing = ['unreachable', 'unavailable'];
-const betweenTriesMs = 2000;
+const transientCodes = ['unreachable', 'unavailable'];
+const retryIntervalMs = 2000;
 
 /** Asks until the service answers: an installer's network comes and goes. Whatever else goes wrong is thrown. */
-export async function persist<T>(
-  run: PairRun,
+export async function retryWhileUnreachable<T>(
+  session: PairSession,
   pairing: Pairing,
   ask: () => Promise<T>,
 ): Promise<T> {
   for (let failed = false; ; failed = true) {
     try {
       const answer = await ask();
-      if (failed) setTrouble(run, pairing, undefined);
+      if (failed) setProblem(session, pairing, undefined);
       return answer;
     } catch (error) {
-      if (!(error instanceof SignageError) || !passing.includes(error.code)) throw error;
-      setTrouble(run, pairing, 'The service does not answer; trying again.');
-      await rest(run, pairing, betweenTriesMs);
+      if (!(error instanceof SignageError) || !transientCodes.includes(error.code)) throw error;
+      setProblem(session, pairing, 'The service does not answer; trying again.');
+      await wait(session, pairing, retryIntervalMs);
     }
   }
 }

@@ -2,11 +2,32 @@ import { minuteMs } from '../../domain/clock.ts';
 import type { Playlist } from '../../simulator/player/batch.ts';
 import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import type { TvStory } from './tv-story.ts';
+import type { TvLogEntry } from './log-entry.ts';
 import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
 
-const widestBar = 40;
+/** What there is to show of a TV beside what its player is at. */
+export interface TvStatus {
+  service: string;
+  deviceInfo: DeviceInfoInput;
+  speed: number;
+  /** Events since the start. */
+  stored: number;
+  dropped: number;
+  /** What went wrong last, until a call goes well again. */
+  problem: string | undefined;
+}
+
+/** Goes on with the status. */
+export function updateStatus(status: TvStatus, entry: TvLogEntry): void {
+  if (entry.what === 'acknowledged') status.stored += entry.received;
+  if (entry.what === 'dropped') status.dropped += entry.events.length;
+  if (entry.what === 'failure') status.problem = entry.message;
+  if (entry.what === 'answer' && entry.code === undefined) status.problem = undefined;
+}
+
+const maxBarWidth = 40;
 const blank: LiveLine = { text: '' };
 const calls: readonly RuntimeOperation[] = [
   'registerDevice',
@@ -24,7 +45,7 @@ function sides(left: string, right: string, { columns }: LiveViewSize): string[]
 
 function headLines(
   view: PlayerView,
-  { service, deviceInfo, speed }: TvStory,
+  { service, deviceInfo, speed }: TvStatus,
   size: LiveViewSize,
 ): LiveLine[] {
   const { manufacturer, model, osVersion, appVersion } = deviceInfo;
@@ -51,7 +72,7 @@ function headLines(
 /** `█████░░░░░  5 of 15 s` */
 function progressText(playedSeconds: number, seconds: number, columns: number): string {
   const words = `${Math.floor(playedSeconds)} of ${spanText(seconds)}`;
-  const width = Math.max(0, Math.min(widestBar, columns - words.length - 6));
+  const width = Math.max(0, Math.min(maxBarWidth, columns - words.length - 6));
   const full = Math.min(width, Math.round((playedSeconds / seconds) * width));
   return `  ${'█'.repeat(full)}${'░'.repeat(width - full)}  ${words}`;
 }
@@ -93,7 +114,7 @@ function playlistText(playlist: Playlist | undefined, validUntilMs: number | und
   return `version ${playlist.version}, ${playlist.items.length} items, until ${dayText(validUntilMs ?? 0)} UTC`;
 }
 
-function factLines(view: PlayerView, { stored, dropped }: TvStory): LiveLine[] {
+function stateLines(view: PlayerView, { stored, dropped }: TvStatus): LiveLine[] {
   const { config, playlist, validUntilMs, queued, batch } = view;
   const policy = config?.cachePolicy;
   const rows: [string, string][] = [
@@ -133,20 +154,20 @@ function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
 }
 
 /** The one screen on which a person sees what the TV is at. Where there is little room, what is furthest down goes first. */
-export function tvFrame(
+export function renderTv(
   view: PlayerView,
-  story: TvStory,
+  status: TvStatus,
   nowMs: number,
   size: LiveViewSize,
 ): LiveLine[] {
-  const trouble: LiveLine[] =
-    story.trouble === undefined ? [] : [{ text: story.trouble, look: 'bad' }];
+  const problem: LiveLine[] =
+    status.problem === undefined ? [] : [{ text: status.problem, look: 'bad' }];
   return [
-    ...headLines(view, story, size),
+    ...headLines(view, status, size),
     ...showLines(view, nowMs, size),
-    ...factLines(view, story),
+    ...stateLines(view, status),
     ...answerLines(view, nowMs),
-    ...trouble,
+    ...problem,
     { text: 'Ctrl-C stops the TV.', look: 'faint' },
   ];
 }

@@ -2,14 +2,14 @@ import type { CallAnswer } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
 import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
 import type { Reader } from '../api/client.ts';
-import type { Facts, SitePlaylist } from './site.ts';
+import type { Attributes, SitePlaylist } from './site.ts';
 
 export type RecordKind = 'tenant' | 'venue' | 'screen';
 
 /** A record as it is on the service. */
-export interface Standing {
+export interface CurrentRecord {
   id: string;
-  facts: Facts;
+  attributes: Attributes;
   /** Whether it is a screen with a TV. */
   isActive: boolean;
 }
@@ -26,7 +26,11 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-export function readConfig(reader: Reader, kind: RecordKind, id: string): Promise<Facts['config']> {
+export function readConfig(
+  reader: Reader,
+  kind: RecordKind,
+  id: string,
+): Promise<Attributes['config']> {
   const params = { id };
   if (kind === 'tenant') return orNull(reader.read('getTenantConfig', { params }));
   return orNull(
@@ -50,34 +54,34 @@ function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylis
 }
 
 /** Reads what the list of records does not tell, as far as `wanted` speaks of it. */
-export async function readFurther(
+export async function readDetails(
   reader: Reader,
   kind: RecordKind,
-  standing: Standing,
-  wanted: Facts,
-): Promise<Standing> {
-  const facts = { ...standing.facts };
-  if (wanted.config !== undefined) facts.config = await readConfig(reader, kind, standing.id);
+  current: CurrentRecord,
+  wanted: Attributes,
+): Promise<CurrentRecord> {
+  const attributes = { ...current.attributes };
+  if (wanted.config !== undefined) attributes.config = await readConfig(reader, kind, current.id);
   if (wanted.playlist !== undefined) {
-    const playlist = await readPlaylist(reader, standing.id);
-    facts.playlist = playlist && {
+    const playlist = await readPlaylist(reader, current.id);
+    attributes.playlist = playlist && {
       items: canonicalItems(playlist.items),
       validUntil: playlist.validUntil,
     };
   }
-  return { ...standing, facts };
+  return { ...current, attributes };
 }
 
-export function standingVenue({
+export function currentVenue({
   id,
   name,
   address,
   timezone,
   labels,
-}: CallAnswer<'getVenue'>): Standing {
-  return { id, isActive: false, facts: { name, address, timezone, labels } };
+}: CallAnswer<'getVenue'>): CurrentRecord {
+  return { id, isActive: false, attributes: { name, address, timezone, labels } };
 }
 
-export function standingScreen({ id, name, labels, state }: CallAnswer<'getScreen'>): Standing {
-  return { id, isActive: state === 'active', facts: { name, labels } };
+export function currentScreen({ id, name, labels, state }: CallAnswer<'getScreen'>): CurrentRecord {
+  return { id, isActive: state === 'active', attributes: { name, labels } };
 }

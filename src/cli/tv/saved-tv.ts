@@ -3,7 +3,7 @@ import type { PlayerState } from '../../simulator/player/state.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 
 /** What a state file holds: which service it is for, what the TV says of itself, and what it must not forget. */
-export interface KeptTv {
+export interface SavedTv {
   format: 1;
   service: string;
   deviceInfo: DeviceInfoInput;
@@ -30,7 +30,7 @@ const playlist = z.looseObject({
   items: z.array(item),
 });
 
-const keptTv = z.object({
+const savedTvSchema = z.object({
   format: z.literal(1),
   service: z.url(),
   deviceInfo: z.looseObject({}),
@@ -52,7 +52,7 @@ const keptTv = z.object({
 });
 
 /** What the text of a state file says; `undefined` when it is damaged. */
-export function parseKeptTv(json: string): KeptTv | undefined {
+export function parseSavedTv(json: string): SavedTv | undefined {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -60,5 +60,5 @@ export function parseKeptTv(json: string): KeptTv | undefined {
     return undefined;
   }
   // The value itself, for its members stay in their order: a batch is sent again with the same bytes.
-  return keptTv.safeParse(value).success ? (value as KeptTv) : undefined;
+  return savedTvSchema.safeParse(value).success ? (value as SavedTv) : undefined;
 }

@@ -43,7 +43,7 @@ function answers(path: string): Promise<boolean> {
  * Holds a file for this process, though the file itself is replaced again and again; `undefined` when another process has it. It is a socket, for a
  * lock file would stay behind when the power goes.
  */
-export async function holdName(
+export async function acquireLock(
   file: string,
   platform: NodeJS.Platform = process.platform,
 ): Promise<Release | undefined> {

@@ -1,0 +1,71 @@
+import { iso } from '../../domain/clock.ts';
+import { countText } from '../site/count-text.ts';
+import { escapeControl } from '../terminal/escape.ts';
+import type { TvLogEntry } from './log-entry.ts';
+import {
+  answerText,
+  dropWords,
+  eventText,
+  itemName,
+  operationWords,
+  phaseWords,
+  spanText,
+  unpairedWords,
+} from './tv-words.ts';
+
+const endWords = {
+  stopped: 'stopped',
+  aborted: 'ended at once',
+  unpaired: 'without a key and a code',
+};
+
+/** What happened, as a label and a text; `undefined` for what would only add twice what another line says. */
+function words(entry: TvLogEntry): [label: string, text: string] | undefined {
+  switch (entry.what) {
+    case 'phase':
+      return ['phase', phaseWords[entry.phase]];
+    case 'bound':
+      return ['paired', `with the screen ${entry.screenId}, as device ${entry.deviceId}`];
+    case 'rotated':
+      return ['key', 'a new one, used from now on; the former is saved'];
+    case 'fallBack':
+      return ['key', `back to the former one: ${entry.code}`];
+    case 'unpaired':
+      return ['unpaired', unpairedWords[entry.why]];
+    case 'show':
+      if (!entry.item) return ['shows', 'nothing'];
+      return [
+        'shows',
+        `${itemName(entry.item)}, ${entry.item.creativeType}, ${spanText(entry.item.duration)}`,
+      ];
+    case 'event':
+      return ['event', eventText(entry.event)];
+    case 'sending':
+      return undefined;
+    case 'acknowledged':
+      return ['stored', countText(entry.received, 'event')];
+    case 'dropped':
+      return ['dropped', `${countText(entry.events.length, 'event')}: ${dropWords[entry.why]}`];
+    case 'answer':
+      return [operationWords[entry.operation], answerText(entry)];
+    case 'failure':
+      return ['problem', entry.message];
+    case 'end':
+      return ['end', endWords[entry.reason]];
+  }
+}
+
+/** A entry as a line for people: `2026-11-20 12:00:05  playlist  200 in 4 ms` */
+export function logLine(entry: TvLogEntry): string | undefined {
+  const said = words(entry);
+  if (!said) return undefined;
+  const [label, text] = said;
+  return `${iso(entry.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${escapeControl(text)}\n`;
+}
+
+/** The same for programs: an object on a line. */
+export function logRecord({ atMs, ...entry }: TvLogEntry): object {
+  if (entry.what !== 'failure') return { at: iso(atMs), ...entry };
+  const { error: _, ...failure } = entry;
+  return { at: iso(atMs), ...failure };
+}
