@@ -320,7 +320,7 @@ describe('signage doctor SCREEN', () => {
     const { device, code, playlist } = rows(answer);
     expect(device).toMatchObject({
       status: 'fail',
-      detail: 'No TV has ever registered for it.',
+      detail: 'No TV has ever registered for this screen.',
       next: `signage pair ${typed()}`,
     });
     expect(code).toMatchObject({ status: 'fail', detail: 'There is no pairing code.' });

@@ -104,8 +104,8 @@ describe('signage pair at a terminal, its questions', () => {
   it('lets one make venue and screen, shows the code, and says paired when it is', async () => {
     const { io, answer, ended, seen } = await sitDown(['pair']);
     await place();
-    await answer(/Make a new venue/, 'Harbour');
-    await answer(/Make the venue "Harbour"/, '\r');
+    await answer(/Create a new venue/, 'Harbour');
+    await answer(/Create the venue "Harbour"/, '\r');
     await answer(/What is the screen in "Harbour" called\?/, 'Left\r');
     await io.until(/waiting for the TV to register/);
     expect(seen().join('\n')).not.toContain('paired ✓');
@@ -331,7 +331,7 @@ describe('signage pair at a terminal, what it draws', () => {
     );
     io.signal('SIGINT');
     expect(await ended).toBe(130);
-    expect(io.err()).toContain('has registered, but not fetched its playlist yet');
+    expect(io.err()).toContain('has registered, but has not fetched its playlist yet');
   });
 
   it.each([

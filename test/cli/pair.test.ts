@@ -345,7 +345,7 @@ describe('signage pair, ended before its time', () => {
       during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
     });
     expect(code).toBe(8);
-    expect(stderr).toContain('has registered, but not fetched its playlist yet');
+    expect(stderr).toContain('has registered, but has not fetched its playlist yet');
     expect(await codeStatus(ndjson[0].code)).toBe('used');
   });
 

@@ -330,7 +330,7 @@ describe('signage apply', () => {
     await stub.close();
     expect(code).toBe(9);
     expect(stdout).toContain('no\\u001b[2J');
-    expect(stdout).toContain('Its venue could not be made.');
+    expect(stdout).toContain('Its venue could not be created.');
     expect(stdout).not.toContain('\u001b');
   });
 
@@ -624,7 +624,7 @@ describe('site files', () => {
       '{ "version": 1,\n  "venues": [{ "name": 1 }] }',
       'line 2: /venues/0/name: must be a string',
     ],
-    ['nothing', '# nothing\n', 'there is nothing in it'],
+    ['nothing', '# nothing\n', 'the file is empty'],
     ['a list', '- a\n', 'line 1: the document: must be a map with version: 1'],
   ])('are refused with %s, by its place', async (_, text, complaint) => {
     expect(await refused(text)).toContain(complaint);

@@ -237,7 +237,7 @@ describe('signage tv', () => {
     expect(stored).toEqual(
       run.ndjson.filter(({ what }) => what === 'event').map(({ event }) => event),
     );
-    expect(run.stderr).toContain(`The TV has ended: ${stored.length} events stored.`);
+    expect(run.stderr).toContain(`The TV has stopped: ${stored.length} events stored.`);
   });
 });
 

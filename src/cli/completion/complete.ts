@@ -7,15 +7,15 @@ import type { Setting } from '../options/settings.ts';
 import { commonOptionsOf, connectionOptions, outputOptions } from '../options/shared.ts';
 import type { Candidate } from './names.ts';
 
-/** What could come next: candidates, or the names of files, which the shell knows best. */
+/** Possible completions, or `files` if the shell should complete file names. */
 export type Offer = readonly Candidate[] | 'files';
 
-/** An argument whose values are known. */
+/** An argument with a fixed set of values. */
 export interface ChosenArgument extends Argument {
   choices: readonly string[];
 }
 
-/** What of an option or argument tells its values. */
+/** Where the values of an option or argument come from. */
 interface ValueSource {
   choices?: readonly string[];
   completes?: NameKind | undefined;
@@ -62,7 +62,7 @@ const versionFlag: Flag = {
   help: 'show the version',
 };
 const { url, context, tenant } = connectionOptions;
-/** What may stand before the noun. */
+/** Options allowed before the noun. */
 const leadingFlags = [
   ...flagsOf({ output: outputOptions.output, url, context, tenant }),
   versionFlag,
@@ -77,14 +77,14 @@ function allFlags(spec: CommandSpec): Flag[] {
   ];
 }
 
-/** What the words before the one that is typed have parsed. */
+/** The parsed words before the last one. */
 interface ParsedWords {
-  /** The words that are no options and no values of them. */
+  /** Words that are neither options nor their values. */
   operands: string[];
   given: Map<string, string | true>;
   /** The option whose value comes next. */
   open: Flag | undefined;
-  /** After `--` nothing is an option any more. */
+  /** Whether `--` has ended the options. */
   isOver: boolean;
 }
 
@@ -122,7 +122,7 @@ function matching(candidates: readonly Candidate[], typed: string): Candidate[] 
   return candidates.filter(({ text }) => startsWith(text, typed));
 }
 
-/** What the shell is request to complete, once the words before are understood. */
+/** The word to complete, with the parsed words before it. */
 interface CompletionRequest {
   typed: string;
   parsed: ParsedWords;
@@ -168,7 +168,7 @@ async function flagsOrValue(request: CompletionRequest): Promise<Offer> {
   );
 }
 
-/** The word in the place of an option, of its value, or of an argument. */
+/** Completes an option, its value, or an argument. */
 async function complete(request: CompletionRequest, operand: () => Promise<Offer>): Promise<Offer> {
   const { typed, parsed } = request;
   if (parsed.open) return values(parsed.open, typed, request);
@@ -206,9 +206,11 @@ async function completeVerb({ name, verbs }: Branch, typed: string): Promise<Can
 }
 
 /**
- * What the last word could become, which is perhaps empty; `words` are those after `signage`.
+ * Completes the last word, which may be empty; `words` are those after `signage`.
  *
- * @example await completeWords(['venue', 'li'], context) // [{ text: 'list', description: 'List venues' }]
+ * @example
+ *   await completeWords(['venue', 'li'], context)
+ *   // [{ text: 'list', description: 'List venues' }]
  */
 export async function completeWords(words: readonly string[], context: Context): Promise<Offer> {
   const typed = words.at(-1) ?? '';

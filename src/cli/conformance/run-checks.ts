@@ -9,7 +9,7 @@ import { outcomeView } from './outcome-view.ts';
 const failedExitCode = 9;
 const pageSize = 25;
 
-/** What a run may be told. */
+/** Parsed options. */
 export interface CheckOptions {
   only: Level | undefined;
   row: readonly string[];
@@ -27,7 +27,10 @@ function allowed({ slow, withGuessing, withTenants }: CheckOptions): Need[] {
   return needs.filter((need) => need !== false);
 }
 
-/** The outcomes in pages, for columns that line up; when the run breaks off, those that it came to are shown all the same. */
+/**
+ * Groups outcomes into pages so that table columns line up. Shows the last page even if the run
+ * fails.
+ */
 async function* inPages(
   outcomes: AsyncIterable<Outcome>,
   count: (outcome: Outcome) => void,
@@ -48,7 +51,7 @@ async function* inPages(
   yield page;
 }
 
-/** Runs the outcomes and shows what became of them. Answers the exit code. */
+/** Runs the checks and prints their outcomes. Returns the exit code. */
 export async function runChecks(call: CommandContext, options: CheckOptions): Promise<number> {
   const profile = await call.profile();
   const { tenantId } = await connect(profile, call, call.common.verbose);
@@ -72,7 +75,7 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
       makeRequester: makeNodeRequester,
     },
     ...{ only: options.only, ids: options.row, allow: allowed(options), signal: call.interrupted },
-    onProgress: (done, of) => progress.show(`${done} of ${of} outcomes`),
+    onProgress: (done, of) => progress.show(`${done} of ${of} rows`),
     onLeft: (what) => void leftovers.push(...what),
   });
   try {
@@ -85,8 +88,8 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
     );
   } finally {
     progress.end();
-    for (const what of leftovers) call.note(`This could not be removed: ${what}`);
+    for (const what of leftovers) call.note(`Could not be removed: ${what}`);
   }
-  call.note(`${counts.pass} outcomes passed, ${counts.fail} failed, ${counts.skip} were skipped.`);
+  call.note(`${counts.pass} rows passed, ${counts.fail} failed, ${counts.skip} were skipped.`);
   return counts.fail > 0 || leftovers.length > 0 ? failedExitCode : 0;
 }

@@ -1,6 +1,9 @@
 import { groupedCode } from '../options/pairing-code.ts';
 
-/** The characters of pairing codes, 5 by 7 dots each: a row of dots is a digit of base 32, its bits from left to right. */
+/**
+ * Glyphs of the pairing-code characters, 5 by 7 dots. Each base-32 digit is one row of dots, its
+ * bits from left to right.
+ */
 const letters: Readonly<Record<string, string>> = {
   ...{
     A: 'ehhvhhh',
@@ -44,7 +47,7 @@ const letters: Readonly<Record<string, string>> = {
 };
 
 const dotsAcross = 5;
-/** Two rows of dots share a line. */
+/** First rows of the text lines: one line of block characters draws two rows of dots. */
 const lines = [0, 2, 4, 6];
 const blocks = [' ', '▄', '▀', '█'];
 
@@ -63,8 +66,8 @@ function groupLines(group: string): string[] {
 }
 
 /**
- * A code in letters that can be read across a room, at most `columns` wide: on one line of letters or on two. `undefined` where there is no
- * room for either, and for a code of other characters.
+ * Renders a code in large letters, at most `columns` wide, on one or two lines of letters. Returns
+ * `undefined` if it does not fit, or if the code has other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
   const groups = groupedCode(code).split(' ');

@@ -9,7 +9,7 @@ import { type Milestone, milestones } from './pairing-options.ts';
 const pollIntervalMs = 1000;
 const delivered: readonly (number | null)[] = [200, 304];
 
-/** The device that is on the screen now, whatever code it came by. */
+/** Returns the id of the device that is on the screen now, whichever code it used. */
 async function boundDeviceId(session: PairSession, pairing: Pairing): Promise<string | null> {
   const { call, signal } = session;
   const { id } = pairing.place.screen;
@@ -20,7 +20,10 @@ async function boundDeviceId(session: PairSession, pairing: Pairing): Promise<st
   ).deviceId;
 }
 
-/** Makes another code; answers the device if a TV has registered with some other code meanwhile. */
+/**
+ * Creates a new code. Returns a device id instead if a TV has registered with another code
+ * meanwhile.
+ */
 async function renewCode(session: PairSession, pairing: Pairing): Promise<string | null> {
   try {
     await retryWhileUnreachable(session, pairing, () => makeCode(session, pairing));
@@ -34,7 +37,7 @@ async function renewCode(session: PairSession, pairing: Pairing): Promise<string
   }
 }
 
-/** Has a code ready until a TV registers; answers its id. */
+/** Keeps a valid code until a TV registers. Returns the device id. */
 async function* untilRegistered(
   session: PairSession,
   pairing: Pairing,
@@ -43,7 +46,7 @@ async function* untilRegistered(
   for (;;) {
     yield makeUpdate(pairing, 'code', pairing.code?.createdAt ?? '');
     const { status, deviceId } = await waitForCodeEnd(session, pairing);
-    // Using one code cancels the others of the screen.
+    // Using one code cancels the other codes of the screen.
     const there =
       deviceId ??
       (status === 'cancelled'
@@ -51,15 +54,15 @@ async function* untilRegistered(
         : await renewCode(session, pairing));
     if (there !== null) return there;
     if (status === 'cancelled') {
-      const message = `The code for "${placeName(pairing.place)}" was cancelled by somebody else.`;
+      const message = `Somebody else cancelled the code for "${placeName(pairing.place)}".`;
       throw new SignageError('pairing_code_cancelled', message, {
-        hint: `Another one: signage pair ${placeArgument(pairing.place)}`,
+        hint: `To get a new one: signage pair ${placeArgument(pairing.place)}`,
       });
     }
   }
 }
 
-/** When the device did it; `null` when it has not yet. */
+/** When the device reached a milestone, or `null` if it has not yet. */
 const reachedAt: Record<Milestone, (device: Device) => string | null> = {
   registered: ({ createdAt }) => createdAt,
   playlist: ({ lastPlaylistAt, lastPlaylistStatus }) =>
@@ -74,10 +77,10 @@ function problemOf(
 ): string | undefined {
   if (milestone !== 'playlist' || lastPlaylistStatus === null) return undefined;
   if (lastPlaylistStatus !== 404) return 'The service cannot fetch the playlist of the screen.';
-  return `The screen has no playlist yet: signage playlist publish ${placeArgument(pairing.place)} -f …`;
+  return `The screen has no playlist yet. Publish one: signage playlist publish ${placeArgument(pairing.place)} -f …`;
 }
 
-/** Looks at the device until it has done that; answers when it did. */
+/** Polls the device until it has reached the milestone. Returns when it did. */
 async function untilReached(
   session: PairSession,
   pairing: Pairing,
@@ -92,7 +95,7 @@ async function untilReached(
     if (device.state === 'suspended') {
       throw new SignageError(
         'device_revoked',
-        `The device on "${placeName(pairing.place)}" was revoked meanwhile.`,
+        `The TV on "${placeName(pairing.place)}" was revoked while it was being paired.`,
         { status: 409 },
       );
     }
@@ -104,8 +107,8 @@ async function untilReached(
 }
 
 /**
- * Pairs one screen: makes a code, renews it as often as it expires, and follows the TV to the milestone that is waited for. Answers the steps as
- * they happen. However it ends, no code that nobody has used is left.
+ * Pairs one screen. Creates a code, replaces it when it expires, and follows the TV to the
+ * milestone `waitFor`. Yields an update at each step. Always cancels an unused code at the end.
  */
 export async function* followTv(
   session: PairSession,

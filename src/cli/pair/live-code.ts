@@ -9,7 +9,10 @@ const maxHoldSeconds = 25;
 const minHoldMs = 500;
 const pollIntervalMs = 1000;
 
-/** Does something that an interruption must not cut short, for nobody would know what became of it; only a service that hangs is left. */
+/**
+ * Finishes a request despite an interruption, so that its outcome is known. Gives up after
+ * `graceMs`.
+ */
 async function withGracePeriod<T>(
   { call, signal }: PairSession,
   work: (signal: AbortSignal) => Promise<T>,
@@ -29,7 +32,7 @@ async function withGracePeriod<T>(
   }
 }
 
-/** Makes a code for the screen. */
+/** Creates a code for the screen. */
 export async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
   const body = { screenId: pairing.place.screen.id };
@@ -50,7 +53,7 @@ export async function makeCode(session: PairSession, pairing: Pairing): Promise<
   if (session.signal.aborted) throw interrupted();
 }
 
-/** Waits until the code is used, has expired or is cancelled; answers what became of it. */
+/** Long-polls until the code is used, has expired or is cancelled. Returns its final status. */
 export async function waitForCodeEnd(
   session: PairSession,
   pairing: Pairing,
@@ -69,12 +72,12 @@ export async function waitForCodeEnd(
       pairing.code.endsAtMs = call.clock.now() + status.expiresInSeconds * 1000;
     }
     if (status.status !== 'pending') return status;
-    // One that does not hold its answers must not be asked without end.
+    // Avoids a busy loop if the service does not hold its answers.
     if (call.clock.now() - askedAtMs < minHoldMs) await wait(session, pairing, pollIntervalMs);
   }
 }
 
-/** Cancels a code that nobody has used, and notes what became of it. Never throws. */
+/** Cancels an unused code and records its final status. Never throws. */
 export async function cancelCode(session: PairSession, { code }: Pairing): Promise<void> {
   if (code?.status !== 'pending') return;
   const params = { code: code.code };
@@ -85,14 +88,14 @@ export async function cancelCode(session: PairSession, { code }: Pairing): Promi
     code.status = 'cancelled';
   } catch (error) {
     if (hasCode(error, 'pairing_code_not_found')) code.status = 'expired';
-    else if (!hasCode(error, 'pairing_code_not_pending')) code.status = 'left';
+    else if (!hasCode(error, 'pairing_code_not_pending')) code.status = 'uncancelled';
     else {
       const look = withGracePeriod(session, (signal) =>
         session.call.read('getCodeStatus', { params, signal }),
       );
       code.status = await look.then(
         ({ status }) => status,
-        () => 'left' as const,
+        () => 'uncancelled' as const,
       );
     }
   }

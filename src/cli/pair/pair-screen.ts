@@ -22,16 +22,16 @@ async function openPairingView(
   });
 }
 
-/** A QR code that sends phones to themselves helps nobody. */
+/** Warns that a QR code with a loopback address does not work on a phone. */
 async function noteUnreachable(call: CommandContext): Promise<void> {
   const { url } = await call.profile();
   if (isLoopback(new URL(url.value).hostname))
     call.note(
-      `The QR code names ${url.value}, which only this machine reaches: --url names another.`,
+      `The QR code contains ${url.value}, which only this machine can reach. Give another address with --url.`,
     );
 }
 
-/** The steps with what is drawn, or said on `stderr`, sideBySide them. */
+/** Passes updates on, and draws the live view or prints notes on stderr. */
 async function* updatesWithOutput(
   session: PairSession,
   pairing: Pairing,
@@ -58,7 +58,7 @@ async function* updatesWithOutput(
   }
 }
 
-/** Pairs one screen, and says what stands when that ends before its time. */
+/** Pairs one screen. If that ends early, says what was left behind. */
 export async function pairScreen(session: PairSession, place: Place): Promise<void> {
   const { call } = session;
   const pairing = newPairing(place);

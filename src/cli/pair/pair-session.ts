@@ -5,28 +5,31 @@ import type { CommandContext } from '../command/context.ts';
 import { type Pairing, placeName } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
-/** What the pairings of one command share. */
+/** State shared by all pairings of one command. */
 export interface PairSession {
   call: CommandContext;
   waitFor: Milestone;
   timeoutMs: number | undefined;
-  /** When it is to give up, by our own clock; never where there is a person who can. */
+  /**
+   * When to give up, by the local clock. Infinite at a terminal, where a person can stop the
+   * command.
+   */
   endsAtMs: number;
   signal: AbortSignal;
-  /** What the QR code says of a code. */
+  /** Returns the link that the QR code of a pairing code encodes. */
   linkOf(code: string): string;
-  /** Is told whenever a pairing has changed. */
+  /** Called whenever a pairing has changed. */
   changed(pairing: Pairing): void;
 }
 
-/** The end of a sentence that begins with `Waited for`. */
+/** Completes a sentence that starts with `Waited for`. */
 function waitedForText({ place, reached }: Pairing): string {
   const name = `"${placeName(place)}"`;
   if (reached.length === 0) return `a TV to register with ${name}`;
   return `the TV on ${name} to ${reached.includes('playlist') ? 'send its first event' : 'fetch its playlist'}`;
 }
 
-/** How long there is left. Throws `wait_timed_out` when there is nothing left, and `interrupted`. */
+/** Returns the remaining time. Throws `wait_timed_out` if none is left, or `interrupted`. */
 export function leftMs(
   { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
   pairing: Pairing,
@@ -36,17 +39,17 @@ export function leftMs(
   if (left > 0) return left;
   throw new SignageError(
     'wait_timed_out',
-    `Waited ${Math.round(timeoutMs / 1000)} s for ${waitedForText(pairing)}, in vain.`,
+    `Timed out: waited ${Math.round(timeoutMs / 1000)} s for ${waitedForText(pairing)}.`,
   );
 }
 
-/** Lets time pass between two looks. */
+/** Pauses between two polls. */
 export async function wait(session: PairSession, pairing: Pairing, forMs: number): Promise<void> {
   await pause(session.call.clock, Math.min(forMs, leftMs(session, pairing)), session.signal);
   leftMs(session, pairing);
 }
 
-/** Says why a pairing does not get on, or that it does again. */
+/** Sets or clears the reason why a pairing makes no progress. */
 export function setProblem(
   session: PairSession,
   pairing: Pairing,
@@ -60,7 +63,10 @@ export function setProblem(
 const transientCodes = ['unreachable', 'unavailable'];
 const retryIntervalMs = 2000;
 
-/** Asks until the service answers: an installer's network comes and goes. Whatever else goes wrong is thrown. */
+/**
+ * Repeats a request while the service is unreachable, because an installer's network may be
+ * unstable. Throws all other errors.
+ */
 export async function retryWhileUnreachable<T>(
   session: PairSession,
   pairing: Pairing,
@@ -73,7 +79,7 @@ export async function retryWhileUnreachable<T>(
       return answer;
     } catch (error) {
       if (!(error instanceof SignageError) || !transientCodes.includes(error.code)) throw error;
-      setProblem(session, pairing, 'The service does not answer; trying again.');
+      setProblem(session, pairing, 'The service does not answer. Retrying.');
       await wait(session, pairing, retryIntervalMs);
     }
   }

@@ -4,9 +4,12 @@ import { isPrintable } from '../terminal/escape.ts';
 import type { Pairing } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
-/** One step of a pairing, as it happens: what `-o ndjson` has a line for. Each has all members, `null` where there is nothing yet. */
+/**
+ * One update of a pairing: one line of `-o ndjson`. All members are present; those not yet known
+ * are `null`.
+ */
 export interface PairUpdate {
-  /** `code` comes again when the former one has expired. */
+  /** `code` occurs again when a code has expired and was replaced. */
   step: 'code' | Milestone | 'paired' | 'failed';
   at: string;
   venue: string;
@@ -15,7 +18,7 @@ export interface PairUpdate {
   screenId: string;
   code: string | null;
   expiresAt: string | null;
-  /** What the QR code says. */
+  /** The text that the QR code encodes. */
   link: string | null;
   deviceId: string | null;
   manufacturer: string | null;
@@ -43,7 +46,7 @@ function deviceMembers(device: Device | undefined) {
   };
 }
 
-/** The step that a pairing has just come to. */
+/** Makes the update for a step that was just reached. */
 export function makeUpdate(
   { place, code, device }: Pairing,
   step: PairUpdate['step'],
@@ -85,7 +88,7 @@ const deviceColumns = [
 const nameOf = ({ venue, screen, screenId }: PairUpdate) =>
   isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
 
-/** How the steps are shown as a table: they are written as they come. */
+/** Table of updates, printed as they happen. */
 export const updateView: View<PairUpdate> = {
   columns: [
     member('step'),
@@ -100,5 +103,5 @@ export const updateView: View<PairUpdate> = {
   nameOf,
 };
 
-/** How a pairing that is done is shown. */
+/** Table of finished pairings. */
 export const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns], nameOf };

@@ -14,10 +14,10 @@ import { askVenue } from './place/choose-venue.ts';
 import { renderVenue } from './render-venue.ts';
 import { noteCode, showUpdates } from './show-updates.ts';
 
-/** Each of them is a request that the service holds. */
+/** Limit of simultaneous long polls, one for each screen. */
 const maxConcurrent = 200;
 const failedExitCode = 9;
-/** Nothing further can go well after these. */
+/** Exit codes of errors after which no other screen can succeed. */
 const fatalExitCodes = [1, 4, 7];
 
 async function venueOf(call: CommandContext): Promise<Venue> {
@@ -30,7 +30,7 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     options.qr
   ) {
     throw usage(
-      '--all is for the open screens of a venue: give --venue with it, and neither a screen nor --create, --replace or --qr.',
+      '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace or --qr.',
     );
   }
   return options.venue === undefined
@@ -38,7 +38,7 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     : findVenue(call, options.venue);
 }
 
-/** One screen of several: what goes wrong with it alone is a step of its own. */
+/** Pairs one of several screens. An error of this screen alone becomes an update. */
 async function* pairOneOfMany(
   session: PairSession,
   pairing: Pairing,
@@ -59,7 +59,7 @@ async function* pairOneOfMany(
   }
 }
 
-/** The steps of all, with what is drawn, or said on `stderr`, sideBySide them. */
+/** Passes the updates of all screens on, and draws the live view or prints notes on stderr. */
 async function* updatesWithOutput(
   session: PairSession,
   { name }: Venue,
@@ -91,25 +91,25 @@ async function* updatesWithOutput(
   }
 }
 
-/** Says what is left of those that were not paired, and answers how the whole ended. */
+/** Reports the screens that were not paired. Returns the exit code, or throws `wait_timed_out`. */
 function outcome({ call }: PairSession, failures: ReadonlyMap<Pairing, SignageError>): number {
   for (const [, error] of failures) call.note(error.message);
-  const late = [...failures].filter(([, { code }]) => code === 'wait_timed_out');
-  if (late.length === 0) return failures.size > 0 ? failedExitCode : 0;
-  const names = late.map(([{ place }]) => placeName(place)).join(', ');
-  throw new SignageError('wait_timed_out', `The time was over before all were paired: ${names}.`, {
-    hint: 'Codes that nobody used are cancelled.',
+  const timedOut = [...failures].filter(([, { code }]) => code === 'wait_timed_out');
+  if (timedOut.length === 0) return failures.size > 0 ? failedExitCode : 0;
+  const names = timedOut.map(([{ place }]) => placeName(place)).join(', ');
+  throw new SignageError('wait_timed_out', `Timed out before all screens were paired: ${names}.`, {
+    hint: 'Unused codes were cancelled.',
   });
 }
 
-/** Pairs all open screens of a venue at once; answers the exit code. */
+/** Pairs all screens of a venue that have no TV, concurrently. Returns the exit code. */
 export async function pairVenue(session: PairSession): Promise<number> {
   const { call } = session;
   const venue = await venueOf(call);
   const screens = await call.all('listScreens', {
     query: { venueId: venue.id, state: 'provisioning' },
   });
-  if (screens.length === 0) call.note(`No screen of "${venue.name}" waits for a TV.`);
+  if (screens.length === 0) call.note(`Every screen of "${venue.name}" has a TV already.`);
   if (call.common.dryRun) {
     for (const { id } of screens) await call.change('createCode', { body: { screenId: id } });
     return 0;

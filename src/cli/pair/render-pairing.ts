@@ -7,7 +7,7 @@ import { type Pairing, placeName } from './pairing.ts';
 import { type Milestone, milestones } from './pairing-options.ts';
 import type { QrCode } from './qr-code.ts';
 
-/** `14:59`; hours are minutes too. */
+/** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
 export function countdown(endsAtMs: number, clock: Clock): string {
   const seconds = Math.max(0, Math.ceil((endsAtMs - clock.now()) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
@@ -15,13 +15,13 @@ export function countdown(endsAtMs: number, clock: Clock): string {
 
 const waiting: Record<Milestone, string> = {
   registered: 'waiting for the TV to register',
-  playlist: 'waiting for it to fetch its playlist',
-  event: 'waiting for its first event',
+  playlist: 'waiting for the TV to fetch its playlist',
+  event: 'waiting for the first event of the TV',
 };
 const later: Record<Milestone, string> = {
-  registered: 'it registers',
-  playlist: 'it fetches its playlist',
-  event: 'it sends its first event',
+  registered: 'the TV registers',
+  playlist: 'the TV fetches its playlist',
+  event: 'the TV sends its first event',
 };
 const done: Record<Milestone, string> = {
   registered: 'registered',
@@ -42,7 +42,7 @@ function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
 
 const blank: LiveLine = { text: '' };
 
-/** A sentence on as many lines as it takes; a word that is too long for one is cut by the liveView. */
+/** Wraps text at word boundaries. The live view truncates words that are longer than a line. */
 function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter((one) => one !== '')) {
@@ -59,7 +59,7 @@ function codeLines(
   clock: Clock,
   letters: readonly string[] | undefined,
 ): LiveLine[] {
-  if (!code) return [{ text: 'Making a code …' }, blank];
+  if (!code) return [{ text: 'Creating a code …' }, blank];
   const large: LiveLine[] = letters
     ? [...letters.map((text): LiveLine => ({ text, look: 'strong' })), blank]
     : [];
@@ -67,7 +67,7 @@ function codeLines(
   return [
     ...large,
     { text: `Code ${groupedCode(code.code)}`, look: 'strong' },
-    { text: `Type it on the TV: ${left} left` },
+    { text: `Type it on the TV. ${left} left` },
     blank,
   ];
 }
@@ -85,7 +85,10 @@ function sideBySide(left: readonly string[], right: readonly LiveLine[]): LiveLi
 
 const minColumnsBeside = 30;
 
-/** The QR code with what else there is to say: sideBySide it, or under it, or, where it does not fit, what to do about that. */
+/**
+ * Adds the QR code above the text, or beside it. If neither fits, says how large the terminal must
+ * be.
+ */
 function withQr(
   qr: QrCode,
   lines: readonly LiveLine[],
@@ -99,7 +102,7 @@ function withQr(
   return [
     ...lines,
     {
-      text: `No room for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
+      text: `Enlarge the window for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
     },
   ];
 }
@@ -111,7 +114,7 @@ interface PairingView {
   qr: QrCode | undefined;
 }
 
-/** What a person sees while one screen is paired. */
+/** Renders the live view while one screen is paired. */
 export function renderPairing(
   { pairing, waitFor, clock, qr }: PairingView,
   size: LiveViewSize,
@@ -131,7 +134,7 @@ export function renderPairing(
     : [title, ...codeLines(pairing, clock, undefined), ...rest];
 }
 
-/** What stays of it. */
+/** Renders the lines that remain after a successful pairing. */
 export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   const { deviceInfo } = pairing.device ?? {};
   const what =

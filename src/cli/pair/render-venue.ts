@@ -7,7 +7,7 @@ import type { Milestone } from './pairing-options.ts';
 import { countdown } from './render-pairing.ts';
 
 const nameColumns = 24;
-/** What the code, the time it has left and the longest word of the state take sideBySide the name. */
+/** Width of the code, the countdown and the longest state text. */
 const otherColumns = 30;
 
 function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone): string {
@@ -41,7 +41,10 @@ function rowOf(pairing: Pairing, waitFor: Milestone, clock: Clock, columns: numb
   };
 }
 
-/** What a person sees while all screens of a venue are paired: those that are not done yet come first where not all fit. */
+/**
+ * Renders the live view while all screens of a venue are paired. If the rows do not fit, unfinished
+ * screens come first.
+ */
 export function renderVenue(
   venue: string,
   pairings: readonly Pairing[],

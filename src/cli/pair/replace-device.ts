@@ -9,7 +9,10 @@ import { requireVisibleCode } from './show-updates.ts';
 
 const defaultReason = 'Replaced by another TV (signage device replace)';
 
-/** `signage device replace`: revokes the TV of a screen, and pairs another in its place. All else of the screen stays. */
+/**
+ * Runs `signage device replace`: revokes the TV of a screen and pairs another one. Nothing else of
+ * the screen changes.
+ */
 export async function replaceDevice(
   call: CommandContext,
   named: string,
@@ -21,14 +24,14 @@ export async function replaceDevice(
   const venue = await call.read('getVenue', { params: { id: screen.venueId } });
   const place = { venue, screen, changes: [] };
   if (screen.deviceId === null) {
-    const message = `The screen "${placeName(place)}" has no TV that could be replaced.`;
+    const message = `The screen "${placeName(place)}" has no TV to replace.`;
     throw new SignageError('device_not_found', message, {
       hint: `To pair one: signage pair ${placeArgument(place)}`,
     });
   }
   const device = await call.read('getDevice', { params: { id: screen.deviceId } });
   call.note(`The screen "${placeName(place)}" has this TV: ${describeDevice(device)}.`);
-  await call.confirmDestruction('Revoke it, and pair another in its place?');
+  await call.confirmDestruction('Revoke it and pair another TV?');
   const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
   const reason = options.reason ?? (isAsked ? await askReason(call, defaultReason) : defaultReason);
   const replacement: Replacement = { device, reason };

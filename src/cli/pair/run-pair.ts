@@ -11,15 +11,15 @@ import { requireVisibleCode } from './show-updates.ts';
 
 const defaultTimeoutMs = 15 * 60_000;
 
-/** What the commands that pair have in common. */
+/** Parsed options of the pairing commands. */
 export interface PairingOptions {
   waitFor: Milestone | undefined;
-  /** Milliseconds; unless said, 15 minutes where nobody can be asked, and no limit at a terminal. */
+  /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
 }
 
 async function makeSession(call: CommandContext, options: PairingOptions): Promise<PairSession> {
-  // A code must not outlive the terminal that shows it.
+  // Cancels the code when the terminal that shows it closes.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
@@ -32,13 +32,13 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
       signal: interrupted,
       changed: () => {},
     },
-    // From here on: the time that questions take does not count.
+    // Starts the timeout only now: the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),
   };
 }
 
-/** Makes room in the place that was chosen, shows a code and follows the TV. */
+/** Prepares the chosen screen, then pairs it. */
 export async function pairAt(
   call: CommandContext,
   options: PairingOptions,
@@ -50,7 +50,7 @@ export async function pairAt(
   else await pairScreen(await makeSession(call, options), place);
 }
 
-/** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
+/** Runs `signage pair`. Returns the exit code. */
 export async function runPair(
   call: CommandContext,
   options: PairingOptions & { all: boolean },

@@ -9,33 +9,33 @@ import { differences, differingAttributes } from './differences.ts';
 import type { Planned } from './plan-site.ts';
 import { writeAttributes } from './write-attributes.ts';
 
-/** What became of one record. */
+/** The result for one record. */
 export interface Applied {
   kind: Planned['kind'];
   name: string;
   id: string | null;
-  /** Under `--dry-run`, what would be done: `create`, `update`, `delete`. */
+  /** Under `--dry-run`, the planned change: `create`, `update`, `delete`. */
   result: 'created' | 'updated' | 'deleted' | 'unchanged' | 'failed' | Planned['change'];
-  /** The members that were changed, or were to be. */
+  /** The changed members, or those to change. */
   changed: string[];
   error: string | null;
 }
 
-/** What was done to a record, and which it is; filled in on the way, for it may fail halfway. */
+/** Result of one record. Filled in step by step, because applying may fail halfway. */
 interface Outcome {
   id: string | null;
   result: Applied['result'];
   changed: string[];
 }
 
-/** Nothing further can go well after these. */
+/** Exit codes of errors after which no other record can succeed. */
 const fatalExitCodes = [1, 4, 7];
 const isFatal = (error: unknown) =>
   !(error instanceof SignageError) ||
   error.code === 'interrupted' ||
   fatalExitCodes.includes(exitCodeOf(error));
 
-/** Makes a record; where somebody else has meanwhile, theirs is taken. */
+/** Creates a record. If somebody else has just created the same name, returns that record. */
 async function findOrCreate(
   service: ApiClient,
   { kind, wanted, current }: Planned,
@@ -68,11 +68,11 @@ async function findOrCreate(
         : currentScreen(await service.read('getScreen', { params }));
     return { current: await readDetails(service, kind, found, wanted), isNew: false };
   }
-  // Plans are not carried out under --dry-run, where alone there is no answer.
-  throw new SignageError('unexpected_answer', 'Nothing was made.');
+  // Unreachable: `change` returns nothing only under --dry-run, which does not apply plans.
+  throw new SignageError('unexpected_answer', 'Nothing was created.');
 }
 
-/** Brings one record to what is wanted of it. */
+/** Creates or updates one record. */
 async function updateRecord(
   service: ApiClient,
   plan: Planned,
@@ -88,10 +88,10 @@ async function updateRecord(
   outcome.result = isNew ? 'created' : names.length > 0 ? 'updated' : 'unchanged';
 }
 
-/** Why a record will not be deleted, if so. */
+/** Returns why a record must not be deleted, or `null`. */
 export function deletionRefusal({ change, current }: Planned, force: boolean): string | null {
   return change === 'delete' && current?.isActive && !force
-    ? 'The screen is active: revoke its device first, or say --force.'
+    ? 'The screen is active. Revoke its device first, or use --force.'
     : null;
 }
 
@@ -113,13 +113,13 @@ async function deleteRecord(
         ...(force && { query: { force: 'true' } }),
       });
   } catch (error) {
-    // Somebody else was quicker.
+    // Somebody else has already deleted it.
     if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;
   }
   outcome.result = 'deleted';
 }
 
-/** The steps, one after another: what a record needs is there before it. */
+/** Order of the changes: parents are created before and deleted after their children. */
 const steps: readonly ((plan: Planned) => boolean)[] = [
   ({ kind, change }) => kind !== 'screen' && change !== 'delete',
   ({ kind, change }) => kind === 'screen' && change !== 'delete',
@@ -128,8 +128,9 @@ const steps: readonly ((plan: Planned) => boolean)[] = [
 ];
 
 /**
- * Carries out a plan, many records at once. A record that fails does not stop the others; what makes all further ones fatalExitCodes (no connection,
- * no right to do it, a signal) does, and is answered as `stopped`. The results are in the order of the plan, of as many records as there were.
+ * Applies a plan, many records at once. One failed record does not stop the others. A fatal error,
+ * such as no connection, missing rights or a signal, stops all and is returned as `stopped`.
+ * Results are in the order of the plan; after a fatal error some are missing.
  */
 export async function applyPlan(
   call: CommandContext,
@@ -152,7 +153,7 @@ export async function applyPlan(
       const venueId = plan.venue && done.get(plan.venue)?.id;
       if (plan.change === 'unchanged') outcome.result = 'unchanged';
       else if (plan.change === 'delete') await deleteRecord(call, plan, force, outcome);
-      else if (venueId === null) error = 'Its venue could not be made.';
+      else if (venueId === null) error = 'Its venue could not be created.';
       else await updateRecord(call, plan, venueId, outcome);
     } catch (failure) {
       if (isFatal(failure)) throw failure;

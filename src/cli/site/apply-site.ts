@@ -6,7 +6,7 @@ import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
 import { appliedView, differenceLines, differenceView } from './site-views.ts';
 
-/** Something differs, or something failed. */
+/** Exit code when records differ or failed. */
 const differsExitCode = 9;
 
 async function* onePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
@@ -16,14 +16,14 @@ async function* onePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
 interface SiteOptions {
   files: readonly string[];
   prune: boolean;
-  /** The files may name playlist files outside their folders. */
+  /** Whether the files may name playlist files outside their folders. */
   allowOutside: boolean;
 }
 
 const changing = (plans: readonly Planned[]) =>
   plans.filter(({ change }) => change !== 'unchanged');
 
-/** Shows what is not as the files say; answers 9 when there is something. */
+/** Prints the differences between service and files. Returns 9 if there are any. */
 export async function showDifferences(
   call: CommandContext,
   { files, prune, allowOutside }: SiteOptions,
@@ -31,15 +31,14 @@ export async function showDifferences(
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   const changes = changing(plans);
   const lines = differenceLines(changes);
-  // Of names, each once.
+  // Prints each name only once.
   const shown =
     call.common.output === 'name'
       ? lines.filter((line, at) => lines[at - 1]?.name !== line.name)
       : lines;
   await call.results.list(onePage(shown), differenceView);
   const same = plans.length - changes.length;
-  if (changes.length === 0)
-    call.note(`Nothing differs: ${countText(same, 'record')} as the files say.`);
+  if (changes.length === 0) call.note(`Nothing differs: ${countText(same, 'record')} compared.`);
   else
     call.note(
       `${countText(changes.length, 'record')} to change: ${countsText(changes.map(({ change }) => `to ${change}`))}.`,
@@ -47,7 +46,7 @@ export async function showDifferences(
   return changes.length === 0 ? 0 : differsExitCode;
 }
 
-/** What `--prune` is about to delete, in one question. */
+/** The confirmation question for all deletions of `--prune`. */
 function deletionQuestion(plans: readonly Planned[]): string {
   const names = (kind: Planned['kind']) =>
     plans.filter((plan) => plan.kind === kind).map(({ name }) => name);
@@ -60,7 +59,7 @@ function deletionQuestion(plans: readonly Planned[]): string {
   return `Delete ${counts.join(' and ')} that the files do not name (${shown}${plans.length > 5 ? ', …' : ''})?`;
 }
 
-/** As it would be under `--dry-run`: the results, each before it is one. */
+/** The result row of a record under `--dry-run`. */
 function plannedResult(plan: Planned, force: boolean): Applied {
   const { kind, name, current, change } = plan;
   const changed = plan.differences.map(({ member }) => member);
@@ -77,11 +76,11 @@ function plannedResult(plan: Planned, force: boolean): Applied {
 function summary(results: readonly Applied[]): string {
   const words = results.map(({ result }) => result);
   if (words.every((word) => word === 'unchanged'))
-    return `Nothing to change: ${countText(words.length, 'record')} as the files say.`;
+    return `Nothing to change: ${countText(words.length, 'record')} compared.`;
   return `Applied ${countText(words.length, 'record')}: ${countsText(words)}.`;
 }
 
-/** Makes the service as the files describe it; answers 9 when a record failed. */
+/** Applies site files. Returns 9 if a record failed. */
 export async function applySite(
   call: CommandContext,
   { files, prune, force, allowOutside }: SiteOptions & { force: boolean },
@@ -90,7 +89,7 @@ export async function applySite(
   if (call.common.dryRun) {
     await call.results.list(onePage(plans.map((plan) => plannedResult(plan, force))), appliedView);
     call.note(
-      `Nothing was changed: this is what would be. ${countsText(plans.map(({ change }) => (change === 'unchanged' ? change : `to ${change}`)))}.`,
+      `Nothing was changed. Planned: ${countsText(plans.map(({ change }) => (change === 'unchanged' ? change : `to ${change}`)))}.`,
     );
     return 0;
   }
@@ -103,7 +102,7 @@ export async function applySite(
   if (stopped !== undefined) {
     const cause = hasCode(stopped, 'interrupted') ? 'Interrupted' : 'Stopped';
     call.note(
-      `${cause} after ${results.length.toLocaleString('en')} of ${countText(plans.length, 'record')}; the same command goes on where it ended.`,
+      `${cause} after ${results.length.toLocaleString('en')} of ${countText(plans.length, 'record')}. Run the same command again to continue.`,
     );
     throw stopped;
   }

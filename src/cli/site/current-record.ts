@@ -6,7 +6,7 @@ import type { Attributes, SitePlaylist } from './site.ts';
 
 export type RecordKind = 'tenant' | 'venue' | 'screen';
 
-/** A record as it is on the service. */
+/** A record as it exists on the service. */
 export interface CurrentRecord {
   id: string;
   attributes: Attributes;
@@ -14,7 +14,10 @@ export interface CurrentRecord {
   isActive: boolean;
 }
 
-/** What stands for "there is none". A record that went away meanwhile has nothing either: what is wanted of it then fails by itself. */
+/**
+ * Error codes that mean "absent". If the record itself was deleted meanwhile, applying the plan
+ * fails later.
+ */
 const noneCodes = ['config_not_found', 'playlist_not_found', 'screen_not_found', 'venue_not_found'];
 
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {
@@ -40,7 +43,7 @@ export function readConfig(
   );
 }
 
-/** The playlist of a screen, also one that is past its end. */
+/** Reads the playlist of a screen, including an expired one. */
 export function readPlaylist(
   reader: Reader,
   id: string,
@@ -48,12 +51,15 @@ export function readPlaylist(
   return orNull(reader.read('readPlaylist', { params: { id } }));
 }
 
-/** The items in the form in which site files are read: a service may still have URLs that an earlier version stored as they were sent. */
+/**
+ * Normalizes media URLs like site files do. An earlier version of the service stored URLs
+ * unchanged.
+ */
 function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylist['items'] {
   return items.map((item) => ({ ...item, creativeUrl: canonicalMediaUrl(item.creativeUrl) }));
 }
 
-/** Reads what the list of records does not tell, as far as `wanted` speaks of it. */
+/** Reads the attributes that lists do not contain, if `wanted` sets them. */
 export async function readDetails(
   reader: Reader,
   kind: RecordKind,

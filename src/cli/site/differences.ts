@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeName, Attributes } from './site.ts';
 
-/** One place where a record is not what the files say. `null` is none. */
+/** One difference between a record and the files. `null` means absent. */
 export interface Difference {
-  /** `address`, `labels.floor`, `playlist.items[2].duration`. */
+  /** Path of the member: `address`, `labels.floor`, `playlist.items[2].duration`. */
   member: string;
   from: unknown;
   to: unknown;
@@ -12,7 +12,7 @@ export interface Difference {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What differs differencesWithin a member: down to single values, as long as the two are built alike. */
+/** Compares two values recursively while their structure is equal. */
 function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
   if (isDeepStrictEqual(from, to)) return;
   if (isMap(from) && isMap(to)) {
@@ -35,7 +35,7 @@ const attributeNames: readonly AttributeName[] = [
 const isNothing = (value: unknown) =>
   value === null || value === undefined || (isMap(value) && Object.keys(value).length === 0);
 
-/** The attributes that are not as they are wanted; of what is not wanted nothing is said. */
+/** Returns the attributes that differ. Skips attributes that the files do not set. */
 export function differingAttributes(current: Attributes, wanted: Attributes): AttributeName[] {
   return attributeNames.filter((name) => {
     const to = wanted[name];
@@ -45,14 +45,14 @@ export function differingAttributes(current: Attributes, wanted: Attributes): At
   });
 }
 
-/** What must change for a record to be as it is wanted. */
+/** Returns all differences between a record and the files. */
 export function differences(current: Attributes, wanted: Attributes): Difference[] {
   return differingAttributes(current, wanted).flatMap((name) => [
     ...differencesWithin(name, current[name] ?? undefined, wanted[name] ?? undefined),
   ]);
 }
 
-/** What a record that is not there yet gets. */
+/** Returns the differences of a record that does not exist yet. */
 export function initialDifferences(wanted: Attributes): Difference[] {
   return attributeNames
     .filter((name) => !isNothing(wanted[name]))

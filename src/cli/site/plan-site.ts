@@ -15,39 +15,42 @@ import {
 import { type Difference, differences, initialDifferences } from './differences.ts';
 import type { Attributes, Site } from './site.ts';
 
-/** What is to be done to one record. */
+/** The planned change of one record. */
 export interface Planned {
   kind: RecordKind;
-  /** In full: `Lobby/Main`. */
+  /** Full name: `Lobby/Main`. */
   name: string;
   change: 'create' | 'update' | 'delete' | 'unchanged';
-  /** As it was found; `undefined` when it is not there. */
+  /** The existing record, or `undefined`. */
   current: CurrentRecord | undefined;
   wanted: Attributes;
-  /** Of a screen, what is to be done to its venue. */
+  /** The plan of a screen's venue. */
   venue: Planned | undefined;
   differences: readonly Difference[];
 }
 
 type Target = Pick<Planned, 'kind' | 'name' | 'wanted' | 'venue' | 'current'>;
 
-/** The tenant that the files speak of, which must be the one that is acted in. */
+/** Returns the tenant of the token. Throws if the files name another one. */
 async function findTenant(
   reader: Reader,
   name: string | undefined,
 ): Promise<Pick<Tenant, 'id' | 'name'>> {
   const { tenantId, tenantName } = await reader.read('getMe');
   if (tenantId === null || tenantName === null)
-    throw usage('The files speak of the tenant: say which one with --tenant.');
+    throw usage('The files configure the tenant. Name it with --tenant.');
   if (name === undefined || foldName(name) === foldName(tenantName))
     return { id: tenantId, name: tenantName };
   throw usage(
-    `The files are for the tenant "${name}", and this is "${tenantName}".`,
-    'Name the tenant with --tenant, or use its token.',
+    `The files are for the tenant "${name}", but this is "${tenantName}".`,
+    'Name the tenant with --tenant, or use a token of it.',
   );
 }
 
-/** The screens of these venues, by venue: each by itself, or where they are most of the venues, all in one list. */
+/**
+ * Reads the screens of the given venues. Uses one list for all screens if these are most of the
+ * venues.
+ */
 async function screensOf(
   reader: Reader,
   wanted: readonly Venue[],
@@ -88,7 +91,10 @@ function planDeletion(
   return { kind, name, change: 'delete', current, wanted: {}, venue, differences: [gone] };
 }
 
-/** What `--prune` deletes: screens that no file names in the venues that are named, and where the tenant is, venues with all they have. */
+/**
+ * Plans the deletions of `--prune`: unnamed screens of named venues. If the files have a `tenant`
+ * entry, also unnamed venues with their screens.
+ */
 function planDeletions(
   site: Site,
   venues: readonly Venue[],
@@ -154,7 +160,7 @@ function targetsOf(
   return targets;
 }
 
-/** Reads what there is of a site, and works out what is to be done, in the order of the files; what is to be deleted comes last. */
+/** Reads the current records and plans the changes, in file order. Deletions come last. */
 export async function planSite(
   call: CommandContext,
   site: Site,
@@ -162,7 +168,7 @@ export async function planSite(
 ): Promise<Planned[]> {
   const progress = makeProgress(call);
   try {
-    progress.show('Reading what is there…');
+    progress.show('Reading current records …');
     const tenant = site.tenant && (await findTenant(call, site.tenant.name));
     const venues = await call.all('listVenues');
     const named = byName(site.venues);
@@ -176,9 +182,9 @@ export async function planSite(
     await concurrently(targets, requestsAtOnce, async (target) => {
       if (target.current)
         target.current = await readDetails(call, target.kind, target.current, target.wanted);
-      progress.show(`Reading what is there: ${++read} of ${targets.length}`);
+      progress.show(`Reading current records: ${++read} of ${targets.length}`);
     });
-    // Screens point to what is planTarget for their venues.
+    // Venues precede their screens, so the plan of each venue is already there.
     const plans = new Map<Target, Planned>();
     for (const target of targets)
       plans.set(target, planTarget({ ...target, venue: target.venue && plans.get(target.venue) }));

@@ -14,18 +14,18 @@ interface Read {
   content: SiteDocument;
 }
 
-/** Sees to it that each thing is said once. */
+/** Returns a check that reports the second and later uses of a key. */
 function makeDuplicateCheck(fieldErrors: FieldError[]) {
   const seen = new Map<string, () => string>();
   return (key: string, source: SourceDocument, path: Path) => {
     const before = seen.get(key);
     if (before === undefined) seen.set(key, () => source.place(path));
-    else fieldErrors.push(source.complaint(path, `is there already: ${before()}`));
+    else fieldErrors.push(source.complaint(path, `is a duplicate of ${before()}`));
     return before === undefined;
   };
 }
 
-/** The playlists of all documents by their names: a screen may name one that stands in another file. */
+/** Reads the named playlists of all documents. Screens may use playlists of other files. */
 async function namedPlaylists(
   all: readonly Read[],
   fieldErrors: FieldError[],
@@ -47,8 +47,7 @@ async function readDocuments(
   files: readonly string[],
   fieldErrors: FieldError[],
 ): Promise<Read[]> {
-  if (files.filter((file) => file === '-').length > 1)
-    throw usage('-f - can be given once: there is one stdin.');
+  if (files.filter((file) => file === '-').length > 1) throw usage('-f - can be given only once.');
   const all: Read[] = [];
   let found = 0;
   for (const file of files) {
@@ -59,14 +58,13 @@ async function readDocuments(
     }
   }
   if (fieldErrors.length > 0) throw invalidFile(fieldErrors);
-  if (found === 0)
-    throw invalidFile([{ path: files.join(', '), message: 'there is nothing in it' }]);
+  if (found === 0) throw invalidFile([{ path: files.join(', '), message: 'the file is empty' }]);
   return all;
 }
 
 /**
- * Reads site files (`-` is stdin) and puts together what they say; `allowOutside` as of `makePlaylistFiles`. Nothing is asked of the service. Throws
- * `invalid_file` with every mistake, each with its file, document, line and path.
+ * Reads and merges site files; `-` is stdin. Sends no request. Throws `invalid_file` with all
+ * errors, each with file, document, line and path.
  */
 export async function readSite(
   io: Io,
@@ -95,10 +93,7 @@ export async function readSite(
       return { ...screen, playlist: await readPlaylist(place, source, at) };
     if (!playlists.has(place))
       fieldErrors.push(
-        source.complaint(
-          at,
-          `names the playlist "${place}", and there is none of that name under "playlists"`,
-        ),
+        source.complaint(at, `names the playlist "${place}", which is not under "playlists"`),
       );
     return { ...screen, playlist: playlists.get(place) };
   }

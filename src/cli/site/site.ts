@@ -1,18 +1,18 @@
 import type { ConfigBody } from '../../domain/records/config.ts';
 
-/** What a screen plays, as it is published. */
+/** A playlist in the form in which it is published. */
 export interface SitePlaylist {
   items: readonly object[];
-  /** Unix epoch seconds; `null` for no end. */
+  /** Unix epoch seconds, or `null` for no end. */
   validUntil: number | null;
 }
 
-/** What can be said of a record. What is left out is not relevantVenues at; `null` is none. */
+/** Attributes of a record. `undefined` is not compared; `null` means absent. */
 export interface Attributes {
   name?: string | undefined;
   address?: string | null | undefined;
   timezone?: string | null | undefined;
-  /** All of them. */
+  /** All labels of the record. */
   labels?: Readonly<Record<string, string>> | undefined;
   config?: ConfigBody | null | undefined;
   playlist?: SitePlaylist | null | undefined;
@@ -20,16 +20,16 @@ export interface Attributes {
 
 export type AttributeName = keyof Attributes;
 
-/** What a file may say of a record under its name. */
+/** Attributes of a record in a site file. */
 export type NamedAttributes = Attributes & { name: string };
 
 export interface SiteVenue extends NamedAttributes {
   screens: readonly NamedAttributes[];
 }
 
-/** What site files say, all together: their playlists are put where they are named. */
+/** All site files merged, with playlist references resolved. */
 export interface Site {
-  /** There when a file speaks of the tenant: then its venues are all named. */
+  /** Set if a file has a `tenant` entry: the files then name all venues. */
   tenant: Pick<Attributes, 'name' | 'config'> | undefined;
   venues: readonly SiteVenue[];
 }

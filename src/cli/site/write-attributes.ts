@@ -3,7 +3,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { CurrentRecord, RecordKind } from './current-record.ts';
 import type { AttributeName, Attributes } from './site.ts';
 
-/** A merge patch that leaves the wanted labels and no others. */
+/** Returns a merge patch that sets the wanted labels and removes all others. */
 function labelsPatch(
   current: Attributes['labels'] = {},
   wanted: Attributes['labels'] = {},
@@ -61,7 +61,7 @@ async function writePlaylist(
     });
 }
 
-/** Makes the named attributes of a record what they are wanted to be. */
+/** Writes the named attributes of a record. */
 export async function writeAttributes(
   service: ApiClient,
   kind: RecordKind,

@@ -6,7 +6,7 @@ import { usage } from '../options/settings.ts';
 import type { TvOptions } from './tv-options.ts';
 import { unpairedWords } from './tv-words.ts';
 
-/** Where the pairing codes of the TV come from. */
+/** Provides pairing codes for the TV, or `undefined` if there are no more. */
 export type CodeSource = (
   why: UnpairedReason,
   error: SignageError | undefined,
@@ -21,7 +21,10 @@ function codeProblem(text: string): string | undefined {
   }
 }
 
-/** First the code that was given, then those that the person at the terminal types; none where there is nobody. */
+/**
+ * Returns first the code of `--code`, then codes typed at the terminal. Without a terminal, there
+ * is only the first.
+ */
 export async function codeSource(
   { io, prompter }: CommandContext,
   options: TvOptions,
@@ -45,10 +48,10 @@ export async function codeSource(
   };
 }
 
-/** A TV that is not paired, and nobody to ask. */
+/** The error for an unpaired TV without a terminal to ask for a code. */
 export function needCode(): SignageError {
   return usage(
-    '--code must be given: this TV is not paired, and there is nobody to ask here.',
+    'This TV is not paired. Give a pairing code with --code.',
     'Create a code: signage code create, or signage pair.',
   );
 }

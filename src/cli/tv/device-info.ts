@@ -14,7 +14,10 @@ const members = [
   'locationHint',
 ] as const;
 
-/** What the TV says of itself: the profile, or else what it said before a restart, or else the usual one; flags change single members. */
+/**
+ * Returns the device info of the TV. Flags override single members of `--profile`, the saved info
+ * or the default profile.
+ */
 export async function readDeviceInfo(
   options: TvOptions,
   saved: DeviceInfoInput | undefined,

@@ -9,7 +9,7 @@ import type {
 } from '../../simulator/player/observer.ts';
 import type { PlayerEnd } from '../../simulator/player/options.ts';
 
-/** One thing that a TV did or met. */
+/** The kinds of log entries. Their members are the JSON of `-o ndjson`. */
 type What =
   | { what: 'phase'; phase: PlayerPhase }
   | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }
@@ -25,10 +25,10 @@ type What =
   | { what: 'failure'; code: string; message: string; error: unknown }
   | { what: 'end'; reason: PlayerEnd['reason'] };
 
-/** With the TV's own time. */
+/** A log entry with its time, by the clock of the TV. */
 export type TvLogEntry = What & { atMs: number };
 
-/** Tells all that a player tells as happenings. */
+/** Makes a player observer that turns each callback into a log entry. */
 export function observe(
   now: () => number,
   log: (entry: TvLogEntry) => void,

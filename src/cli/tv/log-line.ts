@@ -15,11 +15,14 @@ import {
 
 const endWords = {
   stopped: 'stopped',
-  aborted: 'ended at once',
-  unpaired: 'without a key and a code',
+  aborted: 'aborted',
+  unpaired: 'no key and no code',
 };
 
-/** What happened, as a label and a text; `undefined` for what would only add twice what another line says. */
+/**
+ * Returns the label and text of a log entry. Returns `undefined` for an entry that repeats another
+ * line.
+ */
 function words(entry: TvLogEntry): [label: string, text: string] | undefined {
   switch (entry.what) {
     case 'phase':
@@ -27,9 +30,9 @@ function words(entry: TvLogEntry): [label: string, text: string] | undefined {
     case 'bound':
       return ['paired', `with the screen ${entry.screenId}, as device ${entry.deviceId}`];
     case 'rotated':
-      return ['key', 'a new one, used from now on; the former is saved'];
+      return ['key', 'uses a new key; keeps the previous one'];
     case 'fallBack':
-      return ['key', `back to the former one: ${entry.code}`];
+      return ['key', `uses the previous key again: ${entry.code}`];
     case 'unpaired':
       return ['unpaired', unpairedWords[entry.why]];
     case 'show':
@@ -55,7 +58,7 @@ function words(entry: TvLogEntry): [label: string, text: string] | undefined {
   }
 }
 
-/** A entry as a line for people: `2026-11-20 12:00:05  playlist  200 in 4 ms` */
+/** Formats a log entry for people: `2026-11-20 12:00:05  playlist  200 in 4 ms` */
 export function logLine(entry: TvLogEntry): string | undefined {
   const said = words(entry);
   if (!said) return undefined;
@@ -63,7 +66,7 @@ export function logLine(entry: TvLogEntry): string | undefined {
   return `${iso(entry.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${escapeControl(text)}\n`;
 }
 
-/** The same for programs: an object on a line. */
+/** Formats a log entry as a JSON object. */
 export function logRecord({ atMs, ...entry }: TvLogEntry): object {
   if (entry.what !== 'failure') return { at: iso(atMs), ...entry };
   const { error: _, ...failure } = entry;

@@ -7,7 +7,7 @@ import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
 import type { TvLogEntry } from './log-entry.ts';
 import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
 
-/** What there is to show of a TV beside what its player is at. */
+/** What the live view shows besides the state of the player. */
 export interface TvStatus {
   service: string;
   deviceInfo: DeviceInfoInput;
@@ -15,11 +15,11 @@ export interface TvStatus {
   /** Events since the start. */
   stored: number;
   dropped: number;
-  /** What went wrong last, until a call goes well again. */
+  /** The last failure. Cleared by the next successful call. */
   problem: string | undefined;
 }
 
-/** Goes on with the status. */
+/** Updates the status from a log entry. */
 export function updateStatus(status: TvStatus, entry: TvLogEntry): void {
   if (entry.what === 'acknowledged') status.stored += entry.received;
   if (entry.what === 'dropped') status.dropped += entry.events.length;
@@ -37,7 +37,7 @@ const calls: readonly RuntimeOperation[] = [
   'rotateDeviceKey',
 ];
 
-/** Left and right on one line, or below each other where there is no room. */
+/** Puts two texts on one line, or on two lines if they do not fit. */
 function sides(left: string, right: string, { columns }: LiveViewSize): string[] {
   const gap = columns - 1 - left.length - right.length;
   return gap >= 2 ? [`${left}${' '.repeat(gap)}${right}`] : [left, right];
@@ -69,7 +69,7 @@ function headLines(
   ];
 }
 
-/** `█████░░░░░  5 of 15 s` */
+/** Renders a progress bar: `█████░░░░░  5 of 15 s` */
 function progressText(playedSeconds: number, seconds: number, columns: number): string {
   const words = `${Math.floor(playedSeconds)} of ${spanText(seconds)}`;
   const width = Math.max(0, Math.min(maxBarWidth, columns - words.length - 6));
@@ -82,7 +82,7 @@ function showLines(
   nowMs: number,
   { columns }: LiveViewSize,
 ): LiveLine[] {
-  if (!showing || !playlist) return [{ text: '■ nothing is shown', look: 'faint' }, blank];
+  if (!showing || !playlist) return [{ text: '■ shows nothing', look: 'faint' }, blank];
   const { item, place, sinceMs } = showing;
   const { items } = playlist;
   const played = Math.min(item.duration, Math.max(0, (nowMs - sinceMs) / 1000));
@@ -99,7 +99,7 @@ function showLines(
     },
     { text: progressText(played, item.duration, columns) },
     {
-      text: next.length > 0 ? `  then ${next.join(', ')}` : '  then the same again',
+      text: next.length > 0 ? `  then ${next.join(', ')}` : '  then repeats',
       look: 'faint',
     },
     blank,
@@ -128,7 +128,7 @@ function stateLines(view: PlayerView, { stored, dropped }: TvStatus): LiveLine[]
     ['cache', policy ? `${policy.maxSizeGB} GB, ${policy.retentionDays} days` : 'none'],
     [
       'events',
-      `${queued} wait${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
+      `${queued} queued${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
     ],
   ];
   return [...rows.map(([label, text]): LiveLine => ({ text: `${label.padEnd(9)}${text}` })), blank];
@@ -153,7 +153,7 @@ function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
   });
 }
 
-/** The one screen on which a person sees what the TV is at. Where there is little room, what is furthest down goes first. */
+/** Renders the live view of a TV. In a small terminal, the last lines are left out first. */
 export function renderTv(
   view: PlayerView,
   status: TvStatus,

@@ -17,21 +17,21 @@ import { makeDisplay } from './tv-display.ts';
 import type { TvOptions } from './tv-options.ts';
 import { tvService } from './tv-service.ts';
 
-/** How long a good end may take once it was asked for. */
+/** Time for a clean shutdown before the player is aborted. */
 const shutdownGraceMs = 2 * secondMs;
-/** How often a TV that was never paired attempts before it gives up. */
+/** Failed attempts of a TV that was never paired before it gives up. */
 const maxAttempts = 3;
 
 const transientCodes = ['unreachable', 'unavailable', 'internal_error'];
 const isRejection = ({ code, status }: SignageError) =>
   code.startsWith('pairing_code_') || status === 400;
 
-/** Cuts the power of a TV that cannot even be paired: a real one would try for ever, but here somebody waits for it. */
+/** Aborts a TV that cannot be paired. A real TV would retry forever, but here a person waits. */
 class PairingWatch {
   readonly #hardStop: AbortController;
   #isPaired: boolean;
   #attempts = 0;
-  /** What saved it from being paired. */
+  /** The error that prevented pairing. */
   fatal: unknown;
 
   constructor(isPaired: boolean, hardStop: AbortController) {
@@ -55,7 +55,10 @@ class PairingWatch {
   }
 }
 
-/** A good end at the first signal, at the end of the time and when nobody reads any more; a quick one when that takes too long. */
+/**
+ * Stops the player cleanly at the first signal, at `--duration`, or when stdout closes. Aborts it
+ * after `shutdownGraceMs`. Returns a function that cancels the timers.
+ */
 function planShutdown(
   { io, clock, interrupted }: CommandContext,
   { duration }: TvOptions,
@@ -77,7 +80,7 @@ function planShutdown(
   };
 }
 
-/** Never resolves, and throws at the first signal. */
+/** Never resolves. Rejects at the first signal. */
 function untilInterrupted({ interrupted }: CommandContext): Promise<never> {
   return new Promise((_, fail) => {
     const end = () => fail(interruption());
@@ -95,10 +98,10 @@ function noteEnd(
   if (deviceId === undefined && stored === 0) return;
   const rest =
     queued === 0 ? '' : state === undefined ? `, ${queued} lost` : `, ${queued} saved in ${state}`;
-  call.note(`The TV has ended: ${countText(stored, 'event')} stored${rest}.`);
+  call.note(`The TV has stopped: ${countText(stored, 'event')} stored${rest}.`);
 }
 
-/** Lets the player runPlayer, or do its one round. Throws what saved it from being a TV at all. */
+/** Runs the player, or one round with `--once`. Throws the error that prevented pairing, if any. */
 async function runPlayer(tv: Tv, call: CommandContext, options: TvOptions): Promise<number> {
   const { player, watch, hardStop, nextCode, now } = tv;
   if (options.once) {
@@ -117,7 +120,7 @@ async function runPlayer(tv: Tv, call: CommandContext, options: TvOptions): Prom
   }
 }
 
-/** All that one TV of the command line is made of. */
+/** The parts of the TV that this command runs. */
 interface Tv {
   player: Player;
   watch: PairingWatch;
@@ -180,13 +183,13 @@ async function runWithState(
   }
 }
 
-/** `signage tv`: one TV in the foreground. Answers the exit code. */
+/** Runs `signage tv`: one TV in the foreground. Returns the exit code. */
 export async function runTv(call: CommandContext, options: TvOptions): Promise<number> {
   call.heedHangup();
   const file = options.state === undefined ? undefined : await StateFile.open(options.state);
   try {
     if (!file)
-      call.note('Without --state this TV is forgotten when it ends, and needs another code then.');
+      call.note('Without --state this TV is lost when it stops. It then needs a new code.');
     return await runWithState(call, options, file);
   } finally {
     await file?.close();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PlayerState } from '../../simulator/player/state.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 
-/** What a state file holds: which service it is for, what the TV says of itself, and what it must not forget. */
+/** Content of a state file: the service, the device info and the saved player state. */
 export interface SavedTv {
   format: 1;
   service: string;
@@ -51,7 +51,7 @@ const savedTvSchema = z.object({
   }),
 });
 
-/** What the text of a state file says; `undefined` when it is damaged. */
+/** Parses a state file. Returns `undefined` if it is damaged. */
 export function parseSavedTv(json: string): SavedTv | undefined {
   let value: unknown;
   try {
@@ -59,6 +59,7 @@ export function parseSavedTv(json: string): SavedTv | undefined {
   } catch {
     return undefined;
   }
-  // The value itself, for its members stay in their order: a batch is sent again with the same bytes.
+  // Returns the parsed value itself to keep the member order: a retried batch must have the same
+  // bytes.
   return savedTvSchema.safeParse(value).success ? (value as SavedTv) : undefined;
 }

@@ -11,26 +11,28 @@ import type { TvLogEntry } from './log-entry.ts';
 import { logLine, logRecord } from './log-line.ts';
 import type { TvOptions } from './tv-options.ts';
 
-/** Where what a TV does is shown. */
+/** Shows what a TV does. */
 export interface TvDisplay {
   open(): Promise<void>;
   log(entry: TvLogEntry): void;
-  /** Makes room for a question, and comes back after it. */
+  /** Removes the live view while `ask` runs. */
   suspend<T>(ask: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** More often nobody can look. */
+/** Minimum time between two redraws. */
 const drawEveryMs = secondMs / 10;
 
-/** Whether a person sees one screen that changes, and not line after line. */
+/** Whether to draw the live view instead of printing lines. */
 function isWatched({ io, common }: CommandContext): boolean {
   const isPlain =
     common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
   return isPlain && io.stdout.isTTY && io.stderr.isTTY;
 }
 
-/** A line for each thing that happens: an object with `-o ndjson`. With `--quiet` only the objects are left. */
+/**
+ * Prints one line for each log entry. `-o ndjson` prints JSON objects. `--quiet` prints only those.
+ */
 function lineDisplay({ io, common }: CommandContext): TvDisplay {
   const text = (entry: TvLogEntry) => {
     if (common.output === 'ndjson') return `${printableJson(logRecord(entry), 0)}\n`;
@@ -47,7 +49,7 @@ function lineDisplay({ io, common }: CommandContext): TvDisplay {
   };
 }
 
-/** The one screen. */
+/** Draws the live view. */
 class LiveDisplay implements TvDisplay {
   readonly #call: CommandContext;
   readonly #render: (size: LiveViewSize) => readonly LiveLine[];
@@ -87,7 +89,7 @@ class LiveDisplay implements TvDisplay {
   }
 }
 
-/** Shows a TV: on one screen for a person who watches, else line by line. */
+/** Returns the live view for a person at a terminal, otherwise the line output. */
 export function makeDisplay(
   call: CommandContext,
   options: Pick<TvOptions, 'once'>,

@@ -8,26 +8,31 @@ import type { CommandContext } from '../command/context.ts';
 import type { SavedTv } from './saved-tv.ts';
 import type { TvOptions } from './tv-options.ts';
 
-/** The service of the TV. */
+/** The service that the TV talks to. */
 export interface TvService {
   address: string;
   client: RuntimeClient;
 }
 
-/** A key is for one service; a TV that has one stays with it. Throws `state_of_elsewhere`. */
+/**
+ * Returns the service that the TV is paired with. Its key is never sent elsewhere. Throws
+ * `state_of_elsewhere` if `--url` names another service.
+ */
 function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
   if (!saved?.tv.binding && !saved?.tv.registering) return undefined;
   if (url === undefined || serviceAddress(url) === saved.service) return saved.service;
   throw new SignageError(
     'state_of_elsewhere',
-    `The TV of ${state} is paired with ${saved.service}, and its key is not sent to ${url}.`,
+    `The TV in ${state} is paired with ${saved.service}. Its key is not sent to ${url}.`,
     {
-      hint: 'Leave --url out, or name another file for --state.',
+      hint: 'Leave out --url, or name another file with --state.',
     },
   );
 }
 
-/** The service that is named, or that the TV is paired with already, or that of the context; no token is looked for. */
+/**
+ * Connects to the paired service, or to that of `--url`, or to that of the context. Uses no token.
+ */
 export async function tvService(
   { io, clock, random, common }: CommandContext,
   options: TvOptions,

@@ -24,7 +24,7 @@ async function deleteOne(call: CommandContext, screen: Selected['screen']): Prom
 async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Promise<number> {
   await confirmSelected(
     call,
-    call.options.force ? 'Revoke the devices of, and delete,' : 'Delete',
+    call.options.force ? 'Delete, together with their devices,' : 'Delete',
     chosen,
   );
   const nameOf = ({ id, name }: Selected) => ({ id, name });

@@ -50,7 +50,7 @@ Exit codes: 0 both stores are equal, 9 they differ, 5 a store is in use or not e
     ],
     [
       'SIGNAGE_STORE_FROM=postgres://signage:…@db/signage?sslmode=verify-full signage store copy --to ./signage-data',
-      'and back',
+      'from a database to a data folder',
     ],
   ],
   effect: 'changes',

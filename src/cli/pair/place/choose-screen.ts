@@ -10,7 +10,7 @@ import { type PairRights, requireCreateRight } from './pair-rights.ts';
 const maxChoices = 50;
 const flag = '--screen';
 
-/** The screen of that id or name in the venue, or the one to make. */
+/** Finds a screen of the venue by id or name, or returns the one to create. */
 export async function screenNamed(
   call: CommandContext,
   rights: PairRights,
@@ -22,7 +22,7 @@ export async function screenNamed(
     if (screen.venueId === venue.id) return screen;
     throw usage(`The screen ${name} is not in the venue "${venue.name}".`);
   }
-  // Who agreed to a new venue wants its screen too.
+  // A new venue has no screens, so the screen is new too.
   if (venue.id === undefined) return { name: name.trim() };
   const { items } = await call.read('listScreens', { query: { venueId: venue.id, name } });
   if (items[0]) return items[0];
@@ -48,21 +48,22 @@ async function someScreens(
   return items.toSorted((a, b) => Number(a.state === 'active') - Number(b.state === 'active'));
 }
 
-/** Lets the person at the terminal choose a screen of the venue, or a name for a new one. Those that wait for a TV come first. */
+/**
+ * Asks for a screen of the venue, or for the name of a new one. Lists screens without a TV first.
+ */
 export async function askScreen(
   call: CommandContext,
   rights: PairRights,
   venue: Venue | NewRecord,
 ): Promise<Screen | NewRecord> {
   const { id: venueId } = venue;
-  if (venueId === undefined)
-    return askName(call, `What is the screen in "${venue.name}" called?`, flag);
+  if (venueId === undefined) return askName(call, `Name of the screen in "${venue.name}":`, flag);
   if (
     call.prompter.canAsk &&
     (await someScreens(call, venueId, '', call.interrupted)).length === 0
   ) {
-    requireCreateRight(rights, `screens, and there is none in "${venue.name}" yet`);
-    return askName(call, 'There is no screen yet. What is the first one called?', flag);
+    requireCreateRight(rights, `screens, and "${venue.name}" has none yet`);
+    return askName(call, 'There is no screen yet. Name of the first screen:', flag);
   }
   const find = async (term: string, signal: AbortSignal) => {
     const screens = await someScreens(call, venueId, term, signal);
@@ -77,6 +78,6 @@ export async function askScreen(
     flag,
     find,
   });
-  if (chosen.name === undefined) return askName(call, 'What is the new screen called?', flag);
+  if (chosen.name === undefined) return askName(call, 'Name of the new screen:', flag);
   return chosen as Screen | NewRecord;
 }

@@ -10,8 +10,8 @@ const maxChoices = 20;
 const flag = '--venue';
 
 /**
- * Says what becomes of a name that there is nothing of: it is made with `--create`, or when the person at the terminal says so. Else throws
- * `error`, with what would help.
+ * Returns the record to create under a missing name, if `--create` or the person at the terminal
+ * allows it. Otherwise throws `error` with a hint.
  */
 export async function orCreate(
   call: CommandContext,
@@ -24,11 +24,11 @@ export async function orCreate(
   if (isUuid(name)) throw error;
   if (!call.options.create && !call.prompter.canAsk) {
     if (rights.mayCreate)
-      throw new SignageError(error.code, error.message, { hint: '--create makes it.' });
+      throw new SignageError(error.code, error.message, { hint: 'To create it: --create' });
     throw error;
   }
-  requireCreateRight(rights, `the ${kind} "${name}", which is not there`);
-  const question = `There is no ${kind} "${name}". Make it?`;
+  requireCreateRight(rights, `the missing ${kind} "${name}"`);
+  const question = `There is no ${kind} "${name}". Create it?`;
   if (
     call.options.create ||
     (await call.prompter.confirm({
@@ -41,7 +41,7 @@ export async function orCreate(
   throw new SignageError('declined', 'Nothing was changed.');
 }
 
-/** The venue of that id or name, or the one to make. */
+/** Finds a venue by id or name, or returns the one to create. */
 export async function venueNamed(
   call: CommandContext,
   anyRights: PairRights,
@@ -68,7 +68,7 @@ async function someVenues(
   ).items;
 }
 
-/** Lets the person at the terminal choose a venue, or a name for a new one where `rights` are given that allow it. */
+/** Asks for a venue. Offers to create one if `rights` allow it. */
 export async function askVenue(
   call: CommandContext,
   anyRights: PairRights | undefined,
@@ -80,7 +80,7 @@ export async function askVenue(
         hint: 'signage venue create --name …',
       });
     requireCreateRight(rights, 'venues, and there is none yet');
-    return askName(call, 'There is no venue yet. What is the first one called?', flag);
+    return askName(call, 'There is no venue yet. Name of the first venue:', flag);
   }
   const find = async (term: string, signal: AbortSignal) => {
     const venues = await someVenues(call, term, signal);
@@ -92,6 +92,6 @@ export async function askVenue(
     return rights?.mayCreate ? [...there, ...offerToCreate('venue', term, venues)] : there;
   };
   const chosen = await call.prompter.search<Venue | CreateOffer>({ message: 'Venue', flag, find });
-  if (chosen.name === undefined) return askName(call, 'What is the new venue called?', flag);
+  if (chosen.name === undefined) return askName(call, 'Name of the new venue:', flag);
   return chosen as Venue | NewRecord;
 }

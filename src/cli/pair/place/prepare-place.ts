@@ -7,13 +7,13 @@ import type { ChosenPlace } from './choose-place.ts';
 
 const defaultReason = 'Replaced by another TV (signage pair)';
 
-/** A device that makes way for another. */
+/** A device to revoke, and the recorded reason. */
 export interface Replacement {
   device: Device;
   reason: string;
 }
 
-/** A device as people tell it from others, and whether it is there. */
+/** Describes a device for people: model, id and when it was last seen. */
 export function describeDevice({ id, deviceInfo, online, lastSeenAt }: Device): string {
   const what = modelText(deviceInfo) || 'a device';
   return `${what} (${id}), ${online ? 'online' : `offline, last seen ${lastSeenAt ?? 'never'}`}`;
@@ -21,10 +21,17 @@ export function describeDevice({ id, deviceInfo, online, lastSeenAt }: Device): 
 
 /** Asks why a device is revoked. */
 export function askReason({ prompter }: CommandContext, fallback: string): Promise<string> {
-  return prompter.input({ message: 'Why? It is recorded.', flag: '--reason', initial: fallback });
+  return prompter.input({
+    message: 'Reason (recorded in the audit trail):',
+    flag: '--reason',
+    initial: fallback,
+  });
 }
 
-/** Whether the device of an active screen is to make way for another, and why. Throws `screen_already_bound`, and `declined`. */
+/**
+ * Decides whether to replace the device of an active screen. Throws `screen_already_bound` or
+ * `declined`.
+ */
 export async function confirmReplacement(
   call: CommandContext,
   { venue, screen }: ChosenPlace,
@@ -35,7 +42,7 @@ export async function confirmReplacement(
   const { reason = defaultReason, replace } = call.options;
   if (replace) return { device, reason };
   const place = { venue, screen, changes: [] };
-  const what = `The screen "${placeName(place)}" has a TV already: ${describeDevice(device)}.`;
+  const what = `The screen "${placeName(place)}" already has a TV: ${describeDevice(device)}.`;
   if (!call.prompter.canAsk) {
     throw new SignageError('screen_already_bound', what, {
       hint: `To revoke it: signage pair ${placeArgument(place)} --replace`,
@@ -44,7 +51,7 @@ export async function confirmReplacement(
   call.note(what);
   if (
     !(await call.prompter.confirm({
-      message: 'Revoke it, and pair another in its place?',
+      message: 'Revoke it and pair another TV?',
       flag: '--replace',
     }))
   ) {
@@ -53,7 +60,10 @@ export async function confirmReplacement(
   return { device, reason: call.options.reason ?? (await askReason(call, defaultReason)) };
 }
 
-/** Makes it, or takes the one that somebody has made under that name at the same moment; `undefined` under `--dry-session`. */
+/**
+ * Creates a record. If somebody else has just created the same name, returns that record. Under
+ * `--dry-run` the record is `undefined`.
+ */
 async function createOrFind<T>(
   make: () => Promise<{ answer: T } | undefined>,
   read: (id: string) => Promise<T>,
@@ -66,7 +76,10 @@ async function createOrFind<T>(
   }
 }
 
-/** Makes what is to be made and revokes what is to be revoked. Under `--dry-session` ids stand in that there are none of yet. */
+/**
+ * Creates missing records and revokes the old device. Under `--dry-run` missing ids are
+ * placeholders.
+ */
 export async function preparePlace(
   call: CommandContext,
   chosen: ChosenPlace,
@@ -86,7 +99,7 @@ export async function preparePlace(
       call.read('getVenue', { params: { id } }),
     );
     venue = record ?? venue;
-    if (isNew) did(`the venue "${name}" was made`);
+    if (isNew) did(`the venue "${name}" was created`);
   }
   let screen: Place['screen'] = { id: '(the new screen)', ...chosen.screen };
   if (chosen.screen.id === undefined) {
@@ -96,7 +109,7 @@ export async function preparePlace(
       call.read('getScreen', { params: { id } }),
     );
     screen = record ?? screen;
-    if (isNew) did(`the screen "${venue.name}/${name}" was made`);
+    if (isNew) did(`the screen "${venue.name}/${name}" was created`);
   }
   if (replacement) {
     await call.change('revokeDevice', {
