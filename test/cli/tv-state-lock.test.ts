@@ -11,11 +11,11 @@ beforeAll(async () => {
   folder = await temporaryFolder();
 });
 
-// On other systems the socket is a file; that works here too.
+// Other systems use a socket file, which also works here.
 describe.each(
   process.platform === 'win32' ? (['win32'] as const) : ([process.platform, 'darwin'] as const),
 )('acquireLock on %s', (platform) => {
-  it('gives a file to one at a time, by whatever way it is reached', async () => {
+  it('locks a file for one process, whichever path names it', async () => {
     const file = join(folder, `${platform}.json`);
     const release = await acquireLock(file, platform);
     expect(release).toBeDefined();
@@ -32,7 +32,7 @@ describe.each(
     await Promise.all([again?.(), other?.()]);
   });
 
-  it('fails where there is no such folder', async () => {
+  it('fails in a missing folder', async () => {
     await expect(acquireLock(join(folder, 'nowhere', 'tv.json'), platform)).rejects.toThrow(
       'ENOENT',
     );
@@ -40,9 +40,9 @@ describe.each(
 });
 
 describe.skipIf(process.platform === 'win32')(
-  'acquireLock with a socket that is a file (Windows has none)',
+  'acquireLock with a socket file (not on Windows)',
   () => {
-    it('takes over what a process left that is gone', async () => {
+    it('takes over the socket of a process that was killed', async () => {
       const file = join(folder, 'left.json');
       const before = new Set(await readdir(tmpdir()));
       const release = await acquireLock(file, 'darwin');
@@ -51,7 +51,7 @@ describe.skipIf(process.platform === 'win32')(
           (one) => one.startsWith('signage-tv-') && !before.has(one),
         ) ?? '';
       await release?.();
-      // What a killed process leaves: the name, and nobody behind it.
+      // A killed process leaves the socket file, but nothing listens on it.
       const left = createServer();
       await new Promise<void>((resolve) => left.listen(join(tmpdir(), `${name}.living`), resolve));
       await link(join(tmpdir(), `${name}.living`), join(tmpdir(), name));

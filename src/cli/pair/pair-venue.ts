@@ -109,7 +109,8 @@ export async function pairVenue(session: PairSession): Promise<number> {
   const screens = await call.all('listScreens', {
     query: { venueId: venue.id, state: 'provisioning' },
   });
-  if (screens.length === 0) call.note(`Every screen of "${venue.name}" has a TV already.`);
+  if (screens.length === 0)
+    call.note(`Nothing to pair: no screen of "${venue.name}" is waiting for a TV.`);
   if (call.common.dryRun) {
     for (const { id } of screens) await call.change('createCode', { body: { screenId: id } });
     return 0;
