@@ -70,7 +70,8 @@ describe('signage audit verify', () => {
   it('detects a truncated and re-signed trail by a saved head', async () => {
     const data = await filled(await freshDatabase());
     const place = await temporaryFolder();
-    const [url, head] = [join(place, 'url'), join(place, 'head.json')];
+    const url = join(place, 'url');
+    const head = join(place, 'head.json');
     await writeFile(url, data, { mode: 0o600 });
     const [{ text: sound } = { text: '' }] = await inDatabase(data, (sql) =>
       sql('SELECT row_to_json(c)::text AS text FROM signage.audit_chain c'),

@@ -182,7 +182,8 @@ describe('signage device revoke', () => {
       await place('Gym', '2', { f: '2' }),
       await place('Gym', '3', { f: '2' }),
     ];
-    const [first, second] = [await service.tv(one.id), await service.tv(two.id)];
+    const first = await service.tv(one.id);
+    const second = await service.tv(two.id);
     const other = await service.tv((await place('Gym', '4', { f: '3' })).id);
     const args = ['device', 'revoke', '--selector', 'f=2', '--venue', 'Gym', '--reason', 'refit'];
     expect((await cli(args)).code).toBe(2);

@@ -380,7 +380,7 @@ describe('signage doctor SCREEN', () => {
     const { former } = rows(await run());
     expect(former).toMatchObject({ status: 'warn', next: `signage pair ${typed()}` });
     const said = new RegExp(
-      `^The former TV ${tv.deviceId} \\(.*\\) still calls with its revoked key, last at 2026-11-20T13:00:00Z \\(2 h ago\\)`,
+      `^The revoked TV ${tv.deviceId} \\(.*\\) still calls the service with its old key, last at 2026-11-20T13:00:00Z \\(2 h ago\\)`,
     );
     expect(former?.detail).toMatch(said);
     await service.clock.advance(8 * 86_400_000);

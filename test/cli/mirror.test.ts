@@ -120,7 +120,7 @@ describe('signage playlist mirror --repair', () => {
     const { code, json, stderr } = await mirror('--repair', '-o', 'json');
     expect([code, json]).toEqual([0, { queued: 3 }]);
     expect(stderr).toBe(
-      '3 screens queued; signage playlist mirror --check shows how their copies stand.\n',
+      '3 screens queued for repair. To see the result: signage playlist mirror --check\n',
     );
     await settled();
     expect((await mirror('--check')).code).toBe(0);
@@ -139,9 +139,9 @@ describe('signage playlist mirror --repair', () => {
 
 describe('signage playlist mirror', () => {
   it.each([
-    [['--check', '--repair'], '--check and --repair'],
-    [['--repair', '--venue', 'Lobby'], '--venue and --state go with --check'],
-    [['--repair', '--state', 'ok'], '--venue and --state go with --check'],
+    [['--check', '--repair'], '--check or --repair'],
+    [['--repair', '--venue', 'Lobby'], '--venue and --state work only with --check'],
+    [['--repair', '--state', 'ok'], '--venue and --state work only with --check'],
     [['--state', 'good'], '--state must be one of'],
   ])('2 for %j', async (argv, message) => {
     expect(await mirror(...argv)).toMatchObject({
@@ -197,7 +197,7 @@ describe('signage doctor', () => {
     await writeFile(folder, '');
     await publish(screens[0]!.id);
     const detail = expect.stringMatching(
-      /^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copies fail/,
+      /^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copying fails/,
     );
     await expect.poll(finding).toEqual({ check: 'mirror', status: 'warn', detail, next: null });
     await rm(folder);

@@ -361,7 +361,7 @@ describe('signage pair, ended early', () => {
     expect(code).toBe(exitCode);
     expect(await codeStatus(ndjson[0].code)).toBe('cancelled');
     expect(stderr).toContain(`the venue "Inn ${name}" was created`);
-    expect(stderr).toContain('is cancelled');
+    expect(stderr).toContain('was cancelled');
     expect(stderr).toContain(`signage pair 'Inn ${name}/Main'`);
   });
 

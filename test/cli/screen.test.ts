@@ -334,7 +334,8 @@ describe('signage screen delete', () => {
     const venue = await service.venue({ name: 'Mall' });
     const make = (name: string) =>
       service.screen({ venueId: venue.id, name, labels: { to: 'go' } });
-    const [free, busy] = [await make('Free'), await make('Busy')];
+    const free = await make('Free');
+    const busy = await make('Busy');
     await service.tv(busy.id);
     const args = ['screen', 'delete', '--selector', 'to=go', '--venue', 'Mall'];
     expect((await cli(args)).code).toBe(2);

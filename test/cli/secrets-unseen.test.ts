@@ -14,7 +14,8 @@ beforeAll(async () => {
 
 /** All spellings of a code. */
 const spellings = (code: string) => {
-  const [first, second] = [code.slice(0, 4), code.slice(4)];
+  const first = code.slice(0, 4);
+  const second = code.slice(4);
   return new RegExp(`${first}[^A-Z0-9]{0,3}${second}`, 'i');
 };
 

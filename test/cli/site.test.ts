@@ -758,7 +758,8 @@ describe('site files', () => {
 describe('signage diff', () => {
   it('9 with a row for each difference', async () => {
     await cli(['apply', '-f', fixture]);
-    const [venue, screen] = [await venueNamed('Aurora Riverside'), await screenNamed('Entrance')];
+    const venue = await venueNamed('Aurora Riverside');
+    const screen = await screenNamed('Entrance');
     await service.manage('PATCH', `/v1/venues/${venue.id}`, {
       address: 'Elsewhere',
       labels: { region: null, extra: 'x' },

@@ -97,7 +97,8 @@ describe('signage store copy', () => {
   });
 
   it('copies a service from a data folder to a database and back without a visible change', async () => {
-    const [database, back] = [await freshDatabase(), await folder()];
+    const database = await freshDatabase();
+    const back = await folder();
     const url = new URL(database);
     url.password = 's3cret';
     const file = join(await temporaryFolder(), 'url');

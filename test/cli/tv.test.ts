@@ -171,8 +171,7 @@ describe('signage tv', () => {
   it('--rotate-every rotates the key, hides it in the output, and saves it', async () => {
     const { code, screenId } = await place();
     const state = join(await temporaryFolder(), 'tv.json');
-    const rotated =
-      /rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/;
+    const rotated = /rotate {4}201 in \d+ ms\n.* key {7}uses a new key; keeps the previous one\n/;
     const run = await tv(
       ['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600'],
       { during: stopAfter(rotated) },

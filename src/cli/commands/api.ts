@@ -95,7 +95,9 @@ async function* itemsOf(
   for await (const { items } of pages) yield items;
 }
 
-/** Writes the whole answer in `json` and `yaml`. In other formats, a list page is one row per item. */
+/**
+ * Writes the whole answer in `json` and `yaml`. In other formats, a list page is one row per item.
+ */
 async function showAnswer(call: CommandContext, answer: Answer): Promise<void> {
   const value = asJson(answer);
   if (value === undefined) return answer.text === '' ? undefined : showText(call, answer.text);
@@ -121,10 +123,9 @@ async function showPages(call: CommandContext, path: string): Promise<void> {
 
 export const command = defineCommand({
   summary: 'Send any request to the service',
-  description:
-    'For operations without a command of their own. The request goes to the service that all ' +
-    'commands use, with the same token. The answer is printed as JSON; -o selects another format. ' +
-    'docs/protocol.md, or /docs of the service, lists all operations.',
+  description: `For operations without a command of their own. The request goes to the service that
+all commands use, with the same token. The answer is printed as JSON; -o selects another format.
+docs/protocol.md, or /docs of the service, lists all operations.`,
   arguments: {
     method: one(methods.join(', ')),
     path: one('path and query, such as "/v1/venues?search=lobby"'),

@@ -48,8 +48,9 @@ async function offerBash(line: string, context: Context): Promise<string> {
 
 export const command = defineCommand({
   summary: 'Print the completion script of a shell',
-  description: `The script completes commands, options and their values, and the names of saved contexts. It asks
-the service for the names of venues, screens, tenants and tokens. Install it where the shell finds it:
+  description: `The script completes commands, options and their values, and the names of saved
+contexts. It asks the service for the names of venues, screens, tenants and tokens. Install it where
+the shell finds it:
 
   bash   signage completion bash > ~/.local/share/bash-completion/completions/signage
   zsh    signage completion zsh > a folder of $fpath, as the file _signage

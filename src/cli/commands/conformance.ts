@@ -3,12 +3,13 @@ import * as option from '../options/option.ts';
 
 export const command = defineCommand({
   summary: 'Check whether a deployment follows the protocol',
-  description: `Each row checks one promise of the protocol and names its section in docs/protocol.md. Rows of the
-level "required" come from the original specification; rows of the level "profile" were added by
-this project. The checks create venues named "Conformance …" with the label signage-conformance and
-remove them at the end, also after Ctrl-C. Their events and audit entries stay. The token needs the
-role operator; rows that create tokens need admin. Exit codes: 0 all rows passed or were skipped,
-9 a row failed, 7 the service cannot be reached, 4 the token has too few rights.`,
+  description: `Each row checks one promise of the protocol and names its section in
+docs/protocol.md. Rows of the level "required" come from the original specification; rows of the
+level "profile" were added by this project. The checks create venues named "Conformance …" with the
+label signage-conformance and remove them at the end, also after Ctrl-C. Their events and audit
+entries stay. The token needs the role operator; rows that create tokens need admin. Exit codes: 0
+all rows passed or were skipped, 9 a row failed, 7 the service cannot be reached, 4 the token has
+too few rights.`,
   options: {
     only: option.choice(['required', 'profile'], '--only <level>', 'only rows of this level'),
     row: option.repeated(

@@ -4,8 +4,8 @@ import { usage } from '../options/settings.ts';
 
 export const command = defineCommand({
   summary: 'Show what apply would change',
-  description:
-    'Lists every difference between the service and the site files, with both values. Exit codes: 0 nothing differs, 9 something differs.',
+  description: `Lists every difference between the service and the site files, with both values.
+Exit codes: 0 nothing differs, 9 something differs.`,
   options: {
     file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
     allowOutside: option.flag(

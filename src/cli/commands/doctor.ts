@@ -49,9 +49,9 @@ async function* examine(
 
 export const command = defineCommand({
   summary: 'Find out why something does not work, and what to do',
-  description: `Checks the connection, the certificate, the clocks, the token and the service. With a screen, also
-its pairing code, TV, playlist and events. Each check is ok, warn or fail, with the command to run
-next. Exit codes: 0 no check failed, 9 a check failed.`,
+  description: `Checks the connection, the certificate, the clocks, the token and the service. With
+a screen, also its pairing code, TV, playlist and events. Each check is ok, warn or fail, with the
+command to run next. Exit codes: 0 no check failed, 9 a check failed.`,
   arguments: {
     screen: optional('the screen that does not work, as VENUE/SCREEN or by id', 'screen'),
   },

@@ -5,8 +5,8 @@ import { makeResults } from '../output/results.ts';
 
 export const command = defineCommand({
   summary: 'Export a service as a site file',
-  description:
-    'Prints the whole tenant, or the chosen venues, as one document for signage apply. Default format: YAML. Devices, codes, tokens and expired playlists are left out.',
+  description: `Prints the whole tenant, or the chosen venues, as one document for signage apply.
+Default format: YAML. Devices, codes, tokens and expired playlists are left out.`,
   options: { venue: option.repeated('--venue <venue>', 'only this venue, by id or name', 'venue') },
   examples: [
     ['signage export > site.yaml', 'the whole tenant'],

@@ -5,8 +5,8 @@ import { usage } from '../options/settings.ts';
 
 export const command = defineCommand({
   summary: 'Delete the saved token of a service',
-  description:
-    'Deletes a saved context. Default: the current one. The token itself stays valid; signage token delete ends it.',
+  description: `Deletes a saved context. Default: the current one. The token itself stays valid;
+signage token delete ends it.`,
   arguments: { context: optional('its name', 'context') },
   examples: [
     ['signage logout', 'deletes the current context'],

@@ -3,9 +3,9 @@ import { serveSettings } from '../serve/options.ts';
 
 export const command = defineCommand({
   summary: 'Run the service',
-  description: `The first start with an empty data folder creates a platform token. At a terminal it is shown once.
-Otherwise it is written to the file admin-token in the data folder. SIGNAGE_ADMIN_TOKEN sets the
-token instead: mak_ and at least 24 letters and digits.`,
+  description: `The first start with an empty data folder creates a platform token. At a terminal it
+is shown once. Otherwise it is written to the file admin-token in the data folder.
+SIGNAGE_ADMIN_TOKEN sets the token instead: mak_ and at least 24 letters and digits.`,
   options: serveSettings,
   examples: [
     ['signage serve', 'reachable from this machine only, data in ./signage-data'],

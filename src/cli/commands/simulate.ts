@@ -3,11 +3,12 @@ import { simulateSettings } from '../simulate/options.ts';
 
 export const command = defineCommand({
   summary: 'Run a fleet of simulated TVs and check what the service stored',
-  description: `Creates a venue, screens and pairing codes, then runs the TVs with the chosen faults. At the end it
-compares the events that the service acknowledged with those it stored, and deletes what it created.
-Other records are not touched. Exit codes: 0 no problem found, 9 events were lost, duplicated or
-invented, a device key does not work, or a TV got no valid code, 7 the service cannot be reached,
-4 the token has too few rights, 130 interrupted (prints the report so far).`,
+  description: `Creates a venue, screens and pairing codes, then runs the TVs with the chosen
+faults. At the end it compares the events that the service acknowledged with those it stored, and
+deletes what it created. Other records are not touched. Exit codes: 0 no problem found, 9 events
+were lost, duplicated or invented, a device key does not work, or a TV got no valid code, 7 the
+service cannot be reached, 4 the token has too few rights, 130 interrupted (prints the report so
+far).`,
   options: simulateSettings,
   examples: [
     ['signage simulate --count 100 --duration 1m', '100 TVs for a minute'],

@@ -3,13 +3,13 @@ import { tvOptions } from '../tv/tv-options.ts';
 
 export const command = defineCommand({
   summary: 'Run one simulated TV',
-  description: `Registers with a pairing code, then fetches its config and playlist, plays, and sends events like a
-real TV. It shows what it does and needs no management token. At a terminal it asks for the pairing
-code, and asks again when its key is lost. With --state the same TV continues after a restart or a
-crash. docs/tv.md says more.
-Exit codes: 0 --duration or --once has ended, 2 no code given and no terminal to ask, 3 unknown code,
-4 the key was rejected, 5 the code was used or has expired, or the state file is in use, 6 the state
-file is damaged, 7 the service cannot be reached to register, 130 Ctrl-C.`,
+  description: `Registers with a pairing code, then fetches its config and playlist, plays, and
+sends events like a real TV. It shows what it does and needs no management token. At a terminal it
+asks for the pairing code, and asks again when its key is lost. With --state the same TV continues
+after a restart or a crash. docs/tv.md says more. Exit codes: 0 --duration or --once has ended, 2 no
+code given and no terminal to ask, 3 unknown code, 4 the key was rejected, 5 the code was used or
+has expired, or the state file is in use, 6 the state file is damaged, 7 the service cannot be
+reached to register, 130 Ctrl-C.`,
   options: tvOptions,
   examples: [
     ['signage tv', 'asks for the code; uses the service of the current context'],

@@ -216,7 +216,8 @@ export async function completeWords(words: readonly string[], context: Context):
   const typed = words.at(-1) ?? '';
   const done = words.slice(0, -1);
   const { parsed, at } = readWords(done, leadingFlags, true);
-  const [first, second] = [done[at], done[at + 1]];
+  const first = done[at];
+  const second = done[at + 1];
   if (first === undefined) {
     const branches = tree.map(({ name, summary }) => ({ text: name, description: summary }));
     const help = { text: 'help', description: 'Show the help of a command' };

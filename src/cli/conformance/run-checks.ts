@@ -64,17 +64,18 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
   const leftovers: string[] = [];
   const progress = makeProgress(call);
   const outcomes = runConformance({
-    ...{
-      url,
-      token,
-      tenantId,
-      certificates,
-      clock,
-      random,
-      onExchange,
-      makeRequester: makeNodeRequester,
-    },
-    ...{ only: options.only, ids: options.row, allow: allowed(options), signal: call.interrupted },
+    url,
+    token,
+    tenantId,
+    certificates,
+    clock,
+    random,
+    onExchange,
+    makeRequester: makeNodeRequester,
+    only: options.only,
+    ids: options.row,
+    allow: allowed(options),
+    signal: call.interrupted,
     onProgress: (done, of) => progress.show(`${done} of ${of} rows`),
     onLeft: (what) => void leftovers.push(...what),
   });

@@ -129,7 +129,7 @@ function checkFetch(
   const { lastPlaylistAt: at, lastPlaylistVersion: version, lastPlaylistStatus: status } = device;
   if (at === null)
     return warn('version', 'The TV has never fetched its playlist. Check that its app runs.', look);
-  const when = `fetched its playlist ${ago(at, nowMs)}`;
+  const when = `asked for its playlist ${ago(at, nowMs)}`;
   if (status === 500)
     return fail(
       'version',
@@ -139,10 +139,11 @@ function checkFetch(
   if (status === 404)
     return warn(
       'version',
-      `The TV ${when}, when there was none. It has not tried again since.`,
+      `The TV ${when}, when the screen had no playlist. It has not asked again since.`,
       look,
     );
-  if (version === playlist.version) return ok('version', `The TV has version ${version}, ${when}.`);
+  if (version === playlist.version)
+    return ok('version', `The TV has version ${version}. It last ${when}.`);
   const level = nowMs - Date.parse(at) > fetchDeadlineMs ? fail : warn;
   return level(
     'version',

@@ -5,45 +5,37 @@ import { groupedCode } from '../options/pairing-code.ts';
  * bits from left to right.
  */
 const letters: Readonly<Record<string, string>> = {
-  ...{
-    A: 'ehhvhhh',
-    B: 'uhhuhhu',
-    C: 'ehggghe',
-    D: 'uhhhhhu',
-    E: 'vgguggv',
-    F: 'vgguggg',
-    G: 'ehgnhhf',
-    H: 'hhhvhhh',
-  },
-  ...{
-    J: '72222ic',
-    K: 'hikokih',
-    M: 'hrllhhh',
-    N: 'hppljjh',
-    P: 'uhhuggg',
-    Q: 'ehhhlid',
-    R: 'uhhukih',
-    S: 'fgge11u',
-  },
-  ...{
-    T: 'v444444',
-    U: 'hhhhhhe',
-    V: 'hhhhha4',
-    W: 'hhhllla',
-    X: 'hha4ahh',
-    Y: 'hha4444',
-    Z: 'v1248gv',
-  },
-  ...{
-    2: 'eh1248v',
-    3: 'v2421he',
-    4: '26aiv22',
-    5: 'vgu11he',
-    6: '68guhhe',
-    7: 'v124888',
-    8: 'ehhehhe',
-    9: 'ehhf12c',
-  },
+  A: 'ehhvhhh',
+  B: 'uhhuhhu',
+  C: 'ehggghe',
+  D: 'uhhhhhu',
+  E: 'vgguggv',
+  F: 'vgguggg',
+  G: 'ehgnhhf',
+  H: 'hhhvhhh',
+  J: '72222ic',
+  K: 'hikokih',
+  M: 'hrllhhh',
+  N: 'hppljjh',
+  P: 'uhhuggg',
+  Q: 'ehhhlid',
+  R: 'uhhukih',
+  S: 'fgge11u',
+  T: 'v444444',
+  U: 'hhhhhhe',
+  V: 'hhhhha4',
+  W: 'hhhllla',
+  X: 'hha4ahh',
+  Y: 'hha4444',
+  Z: 'v1248gv',
+  2: 'eh1248v',
+  3: 'v2421he',
+  4: '26aiv22',
+  5: 'vgu11he',
+  6: '68guhhe',
+  7: 'v124888',
+  8: 'ehhehhe',
+  9: 'ehhf12c',
 };
 
 const dotsAcross = 5;
@@ -54,7 +46,8 @@ const blocks = [' ', '▄', '▀', '█'];
 const rowOf = (letter: string, row: number) => Number.parseInt(letter[row] ?? '0', 32);
 
 function letterLine(letter: string, line: number): string {
-  const [upper, lower] = [rowOf(letter, line), rowOf(letter, line + 1)];
+  const upper = rowOf(letter, line);
+  const lower = rowOf(letter, line + 1);
   const dots = Array.from({ length: dotsAcross }, (_, at) => dotsAcross - 1 - at);
   return dots.map((bit) => blocks[((upper >> bit) & 1) * 2 + ((lower >> bit) & 1)]).join('');
 }

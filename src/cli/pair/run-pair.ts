@@ -25,13 +25,11 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
   const { url } = await call.profile();
   const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
-    ...{
-      call,
-      waitFor: options.waitFor ?? 'event',
-      timeoutMs,
-      signal: interrupted,
-      changed: () => {},
-    },
+    call,
+    waitFor: options.waitFor ?? 'event',
+    timeoutMs,
+    signal: interrupted,
+    changed: () => {},
     // Starts the timeout only now: the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),

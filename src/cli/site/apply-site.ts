@@ -50,7 +50,8 @@ export async function showDifferences(
 function deletionQuestion(plans: readonly Planned[]): string {
   const names = (kind: Planned['kind']) =>
     plans.filter((plan) => plan.kind === kind).map(({ name }) => name);
-  const [venues, screens] = [names('venue'), names('screen')];
+  const venues = names('venue');
+  const screens = names('screen');
   const counts = [
     ...(venues.length > 0 ? [countText(venues.length, 'venue')] : []),
     ...(screens.length > 0 ? [countText(screens.length, 'screen')] : []),

@@ -40,11 +40,11 @@ export async function exportSite(call: CommandContext, names: readonly string[])
     const config = await readConfig(call, kind, id);
     const playlist = kind === 'screen' ? await readPlaylist(call, id) : null;
     // Skips expired playlists: apply would reject them.
-    const stands =
+    const active =
       playlist?.status === 'active'
         ? { items: playlist.items, validUntil: playlist.validUntil }
         : null;
-    reads.set(id, { config, playlist: stands });
+    reads.set(id, { config, playlist: active });
   };
   try {
     progress.show('Reading current records …');

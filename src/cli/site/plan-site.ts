@@ -87,8 +87,8 @@ function planDeletion(
   current: CurrentRecord,
   venue: Planned | undefined,
 ): Planned {
-  const gone: Difference = { member: 'name', from: current.attributes.name, to: null };
-  return { kind, name, change: 'delete', current, wanted: {}, venue, differences: [gone] };
+  const removal: Difference = { member: 'name', from: current.attributes.name, to: null };
+  return { kind, name, change: 'delete', current, wanted: {}, venue, differences: [removal] };
 }
 
 /**

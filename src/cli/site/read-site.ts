@@ -75,10 +75,8 @@ export async function readSite(
   const all = await readDocuments(io, files, fieldErrors);
   const readPlaylist = makePlaylistFiles(fieldErrors, { allowOutside });
   const playlists = await namedPlaylists(all, fieldErrors, readPlaylist);
-  const [isFirstTenant, isFirstRecord] = [
-    makeDuplicateCheck(fieldErrors),
-    makeDuplicateCheck(fieldErrors),
-  ];
+  const isFirstTenant = makeDuplicateCheck(fieldErrors);
+  const isFirstRecord = makeDuplicateCheck(fieldErrors);
   let tenant: Site['tenant'];
   const venues: SiteVenue[] = [];
 

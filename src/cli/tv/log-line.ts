@@ -60,9 +60,9 @@ function words(entry: TvLogEntry): [label: string, text: string] | undefined {
 
 /** Formats a log entry for people: `2026-11-20 12:00:05  playlist  200 in 4 ms` */
 export function logLine(entry: TvLogEntry): string | undefined {
-  const said = words(entry);
-  if (!said) return undefined;
-  const [label, text] = said;
+  const parts = words(entry);
+  if (!parts) return undefined;
+  const [label, text] = parts;
   return `${iso(entry.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${escapeControl(text)}\n`;
 }
 

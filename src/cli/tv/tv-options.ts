@@ -43,7 +43,10 @@ export const tvOptions = {
     'print a JSON object for each log entry',
   ),
   ...manner,
-  ...{ url, context, caFile, insecureHttp },
+  url,
+  context,
+  caFile,
+  insecureHttp,
 };
 
 /** The parsed options. */

@@ -44,7 +44,10 @@ export async function tvService(
     io,
   );
   const client = new RuntimeClient({
-    ...{ url: address.url.value, clock, random, makeRequester: makeNodeRequester },
+    url: address.url.value,
+    clock,
+    random,
+    makeRequester: makeNodeRequester,
     ...(address.caFile !== undefined && { certificates: await readCertificates(address.caFile) }),
     ...(common.verbose && {
       onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),

@@ -23,12 +23,12 @@ interface Found {
 
 export const command = defineCommand({
   summary: 'Verify that the audit trail was not changed',
-  description: `Checks the chain of MACs over all entries. Lists every entry that was changed, deleted, moved or
-inserted. Changes nothing. It reads the store directly: the data folder of a stopped service, a
-restored backup, or a database, whose service may keep running. Anyone who has the server secret
-can forge a trail that verifies. A head that you keep on another machine detects this. It also
-detects a truncated trail and a restored older backup. Exit codes: 0 the trail is intact, 9 it was
-changed, 5 the folder is in use, 6 the file given with --head is not a saved head.`,
+  description: `Checks the chain of MACs over all entries. Lists every entry that was changed,
+deleted, moved or inserted. Changes nothing. It reads the store directly: the data folder of a
+stopped service, a restored backup, or a database, whose service may keep running. Anyone who has
+the server secret can forge a trail that verifies. A head that you keep on another machine detects
+this. It also detects a truncated trail and a restored older backup. Exit codes: 0 the trail is
+intact, 9 it was changed, 5 the folder is in use, 6 the file given with --head is not a saved head.`,
   options: {
     data: textOr('./signage-data', '--data <folder>', 'SIGNAGE_DATA', 'data folder'),
     store: storeSetting,

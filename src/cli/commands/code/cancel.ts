@@ -3,8 +3,8 @@ import { readCodeWords } from '../../options/pairing-code.ts';
 
 export const command = defineCommand({
   summary: 'Cancel a pending pairing code',
-  description:
-    'TVs can no longer register with it. Does not ask first, because a new code is quickly created.',
+  description: `TVs can no longer register with it. Does not ask first, because a new code is
+quickly created.`,
   arguments: { code: many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin') },
   examples: [
     ['signage code cancel ABCD 2345', 'typed as the screen shows it'],

@@ -4,8 +4,8 @@ import { createdCodeView } from '../../records/views/code-view.ts';
 
 export const command = defineCommand({
   summary: 'Create a pairing code for a screen',
-  description:
-    'Type the code into the TV app before it expires. signage pair also follows the TV until it plays.',
+  description: `Type the code into the TV app before it expires. signage pair also follows the TV
+until it plays.`,
   arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
   examples: [
     ['signage code create Lobby/Main', 'shows the code and when it expires'],

@@ -36,8 +36,8 @@ async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatu
 
 export const command = defineCommand({
   summary: 'Show the status of a pairing code',
-  description:
-    'With --wait, waits until the code is used, has expired or is cancelled. Exit codes: 0 a TV used it, 5 it expired or was cancelled, 8 the timeout passed.',
+  description: `With --wait, waits until the code is used, has expired or is cancelled. Exit codes:
+0 a TV used it, 5 it expired or was cancelled, 8 the timeout passed.`,
   arguments: { code: many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin') },
   options: {
     wait: option.flag('--wait', 'wait until the code is used, has expired or is cancelled'),

@@ -4,8 +4,8 @@ import { showConfig } from '../../tenant-config/show.ts';
 
 export const command = defineCommand({
   summary: 'Show the stored config of a screen, a venue or the tenant',
-  description:
-    'A TV gets the default config, overridden by the configs of its tenant, its venue and its screen, in this order. This command shows one of these three.',
+  description: `A TV gets the default config, overridden by the configs of its tenant, its venue and
+its screen, in this order. This command shows one of these three.`,
   arguments: {
     name: optional(
       'the screen, venue or tenant, by id or name; optional with --level tenant',

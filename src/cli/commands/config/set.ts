@@ -24,10 +24,11 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
 
 export const command = defineCommand({
   summary: 'Change settings of a screen, a venue or the tenant',
-  description: `Settings that you do not name are kept unless you give --replace. TVs get the change when they next
-fetch their config.
+  description: `Settings that you do not name are kept unless you give --replace. TVs get the change
+when they next fetch their config.
 
-Values are read as JSON; anything else is text. A dot separates nested keys: cachePolicy.maxSizeGB=20`,
+Values are read as JSON; anything else is text. A dot separates nested keys:
+cachePolicy.maxSizeGB=20`,
   arguments: {
     name: optional(
       'the screen, venue or tenant, by id or name; optional with --level tenant',

@@ -22,8 +22,8 @@ function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
 
 export const command = defineCommand({
   summary: 'Remove settings of a screen, a venue or the tenant',
-  description:
-    'Removes all settings, or with --key only the named ones. TVs then use the next higher level, or the default.',
+  description: `Removes all settings, or with --key only the named ones. TVs then use the next
+higher level, or the default.`,
   arguments: {
     name: optional(
       'the screen, venue or tenant, by id or name; optional with --level tenant',

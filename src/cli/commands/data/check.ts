@@ -17,11 +17,11 @@ const findingsView: View<Found> = {
 
 export const command = defineCommand({
   summary: 'Check a data folder for damage',
-  description: `Reads the whole data folder of a stopped service and lists every damaged file with the position of
-the damage. It also reads old events and audit entries, which a start of the service skips. It finds
-audit entries that have a valid checksum but a wrong MAC. Changes nothing. Exit codes: 0 no damage,
-9 the folder is damaged or was tampered with, 5 the folder is in use: stop the service, or check a
-restored backup.`,
+  description: `Reads the whole data folder of a stopped service and lists every damaged file with
+the position of the damage. It also reads old events and audit entries, which a start of the service
+skips. It finds audit entries that have a valid checksum but a wrong MAC. Changes nothing. Exit
+codes: 0 no damage, 9 the folder is damaged or was tampered with, 5 the folder is in use: stop the
+service, or check a restored backup.`,
   arguments: { folder: one('the data folder') },
   examples: [
     ['signage data check ./signage-data', 'lists damage by file and offset'],

@@ -19,10 +19,10 @@ const repairedView: View<Repaired> = {
 
 export const command = defineCommand({
   summary: 'Recover a damaged data folder',
-  description: `Copies everything readable into a new folder, then opens the new store once to prove that it starts.
-The damaged folder is not changed. Prefer a recent backup, if you have one. The output lists what was
-lost or reconstructed; repair-<time>.json in the new folder holds the same list.
-Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not empty.`,
+  description: `Copies everything readable into a new folder, then opens the new store once to prove
+that it starts. The damaged folder is not changed. Prefer a recent backup, if you have one. The
+output lists what was lost or reconstructed; repair-<time>.json in the new folder holds the same
+list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not empty.`,
   arguments: { folder: one('the damaged data folder') },
   options: {
     into: option.needed('--into <new>', 'the new data folder: empty, or not existing yet'),

@@ -60,11 +60,11 @@ async function findUndone(folder: string, backupAt: string) {
 
 export const command = defineCommand({
   summary: 'Restore a backup into an empty data folder',
-  description: `Checks the backup while reading it. A truncated or damaged backup is rejected, and no files remain.
-All changes after the backup are lost. Device keys and tokens that were revoked after the backup work
-again. With --audit, the command lists them with the commands that revoke them again. --audit names
-the former data folder, or a copy of its audit folder. Exit codes: 6 the backup cannot be used,
-5 the folder is in use or not empty.`,
+  description: `Checks the backup while reading it. A truncated or damaged backup is rejected, and
+no files remain. All changes after the backup are lost. Device keys and tokens that were revoked
+after the backup work again. With --audit, the command lists them with the commands that revoke them
+again. --audit names the former data folder, or a copy of its audit folder. Exit codes: 6 the backup
+cannot be used, 5 the folder is in use or not empty.`,
   arguments: { file: one('the tar file written by data backup') },
   options: {
     data: option.needed('--data <folder>', 'the data folder: empty, or not existing yet'),

@@ -3,9 +3,9 @@ import { pairingOptions } from '../../pair/pairing-options.ts';
 
 export const command = defineCommand({
   summary: 'Replace the TV of a screen',
-  description:
-    'Revokes the old TV: its key no longer works. Then shows a pairing code for the new TV and follows ' +
-    'it like signage pair. The screen keeps its name, labels, config, playlist and history.',
+  description: `Revokes the old TV: its key no longer works. Then shows a pairing code for the new
+TV and follows it like signage pair. The screen keeps its name, labels, config, playlist and
+history.`,
   arguments: { screen: one('the screen, as VENUE/SCREEN or by its id', 'screen') },
   options: pairingOptions('the reason; recorded with the old device and in the audit trail'),
   examples: [

@@ -9,7 +9,9 @@ import { screenPath } from '../../records/screen-path.ts';
 import { shellQuote } from '../../records/shell-quote.ts';
 import { revocationView } from '../../records/views/revocation-view.ts';
 
-/** A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text. */
+/**
+ * A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text.
+ */
 interface Target {
   id: string;
   name: string;
@@ -70,10 +72,9 @@ async function revokeTarget(call: CommandContext, { device }: Target): Promise<s
 
 export const command = defineCommand({
   summary: 'Revoke a device and free its screen',
-  description:
-    'Its key no longer works. Pair the same or another TV to use the screen again.\n' +
-    'With several devices, --selector or --venue there is one result for each. One failure does not ' +
-    'stop the others. Screens without a device are not changed.',
+  description: `Its key no longer works. Pair the same or another TV to use the screen again. With
+several devices, --selector or --venue there is one result for each. One failure does not stop the
+others. Screens without a device are not changed.`,
   arguments: { device: some('the device id, or the screen that it is on', 'device') },
   options: {
     reason: option.text(

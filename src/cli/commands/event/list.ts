@@ -45,8 +45,10 @@ async function follow(
 
 export const command = defineCommand({
   summary: 'List or follow the events of TVs',
-  description:
-    'Newest first; with --follow or --after, oldest first. Times are when the service received the event.\n\n--follow prints new events until Ctrl-C. It starts now, or at --since or --after.',
+  description: `Newest first; with --follow or --after, oldest first. Times are when the service
+received the event.
+
+--follow prints new events until Ctrl-C. It starts now, or at --since or --after.`,
   options: {
     type: option.text(
       '--type <type>',

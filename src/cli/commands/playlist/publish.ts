@@ -39,7 +39,8 @@ export const command = defineCommand({
       duration: 15               # seconds
   validUntil: 2026-12-24         # optional
 
-You can publish the JSON or YAML output of playlist get. Publishing the same content again changes nothing.`,
+You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
+nothing.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: {
     file: option.needed('-f, --file <file>', 'file with the playlist, JSON or YAML; - reads stdin'),

@@ -5,8 +5,8 @@ import { choiceOptions, chooseScreens, isSingle } from '../../options/select-scr
 
 export const command = defineCommand({
   summary: 'Withdraw the playlist of one or more screens',
-  description:
-    'The screens then play nothing until you publish or roll back. Screens without a playlist are not changed.',
+  description: `The screens then play nothing until you publish or roll back. Screens without a
+playlist are not changed.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: choiceOptions,
   examples: [

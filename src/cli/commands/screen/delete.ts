@@ -38,9 +38,9 @@ async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Pr
 
 export const command = defineCommand({
   summary: 'Delete one or more screens',
-  description:
-    'A screen with a device is deleted only with --force. Its device is revoked, and its events are kept.\n' +
-    'With several screens, --selector or --venue there is one result for each. One failure does not stop the others.',
+  description: `A screen with a device is deleted only with --force. Its device is revoked, and its
+events are kept. With several screens, --selector or --venue there is one result for each. One
+failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     force: option.flag('--force', 'also delete a screen that has a device'),

@@ -14,9 +14,8 @@ const isUpToDate = ({ labels }: Screen, changes: ReturnType<typeof readLabelChan
 
 export const command = defineCommand({
   summary: 'Change a screen, or the labels of several',
-  description:
-    'Fields that you do not name are not changed. With several screens, --selector or --venue there ' +
-    'is one result for each. One failure does not stop the others.',
+  description: `Fields that you do not name are not changed. With several screens, --selector or
+--venue there is one result for each. One failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     name: option.text('--name <name>', 'the new name'),

@@ -12,11 +12,11 @@ const place = (flags: string, env: string, help: string): Setting<string | undef
 
 export const command = defineCommand({
   summary: 'Copy a whole store: from a data folder to PostgreSQL, or back',
-  description: `Stop the service first: neither store may be in use. The copy includes all records, the server
-secret, events with their ids, reports, the audit trail and idempotency keys. The target store must
-be empty. Run the same command again to continue an interrupted copy. No service starts on an
-incomplete copy. At the end the command compares counts and checksums of each section.
-Exit codes: 0 both stores are equal, 9 they differ, 5 a store is in use or not empty.`,
+  description: `Stop the service first: neither store may be in use. The copy includes all records,
+the server secret, events with their ids, reports, the audit trail and idempotency keys. The target
+store must be empty. Run the same command again to continue an interrupted copy. No service starts
+on an incomplete copy. At the end the command compares counts and checksums of each section. Exit
+codes: 0 both stores are equal, 9 they differ, 5 a store is in use or not empty.`,
   options: {
     from: place(
       '--from <place>',

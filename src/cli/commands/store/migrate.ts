@@ -14,9 +14,10 @@ interface Step {
 
 export const command = defineCommand({
   summary: 'Migrate the schema of a PostgreSQL database',
-  description: `signage serve runs the same migrations when it starts. Use this command to migrate with another
-database role, or to see the steps first (--dry-run). Migrations cannot be undone. Running instances
-of the previous version keep working, except where the release notes say otherwise.`,
+  description: `signage serve runs the same migrations when it starts. Use this command to migrate
+with another database role, or to see the steps first (--dry-run). Migrations cannot be undone.
+Running instances of the previous version keep working, except where the release notes say
+otherwise.`,
   options: { store: storeSetting, storeFile: storeFileSetting },
   examples: [
     [

@@ -11,7 +11,9 @@ import { findVenue } from '../../records/find.ts';
 import { namesOf } from '../../records/views/reach-columns.ts';
 import { createdTokenView, knownTokenView } from '../../records/views/token-view.ts';
 
-/** Writes the new token to the file. Deletes the token again if that fails, because it is lost then. */
+/**
+ * Writes the new token to the file. Deletes the token again if that fails, because it is lost then.
+ */
 async function saveToken(
   call: CommandContext,
   path: string,
@@ -76,10 +78,9 @@ async function createInto(
 
 export const command = defineCommand({
   summary: 'Create a management token',
-  description:
-    'The token is shown only once. With --output-file it is written to a new file that only you can ' +
-    'read, and not to the terminal or a log. Every command reads such a file with --token-file. ' +
-    'A token expires no later than the token that creates it.',
+  description: `The token is shown only once. With --output-file it is written to a new file that
+only you can read, and not to the terminal or a log. Every command reads such a file with
+--token-file. A token expires no later than the token that creates it.`,
   options: {
     name: option.needed('--name <name>', 'its name, unique in the tenant'),
     role: roleOption,

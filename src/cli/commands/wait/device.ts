@@ -48,8 +48,8 @@ async function look(call: CommandContext, target: Target) {
 
 export const command = defineCommand({
   summary: 'Wait until a device is online',
-  description:
-    'Returns at once if the device is online. For a screen, the device may be paired while the command waits. Exit code 8: the timeout passed.',
+  description: `Returns at once if the device is online. For a screen, the device may be paired
+while the command waits. Exit code 8: the timeout passed.`,
   arguments: { device: one('the device id, or the screen that it is on', 'device') },
   options: {
     for: option.choice(['online'], '--for <state>', 'what to wait for (default: online)'),

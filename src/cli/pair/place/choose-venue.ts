@@ -79,7 +79,7 @@ export async function askVenue(
       throw new SignageError('venue_not_found', 'There is no venue yet.', {
         hint: 'signage venue create --name …',
       });
-    requireCreateRight(rights, 'venues, and there is none yet');
+    requireCreateRight(rights, 'venues, and there are none yet');
     return askName(call, 'There is no venue yet. Name of the first venue:', flag);
   }
   const find = async (term: string, signal: AbortSignal) => {
