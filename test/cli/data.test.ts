@@ -128,7 +128,7 @@ describe('signage data restore', () => {
     await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, {
       reason: 'never in the backup',
     });
-    // The newest entries are in the journal only.
+    // The newest entries are only in the write-ahead log.
     const { code, json, stderr } = await restoreTo(file, join(folder, 'undone'), '--audit', own);
     await former.close();
     expect(code).toBe(0);
@@ -146,7 +146,7 @@ describe('signage data restore', () => {
     );
     // A TV that kept its previous key recovers by itself. Revoking it would need a visit on site.
     expect(stderr).toContain(
-      `was replaced at ${json.undone[2].at} works again, and the new one is unknown`,
+      `was replaced at ${json.undone[2].at} works again, and the service does not know the new one`,
     );
   });
 

@@ -114,11 +114,11 @@ describe('signage event list', () => {
   });
 
   it.each([
-    ['a time that is none', ['--since', 'yesterday'], 2, /--since must be a time such as/],
-    ['an end of what has none', ['--follow', '--until', '1h'], 2, /leave --until out/],
-    ['a form that is never written', ['--follow', '-o', 'json'], 2, /-o ndjson/],
-    ['an event that is none', ['--after', '5'], 2, /--after takes the id of an event/],
-    ['a type that cannot be', ['--type', 'A B'], 6, /query\.type/],
+    ['an invalid time', ['--since', 'yesterday'], 2, /--since must be a time such as/],
+    ['an end with --follow', ['--follow', '--until', '1h'], 2, /Leave out --until/],
+    ['an output format that needs an end', ['--follow', '-o', 'json'], 2, /-o ndjson/],
+    ['an invalid event id', ['--after', '5'], 2, /--after takes the id of an event/],
+    ['an invalid type', ['--type', 'A B'], 6, /query\.type/],
     ['an unknown screen', ['--screen', 'Nowhere'], 3, /There is no screen/],
   ])('refuses %s', async (_, words, code, message) => {
     const run = await cli(['event', 'list', ...words]);

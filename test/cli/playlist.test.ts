@@ -214,7 +214,7 @@ describe('signage playlist publish', () => {
     ['no screen', ['-f', '-'], 2, /Name a screen/],
     ['both a name and a filter', ['Main', '--selector', 'a=b', '-f', '-'], 2, /but not both/],
     ['no file', ['Main'], 2, /--file must be given/],
-    ['a file that is not there', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
+    ['a missing file', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
     [
       'no time',
       ['Main', '-f', '-', '--valid-until', 'tomorrow'],
@@ -333,11 +333,11 @@ describe('signage playlist withdraw', () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     const line = ['playlist', 'withdraw', `${venue}/Main`];
-    const refused = await cli(line, { tty: true, keys: [[/Take the playlist off/, 'n\r']] });
+    const refused = await cli(line, { tty: true, keys: [[/Withdraw the playlist of/, 'n\r']] });
     expect([refused.code, (await stored(screens[0].id)).status]).toEqual([5, 200]);
-    const run = await cli(line, { tty: true, keys: [[/Take the playlist off/, 'y\r']] });
+    const run = await cli(line, { tty: true, keys: [[/Withdraw the playlist of/, 'y\r']] });
     expect([run.code, run.stdout, (await stored(screens[0].id)).status]).toEqual([0, '', 404]);
-    expect(run.stderr).toContain(`Took the playlist off "${venue}/Main".`);
+    expect(run.stderr).toContain(`Withdrew the playlist of "${venue}/Main".`);
   });
 
   it('2 without a terminal, and sends nothing', async () => {
@@ -418,7 +418,7 @@ describe('signage playlist rollback', () => {
       items: first.items,
       validUntil: null,
     });
-    expect(run.stderr).toContain('Version 3');
+    expect(run.stderr).toContain('as version 3');
     const again = await cli(['playlist', 'rollback', `${venue}/Main`, 'v1', '-o', 'json']);
     expect([again.code, again.json.version]).toEqual([0, 3]);
     expect(again.stderr).toContain('Nothing to do');
@@ -474,7 +474,7 @@ describe('signage playlist rollback', () => {
     await publish(screens[0].id, item());
     const run = await cli(['playlist', 'rollback', `${venue}/Main`, '7']);
     expect([run.code, run.stdout]).toEqual([3, '']);
-    expect(run.stderr).toContain('there are 1');
+    expect(run.stderr).toContain('Kept versions: 1');
     expect((await cli(['playlist', 'rollback', `${venue}/Main`, 'last'])).code).toBe(2);
     expect((await (await as('viewer'))(['playlist', 'rollback', `${venue}/Main`, '1'])).code).toBe(
       4,

@@ -87,8 +87,8 @@ describe('signage device replace VENUE/SCREEN', () => {
   it('asks first, also for the reason; an empty answer records a default reason', async () => {
     const { place, old } = await furnished();
     const keys = [
-      [/Revoke it, and pair another in its place\?/, 'y\r'],
-      [/Why\? It is recorded\./, '\r'],
+      [/Revoke it and pair another TV\?/, 'y\r'],
+      [/Reason \(recorded in the audit trail\):/, '\r'],
     ] as const;
     const run = await cli(['device', 'replace', place], {
       tty: true,
@@ -108,7 +108,7 @@ describe('signage device replace VENUE/SCREEN', () => {
     const { place, old, screenId } = await furnished();
     const declined = await cli(['device', 'replace', place], {
       tty: true,
-      keys: [[/in its place\?/, 'n\r']],
+      keys: [[/pair another TV\?/, 'n\r']],
     });
     expect(declined).toMatchObject({ code: 5, stdout: '' });
     const unasked = await cli(['device', 'replace', place, '--reason', 'x']);

@@ -598,7 +598,7 @@ describe('site files', () => {
       'line 6: /venues/0/screens/0/playlist: names the playlist "p"',
     ],
     [
-      'a file that is not there',
+      'a missing file',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: { file: none.json }\n',
       '/venues/0/screens/0/playlist/file: the file cannot be read',
     ],

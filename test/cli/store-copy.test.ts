@@ -205,7 +205,7 @@ describe('signage store copy', () => {
     ['memory', ['--from', 'memory', '--to', 'x']],
     ['a store of no kind', ['--from', 'mysql://me:s3cret@db/x', '--to', 'x']],
     ['one store twice', ['--from', 'x', '--to', './x']],
-    ['a file that is not there', ['--from', 'x', '--to-file', '/nowhere/url']],
+    ['a missing file', ['--from', 'x', '--to-file', '/nowhere/url']],
   ])('2 for %s', async (_, argv) => {
     const { code, stderr } = await copy(argv);
     expect([code, stderr]).toEqual([2, expect.not.stringContaining('s3cret')]);

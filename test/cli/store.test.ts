@@ -100,7 +100,7 @@ describe('signage serve --store postgres://…', () => {
     ['a slip in the scheme', ['--store', 'postgre://me:s3cret@db/x']],
     ['a URL that cannot be', ['--store', 'postgres://me:s3cret@db:port/x']],
     ['both of --store and --store-file', ['--store', 'memory', '--store-file', 'x']],
-    ['a file that is not there', ['--store-file', '/nowhere/url']],
+    ['a missing file', ['--store-file', '/nowhere/url']],
     ['too many connections', ['--database-pool-size', '1000']],
   ])('2 for %s, without the password', async (_, argv) => {
     const run = await serve(argv, { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });

@@ -40,7 +40,7 @@ async function* updatesWithOutput(
   const qrOf = call.options.qr ? await loadQrCodes() : undefined;
   if (qrOf) await noteUnreachable(call);
   const liveView = isWatched(call) ? await openPairingView(session, pairing, qrOf) : undefined;
-  const shown: PairSession = {
+  const drawnSession: PairSession = {
     ...session,
     changed(one) {
       if (liveView) liveView.draw();
@@ -48,10 +48,10 @@ async function* updatesWithOutput(
     },
   };
   try {
-    for await (const step of followTv(shown, pairing)) {
+    for await (const update of followTv(drawnSession, pairing)) {
       if (liveView) liveView.draw();
-      else noteCode(call, step, qrOf);
-      yield [step];
+      else noteCode(call, update, qrOf);
+      yield [update];
     }
   } finally {
     liveView?.close(pairing.state === 'done' ? renderPaired(pairing, waitFor) : []);

@@ -81,10 +81,10 @@ async function* updatesWithOutput(
   };
   try {
     const sources = pairings.map((pairing) => pairOneOfMany(venueSession, pairing, failures));
-    for await (const step of merge(sources, maxConcurrent, () => stop.abort())) {
+    for await (const update of merge(sources, maxConcurrent, () => stop.abort())) {
       if (liveView) liveView.draw();
-      else noteCode(call, step, undefined);
-      yield [step];
+      else noteCode(call, update, undefined);
+      yield [update];
     }
   } finally {
     liveView?.close(render({ columns: 80, rows: pairings.length + 4 }));

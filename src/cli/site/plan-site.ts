@@ -104,7 +104,7 @@ function planDeletions(
   return venues.flatMap((venue) => {
     const kept = named.get(foldName(venue.name));
     if (!kept && !site.tenant) return [];
-    const goes = kept
+    const venueDeletion = kept
       ? undefined
       : planDeletion('venue', venue.name, currentVenue(venue), undefined);
     const keptScreens = byName(kept?.screens ?? []);
@@ -112,9 +112,9 @@ function planDeletions(
       ({ name }) => !keptScreens.has(foldName(name)),
     );
     const ofScreens = surplus.map((screen) =>
-      planDeletion('screen', `${venue.name}/${screen.name}`, currentScreen(screen), goes),
+      planDeletion('screen', `${venue.name}/${screen.name}`, currentScreen(screen), venueDeletion),
     );
-    return [...ofScreens, ...(goes ? [goes] : [])];
+    return [...ofScreens, ...(venueDeletion ? [venueDeletion] : [])];
   });
 }
 

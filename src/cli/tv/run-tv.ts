@@ -39,7 +39,7 @@ class PairingWatch {
     this.#hardStop = hardStop;
   }
 
-  look(entry: TvLogEntry): void {
+  handle(entry: TvLogEntry): void {
     if (entry.what === 'bound') this.#isPaired = true;
     if (entry.what !== 'failure' || this.#isPaired) return;
     const { error } = entry;
@@ -65,10 +65,10 @@ function planShutdown(
   player: Player,
   hardStop: AbortController,
 ): () => void {
-  let cancelCut: (() => void) | undefined;
+  let cancelHardStop: (() => void) | undefined;
   const stop = () => {
     player.stop();
-    cancelCut ??= clock.after(shutdownGraceMs, () => hardStop.abort());
+    cancelHardStop ??= clock.after(shutdownGraceMs, () => hardStop.abort());
   };
   const cancelTime = duration === undefined ? undefined : clock.after(duration, stop);
   for (const signal of [interrupted, io.stdout.gone])
@@ -76,7 +76,7 @@ function planShutdown(
   if (interrupted.aborted) stop();
   return () => {
     cancelTime?.();
-    cancelCut?.();
+    cancelHardStop?.();
   };
 }
 
@@ -156,7 +156,7 @@ async function runWithState(
   const hardStop = new AbortController();
   const watch = new PairingWatch(file?.saved?.tv.binding !== undefined, hardStop);
   const log = (entry: TvLogEntry) => {
-    watch.look(entry);
+    watch.handle(entry);
     updateStatus(status, entry);
     display.log(entry);
   };
