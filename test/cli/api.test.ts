@@ -259,7 +259,7 @@ describe('signage api output formats', () => {
       for (const flags of [[], ['--paginate'], ['-o', 'table']]) {
         const { run } = await stubbed(['GET', '/x', ...flags], answer);
         expect(run).toMatchObject({ code: 7, stdout: '' });
-        expect(run.stderr).toMatch(/^signage: The answer is no JSON\.\n/);
+        expect(run.stderr).toMatch(/^signage: The answer is not JSON\.\n/);
       }
     },
   );

@@ -26,7 +26,7 @@ describe('signage audit verify', () => {
     const { code, json, stderr } = await verify(['--data', data, '-o', 'json']);
     expect([code, json]).toEqual([0, []]);
     expect(stderr).toMatch(
-      /\d+ entries; the chain goes from entry 1 to \d+ of writer [0-9a-f]{16}, MAC [0-9a-f]{64}\./,
+      /\d+ entries; the chain runs from entry 1 to \d+ of writer [0-9a-f]{16}, MAC [0-9a-f]{64}\./,
     );
   });
 

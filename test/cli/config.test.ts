@@ -123,15 +123,10 @@ describe('signage config set', () => {
   });
 
   it.each([
-    [
-      'a value that cannot be',
-      ['syncIntervalMinutes=0'],
-      6,
-      /syncIntervalMinutes: must be 1 to 1440/,
-    ],
-    ['what is no setting', ['loud'], 2, /written key=value/],
-    ['nothing', [], 2, /nothing to set/],
-    ['a file that is no object', ['-f', '-'], 6, /A config is an object/],
+    ['an invalid value', ['syncIntervalMinutes=0'], 6, /syncIntervalMinutes: must be 1 to 1440/],
+    ['text without =', ['loud'], 2, /written key=value/],
+    ['nothing', [], 2, /Nothing to set/],
+    ['a file that is not an object', ['-f', '-'], 6, /A config is an object/],
   ])('refuses %s, and changes nothing', async (_, words, code, message) => {
     const { name, path } = await site();
     const run = await cli(['config', 'set', name, ...words], { stdin: '[1]' });

@@ -128,7 +128,7 @@ describe('signage data restore', () => {
     await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, {
       reason: 'never in the backup',
     });
-    // The newest entries are only in the write-ahead log.
+    // The newest entries are only in the journal.
     const { code, json, stderr } = await restoreTo(file, join(folder, 'undone'), '--audit', own);
     await former.close();
     expect(code).toBe(0);

@@ -317,7 +317,7 @@ describe('signage screen delete', () => {
     expect(await stands(tv.screenId)).toBe(true);
     const forced = await cli(['screen', 'delete', tv.screenId, '--force'], {
       tty: true,
-      keys: [[/and its device/, 'y\r']],
+      keys: [[/and revoke its device/, 'y\r']],
     });
     expect(forced.code).toBe(0);
     expect((await tv.send('GET', 'config')).body.code).toBe('device_key_orphaned');

@@ -122,14 +122,14 @@ describe('signage store migrate', () => {
     expect([planned.code, planned.json[0], planned.stderr]).toEqual([
       0,
       { step: '0001-first.sql' },
-      'There is this to do:\n',
+      'Pending steps:\n',
     ]);
     expect(await tables(url)).toEqual([{ there: false }]);
     const made = await migrate(url);
     expect([made.code, made.stdout, made.stderr]).toEqual([
       0,
       expect.stringContaining('0001-first.sql'),
-      'Done:\n',
+      'Completed steps:\n',
     ]);
     expect(await tables(url)).toEqual([{ there: true }]);
     const again = await migrate(url, '-o', 'name');

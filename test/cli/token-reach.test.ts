@@ -85,7 +85,7 @@ describe('signage token create', () => {
       expect(run).toMatchObject({ code: 0, json: { expiresAt } });
       expect(
         run.stderr.includes(
-          'It ends at 2026-11-21T00:00:00.000Z, when the token that made it ends.',
+          'It expires at 2026-11-21T00:00:00.000Z, together with the token that created it.',
         ),
       ).toBe(isTold);
     },
@@ -176,7 +176,7 @@ describe('a token that has expired', () => {
     const found = doctor.json.find(({ check }: { check: string }) => check === 'credential');
     expect(found).toMatchObject({
       status: 'fail',
-      detail: expect.stringMatching(/from SIGNAGE_TOKEN is refused: .*has expired/),
+      detail: expect.stringMatching(/from SIGNAGE_TOKEN was rejected: .*has expired/),
     });
     const problem = JSON.parse((await own(['venue', 'list', '-o', 'json'])).stderr);
     expect(problem).toMatchObject({
@@ -218,7 +218,7 @@ describe('a token that expires or is limited to venues', () => {
     const found = (name: string) => json.find(({ check }: { check: string }) => check === name);
     expect(found('credential')).toMatchObject({
       status: 'warn',
-      detail: expect.stringMatching(/ends soon: 2026-11-21T00:00:00Z \(in 12 h\)/),
+      detail: expect.stringMatching(/expires soon: 2026-11-21T00:00:00Z \(in 12 h\)/),
     });
     expect(found('role').detail).toBe(
       'installer: may look, pair TVs and revoke them in one venue only.',
@@ -312,7 +312,9 @@ describe('a token that expires or is limited to venues', () => {
     expect(paired).toMatchObject({
       code: 4,
       stdout: '',
-      stderr: expect.stringContaining('The token is bound to venues, and may not make the venue'),
+      stderr: expect.stringContaining(
+        'The token is limited to some venues and may not create the missing venue',
+      ),
     });
     expect((await own(['pair', 'Lobby/Main', '--create', '--dry-run', '-o', 'json'])).code).toBe(0);
     expect((await service.manage('GET', '/v1/venues')).body.items).toHaveLength(1);

@@ -36,7 +36,7 @@ describe('signage token create', () => {
       code: 0,
       json: { name: 'CI', role: 'operator', token: expect.stringMatching(tokenForm) },
     });
-    expect(run.stderr).toBe('Keep the token safe: it is not shown again.\n');
+    expect(run.stderr).toBe('Save the token now: it is not shown again.\n');
     expect(await works(run.json.token)).toBe(true);
     for (const words of [['list'], ['get', 'CI']])
       expect((await cli(['token', ...words, '-o', 'json'])).stdout).not.toMatch(tokenForm);
@@ -251,7 +251,7 @@ describe('signage token delete', () => {
     ]);
     const run = await cliOf(service, own.token)(['token', 'delete', 'Own'], {
       tty: true,
-      keys: [[/you\s+are\s+using/, 'y\r']],
+      keys: [[/using\s+this\s+token/, 'y\r']],
     });
     expect(run.code).toBe(0);
     expect(await works(own.token)).toBe(false);
