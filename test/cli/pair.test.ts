@@ -190,7 +190,7 @@ describe('signage pair, choosing the screen', () => {
     });
     expect(made).toMatchObject({
       code: 0,
-      stderr: 'The venue "Harbour" was made.\nThe screen "Harbour/Left" was created.\n',
+      stderr: 'The venue "Harbour" was created.\nThe screen "Harbour/Left" was created.\n',
     });
     const again = await cli(['pair', 'harbour/left', '--create', '-o', 'ndjson']);
     expect(again).toMatchObject({ code: 5, stdout: '' });

@@ -106,7 +106,7 @@ describe('signage tenant delete', () => {
       (
         await cli(['tenant', 'delete', 'Doomed'], {
           tty: true,
-          keys: [[/Delete the tenant "Doomed" with its tokens\?/, 'n\r']],
+          keys: [[/Delete the tenant "Doomed" and its tokens\?/, 'n\r']],
         })
       ).code,
     ).toBe(5);

@@ -105,12 +105,12 @@ describe('signage token create', () => {
   });
 
   it.each([
-    ['2 for no time', ['--expires', 'tomorrow'], 2, '--expires must be a time such as'],
-    ['2 for one that no calendar has', ['--expires', '999999999d'], 2, '--expires is too far away'],
-    ['6 for one that is over', ['--expires', '2026-11-20'], 6, 'must be in the future'],
+    ['2 for an invalid time', ['--expires', 'tomorrow'], 2, '--expires must be a time such as'],
+    ['2 for a time beyond the calendar', ['--expires', '999999999d'], 2, '--expires is too late'],
+    ['6 for a past time', ['--expires', '2026-11-20'], 6, 'must be in the future'],
     ['3 for an unknown venue', ['--venue', 'Nowhere'], 3, 'signage venue list'],
     [
-      '6 for a platform token that is bound',
+      '6 for a platform token with venues',
       ['--role', 'platform', '--venue', 'Lobby'],
       6,
       'a platform token belongs to no tenant',
