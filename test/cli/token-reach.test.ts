@@ -221,7 +221,7 @@ describe('a token that expires or is limited to venues', () => {
       detail: expect.stringMatching(/expires soon: 2026-11-21T00:00:00Z \(in 12 h\)/),
     });
     expect(found('role').detail).toBe(
-      'installer: may look, pair TVs and revoke them in one venue only.',
+      'installer: may read, pair TVs and revoke them in one venue only.',
     );
   });
 

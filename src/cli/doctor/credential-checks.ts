@@ -8,8 +8,8 @@ import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const rolePermissions: Readonly<Record<Role, string>> = {
-  viewer: 'may read everything, and change nothing',
-  installer: 'may read everything, pair TVs and revoke them',
+  viewer: 'may read, and change nothing',
+  installer: 'may read, pair TVs and revoke them',
   operator: 'may also change venues, screens, playlists and configs',
   admin: 'may do everything in its tenant',
   platform: 'may do everything in every tenant',
