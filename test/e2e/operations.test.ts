@@ -87,23 +87,23 @@ describe('the page on operations', { timeout: 120_000 }, () => {
 
     await service.venue({ name: 'Kept' });
     const { deviceId } = await service.tv();
-    expect(await run('Back it up')).toContain('trial is sound');
+    expect(await run('Back it up')).toContain('trial is not damaged');
     expect(await run('Change keys and tokens')).toContain('Build server 2');
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'stolen' });
     await service.venue({ name: 'After the backup' });
     expect(await run('Put a backup back')).toContain(`signage device revoke ${deviceId}`);
     expect(await names()).toEqual(expect.arrayContaining(['Kept']));
     expect(await names()).not.toContain('After the backup');
-    expect(await run('Look whether the data are sound')).toContain('is sound');
+    expect(await run('Look whether the data are sound')).toContain('is not damaged');
 
     await service.close();
     const document =
       (await readdir(join(data, 'documents'))).find((name) => name.startsWith('marks-')) ?? '';
     await writeFile(join(data, 'documents', document), 'x');
     await expect(start()).rejects.toMatchObject({ code: 'store_damaged' });
-    expect(await run('Repair')).toContain('is sound and can be started');
+    expect(await run('Repair')).toContain('is ready to use');
     expect(await names()).toContain('Kept');
-    expect(await run('Another machine')).toContain('is sound');
+    expect(await run('Another machine')).toContain('is not damaged');
     expect(await readdir(`${data}.moved`)).toEqual(
       expect.arrayContaining(['manifest.json', 'secret']),
     );
