@@ -30,7 +30,7 @@ async function stubbed(args: string[], ...answers: Parameters<typeof stubService
 }
 
 describe('signage api', () => {
-  it('shows the answer as JSON, as it came; the method in any case, the path with or without its slash', async () => {
+  it('prints the answer as JSON; accepts methods in any case and paths without a leading slash', async () => {
     const me = (await service.manage('GET', '/v1/me')).body;
     for (const [method, path] of [
       ['GET', '/v1/me'],
@@ -97,7 +97,7 @@ describe('signage api', () => {
     expect(run.stderr).toMatch(/\nx-request-id: \S/);
   });
 
-  it('-i keeps pairing codes to the result', async () => {
+  it('-i masks pairing codes in headers', async () => {
     const { id } = await service.screen();
     const run = await cli(
       ['api', 'POST', '/v1/devices/provisioning-codes', '-f', '-', '-i', '--verbose'],
@@ -109,7 +109,7 @@ describe('signage api', () => {
     expect(run.stderr).not.toContain(run.json.code);
   });
 
-  it('3 4 5 6 as all commands; under -o json with the problem document', async () => {
+  it('exits with 3, 4, 5 and 6 like all commands; -o json adds the problem document', async () => {
     await service.venue({ name: 'There' });
     expect((await cli(['api', 'GET', '/v1/nothing'])).code).toBe(3);
     expect(
@@ -150,7 +150,7 @@ describe('signage api', () => {
   });
 
   it.each(['//elsewhere.example/v1/me', '@elsewhere.example/', '.elsewhere.example/', ':1/'])(
-    '%s still goes to the service',
+    '%s is sent to the configured service only',
     async (path) => {
       const { heard } = await stubbed(['GET', path], json(200, {}));
       expect(heard.map(({ url }) => url)).toEqual([path.startsWith('/') ? path : `/${path}`]);
@@ -159,7 +159,7 @@ describe('signage api', () => {
 });
 
 describe('signage api --paginate', () => {
-  it('follows a list to its end, whatever its pages', async () => {
+  it('fetches all pages of a list', async () => {
     for (let at = 0; at < 5; at++) await service.venue({ name: `Page ${at}` });
     const expected = (await service.manage('GET', '/v1/venues?search=page&limit=200')).body.items;
     for (const path of ['/v1/venues?search=page', '/v1/venues?limit=2&search=page']) {
@@ -187,7 +187,7 @@ describe('signage api --paginate', () => {
     ).toBe('NAME\nPage 0\nPage 1\nPage 2\nPage 3\nPage 4\n');
   });
 
-  it('2 for what is no list, 7 for a list that does not end', async () => {
+  it('2 for an answer that is not a list, 7 for a list that never ends', async () => {
     expect((await cli(['api', 'GET', '/v1/me', '--paginate'])).code).toBe(2);
     const { run, heard } = await stubbed(
       ['GET', '/v1/x', '--paginate'],
@@ -204,13 +204,13 @@ describe('signage api --paginate', () => {
   });
 });
 
-describe('signage api, the form of what it shows', () => {
+describe('signage api output formats', () => {
   const list = {
     items: [{ id: '1', name: 'One', more: { a: 1 } }, { id: '2', other: true }, 'text'],
     nextCursor: 'c',
   };
 
-  it('a list as it came in json and yaml, by its items in all other forms', async () => {
+  it('prints a list unchanged in json and yaml, and row by row in other formats', async () => {
     expect((await stubbed(['GET', '/x'], json(200, list))).run.json).toEqual(list);
     expect((await stubbed(['GET', '/x', '-o', 'ndjson'], json(200, list))).run.ndjson).toEqual(
       list.items,
@@ -226,7 +226,7 @@ describe('signage api, the form of what it shows', () => {
     ).toBe('A  1\nB  -\n');
   });
 
-  it.each([[null], [true], ['text'], [12], [[1, 2]]])('%j is an answer, too', async (value) => {
+  it.each([[null], [true], ['text'], [12], [[1, 2]]])('prints the JSON value %j', async (value) => {
     expect((await stubbed(['GET', '/x'], json(200, value))).run).toMatchObject({
       code: 0,
       json: value,
@@ -234,7 +234,7 @@ describe('signage api, the form of what it shows', () => {
     expect((await stubbed(['GET', '/x', '-o', 'table'], json(200, value))).run.code).toBe(0);
   });
 
-  it('what is no JSON comes line by line, escaped; 7 when JSON was asked for', async () => {
+  it('prints other text line by line, escaped; 7 when JSON output was requested', async () => {
     const text = raw(200, 'a\tb\r\n\u001b[2Jc\n', { 'content-type': 'text/plain' });
     expect((await stubbed(['GET', '/x'], text)).run).toMatchObject({
       code: 0,
@@ -251,18 +251,18 @@ describe('signage api, the form of what it shows', () => {
   });
 
   it.each(['{"items": [', '', 'null and more'])(
-    '7 when JSON was promised and is %j',
+    '7 when the content type is JSON and the body is %j',
     async (text) => {
       const answer = raw(200, text, { 'content-type': 'application/json; charset=utf-8' });
       for (const flags of [[], ['--paginate'], ['-o', 'table']]) {
         const { run } = await stubbed(['GET', '/x', ...flags], answer);
         expect(run).toMatchObject({ code: 7, stdout: '' });
-        expect(run.stderr).toMatch(/^signage: The answer is no JSON\.\n/);
+        expect(run.stderr).toMatch(/^signage: The answer is not JSON\.\n/);
       }
     },
   );
 
-  it('hostile text is escaped in the result and in the headers of -i', async () => {
+  it('escapes hostile text in the result and in the headers of -i', async () => {
     const answer = json(
       200,
       { items: [{ 'na\u001bme': 'a\u001b[2J\u202eb', name: '\u0007\n' }] },

@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runCli } from './run-cli.ts';
 
-/** A store with the entries that a service makes for three venues. */
+/** Makes a store with the audit entries of three new venues. */
 async function filled(store: string, names = ['One', 'Two', 'Three']): Promise<string> {
   const service = await startService({ store });
   for (const name of names) await service.venue({ name });
@@ -21,16 +21,16 @@ const verify = (argv: string[], env: Record<string, string> = {}) =>
 const folder = async () => join(await temporaryFolder(), 'data');
 
 describe('signage audit verify', () => {
-  it('0 for a data folder that nobody has changed, with the number of entries and the head', async () => {
+  it('0 for an unchanged data folder, with the number of entries and the head', async () => {
     const data = await filled(await folder());
     const { code, json, stderr } = await verify(['--data', data, '-o', 'json']);
     expect([code, json]).toEqual([0, []]);
     expect(stderr).toMatch(
-      /\d+ entries; the chain goes from entry 1 to \d+ of writer [0-9a-f]{16}, MAC [0-9a-f]{64}\./,
+      /\d+ entries; the chain runs from entry 1 to \d+ of writer [0-9a-f]{16}, MAC [0-9a-f]{64}\./,
     );
   });
 
-  it('9 for an entry that was changed with its checksum, and names it', async () => {
+  it('9 for an entry that was changed together with its checksum, naming the entry', async () => {
     const data = await filled(await folder());
     const path = join(data, 'audit', (await readdir(join(data, 'audit')))[0] ?? '');
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
@@ -67,10 +67,11 @@ describe('signage audit verify', () => {
     ]);
   });
 
-  it('keeps a head elsewhere, by which a trail that was cut off with everything signed is found out', async () => {
+  it('detects a truncated and re-signed trail by a saved head', async () => {
     const data = await filled(await freshDatabase());
     const place = await temporaryFolder();
-    const [url, head] = [join(place, 'url'), join(place, 'head.json')];
+    const url = join(place, 'url');
+    const head = join(place, 'head.json');
     await writeFile(url, data, { mode: 0o600 });
     const [{ text: sound } = { text: '' }] = await inDatabase(data, (sql) =>
       sql('SELECT row_to_json(c)::text AS text FROM signage.audit_chain c'),
@@ -111,7 +112,7 @@ describe('signage audit verify', () => {
     });
   });
 
-  it('5 while the folder is in use, 6 for a head that is none, 2 for what cannot be verified', async () => {
+  it('5 while the folder is in use, 6 for an invalid head file, 2 for a store in memory', async () => {
     const data = await folder();
     const service = await startService({ store: data });
     expect((await verify(['--data', data])).code).toBe(5);

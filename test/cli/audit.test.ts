@@ -26,7 +26,7 @@ const actions = async (...args: string[]) => {
 };
 
 describe('signage audit list', () => {
-  it('lists every change as the service has it, newest first', async () => {
+  it('lists all changes, newest first', async () => {
     const { items } = (await service.manage('GET', '/v1/audit?limit=200')).body;
     const run = await cli(['audit', 'list', '-o', 'json']);
     expect(run).toMatchObject({ code: 0, json: items, stderr: '' });
@@ -36,7 +36,7 @@ describe('signage audit list', () => {
     });
   });
 
-  it('shows people who did it, what, to what, and why', async () => {
+  it('shows actor, action, subject and reason in the table', async () => {
     const { stdout } = await cli(['audit', 'list', '--limit', '1']);
     expect(stdout).toMatch(/^AT +ACTOR +ACTION +SUBJECT +DETAILS\n/);
     expect(stdout).toMatch(
@@ -59,7 +59,7 @@ describe('signage audit list', () => {
     expect(await actions('--since', '2001-01-01', '--until', '2001-01-02')).toEqual([]);
   });
 
-  it('2 for a time that is none, 6 for a subject that is no id, 4 for a role that may not', async () => {
+  it('2 for an invalid time, 6 for a subject that is not an id, 4 for an insufficient role', async () => {
     expect((await cli(['audit', 'list', '--since', 'yesterday'])).code).toBe(2);
     expect((await cli(['audit', 'list', '--subject', 'Main'])).code).toBe(6);
     expect((await cliOf(service, await service.token('operator'))(['audit', 'list'])).code).toBe(4);

@@ -19,7 +19,7 @@ const status = async (code: string) =>
   (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
 const grouped = (code: string) => `${code.slice(0, 4)} ${code.slice(4)}`;
 
-describe('a code as people spell it', () => {
+describe('spelling of pairing codes', () => {
   it.each([
     'ABCD2345',
     'abcd2345',
@@ -28,12 +28,12 @@ describe('a code as people spell it', () => {
     ' Ab cd–23 45\n',
     'ABCD‑2345',
     'A.B.C.D.2345',
-  ])('%j is ABCD2345', (text) => {
+  ])('%j is read as ABCD2345', (text) => {
     expect(readCode(text)).toBe('ABCD2345');
   });
 
   it.each(['', 'ABCD234', 'ABCD23456', 'ABCD/345', '../../me', 'ABCDÄ345', 'ABCDſ345'])(
-    '%j is none, and is not repeated',
+    '%j is rejected, and not repeated in the message',
     (text) => {
       expect(() => readCode(text)).toThrow(/8 letters and digits/);
       expect(() => readCode(text)).not.toThrow(text || /""/);
@@ -47,7 +47,7 @@ describe('a code as people spell it', () => {
 });
 
 describe('signage code create', () => {
-  it('makes one: plain for programs, in two groups for people', async () => {
+  it('creates a code: plain in JSON, in two groups in the table', async () => {
     const venue = await service.venue({ name: 'Lobby' });
     await service.screen({ venueId: venue.id, name: 'Main' });
     const { code, json } = await cli(['code', 'create', 'Lobby/Main', '-o', 'json']);
@@ -69,7 +69,7 @@ describe('signage code create', () => {
     );
   });
 
-  it('makes none under --dry-run', async () => {
+  it('creates no code under --dry-run', async () => {
     const screen = await service.screen();
     const run = await cli(['code', 'create', screen.id, '--dry-run', '-o', 'json']);
     expect(run.json).toEqual([
@@ -80,7 +80,7 @@ describe('signage code create', () => {
     ).toBeNull();
   });
 
-  it('3 for an unknown screen, 4 for a role that may not, 5 for a screen that has a device, with the next command', async () => {
+  it('3 for an unknown screen, 4 for an insufficient role, 5 for a screen that has a device, with the next command', async () => {
     const tv = await service.tv();
     expect((await cli(['code', 'create', 'Nothing'])).code).toBe(3);
     expect((await (await as('viewer'))(['code', 'create', tv.screenId])).code).toBe(4);
@@ -91,7 +91,7 @@ describe('signage code create', () => {
 });
 
 describe('signage code status', () => {
-  it('takes any spelling, also of two words', async () => {
+  it('accepts any spelling, also as two words', async () => {
     const { code } = await service.code();
     const spellings = [
       [code],
@@ -111,7 +111,7 @@ describe('signage code status', () => {
     expect((await cli(['code', 'status', code])).stdout).toContain(`${grouped(code)}\n`);
   });
 
-  it('tells of the device that used it', async () => {
+  it('shows the device that used the code', async () => {
     const tv = await service.tv();
     expect((await cli(['code', 'status', tv.code, '-o', 'json'])).json).toMatchObject({
       status: 'used',
@@ -120,7 +120,7 @@ describe('signage code status', () => {
     });
   });
 
-  it('3 for an unknown one, 2 for what is no code: neither repeats it', async () => {
+  it('3 for an unknown code, 2 for an invalid one; the message repeats neither', async () => {
     const unknown = await cli(['code', 'status', 'ZZZZ', '2222']);
     expect(unknown.code).toBe(3);
     expect(unknown.stderr).not.toMatch(/ZZZZ/i);
@@ -130,7 +130,7 @@ describe('signage code status', () => {
     expect((await cli(['code', 'status', '-'], { tty: true })).code).toBe(2);
   });
 
-  it('--wait shows it once a TV used it', async () => {
+  it('--wait returns when a TV has used the code', async () => {
     const { code } = await service.code();
     const waiting = cli(['code', 'status', code, '--wait', '-o', 'json']);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -142,7 +142,7 @@ describe('signage code status', () => {
     });
   });
 
-  it('--wait 5 when it was cancelled: the result is shown, too, with what to do', async () => {
+  it('--wait 5 for a cancelled code, with the result and a hint', async () => {
     const { code, screenId } = await service.code();
     const waiting = cli(['code', 'status', code, '--wait', '-o', 'json']);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -155,7 +155,7 @@ describe('signage code status', () => {
     });
   });
 
-  it('--wait 5 when it expired meanwhile', async () => {
+  it('--wait 5 for a code that expires meanwhile', async () => {
     const clock = new ManualClock();
     const other = await startService({ clock });
     const { code } = await other.code();
@@ -171,14 +171,14 @@ describe('signage code status', () => {
     });
   });
 
-  it('--wait 8 when the time is over; nothing is on stdout', async () => {
+  it('--wait 8 after the timeout, with empty stdout', async () => {
     const { code } = await service.code();
     const run = await cli(['code', 'status', code, '--wait', '--timeout', '1s']);
     expect(run).toMatchObject({ code: 8, stdout: '' });
     expect(run.stderr).not.toContain(code);
   });
 
-  it('--wait says on a terminal that it waits, and wipes that away; the code is not in it', async () => {
+  it('--wait shows progress on a terminal without the code, then clears it', async () => {
     const { code } = await service.code();
     const during = (io: FakeIo) => io.until(/Waiting for a TV/).then(() => service.register(code));
     const run = await cli(['code', 'status', code, '--wait', '-o', 'json'], { tty: true, during });
@@ -198,7 +198,7 @@ describe('signage code status', () => {
     });
   });
 
-  it('--wait does not ask without end a service that holds no answers', async () => {
+  it('--wait does not busy-poll a service without long polls', async () => {
     const pending = {
       code: 'ABCD2345',
       screenId: 's',
@@ -218,7 +218,7 @@ describe('signage code status', () => {
 });
 
 describe('signage code cancel', () => {
-  it('cancels a pending one: nothing on stdout, a note without the code', async () => {
+  it('cancels a pending code, with empty stdout and a note without the code', async () => {
     const { code } = await service.code();
     const run = await cli(['code', 'cancel', ...grouped(code).toLowerCase().split(' ')]);
     expect(run).toMatchObject({ code: 0, stdout: '', stderr: 'Cancelled the code.\n' });
@@ -231,7 +231,7 @@ describe('signage code cancel', () => {
     expect(await status(code)).toBe('pending');
   });
 
-  it('3 for an unknown one, 4 for a role that may not, 5 for one that is finished', async () => {
+  it('3 for an unknown code, 4 for an insufficient role, 5 for a finished code', async () => {
     const { code } = await service.code();
     expect((await cli(['code', 'cancel', 'ZZZZ2222'])).code).toBe(3);
     expect((await (await as('viewer'))(['code', 'cancel', code])).code).toBe(4);

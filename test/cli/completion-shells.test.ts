@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** A `signage` on the PATH that answers these lines, and notes what it was asked; runs a program of the shell with the script at hand. */
+/** Runs a shell program with the script and a fake `signage` that records its arguments. */
 async function run(shell: Shell, answer: string, program: string) {
   const folder = await temporaryFolder();
   const asked = join(folder, 'asked');
@@ -39,13 +39,13 @@ describe.runIf(isThere('bash'))('bash (skipped where it is not installed)', () =
     _signage
     printf 'word %s\\n' "\${COMPREPLY[@]}"`;
 
-  it('asks with the line up to the cursor', async () => {
+  it('passes the line up to the cursor', async () => {
     const { asked, stdout } = await run('bash', 'list\nget\n', complete('signage venue '));
     expect(asked).toEqual(['completion', 'bash', '--', 'signage venue ']);
     expect(stdout).toBe('word list\nword get\n');
   });
 
-  it('never runs what it is answered', async () => {
+  it('never evaluates the candidates', async () => {
     const hostile = ['$(touch pwned)', '`touch pwned`', 'a;touch pwned', '\\$HOME *'];
     const { stdout, folder } = await run(
       'bash',
@@ -56,13 +56,13 @@ describe.runIf(isThere('bash'))('bash (skipped where it is not installed)', () =
     expect(existsSync(join(folder, 'pwned'))).toBe(false);
   });
 
-  it('sets no blank after what is to be typed on', async () => {
+  it('adds no space after an unfinished word', async () => {
     expect((await run('bash', 'Lobby/\n', complete('signage doctor L'))).stdout).toBe(
       'compopt -o nospace\nword Lobby/\n',
     );
   });
 
-  it('leaves files to the shell', async () => {
+  it('leaves file names to the shell', async () => {
     expect((await run('bash', '\t\n', complete('signage apply -f '))).stdout).toBe(
       'compopt -o default\nword \n',
     );
@@ -84,7 +84,7 @@ describe.runIf(isThere('zsh'))('zsh (skipped where it is not installed)', () => 
     words=(${words}) CURRENT=${current} PREFIX='${prefix}'
     _signage`;
 
-  it('asks with the words, unquoted', async () => {
+  it('passes the words unquoted', async () => {
     const { asked, stdout } = await run(
       'zsh',
       'Main Lobby\tx $(touch pwned)\n',
@@ -96,7 +96,7 @@ describe.runIf(isThere('zsh'))('zsh (skipped where it is not installed)', () => 
     );
   });
 
-  it('leaves files to the shell', async () => {
+  it('leaves file names to the shell', async () => {
     expect((await run('zsh', '\t\n', complete('signage apply -f ""', 4, ''))).stdout).toContain(
       'files\n',
     );
@@ -104,7 +104,7 @@ describe.runIf(isThere('zsh'))('zsh (skipped where it is not installed)', () => 
 });
 
 describe.runIf(isThere('fish'))('fish (skipped where it is not installed)', () => {
-  it('offers what it is answered', async () => {
+  it('offers the candidates', async () => {
     const program = `source ./script; complete -C 'signage venue '`;
     expect((await run('fish', 'list\tList venues\nMain $(x)\t\n', program)).stdout).toBe(
       'list\tList venues\nMain $(x)\n',

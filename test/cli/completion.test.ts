@@ -16,7 +16,7 @@ beforeAll(async () => {
   await service.token('viewer');
 });
 
-/** What is offered for the last of some words, without the descriptions. */
+/** Returns the candidates for the last word, without descriptions. */
 async function offered(
   words: string[],
   { run = cli, ...options }: CliOptions & { run?: typeof runCli } = {},
@@ -29,7 +29,7 @@ async function offered(
     .map((line) => line.split('\t', 1)[0] ?? '');
 }
 
-/** What bash inserts for a line that is being typed. */
+/** Returns what bash inserts for an unfinished line. */
 async function inserted(line: string): Promise<string[]> {
   const { code, stdout, stderr } = await cli(['completion', 'bash', '--', line]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -37,27 +37,24 @@ async function inserted(line: string): Promise<string[]> {
 }
 
 describe('signage completion SHELL', () => {
-  it.each(['bash', 'zsh', 'fish'])(
-    'prints the script of %s, and needs no service for it',
-    async (shell) => {
-      const { code, stdout, stderr } = await runCli(['completion', shell]);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(`signage completion ${shell}`);
-    },
-  );
+  it.each(['bash', 'zsh', 'fish'])('prints the script of %s without a service', async (shell) => {
+    const { code, stdout, stderr } = await runCli(['completion', shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`signage completion ${shell}`);
+  });
 
-  it('2 for a shell that is not known', async () => {
+  it('2 for an unknown shell', async () => {
     const { code, stderr } = await runCli(['completion', 'tcsh']);
     expect(code).toBe(2);
     expect(stderr).toContain('bash, zsh, fish');
   });
 
-  it('completes itself', async () =>
+  it('completes the command completion', async () =>
     expect(await offered(['completion', ''])).toEqual(['bash', 'zsh', 'fish']));
 });
 
 describe('completion of commands and options', () => {
-  it('the first word, with what it is', async () => {
+  it('completes the first word, with descriptions', async () => {
     expect(await offered([''])).toEqual(
       expect.arrayContaining(['venue', 'screen', 'serve', 'doctor', 'help']),
     );
@@ -65,18 +62,18 @@ describe('completion of commands and options', () => {
     expect(stdout).toBe('venue\tPlaces with screens\n');
   });
 
-  it('the first word after options', async () => {
+  it('completes the first word after options', async () => {
     expect(await offered(['-o', 'json', '--url', 'http://127.0.0.1:1', 'ven'])).toEqual(['venue']);
     expect(await offered(['--u'])).toEqual(['--url']);
   });
 
-  it('verbs', async () => {
+  it('completes verbs', async () => {
     expect(await offered(['venue', ''])).toEqual(['create', 'list', 'get', 'update', 'delete']);
     expect(await offered(['venue', 'li'])).toEqual(['list']);
     expect(await offered(['help', 'venue', 'li'])).toEqual(['list']);
   });
 
-  it('options, those that are given left out unless they may be repeated', async () => {
+  it('completes options, without those already given, except repeatable ones', async () => {
     const options = await offered(['venue', 'create', '--name', 'X', '--label', 'a=b', '--']);
     expect(options).toEqual(
       expect.arrayContaining(['--address', '--label', '--dry-run', '--output', '--url', '--help']),
@@ -85,7 +82,7 @@ describe('completion of commands and options', () => {
     expect(await offered(['venue', 'delete', '--ye'])).toEqual(['--yes']);
   });
 
-  it('choices, in both forms', async () => {
+  it('completes choices after a space and after =', async () => {
     expect(await offered(['venue', 'list', '-o', ''])).toEqual([
       'table',
       'wide',
@@ -103,7 +100,7 @@ describe('completion of commands and options', () => {
     expect(await offered(['screen', 'list', '--state', ''])).toEqual(['provisioning', 'active']);
   });
 
-  it('asks the shell for files', async () => {
+  it('asks the shell to complete file names', async () => {
     expect((await cli(['completion', 'bash', '--', 'signage venue list --ca-file '])).stdout).toBe(
       '\t\n',
     );
@@ -118,20 +115,18 @@ describe('completion of commands and options', () => {
     [['venue', 'create', '--name', '']],
     [['venue', 'list', '--', '']],
     [['venue', 'list', '']],
-  ])('nothing where there is nothing to say: %j', async (words) =>
-    expect(await offered(words)).toEqual([]),
-  );
+  ])('completes nothing for %j', async (words) => expect(await offered(words)).toEqual([]));
 });
 
 describe('completion of names', () => {
-  it('venues, whatever their case', async () => {
+  it('completes venues, ignoring case', async () => {
     expect(await offered(['venue', 'get', ''])).toEqual(['Main Lobby', 'Lab']);
     expect(await offered(['venue', 'get', 'main'])).toEqual(['Main Lobby']);
     expect(await offered(['screen', 'list', '--venue', 'La'])).toEqual(['Lab']);
     expect(await offered(['screen', 'list', '--venue=La'])).toEqual(['--venue=Lab']);
   });
 
-  it('screens, like files in folders', async () => {
+  it('completes screens like a path', async () => {
     expect(await offered(['doctor', ''])).toEqual(['Main Lobby/', 'Lab/']);
     expect(await offered(['doctor', 'Main Lobby/'])).toEqual([
       'Main Lobby/Door left',
@@ -141,16 +136,16 @@ describe('completion of names', () => {
     expect(await offered(['doctor', 'Nowhere/'])).toEqual([]);
   });
 
-  it('tenants, of which there may be several', async () => {
+  it('completes tenants', async () => {
     expect(await offered(['venue', 'list', '--tenant', ''])).toEqual(['default']);
   });
 
-  it('tokens, with their role', async () => {
+  it('completes tokens, with their role', async () => {
     const { stdout } = await cli(['completion', 'zsh', '--', 'token', 'get', 'Token']);
     expect(stdout).toMatch(/^Token \d+\tviewer\n/);
   });
 
-  it('saved contexts', async () => {
+  it('completes saved contexts', async () => {
     const { temporaryFolder } = await import('../support/temporary-folder.ts');
     const env = { XDG_CONFIG_HOME: await temporaryFolder() };
     const login = ['login', '--url', service.url, '--token-stdin', '--context', 'lab'];
@@ -162,7 +157,7 @@ describe('completion of names', () => {
     expect(await offered(['venue', 'get', 'L'], { run: runCli, env })).toEqual(['Lab']);
   });
 
-  it('of the service that the line names', async () => {
+  it('asks the service that the command line names', async () => {
     const env = { SIGNAGE_TOKEN: adminToken, SIGNAGE_URL: 'http://127.0.0.1:9' };
     expect(
       await offered(['--url', service.url, 'venue', 'get', 'L'], { run: runCli, env }),
@@ -173,13 +168,13 @@ describe('completion of names', () => {
     expect(await offered(['venue', 'get', 'L'], { run: runCli, env })).toEqual([]);
   });
 
-  it('is silent where the role does not suffice', async () => {
+  it('completes nothing with an insufficient role', async () => {
     expect(await offered(['venue', 'list', '--tenant', ''], { run: await as('viewer') })).toEqual(
       [],
     );
   });
 
-  it('is silent without a token, and asks nobody', async () => {
+  it('completes nothing without a token, and sends no request', async () => {
     const stub = await stubService(json(200, {}));
     expect(
       await offered(['venue', 'get', ''], { run: runCli, env: { SIGNAGE_URL: stub.url } }),
@@ -195,7 +190,7 @@ describe('completion of names', () => {
     ['a closed connection', hangUp],
     ['401', json(401, { code: 'credential_invalid', detail: 'no' })],
     ['silence', silence],
-  ])('is silent and quick at %s', async (_, answer) => {
+  ])('completes nothing, quickly, for %s', async (_, answer) => {
     const stub = await stubService(answer);
     const startedMs = Date.now();
     expect(
@@ -208,7 +203,7 @@ describe('completion of names', () => {
     await stub.close();
   });
 
-  it('names that cannot be typed are not offered as they are', async () => {
+  it('offers ids for names that cannot be typed', async () => {
     const times = {
       createdAt: '',
       updatedAt: '',
@@ -246,7 +241,7 @@ describe('what bash inserts', () => {
     ['signage', []],
   ])('for %s|', async (line, words) => expect(await inserted(line)).toEqual(words));
 
-  it('is quoted, whatever the name', async () => {
+  it('quotes any name', async () => {
     const names = ['$(touch x)', 'it\'s `x` "y"', 'a:b;c', '~root', 'Größe 5*'];
     const times = {
       createdAt: '',

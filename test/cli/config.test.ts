@@ -24,7 +24,7 @@ const stored = (path: string) => service.manage('GET', path);
 const store = (path: string, config: object) => service.manage('PUT', path, config);
 
 describe('signage config set', () => {
-  it('stores settings, typed as JSON, and shows all that is stored', async () => {
+  it('stores JSON values and prints the whole config', async () => {
     const { name, path } = await site();
     const run = await cli([
       'config',
@@ -47,7 +47,7 @@ describe('signage config set', () => {
     expect((await stored(path)).body).toEqual(config);
   });
 
-  it('leaves what it does not name, and shows a line for each setting', async () => {
+  it('keeps other settings, and prints one row for each setting', async () => {
     const { name, path } = await site();
     await store(path, { cachePolicy: { retentionDays: 3 }, mode: 'night' });
     const { stdout } = await cli(['config', 'set', name, 'cachePolicy.maxSizeGB=20']);
@@ -60,7 +60,7 @@ describe('signage config set', () => {
     });
   });
 
-  it('puts a file, and what is typed over it, in place of all with --replace', async () => {
+  it('--replace stores a file, overridden by the command line', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const file = `${await temporaryFolder()}/config.yaml`;
@@ -79,7 +79,7 @@ describe('signage config set', () => {
     expect(run.json).toEqual({ syncIntervalMinutes: 15, cachePolicy: { maxSizeGB: 20 } });
   });
 
-  it('reads stdin', async () => {
+  it('reads settings from stdin', async () => {
     const { name } = await site();
     expect(
       (await cli(['config', 'set', name, '-f', '-', '-o', 'json'], { stdin: '{"mode":"night"}' }))
@@ -87,7 +87,7 @@ describe('signage config set', () => {
     ).toEqual({ mode: 'night' });
   });
 
-  it('sets that of a venue', async () => {
+  it('changes the config of a venue', async () => {
     const { venue } = await site();
     expect(
       (await cli(['config', 'set', venue.name, '--level', 'venue', 'syncIntervalMinutes=7'])).code,
@@ -97,7 +97,7 @@ describe('signage config set', () => {
     });
   });
 
-  it('sets that of the own tenant without its name, also as an operator', async () => {
+  it('changes the config of the own tenant without its name, also as an operator', async () => {
     const operator = await as('operator');
     expect((await operator(['config', 'set', '--level', 'tenant', 'mode=day'])).code).toBe(0);
     expect(
@@ -111,7 +111,7 @@ describe('signage config set', () => {
     expect((await operator(['config', 'get', '--level', 'tenant'])).code).toBe(3);
   });
 
-  it('shows under --dry-run the whole config that it would store, and stores nothing', async () => {
+  it('--dry-run shows the whole config and stores nothing', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const run = await cli(['config', 'set', name, 'loud=true', '--dry-run', '-o', 'ndjson']);
@@ -123,15 +123,10 @@ describe('signage config set', () => {
   });
 
   it.each([
-    [
-      'a value that cannot be',
-      ['syncIntervalMinutes=0'],
-      6,
-      /syncIntervalMinutes: must be 1 to 1440/,
-    ],
-    ['what is no setting', ['loud'], 2, /written key=value/],
-    ['nothing', [], 2, /nothing to set/],
-    ['a file that is no object', ['-f', '-'], 6, /A config is an object/],
+    ['an invalid value', ['syncIntervalMinutes=0'], 6, /syncIntervalMinutes: must be 1 to 1440/],
+    ['text without =', ['loud'], 2, /written key=value/],
+    ['nothing', [], 2, /Nothing to set/],
+    ['a file that is not an object', ['-f', '-'], 6, /A config is an object/],
   ])('refuses %s, and changes nothing', async (_, words, code, message) => {
     const { name, path } = await site();
     const run = await cli(['config', 'set', name, ...words], { stdin: '[1]' });
@@ -140,7 +135,7 @@ describe('signage config set', () => {
     expect((await stored(path)).status).toBe(404);
   });
 
-  it('2 without a name, 3 for an unknown one, 4 for a viewer', async () => {
+  it('2 without a name, 3 for an unknown name, 4 for a viewer', async () => {
     const { name, path } = await site();
     expect((await cli(['config', 'set', '-f', '-'], { stdin: '{}' })).code).toBe(2);
     expect(await cli(['config', 'set', 'mode=night'])).toMatchObject({
@@ -155,7 +150,7 @@ describe('signage config set', () => {
 });
 
 describe('signage config get', () => {
-  it('shows what is stored, as it is, escaped', async () => {
+  it('shows the stored config, escaped', async () => {
     const { name, path } = await site();
     await store(path, { mode: '\u001b[2J', cachePolicy: { maxSizeGB: 1 } });
     expect((await cli(['config', 'get', name, '-o', 'json'])).json).toEqual({
@@ -180,7 +175,7 @@ describe('signage config get', () => {
     expect((await cli(['config', 'get', name, '-o', 'yaml'])).stdout).toContain('maxSizeGB: 1');
   });
 
-  it('3 where none is stored, and for an unknown name; 2 without one', async () => {
+  it('3 without a stored config and for an unknown name, 2 without a name', async () => {
     const { name, venue } = await site();
     const run = await cli(['config', 'get', name]);
     expect([run.code, run.stdout]).toEqual([3, '']);
@@ -191,7 +186,7 @@ describe('signage config get', () => {
     expect((await cli(['config', 'get', name, '--level', 'city'])).code).toBe(2);
   });
 
-  it('asks which tenant, where there are several and none is named', async () => {
+  it('requires --tenant when there are several tenants', async () => {
     const { cli: platform, service: other } = await startCli();
     await other.manage('POST', '/v1/tenants', { name: 'Second' });
     const asked = await platform(['config', 'get', '--level', 'tenant']);
@@ -220,7 +215,7 @@ describe('signage config get', () => {
 });
 
 describe('signage config unset', () => {
-  it('asks, and removes all', async () => {
+  it('asks, then removes all settings', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const refused = await cli(['config', 'unset', name], {
@@ -237,7 +232,7 @@ describe('signage config unset', () => {
     expect((await cli(['config', 'unset', name, '--yes'])).code).toBe(0);
   });
 
-  it('removes single settings without a question, and the config with the last of them', async () => {
+  it('removes single settings without asking, and the config with its last setting', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night', cachePolicy: { maxSizeGB: 1 } });
     const run = await cli([
@@ -253,10 +248,10 @@ describe('signage config unset', () => {
     expect((await stored(path)).body).toEqual({ mode: 'night' });
     const last = await cli(['config', 'unset', name, '--key', 'mode']);
     expect([last.code, (await stored(path)).status]).toEqual([0, 404]);
-    expect(last.stderr).toContain('Nothing is set');
+    expect(last.stderr).toContain('Removed the last settings');
   });
 
-  it('3 for a setting that is not there, and changes nothing; 3 for an unknown screen; 4 for a viewer', async () => {
+  it('3 for a missing setting or screen, 4 for a viewer, without any change', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const run = await cli(['config', 'unset', name, '--key', 'mode', '--key', 'mood']);

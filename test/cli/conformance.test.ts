@@ -3,7 +3,7 @@ import { servePlanted } from '../support/planted-bugs.ts';
 import { cliOf, runCli, startCli } from './run-cli.ts';
 
 describe('signage conformance', () => {
-  it('0 when every row holds: a sign, the id and the section of each, and the count on stderr', async () => {
+  it('0 when every row passes, with symbol, id and section of each row', async () => {
     const { cli } = await startCli();
     const { code, stdout, stderr } = await cli([
       'conformance',
@@ -22,7 +22,7 @@ describe('signage conformance', () => {
     expect(stderr).toMatch(/^\d+ rows passed, 0 failed, 1 were skipped\.\n$/);
   });
 
-  it('9 when a row fails, with what was expected and what was seen', async () => {
+  it('9 when a row fails, with the expected and the seen value', async () => {
     const planted = await servePlanted('counts received off by one');
     const cli = cliOf(planted, planted.adminToken);
     const table = await cli(['conformance', '--row', 'events.received']);
@@ -71,7 +71,7 @@ describe('signage conformance', () => {
     expect(stderr).not.toMatch(/provisioning-codes\/[A-Z0-9]{8}/);
   });
 
-  it('4 when the token does not suffice, or there is none', async () => {
+  it('4 for an insufficient token or none', async () => {
     const { service, as } = await startCli();
     const viewer = await (await as('viewer'))(['conformance']);
     expect(viewer.code).toBe(4);
@@ -80,7 +80,7 @@ describe('signage conformance', () => {
     expect((await service.manage('GET', '/v1/venues')).body.items).toEqual([]);
   });
 
-  it('7 when nothing is there', async () => {
+  it('7 when no service is reachable', async () => {
     const { code, stderr } = await runCli(['conformance', '--url', 'http://127.0.0.1:9'], {
       env: { SIGNAGE_TOKEN: 'mak_x' },
     });
@@ -88,14 +88,14 @@ describe('signage conformance', () => {
     expect(stderr).toContain('127.0.0.1:9');
   });
 
-  it('2 for a row that there is not', async () => {
+  it('2 for an unknown row id', async () => {
     const { cli } = await startCli();
     const { code, stderr } = await cli(['conformance', '--row', 'nonsense']);
     expect(code).toBe(2);
     expect(stderr).toContain('begins with nonsense');
   });
 
-  it('130 at Ctrl-C: it shows the rows that it came to, and removes what it made', async () => {
+  it('130 at Ctrl-C, after printing the finished rows and removing its records', async () => {
     const { service, cli } = await startCli();
     const { code, stdout } = await cli(['conformance', '-o', 'ndjson', '--verbose'], {
       during: async (io) => {

@@ -24,7 +24,7 @@ const restoreTo = (file: string, into: string, ...more: string[]) =>
   runCli(['data', 'restore', file, '--data', into, '-o', 'json', ...more]);
 
 describe('signage data backup', () => {
-  it('writes a file for its owner alone, which signage data restore turns into the same service', async () => {
+  it('writes a file with mode 0600, which signage data restore turns into the same service', async () => {
     const venue = await service.venue({ name: 'Kept' });
     const file = join(folder, 'kept.tar');
     const { code, stdout, stderr } = await cli(['data', 'backup', '-o', file]);
@@ -44,15 +44,15 @@ describe('signage data backup', () => {
     await copy.close();
   });
 
-  it('2 for a file that is there, which stays as it is', async () => {
+  it('2 for an existing file, which is not changed', async () => {
     const file = join(folder, 'there.tar');
     await writeFile(file, 'mine');
     const { code, stderr } = await cli(['data', 'backup', '-o', file]);
     expect([code, await readFile(file, 'utf8')]).toEqual([2, 'mine']);
-    expect(stderr).toContain(`-o names a new file, and ${file} is there already.`);
+    expect(stderr).toContain(`-o must name a new file, but ${file} already exists.`);
   });
 
-  it('2 for a folder that is not there', async () => {
+  it('2 for a missing folder', async () => {
     expect((await cli(['data', 'backup', '-o', join(folder, 'no', 'such.tar')])).code).toBe(2);
   });
 
@@ -61,14 +61,14 @@ describe('signage data backup', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('--out')]);
   });
 
-  it('4 for a token of a tenant, and no file', async () => {
+  it('4 for a tenant token, and creates no file', async () => {
     const admin = cliOf(service, await service.token('admin'));
     const file = join(folder, 'refused.tar');
     expect((await admin(['data', 'backup', '-o', file])).code).toBe(4);
     expect((await readdir(folder)).filter((name) => name.startsWith('refused'))).toEqual([]);
   });
 
-  it('shows the request and makes no file under --dry-run', async () => {
+  it('--dry-run shows the request and creates no file', async () => {
     const { code, stdout } = await cli([
       'data',
       'backup',
@@ -80,7 +80,7 @@ describe('signage data backup', () => {
     expect(await readdir(folder)).not.toContain('dry.tar');
   });
 
-  it('7 when it breaks off, and no file stays', async () => {
+  it('7 when the connection breaks, and leaves no file', async () => {
     const stub = await stubService((response) => {
       response.writeHead(200, { 'content-type': 'application/x-tar' });
       response.write('x'.repeat(10_000), () => response.destroy());
@@ -103,7 +103,7 @@ describe('signage data restore', () => {
     command,
   });
 
-  it('says what must be revoked again, when the former folder tells of it', async () => {
+  it('lists what to revoke again, with the audit trail of the former folder', async () => {
     const own = join(folder, 'own');
     const former = await startService({ store: own, clock: systemClock });
     const [kept, lost, changed, gone] = [
@@ -128,7 +128,7 @@ describe('signage data restore', () => {
     await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, {
       reason: 'never in the backup',
     });
-    // The newest entries are in the journal only.
+    // The newest entries are only in the journal.
     const { code, json, stderr } = await restoreTo(file, join(folder, 'undone'), '--audit', own);
     await former.close();
     expect(code).toBe(0);
@@ -144,13 +144,13 @@ describe('signage data restore', () => {
     expect(stderr).toContain(
       `was revoked at ${json.undone[0].at} works again. Once the service runs: signage device revoke ${lost.deviceId}`,
     );
-    // That TV finds back by itself, if it has kept its former key: to revoke it would send somebody there for nothing.
+    // A TV that kept its previous key recovers by itself. Revoking it would need a visit on site.
     expect(stderr).toContain(
-      `was replaced at ${json.undone[2].at} works again, and the new one is unknown`,
+      `was replaced at ${json.undone[2].at} works again, and the service does not know the new one`,
     );
   });
 
-  it('says which tokens of a tenant that was deleted work again', async () => {
+  it('lists tokens of a deleted tenant that work again', async () => {
     const own = join(folder, 'own-tenants');
     const former = await startService({ store: own, clock: systemClock });
     const made = (path: string, body: object, tenantId?: string) =>
@@ -184,7 +184,7 @@ describe('signage data restore', () => {
     await copy.close();
   });
 
-  it('6 for a backup that was cut short, in one line, and no folder is left', async () => {
+  it('6 for a truncated backup, with one line on stderr and no folder left', async () => {
     const file = join(folder, 'short.tar');
     await cli(['data', 'backup', '-o', file]);
     await truncate(file, (await stat(file)).size / 2);
@@ -211,7 +211,7 @@ describe('signage data restore', () => {
     ]);
   });
 
-  it('130 when it is interrupted, however the backup comes, and nothing is left', async () => {
+  it('130 when interrupted, from a file or a pipe, with nothing left', async () => {
     const file = join(folder, 'interrupted.tar');
     await cli(['data', 'backup', '-o', file]);
     const bytes = await readFile(file);
@@ -232,7 +232,7 @@ describe('signage data restore', () => {
     expect(await readdir(folder)).not.toContain('interrupted');
   });
 
-  it('5 for a folder that holds something', async () => {
+  it('5 for a folder that is not empty', async () => {
     const file = join(folder, 'again.tar');
     await cli(['data', 'backup', '-o', file]);
     const locked = await restoreTo(file, data);
@@ -246,7 +246,7 @@ describe('signage data restore', () => {
   });
 });
 
-/** The data folder of a service that was stopped, and one of its screens' documents. */
+/** Returns the data folder of a stopped service, and a screen document in it. */
 async function stopped() {
   const own = join(await temporaryFolder(), 'data');
   const former = await startService({ store: own, clock: systemClock });
@@ -263,14 +263,14 @@ async function stopped() {
 }
 
 describe('signage data check', () => {
-  it('0 for a sound folder, with nothing to list', async () => {
+  it('0 for an undamaged folder, with an empty list', async () => {
     const { own } = await stopped();
     const { code, json, stderr } = await runCli(['data', 'check', own, '-o', 'json']);
     expect([code, json]).toEqual([0, []]);
-    expect(stderr).toContain(`${own} is sound.`);
+    expect(stderr).toContain(`${own} is not damaged.`);
   });
 
-  it('9 for a damaged one, by file and offset, as a table too', async () => {
+  it('9 for a damaged folder, listing file and offset', async () => {
     const { own, document } = await stopped();
     await truncate(document, 10);
     const file = document.slice(own.length + 1);
@@ -283,12 +283,12 @@ describe('signage data check', () => {
     expect((await runCli(['data', 'check', own])).stdout).toContain(file);
   });
 
-  it('5 for a folder in use, and says what to do', async () => {
+  it('5 for a folder in use, with a hint', async () => {
     const { code, stderr } = await runCli(['data', 'check', data]);
     expect([code, stderr]).toEqual([5, expect.stringContaining('signage data backup')]);
   });
 
-  it('2 for a folder that is none of ours', async () => {
+  it('2 for a folder that is not a data folder', async () => {
     const { code, stderr } = await runCli(['data', 'check', await temporaryFolder()]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('is not a data folder')]);
   });
@@ -326,7 +326,7 @@ describe('signage data repair', () => {
     await again.close();
   });
 
-  it('9 when something is lost, and says how much', async () => {
+  it('9 when records are lost, with their number', async () => {
     const { own } = await stopped();
     await writeFile(join(own, 'secret'), 'x');
     const { code, stderr } = await runCli([
@@ -336,10 +336,10 @@ describe('signage data repair', () => {
       '--into',
       join(await temporaryFolder(), 'new'),
     ]);
-    expect([code, stderr]).toEqual([9, expect.stringContaining('Records that are lost: 1.')]);
+    expect([code, stderr]).toEqual([9, expect.stringContaining('Records lost: 1.')]);
   });
 
-  it('5 for a new folder that holds something, and 2 without one', async () => {
+  it('5 for a target folder that is not empty, 2 without one', async () => {
     const { own } = await stopped();
     expect((await runCli(['data', 'repair', own, '--into', folder])).code).toBe(5);
     expect((await runCli(['data', 'repair', own])).code).toBe(2);

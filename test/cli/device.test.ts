@@ -21,7 +21,7 @@ async function place(venue: string, screen: string, labels: object = {}) {
 const device = async (id: string) => (await service.manage('GET', `/v1/devices/${id}`)).body;
 
 describe('signage device list', () => {
-  it('lists them all as the service has them, and to people by their screens', async () => {
+  it('lists all devices, with screen names in the table', async () => {
     const tv = await service.tv((await place('Lobby', 'Main')).id);
     const { code, json } = await cli(['device', 'list', '-o', 'json']);
     expect(code).toBe(0);
@@ -34,7 +34,7 @@ describe('signage device list', () => {
     );
   });
 
-  it('filters by venue, screen, state and being online', async () => {
+  it('filters by venue, screen, state and online status', async () => {
     const screen = await place('Depot', 'Gate');
     const first = await service.tv(screen.id);
     await service.manage('POST', `/v1/devices/${first.deviceId}/revoke`);
@@ -66,7 +66,7 @@ describe('signage device list', () => {
 });
 
 describe('signage device get', () => {
-  it('finds it by id and by its screen, and shows what it says of itself', async () => {
+  it('finds a device by id and by screen, and shows its device info', async () => {
     const screen = await place('Kiosk', 'One');
     const { code } = await service.code(screen.id);
     const { body: tv } = await service.register(code, {
@@ -82,7 +82,7 @@ describe('signage device get', () => {
     expect(stdout).toMatch(/Location hint +by the door\n/);
   });
 
-  it('3 for a screen without one, saying how to pair, and for what is not there', async () => {
+  it('3 for a screen without a device, with a hint, and for an unknown id', async () => {
     await place('Kiosk', 'Two');
     const run = await cli(['device', 'get', 'Kiosk/Two']);
     expect(run.code).toBe(3);
@@ -92,7 +92,7 @@ describe('signage device get', () => {
 });
 
 describe('signage device revoke', () => {
-  it('--yes revokes the device of a screen with the reason, and answers device and screen', async () => {
+  it('--yes revokes the device of a screen with a reason, and prints device and screen', async () => {
     const tv = await service.tv((await place('Bar', 'Left')).id);
     const run = await cli([
       'device',
@@ -113,13 +113,13 @@ describe('signage device revoke', () => {
     expect((await tv.send('GET', 'config')).body.code).toBe('device_key_revoked');
   });
 
-  it('shows people which screen is free now', async () => {
+  it('prints the name of the freed screen', async () => {
     await service.tv((await place('Bar', 'Middle')).id);
     const { stdout } = await cli(['device', 'revoke', 'Bar/Middle', '--yes']);
     expect(stdout).toMatch(/^Screen +Bar\/Middle\nScreen state +provisioning\n/);
   });
 
-  it('asks on a terminal; no means no; off one 2, naming --yes', async () => {
+  it('asks on a terminal, and stops on "no"; otherwise 2, naming --yes', async () => {
     const tv = await service.tv((await place('Bar', 'Right')).id);
     expect(
       (
@@ -153,17 +153,17 @@ describe('signage device revoke', () => {
     expect(await device(tv.deviceId)).toMatchObject({ state: 'bound' });
   });
 
-  it('a second time changes nothing, and is no failure', async () => {
+  it('0 for a device that is already revoked', async () => {
     const tv = await service.tv();
     expect((await cli(['device', 'revoke', tv.deviceId, '--reason', 'first', '--yes'])).code).toBe(
       0,
     );
     const again = await cli(['device', 'revoke', tv.deviceId, '--reason', 'second', '-o', 'json']);
     expect(again).toMatchObject({ code: 0, json: { device: { suspendReason: 'first' } } });
-    expect(again.stderr).toContain('nothing changed');
+    expect(again.stderr).toContain('Nothing changed');
   });
 
-  it('3 when there is none, 4 for a role that may not, 6 for a reason that is too long', async () => {
+  it('3 without a device, 4 for an insufficient role, 6 for a reason that is too long', async () => {
     const tv = await service.tv();
     expect((await cli(['device', 'revoke', 'Nothing', '--yes'])).code).toBe(3);
     expect((await (await as('viewer'))(['device', 'revoke', tv.deviceId, '--yes'])).code).toBe(4);
@@ -176,13 +176,14 @@ describe('signage device revoke', () => {
     );
   });
 
-  it('--selector revokes the devices of all screens with the label, and leaves the others alone', async () => {
+  it('--selector revokes the devices of all screens with the label, and no others', async () => {
     const [one, two, empty] = [
       await place('Gym', '1', { f: '2' }),
       await place('Gym', '2', { f: '2' }),
       await place('Gym', '3', { f: '2' }),
     ];
-    const [first, second] = [await service.tv(one.id), await service.tv(two.id)];
+    const first = await service.tv(one.id);
+    const second = await service.tv(two.id);
     const other = await service.tv((await place('Gym', '4', { f: '3' })).id);
     const args = ['device', 'revoke', '--selector', 'f=2', '--venue', 'Gym', '--reason', 'refit'];
     expect((await cli(args)).code).toBe(2);
@@ -199,7 +200,7 @@ describe('signage device revoke', () => {
     expect(await device(other.deviceId)).toMatchObject({ state: 'bound' });
   });
 
-  it('several that are named get a result each; one that is not there stops it before anything is done', async () => {
+  it('prints one result per named device; an unknown name stops it before any change', async () => {
     const tvs = [
       await service.tv((await place('Pool', 'A')).id),
       await service.tv((await place('Pool', 'B')).id),

@@ -23,7 +23,7 @@ interface Row {
   next: string | null;
 }
 
-/** The rows of a run, by what was checked. */
+/** Runs doctor and returns the findings by check name. */
 function rows({ json: all }: CliRun): Record<string, Row> {
   return Object.fromEntries((all as Row[]).map((row) => [row.check, row]));
 }
@@ -39,7 +39,7 @@ describe('signage doctor', () => {
     ({ cli, service, as } = await startCli());
   });
 
-  it('0 when all is well, a row for each check', async () => {
+  it('0 when no check fails, with one row for each check', async () => {
     const run = await cli(['doctor', '-o', 'json']);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     expect(statuses(run)).toEqual({
@@ -67,13 +67,13 @@ describe('signage doctor', () => {
     },
   );
 
-  it('needs no more than the least role', async () => {
+  it('works with the role viewer', async () => {
     const run = await (await as('viewer'))(['doctor', '-o', 'json']);
     expect(run.code).toBe(0);
-    expect(rows(run).role?.detail).toMatch(/^viewer: may look/);
+    expect(rows(run).role?.detail).toMatch(/^viewer: may read/);
   });
 
-  it('9 without a token, all that needs none looked at all the same', async () => {
+  it('9 without a token, after all checks that need none', async () => {
     const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: service.url } });
     expect(run.code).toBe(9);
     expect(statuses(run)).toEqual({
@@ -88,7 +88,7 @@ describe('signage doctor', () => {
     expect(rows(run).credential?.next).toBe(`signage login --url ${service.url}`);
   });
 
-  it('9 when the token is refused; it is never shown', async () => {
+  it('9 when the token is rejected, without showing it', async () => {
     const token = 'mak_ThisTokenIsNoneThatAnybodyKnows';
     const run = await cli(['doctor', '-o', 'json', '--verbose'], { env: { SIGNAGE_TOKEN: token } });
     expect(run.code).toBe(9);
@@ -99,14 +99,14 @@ describe('signage doctor', () => {
     expect(run.stdout + run.stderr).not.toContain(token);
   });
 
-  it('9 when the tenant is none', async () => {
+  it('9 for an unknown tenant', async () => {
     const run = await cli(['doctor', '--tenant', 'Nobody', '-o', 'json']);
     expect(run.code).toBe(9);
     expect(rows(run).tenant).toMatchObject({ status: 'fail', next: 'signage tenant list' });
     expect(rows(run).tenant?.detail).toContain('--tenant');
   });
 
-  it('warns when no tenant is chosen among several', async () => {
+  it('warns when there are several tenants and none is chosen', async () => {
     const other = await startCli();
     await other.service.manage('POST', '/v1/tenants', { name: 'Second' });
     const run = await other.cli(['doctor', '-o', 'json']);
@@ -117,7 +117,7 @@ describe('signage doctor', () => {
     );
   });
 
-  it('9 when nothing listens there, with what to type', async () => {
+  it('9 when nothing listens, with the next command', async () => {
     const run = await cli(['doctor', '-o', 'json', '--url', 'http://127.0.0.1:9']);
     expect(run.code).toBe(9);
     expect(statuses(run)).toEqual({ address: 'ok', tls: 'ok', service: 'fail' });
@@ -156,7 +156,7 @@ describe('signage doctor', () => {
     await stub.close();
   });
 
-  it('9 when it runs but is not ready', async () => {
+  it('9 when the service is not ready', async () => {
     const alive = json(200, { status: 'ok', version: '9.9.9' });
     const stub = await stubService(
       alive,
@@ -185,7 +185,7 @@ describe('signage doctor', () => {
     expect(rows(run).tenant?.status, 'goes on all the same').toBe('ok');
   });
 
-  it('escapes what a service says', async () => {
+  it('escapes text from the service', async () => {
     const stub = await stubService(json(200, { status: 'ok', version: '1\u001b[2J' }));
     const { stdout } = await runCli(['doctor'], { env: { SIGNAGE_URL: stub.url } });
     expect(stdout).not.toContain('\u001b');
@@ -193,7 +193,7 @@ describe('signage doctor', () => {
     await stub.close();
   });
 
-  it('ends at once when it is interrupted', async () => {
+  it('stops at once when interrupted', async () => {
     const stub = await stubService(() => {});
     const during = async (io: { signal(name: 'SIGINT'): boolean }) => {
       await expect.poll(() => stub.heard.length).toBe(1);
@@ -213,7 +213,7 @@ describe('signage doctor over TLS', () => {
     });
   };
 
-  it('a certificate that is trusted', async () => {
+  it('accepts a trusted certificate', async () => {
     const run = await examine('first', ['--ca-file', tlsFile('first.cert')]);
     expect(rows(run).tls).toMatchObject({
       status: 'ok',
@@ -222,7 +222,7 @@ describe('signage doctor over TLS', () => {
     expect(run.code).toBe(0);
   });
 
-  it('a certificate that ends soon', async () => {
+  it('warns of a certificate that expires soon', async () => {
     const soon = { ...systemClock, now: () => Date.UTC(2126, 9, 20) };
     const run = await examine('first', ['--ca-file', tlsFile('first.cert')], soon);
     expect(rows(run).tls).toMatchObject({
@@ -260,19 +260,19 @@ describe('signage doctor over TLS', () => {
     },
   );
 
-  it('https to what speaks http', async () => {
+  it('explains https to an http server', async () => {
     const stub = await stubService(raw(200, ''));
     const run = await runCli(['doctor', '-o', 'json'], {
       env: { SIGNAGE_URL: stub.url.replace('http:', 'https:') },
     });
     expect(rows(run).tls).toMatchObject({
       status: 'fail',
-      detail: expect.stringContaining('does not speak TLS'),
+      detail: expect.stringContaining('does not use TLS'),
     });
     await stub.close();
   });
 
-  it('9 for a file of certificates that is not there', async () => {
+  it('9 for a missing certificate file', async () => {
     const run = await examine('first', ['--ca-file', `${await temporaryFolder()}/none.pem`]);
     expect(run.code).toBe(9);
     expect(rows(run).service?.detail).toContain('--ca-file cannot be read');
@@ -290,7 +290,7 @@ describe('signage doctor SCREEN', () => {
     const venue = await service.venue({ name: 'Main Lobby' });
     screen = await service.screen({ venueId: venue.id, name: `Door ${++count}` });
     const cli = cliOf(service, adminToken);
-    // The command line's own time-outs are those of the machine.
+    // Timeouts of the command line use the real clock.
     const clock = { ...systemClock, now: () => service.clock.now() };
     run = (argv = [screen.id]) => cli(['doctor', ...argv, '-o', 'json'], { clock });
   });
@@ -299,13 +299,13 @@ describe('signage doctor SCREEN', () => {
   const publish = (more: object = {}) =>
     service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()], ...more });
 
-  it('is named like everywhere; the next command can be typed as it stands', async () => {
+  it('accepts the usual screen names, and prints next commands that run unchanged', async () => {
     const { screen: row, code } = rows(await run([`Main Lobby/Door ${count}`]));
     expect(row?.detail).toBe(`Main Lobby/Door ${count}, provisioning.`);
     expect(code?.next).toBe(`signage pair ${typed()}`);
   });
 
-  it('that is not there', async () => {
+  it('9 for an unknown screen', async () => {
     const answer = await run(['Nowhere']);
     expect(answer.code).toBe(9);
     expect(rows(answer).screen).toMatchObject({
@@ -314,13 +314,13 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('with no code, no TV ever and no playlist', async () => {
+  it('reports a new screen without code, TV and playlist', async () => {
     const answer = await run();
     expect(answer.code).toBe(9);
     const { device, code, playlist } = rows(answer);
     expect(device).toMatchObject({
       status: 'fail',
-      detail: 'No TV has ever registered for it.',
+      detail: 'No TV has ever registered for this screen.',
       next: `signage pair ${typed()}`,
     });
     expect(code).toMatchObject({ status: 'fail', detail: 'There is no pairing code.' });
@@ -330,17 +330,17 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('with a pending code, which is not shown', async () => {
+  it('reports a pending code without showing it', async () => {
     const { code } = await service.code(screen.id);
     const answer = await run();
     expect(rows(answer).code).toMatchObject({
       status: 'warn',
-      detail: expect.stringMatching(/waits for its TV: it expires at .* \(in 15 min\)/),
+      detail: expect.stringMatching(/waits for a TV\. It expires at .* \(in 15 min\)/),
     });
     expect(answer.stdout).not.toContain(code);
   });
 
-  it('with an expired code', async () => {
+  it('reports an expired code', async () => {
     await service.code(screen.id);
     await service.clock.advance(16 * 60_000);
     expect(rows(await run()).code).toMatchObject({
@@ -349,7 +349,7 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('with a cancelled code', async () => {
+  it('reports a cancelled code', async () => {
     const { code } = await service.code(screen.id);
     await service.manage('DELETE', `/v1/devices/provisioning-codes/${code}`);
     expect(rows(await run()).code).toMatchObject({
@@ -358,7 +358,7 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('whose device was revoked', async () => {
+  it('reports a revoked device', async () => {
     const { deviceId } = await service.tv(screen.id);
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'broken panel' });
     const { device, code } = rows(await run());
@@ -370,7 +370,7 @@ describe('signage doctor SCREEN', () => {
     expect(code?.status).toBe('fail');
   });
 
-  it('whose former TV does not know that it was revoked: until it is quiet for a week', async () => {
+  it('reports a revoked TV that still calls, until a week after its last call', async () => {
     const tv = await service.tv(screen.id);
     await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
     expect(rows(await run())).not.toHaveProperty('former');
@@ -380,14 +380,14 @@ describe('signage doctor SCREEN', () => {
     const { former } = rows(await run());
     expect(former).toMatchObject({ status: 'warn', next: `signage pair ${typed()}` });
     const said = new RegExp(
-      `^The former TV ${tv.deviceId} \\(.*\\) still calls with its revoked key, last at 2026-11-20T13:00:00Z \\(2 h ago\\)`,
+      `^The revoked TV ${tv.deviceId} \\(.*\\) still calls the service with its old key, last at 2026-11-20T13:00:00Z \\(2 h ago\\)`,
     );
     expect(former?.detail).toMatch(said);
     await service.clock.advance(8 * 86_400_000);
     expect(rows(await run())).not.toHaveProperty('former');
   });
 
-  it('whose former TV still calls, though there is another: that one is well all the same', async () => {
+  it('reports a revoked TV beside a working one', async () => {
     const { code } = await service.code(screen.id);
     const { apiKey: key, deviceId } = (
       await service.register(code, { deviceInfo: { deviceName: 'Old panel' } })
@@ -399,13 +399,13 @@ describe('signage doctor SCREEN', () => {
     const { former, device } = rows(await run());
     expect(former).toMatchObject({
       status: 'warn',
-      detail: expect.stringContaining(`The former TV Old panel (${deviceId}) still calls`),
+      detail: expect.stringContaining(`The revoked TV Old panel (${deviceId}) still calls`),
     });
     expect(former?.next).toBe(`signage device list --screen ${typed()} --state suspended`);
     expect(device?.status).toBe('ok');
   });
 
-  it('whose TV plays', async () => {
+  it('reports a TV that plays', async () => {
     const tv = await service.tv(screen.id);
     await publish();
     await tv.send('GET', 'playlist');
@@ -419,7 +419,7 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('whose TV is offline', async () => {
+  it('reports an offline TV', async () => {
     await service.tv(screen.id);
     await service.clock.advance(3 * 3_600_000);
     const { device } = rows(await run());
@@ -430,7 +430,7 @@ describe('signage doctor SCREEN', () => {
     expect(device?.next).toBe(`signage wait device ${typed()} --for online`);
   });
 
-  it('whose playlist was withdrawn', async () => {
+  it('reports a withdrawn playlist', async () => {
     await service.tv(screen.id);
     await publish();
     await service.manage('DELETE', `/v1/screens/${screen.id}/playlist`);
@@ -440,33 +440,33 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('whose playlist has ended, or ends soon', async () => {
+  it('reports a playlist that has expired or expires soon', async () => {
     await publish({ validUntil: Math.floor(service.clock.now() / 1000) + 3600 });
     expect(rows(await run()).playlist).toMatchObject({
       status: 'warn',
-      detail: expect.stringMatching(/ends soon: .*\(in 1 h\)/),
+      detail: expect.stringMatching(/expires soon: .*\(in 1 h\)/),
     });
     await service.clock.advance(2 * 3_600_000);
     expect(rows(await run()).playlist).toMatchObject({
       status: 'fail',
-      detail: expect.stringMatching(/has ended: .*\(1 h ago\)/),
+      detail: expect.stringMatching(/has expired: .*\(1 h ago\)/),
     });
   });
 
-  it('whose TV has an old version', async () => {
+  it('reports a TV with an old playlist version', async () => {
     const tv = await service.tv(screen.id);
     await publish();
     await tv.send('GET', 'playlist');
     await publish({ items: [item({ duration: 20 })] });
     expect(rows(await run()).version).toMatchObject({
       status: 'warn',
-      detail: expect.stringContaining('version 1 and not 2'),
+      detail: expect.stringContaining('version 1 instead of 2'),
     });
     await service.clock.advance(3_600_000);
     expect(rows(await run()).version?.status).toBe('fail');
   });
 
-  it('whose TV never asked for its playlist, and sends nothing', async () => {
+  it('reports a TV that never fetched its playlist and sent no event', async () => {
     await service.tv(screen.id);
     await publish();
     const { version, events } = rows(await run());
@@ -477,7 +477,7 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
-  it('whose TV asked too early', async () => {
+  it('reports a TV that asked before there was a playlist', async () => {
     const tv = await service.tv(screen.id);
     await tv.send('GET', 'playlist');
     await publish();

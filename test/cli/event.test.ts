@@ -25,7 +25,7 @@ const beat = (n: number) => ({ type: 'heartbeat', timestamp: 1760000000 + n, n }
 const numbers = (lines: { event: { n?: number } }[]) => lines.map(({ event }) => event.n);
 
 describe('signage event list', () => {
-  it('lists events as the service has them, newest first', async () => {
+  it('lists events, newest first', async () => {
     const tv = await tvCalled('Main');
     await report(tv, beat(1), beat(2), impression({ duration: 12 }));
     const run = await cli(['event', 'list', '--screen', 'Main', '-o', 'json']);
@@ -50,7 +50,7 @@ describe('signage event list', () => {
     expect(wide.stdout).toContain('2025-10-09T08:53:20Z');
   });
 
-  it('filters by type, time of receipt, and what came after an event', async () => {
+  it('filters by type, time of receipt, and --after', async () => {
     const tv = await tvCalled('Filters');
     await report(tv, beat(1), { type: 'playback_error', timestamp: 1 });
     const line = ['event', 'list', '--screen', 'Filters', '-o', 'json'];
@@ -65,7 +65,7 @@ describe('signage event list', () => {
     expect(numbers((await cli([...line, '--after', oldest.id])).json)).toEqual([undefined, 2]);
   });
 
-  it('follows all pages of what came after an event', async () => {
+  it('fetches all pages with --after', async () => {
     const tv = await tvCalled('Pages');
     for (let batch = 0; batch < 5; batch++)
       await report(tv, ...Array.from({ length: 100 }, (_, n) => beat(batch * 100 + n)));
@@ -100,7 +100,7 @@ describe('signage event list', () => {
     ]);
   });
 
-  it('lists events of a screen and device that are gone, by their ids', async () => {
+  it('lists events of a deleted screen and device by their ids', async () => {
     const tv = await tvCalled('Gone');
     await report(tv, beat(1));
     await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`);
@@ -114,11 +114,11 @@ describe('signage event list', () => {
   });
 
   it.each([
-    ['a time that is none', ['--since', 'yesterday'], 2, /--since must be a time such as/],
-    ['an end of what has none', ['--follow', '--until', '1h'], 2, /leave --until out/],
-    ['a form that is never written', ['--follow', '-o', 'json'], 2, /-o ndjson/],
-    ['an event that is none', ['--after', '5'], 2, /--after takes the id of an event/],
-    ['a type that cannot be', ['--type', 'A B'], 6, /query\.type/],
+    ['an invalid time', ['--since', 'yesterday'], 2, /--since must be a time such as/],
+    ['an end with --follow', ['--follow', '--until', '1h'], 2, /Leave out --until/],
+    ['an output format that needs an end', ['--follow', '-o', 'json'], 2, /-o ndjson/],
+    ['an invalid event id', ['--after', '5'], 2, /--after takes the id of an event/],
+    ['an invalid type', ['--type', 'A B'], 6, /query\.type/],
     ['an unknown screen', ['--screen', 'Nowhere'], 3, /There is no screen/],
   ])('refuses %s', async (_, words, code, message) => {
     const run = await cli(['event', 'list', ...words]);
@@ -126,14 +126,14 @@ describe('signage event list', () => {
     expect(run.stderr).toMatch(message);
   });
 
-  it('is for viewers, too; 4 for a token that is none', async () => {
+  it('works for viewers; 4 for an invalid token', async () => {
     expect((await (await as('viewer'))(['event', 'list', '--limit', '1'])).code).toBe(0);
     expect((await cli(['event', 'list'], { env: { SIGNAGE_TOKEN: 'mak_none' } })).code).toBe(4);
   });
 });
 
 describe('signage event list --follow', () => {
-  it('shows what comes in from now on, each once, and ends at Ctrl-C with 130', async () => {
+  it('prints each new event once; 130 at Ctrl-C', async () => {
     const tv = await tvCalled('Follow');
     await report(tv, beat(0));
     const run = await cli(
@@ -166,7 +166,7 @@ describe('signage event list --follow', () => {
     expect(numbers(run.ndjson)).toEqual([0, 1, 2, 3]);
   });
 
-  it('begins with the newest, and after --limit it is over', async () => {
+  it('ends after --limit events', async () => {
     const tv = await tvCalled('Limit');
     await report(tv, beat(0));
     const asked = service.manage('GET', '/v1/events?limit=1');
@@ -192,7 +192,7 @@ describe('signage event list --follow', () => {
     expect(events[1].event.n).toBe(events[0].event.n + 1);
   });
 
-  it('ends quietly once nobody reads', async () => {
+  it('ends quietly when stdout closes', async () => {
     const tv = await tvCalled('Closed');
     await report(tv, beat(0));
     const gone = new AbortController();
@@ -209,7 +209,7 @@ describe('signage event list --follow', () => {
     expect([await running, io.err()]).toEqual([0, '']);
   });
 
-  it('says where to go on when the service goes away', async () => {
+  it('prints how to continue when the service becomes unreachable', async () => {
     const id = randomUUID();
     const one = {
       id,
@@ -235,7 +235,7 @@ describe('signage event list --follow', () => {
     expect(JSON.parse(after.stderr).hint).toContain(`--after ${id}`);
   });
 
-  it('7 for a service that answers the same for ever', async () => {
+  it('7 for a service that repeats the same page forever', async () => {
     const id = randomUUID();
     const one = {
       id,
@@ -252,7 +252,7 @@ describe('signage event list --follow', () => {
     expect([run.code, stub.heard.length]).toEqual([7, 2]);
   });
 
-  it('does not ask without end when answers are not held', async () => {
+  it('does not busy-poll a service without long polls', async () => {
     const stub = await stubService(json(200, { items: [], nextCursor: null }));
     const run = await runCli(['event', 'list', '--follow', '-o', 'ndjson'], {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },

@@ -1,4 +1,4 @@
-// Text that a terminal would obey, in every field of every record, from a service that means no good.
+// Escape sequences in every field of every record, from a hostile service.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   hostile,
@@ -57,13 +57,13 @@ describe.each(shown.map((argv) => [argv.join(' '), argv] as const))('signage %s'
   });
 });
 
-it('JSON keeps the text, however it is escaped', async () => {
+it('JSON keeps hostile text, escaped', async () => {
   expect(hostile).toMatch(obeyed);
   const { json } = await run(['tenant', 'get', id, '-o', 'json']);
   expect(json).toEqual(tenant);
 });
 
-it('a list is a line for each record, whatever is in it', async () => {
+it('a list has one line per record, whatever its content', async () => {
   for (const noun of ['screen', 'device', 'tenant', 'token', 'audit']) {
     expect((await run([noun, 'list', '-o', 'ndjson'])).ndjson).toHaveLength(1);
     expect((await run([noun, 'list', '-o', 'name'])).stdout.split('\n')).toHaveLength(2);
@@ -75,7 +75,7 @@ it('-o name falls back to the id where the name cannot be typed', async () => {
   expect((await run(['screen', 'get', id, '-o', 'name'])).stdout).toBe(`${id}\n`);
 });
 
-describe('beside the results', () => {
+describe('notes and errors', () => {
   const deletions = [
     ['screen', 'delete', id],
     ['tenant', 'delete', id],

@@ -1,4 +1,4 @@
-// Whatever comes back, a command ends with 7 and one line: 500 answers that are none, over commands of every kind.
+// Commands of every kind against 500 malformed answers: each must exit with 7 and one line.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hastyClock } from '../support/hasty-clock.ts';
@@ -30,7 +30,7 @@ const screen = {
 const me = { tokenId: id, name: 'Runbook', role: 'operator', tenantId: id, tenantName: 'default' };
 const page = (item: object) => ({ items: [item], nextCursor: null });
 
-/** Commands, the good answer to the request that is answered badly, and what is answered before that. */
+/** Commands, the valid answer of the tested request, and the answers to earlier requests. */
 const commands: [argv: string[], good: object, ...before: object[]][] = [
   [['whoami'], me],
   [['whoami', '-o', 'json'], me],
@@ -49,7 +49,7 @@ const commands: [argv: string[], good: object, ...before: object[]][] = [
 
 type Path = (string | number)[];
 
-/** The places of a value where something else may be put: those that are not empty on purpose. */
+/** Returns the paths of a value that can be replaced. Skips empty values. */
 function places(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   return Object.entries(value).flatMap(([key, one]) =>
@@ -65,7 +65,7 @@ function put(value: unknown, [key, ...rest]: Path, other: unknown): unknown {
 }
 
 const oneOfThese = fc.constantFrom;
-/** Values of types that nothing in these answers has, in any place. */
+/** Values of a wrong type for every member of these answers. */
 const alien = oneOfThese<unknown[]>(true, [], [1], ['x'], { a: 1 }, { length: 1 }, 1e308);
 const html = oneOfThese(
   '<!doctype html><title>502</title>',
@@ -75,7 +75,7 @@ const html = oneOfThese(
 );
 const badStatus = oneOfThese(302, 400, 401, 403, 404, 409, 418, 500, 502, 503);
 
-/** An answer that is none: what is sent, and with which status. */
+/** A malformed answer: its body and status. */
 const malformed = (good: object) =>
   fc.oneof(
     fc.record({
@@ -148,12 +148,12 @@ const cases = commands.map(([argv, good, ...before]) => ({
 }));
 
 describe.each(cases)('signage $called', ({ argv, good, before }) => {
-  it('goes well with the good answer', async () => {
+  it('succeeds with the valid answer', async () => {
     stub.answers.splice(0, Infinity, ...before, json(200, good));
     expect(await run(argv)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('ends with 7 and one line at every other', { timeout: 60_000 }, async () => {
+  it('exits with 7 and one line for every malformed answer', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(malformed(good), async ({ status, body }) => {
         stub.answers.splice(

@@ -52,7 +52,7 @@ beforeEach(async () => {
 });
 
 describe('signage playlist mirror --check', () => {
-  it('0 and a table when every copy is as it should be', async () => {
+  it('0 with a table when every copy matches', async () => {
     await service.manage('DELETE', `/v1/screens/${screens[2]!.id}/playlist`);
     await settled();
     const { code, stdout, stderr } = await mirror('--check');
@@ -68,24 +68,24 @@ describe('signage playlist mirror --check', () => {
       expect.stringMatching(/^Lobby\|B\|\d+\|\d+\|ok\|-$/),
       expect.stringMatching(/^Lobby\|C\|\d+\|\d+\|tombstone\|-$/),
     ]);
-    expect(stderr).toBe('Nothing differs between the service and its copies: 3 screens.\n');
+    expect(stderr).toBe('All copies match the service: 3 screens.\n');
   });
 
-  it('9 when one differs, and what to do', async () => {
+  it('9 when a copy differs, with the next command', async () => {
     await lose(1);
     const { code, json, stderr } = await mirror('--check', '-o', 'json');
     expect(code).toBe(9);
     expect(json.map((one: { state: string }) => one.state)).toEqual(['ok', 'missing', 'ok']);
-    expect(stderr).toBe('Of 3 screens, 1 differs: signage playlist mirror --repair mends that.\n');
+    expect(stderr).toBe('Of 3 screens, 1 differs. To repair: signage playlist mirror --repair\n');
   });
 
-  it('checks unless told otherwise, and changes nothing', async () => {
+  it('checks by default, and changes nothing', async () => {
     await lose(1);
     expect((await mirror()).code).toBe(9);
     expect((await readdir(await copies())).length).toBe(2);
   });
 
-  it('names the screens of a state, and of a venue', async () => {
+  it('filters by state and venue', async () => {
     await lose(1);
     expect(await mirror('--check', '--state', 'missing', '-o', 'name')).toMatchObject({
       code: 9,
@@ -104,7 +104,7 @@ describe('signage playlist mirror --check', () => {
     expect((await mirror('--check', '--venue', 'Nowhere')).code).toBe(3);
   });
 
-  it('7 when the object store cannot be asked', async () => {
+  it('7 when the object store is unreachable', async () => {
     await rm(folder, { recursive: true });
     await writeFile(folder, '');
     const { code, stderr } = await cli(['playlist', 'mirror'], { env: {} });
@@ -115,18 +115,18 @@ describe('signage playlist mirror --check', () => {
 });
 
 describe('signage playlist mirror --repair', () => {
-  it('0, and mends what differs', async () => {
+  it('repairs the copies that differ', async () => {
     await lose(0);
     const { code, json, stderr } = await mirror('--repair', '-o', 'json');
     expect([code, json]).toEqual([0, { queued: 3 }]);
     expect(stderr).toBe(
-      '3 screens queued; signage playlist mirror --check shows how their copies stand.\n',
+      '3 screens queued for repair. To see the result: signage playlist mirror --check\n',
     );
     await settled();
     expect((await mirror('--check')).code).toBe(0);
   });
 
-  it('shows the request under --dry-run, and sends none', async () => {
+  it('--dry-run shows the request and does not send it', async () => {
     await lose(0);
     const { code, stdout } = await mirror('--repair', '--dry-run', '-o', 'json');
     expect([code, JSON.parse(stdout)]).toEqual([
@@ -139,9 +139,9 @@ describe('signage playlist mirror --repair', () => {
 
 describe('signage playlist mirror', () => {
   it.each([
-    [['--check', '--repair'], '--check and --repair'],
-    [['--repair', '--venue', 'Lobby'], '--venue and --state go with --check'],
-    [['--repair', '--state', 'ok'], '--venue and --state go with --check'],
+    [['--check', '--repair'], '--check or --repair'],
+    [['--repair', '--venue', 'Lobby'], '--venue and --state work only with --check'],
+    [['--repair', '--state', 'ok'], '--venue and --state work only with --check'],
     [['--state', 'good'], '--state must be one of'],
   ])('2 for %j', async (argv, message) => {
     expect(await mirror(...argv)).toMatchObject({
@@ -151,14 +151,14 @@ describe('signage playlist mirror', () => {
     });
   });
 
-  it('5 where there is no object store, and what to do', async () => {
+  it('5 without an object store, with a hint', async () => {
     const without = await startCli();
     const { code, stderr } = await without.cli(['playlist', 'mirror']);
     expect(code).toBe(5);
     expect(stderr).toContain('start it with --object-store');
   });
 
-  it('4 for a token that may not', async () => {
+  it('4 for an insufficient token', async () => {
     const viewer = cliOf(service, await service.token('viewer'));
     expect((await viewer(['playlist', 'mirror'])).code).toBe(4);
   });
@@ -170,7 +170,7 @@ describe('signage doctor', () => {
     return JSON.parse(stdout).find(({ check }: { check: string }) => check === 'mirror');
   };
 
-  it('says that all is copied', async () => {
+  it('reports that all playlists are copied', async () => {
     expect(await finding()).toEqual({
       check: 'mirror',
       status: 'ok',
@@ -179,7 +179,7 @@ describe('signage doctor', () => {
     });
   });
 
-  it('warns of copies that are late', () => {
+  it('warns of late copies', () => {
     const now = Date.UTC(2026, 10, 20, 12);
     const line = (minutes: number) => ({
       status: 'ok',
@@ -192,12 +192,12 @@ describe('signage doctor', () => {
     expect(mirrorFinding(line(1), now)).toMatchObject({ status: 'ok' });
   });
 
-  it('says how many are not, and since when', async () => {
+  it('reports pending copies and their age', async () => {
     await rm(folder, { recursive: true });
     await writeFile(folder, '');
     await publish(screens[0]!.id);
     const detail = expect.stringMatching(
-      /^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copies fail/,
+      /^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copying fails/,
     );
     await expect.poll(finding).toEqual({ check: 'mirror', status: 'warn', detail, next: null });
     await rm(folder);

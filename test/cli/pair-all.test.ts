@@ -43,7 +43,7 @@ const stepsOf = (io: FakeIo) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** As many codes as there are screens. */
+/** Waits for the codes of all screens. */
 async function codesOf(io: FakeIo, count: number): Promise<string[]> {
   await io.until(new RegExp(`(?:"step":"code"[\\s\\S]*){${count}}`));
   return stepsOf(io).map(({ code }) => code);
@@ -53,7 +53,7 @@ const codeOn = async (screenId: string) =>
   (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode?.status;
 
 describe('signage pair --venue X --all', () => {
-  it('pairs every screen that waits for a TV, and leaves those alone that have one', async () => {
+  it('pairs every screen without a TV, and skips the others', async () => {
     const { venue, screens } = await venueWith(['A', 'B', 'C']);
     const bound = await service.tv((await service.screen({ venueId: venue.id, name: 'Bound' })).id);
     const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
@@ -68,7 +68,7 @@ describe('signage pair --venue X --all', () => {
     expect((await bound.send('GET', 'config')).status).toBe(200);
   });
 
-  it('has nothing to do where no screen waits', async () => {
+  it('does nothing when no screen is waiting for a TV', async () => {
     const venue = await service.venue();
     const { code, stdout, stderr } = await cli([
       'pair',
@@ -81,12 +81,12 @@ describe('signage pair --venue X --all', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: `No screen of "${venue.name}" waits for a TV.\n`,
+      stderr: `Nothing to pair: no screen of "${venue.name}" is waiting for a TV.\n`,
     });
     expect((await cli(['pair', '--venue', venue.name, '--all', '-o', 'json'])).json).toEqual([]);
   });
 
-  it('8 when the time is over before all are paired; their codes are cancelled, and those that are stay so', async () => {
+  it('8 after the timeout: cancels unused codes, keeps finished pairings', async () => {
     const { venue, screens } = await venueWith(['A', 'B']);
     const { code, ndjson, stderr } = await cli(
       ['pair', '--venue', venue.name, '--all', '--timeout', '4s', '-o', 'ndjson'],
@@ -103,7 +103,7 @@ describe('signage pair --venue X --all', () => {
     expect(ndjson.at(-1)).toMatchObject({
       step: 'failed',
       screenId: left.id,
-      error: expect.stringContaining('in vain'),
+      error: expect.stringContaining('Timed out'),
     });
     expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
       code: 'wait_timed_out',
@@ -111,7 +111,7 @@ describe('signage pair --venue X --all', () => {
     expect(await codeOn(left.id)).toBe('cancelled');
   });
 
-  it('9 when one of them cannot be paired; the others go on', async () => {
+  it('9 when one screen fails, while the others continue', async () => {
     const { venue } = await venueWith(['A', 'B']);
     const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
       async during(io) {
@@ -133,7 +133,7 @@ describe('signage pair --venue X --all', () => {
     ]);
   });
 
-  it('Ctrl-C leaves no code, and says what stands', async () => {
+  it('Ctrl-C leaves no code, and reports what remains', async () => {
     const { venue, screens } = await venueWith(['A', 'B', 'C']);
     const { code, stderr } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
       during: async (io) => codesOf(io, 3).then(() => io.signal('SIGINT')),
@@ -141,10 +141,10 @@ describe('signage pair --venue X --all', () => {
     expect(code).toBe(130);
     for (const { id } of screens) expect(await codeOn(id)).toBe('cancelled');
     expect(stderr).toContain('0 of 3 screens are paired.');
-    expect(stderr.match(/is cancelled/g)).toHaveLength(3);
+    expect(stderr.match(/was cancelled/g)).toHaveLength(3);
   });
 
-  it('ends them all, and their codes, when going on is hopeless', async () => {
+  it('a fatal error stops all pairings and cancels their codes', async () => {
     const { venue, screens } = await venueWith(['A', 'B']);
     const { body } = await service.manage('POST', '/v1/tokens', {
       name: 'Short-lived',
@@ -162,7 +162,7 @@ describe('signage pair --venue X --all', () => {
     expect(screens).toHaveLength(2);
   });
 
-  it('--dry-run shows a code for each, and makes none', async () => {
+  it('--dry-run shows a request for each screen, and sends none', async () => {
     const { venue, screens } = await venueWith(['A', 'B']);
     const { code, ndjson } = await cli([
       'pair',
@@ -180,7 +180,7 @@ describe('signage pair --venue X --all', () => {
     expect(await codeOn(screens[0].id)).toBeUndefined();
   });
 
-  it('at a terminal it is a live list, and in the end a table', async () => {
+  it('draws a live list at a terminal, then a table', async () => {
     const { venue } = await venueWith(['Left', 'Right']);
     let live: string[] = [];
     const { code, stdout, stderr } = await cli(['pair', '--venue', venue.name, '--all'], {
@@ -206,7 +206,7 @@ describe('signage pair --venue X --all', () => {
   });
 });
 
-describe('several sources as one', () => {
+describe('merge', () => {
   async function* counting(name: string, count: number, ended: string[]) {
     try {
       for (let at = 1; at <= count; at++) yield `${name}${at}`;
@@ -215,7 +215,7 @@ describe('several sources as one', () => {
     }
   }
 
-  it('yields all there is, no more than so many at once', async () => {
+  it('yields all values, with limited concurrency', async () => {
     const ended: string[] = [];
     const seen: string[] = [];
     for await (const one of merge(
@@ -228,7 +228,7 @@ describe('several sources as one', () => {
     expect(seen.indexOf('c1')).toBeGreaterThan(seen.indexOf('b1'));
   });
 
-  it('ends all of them when nobody looks any longer', async () => {
+  it('ends all generators when the consumer stops', async () => {
     const ended: string[] = [];
     let stopped = false;
     const stop = () => {

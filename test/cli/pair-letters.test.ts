@@ -3,10 +3,10 @@ import { groupedCode } from '../../src/cli/options/pairing-code.ts';
 import { blockLetters } from '../../src/cli/pair/block-letters.ts';
 import { codeAlphabet } from '../../src/domain/records/pairing-code.ts';
 
-describe('codes in large letters', () => {
+describe('block letters', () => {
   it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD 2345'));
 
-  it('every character has one of its own, all of one size', () => {
+  it('have one glyph of equal size for every character', () => {
     const drawn = [...codeAlphabet].map((character) =>
       (blockLetters(`${character.repeat(8)}`, 80) ?? []).map((line) => line.slice(0, 5)).join('\n'),
     );

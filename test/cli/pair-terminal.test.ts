@@ -22,7 +22,7 @@ interface Person {
   url?: string;
 }
 
-/** A person at a terminal, who types and looks. */
+/** Simulates a person at a terminal. */
 async function sitDown(
   argv: readonly string[],
   {
@@ -41,7 +41,7 @@ async function sitDown(
     },
     isTTY: true,
   });
-  // Each prompt ends the stream that it was given, which a real terminal's is not.
+  // A prompt ends its input stream, but a real terminal stays open.
   let screen: NodeJS.EventEmitter = io.terminal().output;
   const terminal = () => {
     const { input, output } = io.terminal();
@@ -52,7 +52,7 @@ async function sitDown(
   return {
     io,
     ended: running,
-    /** Waits for a text that was not there before, then types. */
+    /** Waits for new text that matches, then types. */
     async answer(pattern: RegExp, keys: string) {
       await io.until(pattern);
       io.type(keys);
@@ -100,13 +100,13 @@ async function place(name = 'Main') {
   return { venue, screen, name: `${venue.name}/${name}` };
 }
 
-describe('signage pair at a terminal, its questions', () => {
-  it('lets one make venue and screen, shows the code, and says paired when it is', async () => {
+describe('signage pair at a terminal, prompts', () => {
+  it('creates venue and screen, shows the code, and confirms the pairing', async () => {
     const { io, answer, ended, seen } = await sitDown(['pair']);
     await place();
-    await answer(/Make a new venue/, 'Harbour');
-    await answer(/Make the venue "Harbour"/, '\r');
-    await answer(/What is the screen in "Harbour" called\?/, 'Left\r');
+    await answer(/Create a new venue/, 'Harbour');
+    await answer(/Create the venue "Harbour"/, '\r');
+    await answer(/Name of the screen in "Harbour":/, 'Left\r');
     await io.until(/waiting for the TV to register/);
     expect(seen().join('\n')).not.toContain('paired ✓');
     const code = await codeOn(io);
@@ -123,7 +123,7 @@ describe('signage pair at a terminal, its questions', () => {
     expect(rest).toEqual(['Model    Samsung QM55B', 'Version  2.3.1, Tizen 6.5']);
   });
 
-  it('searches while one types', async () => {
+  it('searches while typing', async () => {
     const { venue } = await place('Counter');
     const { answer, ended, io } = await sitDown(['pair', '--wait-for', 'registered']);
     await io.until(/Venue/);
@@ -135,7 +135,7 @@ describe('signage pair at a terminal, its questions', () => {
     expect(io.err()).toContain(`registered ✓ ${venue.name}/Counter`);
   });
 
-  it('offers an installer nothing to make, and says who can where there is nothing to choose', async () => {
+  it('offers an installer only existing records; names the needed role if there are none', async () => {
     const venue = await service.venue({ name: 'Empty hall' });
     const token = await service.token('installer');
     const refused = await sitDown(['pair', '--venue', venue.name], {
@@ -146,30 +146,30 @@ describe('signage pair at a terminal, its questions', () => {
     const asked = await sitDown(['pair'], { env: { SIGNAGE_TOKEN: token } });
     await asked.answer(/❯ /, '\u0003');
     expect(await asked.ended).toBe(130);
-    expect(asked.io.err()).not.toContain('Make ');
+    expect(asked.io.err()).not.toContain('Create ');
     const named = await sitDown(['pair', 'Nowhere/Main'], { env: { SIGNAGE_TOKEN: token } });
     expect(await named.ended).toBe(4);
   });
 
-  it('asks before it makes what was named and is not there', async () => {
+  it('asks before creating a missing record', async () => {
     const { answer, ended } = await sitDown(['pair', 'Atrium/Main']);
-    await answer(/There is no venue "Atrium"\. Make it\?/, 'n\r');
+    await answer(/There is no venue "Atrium"\. Create it\?/, 'n\r');
     expect(await ended).toBe(5);
     expect((await service.manage('GET', '/v1/venues?name=Atrium')).body.items).toEqual([]);
   });
 
-  it('Ctrl-C at a question makes nothing', async () => {
+  it('Ctrl-C at a prompt creates nothing', async () => {
     const { answer, ended } = await sitDown(['pair', '--venue', 'Pier', '--create']);
-    await answer(/What is the screen in "Pier" called/, '\u0003');
+    await answer(/Name of the screen in "Pier"/, '\u0003');
     expect(await ended).toBe(130);
     expect((await service.manage('GET', '/v1/venues?name=Pier')).body.items).toEqual([]);
   });
 
-  it('offers to revoke the TV that is there, and records why', async () => {
+  it('offers to revoke the current TV, and records the reason', async () => {
     const tv = await service.tv();
     const { answer, ended, io } = await sitDown(['pair', tv.screenId, '--wait-for', 'registered']);
-    await answer(/Revoke it, and pair another/, 'y\r');
-    await answer(/Why\? It is recorded/, 'Panel is broken\r');
+    await answer(/Revoke it and pair another/, 'y\r');
+    await answer(/Reason \(recorded/, 'Panel is broken\r');
     await playOn(await codeOn(io));
     expect(await ended).toBe(0);
     expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({
@@ -178,10 +178,10 @@ describe('signage pair at a terminal, its questions', () => {
     });
   });
 
-  it('leaves the TV alone when that is declined', async () => {
+  it('keeps the TV when that is declined', async () => {
     const tv = await service.tv();
     const { answer, ended } = await sitDown(['pair', tv.screenId]);
-    await answer(/Revoke it, and pair another/, '\r');
+    await answer(/Revoke it and pair another/, '\r');
     expect(await ended).toBe(5);
     expect((await tv.send('GET', 'config')).status).toBe(200);
   });
@@ -196,7 +196,7 @@ describe('signage pair at a terminal, its questions', () => {
   );
 });
 
-describe('signage pair at a terminal, what it draws', () => {
+describe('signage pair at a terminal, live view', () => {
   it('Ctrl-C takes the code away, and says what stands', async () => {
     const { name, screen } = await place();
     const { io, ended, seen } = await sitDown(['pair', screen.id]);
@@ -207,7 +207,7 @@ describe('signage pair at a terminal, what it draws', () => {
       (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status,
     ).toBe('cancelled');
     expect(seen().join('')).toBe(
-      `The code ${code.slice(0, 4)} ${code.slice(4)} is cancelled. "${name}" waits for a TV: signage pair '${name}'`,
+      `The code ${code.slice(0, 4)} ${code.slice(4)} was cancelled. "${name}" has no TV yet. To pair one: signage pair '${name}'`,
     );
   });
 
@@ -228,14 +228,14 @@ describe('signage pair at a terminal, what it draws', () => {
     30_000,
   );
 
-  it('follows a terminal that changes its size, and leaves nothing behind', async () => {
+  it('redraws when the terminal is resized, and leaves nothing behind', async () => {
     const { name, screen } = await place();
     const { io, ended, resize } = await sitDown(['pair', screen.id]);
     await codeOn(io);
     const before = io.err().length;
     resize(40, 24);
     const after = io.err().slice(before);
-    // The title, a blank line and the rest took more rows where they were cut at 40; all of them are wiped.
+    // At 40 columns the view took more rows. All of them are cleared.
     const wide = terminalScreen(io.err().slice(0, before)).map((line) => [...line].length);
     const rows = wide.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / 40)), 0);
     expect(JSON.stringify(after.slice(0, 12))).toContain(`[${rows}A`);
@@ -266,7 +266,7 @@ describe('signage pair at a terminal, what it draws', () => {
     expect(/\u001b\[[0-9;]*m/.test(io.err())).toBe(coloured);
   });
 
-  it('counts down, and renews the code once it is over', async () => {
+  it('counts down, and replaces an expired code', async () => {
     const clock = new ManualClock();
     const own = await startService({ clock });
     const screen = await own.screen({ name: 'Main' });
@@ -281,13 +281,13 @@ describe('signage pair at a terminal, what it draws', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     expect(await codeOn(io)).not.toBe(first);
-    // Where there is somebody who can press Ctrl-C, it does not give up by itself.
+    // At a terminal there is no default timeout.
     expect(seen().join('\n')).toMatch(/1[45]:\d\d left/);
     io.signal('SIGINT');
     expect(await ended).toBe(130);
   });
 
-  it('says that the service does not answer, and goes on when it does again', async () => {
+  it('reports an unreachable service, and continues when it answers', async () => {
     const own = await startService<Clock>({ clock: systemClock });
     const screen = await own.screen({ name: 'Main' });
     const { io, ended } = await sitDown(['pair', screen.id, '--wait-for', 'registered'], {
@@ -295,26 +295,26 @@ describe('signage pair at a terminal, what it draws', () => {
     });
     await codeOn(io);
     await own.close();
-    await io.until(/does not answer; trying again/, 15_000);
+    await io.until(/does not answer\. Retrying/, 15_000);
     io.signal('SIGINT');
     expect(await ended).toBe(130);
     expect(io.err()).toContain('could not be cancelled');
   }, 30_000);
 
-  it('shows requests in place of the live lines with --verbose, and the code none the less', async () => {
+  it('--verbose prints requests instead of the live view, and still the code', async () => {
     const { screen } = await place();
     const { io, ended } = await sitDown(['pair', screen.id, '--verbose']);
     const [text = ''] = await Promise.all([io.until(/\n?code +\S.*([A-Z2-9]{8})/)]);
     expect(io.err()).toContain('POST /v1/devices/provisioning-codes → 201');
     io.signal('SIGINT');
     expect(await ended).toBe(130);
-    // The whole code is as good as a key: requests do not show it.
+    // Requests mask the code, because it is a secret.
     expect(io.err().match(/provisioning-codes\/[A-Z2-9]{8}/)).toBeNull();
     // biome-ignore lint/suspicious/noControlCharactersInRegex: lines that are drawn again are made of it
     expect(text + io.err()).not.toMatch(/\u001b\[\d+A/);
   });
 
-  it('says in 40 columns why it does not get on', async () => {
+  it('wraps the current problem in 40 columns', async () => {
     const { screen } = await place('Main');
     const { io, ended, seen } = await sitDown(['pair', screen.id], {
       size: { columns: 40, rows: 30 },
@@ -327,17 +327,17 @@ describe('signage pair at a terminal, what it draws', () => {
       .catch(() => {});
     await io.until(/no playlist yet/);
     expect(seen().join(' ')).toMatch(
-      /The screen has no playlist yet: signage +playlist publish '?Venue/,
+      /The screen has no playlist yet\. +Publish one: +signage +playlist +publish +'?Venue/,
     );
     io.signal('SIGINT');
     expect(await ended).toBe(130);
-    expect(io.err()).toContain('has registered, but not fetched its playlist yet');
+    expect(io.err()).toContain('has registered, but has not fetched its playlist yet');
   });
 
   it.each([
     [{ columns: 80, rows: 24 }, /^[█▀▄ ]{37} {3}.*Code/m],
     [{ columns: 40, rows: 40 }, /^[█▀▄ ]{37}$/m],
-    [{ columns: 30, rows: 24 }, /No room for the QR code/],
+    [{ columns: 30, rows: 24 }, /Enlarge the window/],
   ])('--qr in %j', async (size, looks) => {
     const { screen } = await place();
     const { io, ended, seen } = await sitDown(['pair', screen.id, '--qr'], {
@@ -346,7 +346,7 @@ describe('signage pair at a terminal, what it draws', () => {
     });
     await codeOn(io);
     expect(seen().join('\n')).toMatch(looks);
-    expect(io.err()).toContain('only this machine reaches');
+    expect(io.err()).toContain('only this machine can reach');
     io.signal('SIGINT');
     await ended;
   });

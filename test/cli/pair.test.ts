@@ -23,12 +23,12 @@ const deviceInfo = {
   osVersion: 'Tizen 6.5',
 };
 
-/** The code as soon as it is written. */
+/** Waits until the code is printed, and returns it. */
 async function codeOf(io: FakeIo): Promise<string> {
   return (await io.until(/"code":"([A-Z0-9]{8})"/)).slice(8, 16);
 }
 
-/** A TV that does what it does in its order, as the RuntimeClient does it. */
+/** A TV that registers, fetches its playlist and sends an event with the RuntimeClient. */
 async function runTv(code: string, { until = 'event', url = service.url } = {}) {
   const anyone = new RuntimeClient({ url });
   const { screenId, deviceId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo });
@@ -94,12 +94,12 @@ describe('signage pair VENUE/SCREEN', () => {
       device.lastEventAt,
       device.lastEventAt,
     ]);
-    // Nothing was said before it was so.
+    // No update was printed too early.
     expect(steps[0]).not.toContain('"playlist"');
     expect(steps[1]).not.toContain('"event"');
   });
 
-  it('shows the steps as a table, and only tells the code on stderr where results come too late for it', async () => {
+  it('prints updates as a table; prints the code on stderr if the results come too late', async () => {
     const first = await readyScreen();
     const table = await cli(['pair', first.place], {
       during: async (io) =>
@@ -137,7 +137,7 @@ describe('signage pair VENUE/SCREEN', () => {
     expect({ code, steps: ndjson.map(({ step }) => step) }).toEqual({ code: 0, steps });
   });
 
-  it('does not take a request for a playlist that is not there for a fetched one, and says so', async () => {
+  it('does not count a 404 as a fetched playlist, and says so', async () => {
     const screen = await service.screen({ name: 'Bare' });
     const { code, ndjson, stderr } = await cli(
       ['pair', screen.id, '--wait-for', 'playlist', '-o', 'ndjson'],
@@ -155,7 +155,7 @@ describe('signage pair VENUE/SCREEN', () => {
     expect(stderr).toContain('signage playlist publish');
   });
 
-  it('--fields and --jq work on the steps', async () => {
+  it('--fields and --jq work on the updates', async () => {
     const { place } = await readyScreen();
     const { stdout } = await cli(['pair', place, '-o', 'ndjson', '--jq', '.step + " " + .code'], {
       during: async (io) => void (await runTv((await io.until(/code [A-Z2-9]{8}/)).slice(-8))),
@@ -164,15 +164,15 @@ describe('signage pair VENUE/SCREEN', () => {
     const { screen, place: other } = await readyScreen();
     const bad = await cli(['pair', other, '-o', 'ndjson', '--fields', 'nothing']);
     expect(bad.code).toBe(2);
-    // The code that nobody has seen is not left behind.
+    // The code that nobody has seen was cancelled.
     expect(
       (await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode.status,
     ).toBe('cancelled');
   });
 });
 
-describe('signage pair, which screen', () => {
-  it('--create makes venue and screen once', async () => {
+describe('signage pair, choosing the screen', () => {
+  it('--create creates venue and screen only once', async () => {
     const line = [
       'pair',
       '--venue',
@@ -190,7 +190,7 @@ describe('signage pair, which screen', () => {
     });
     expect(made).toMatchObject({
       code: 0,
-      stderr: 'The venue "Harbour" was made.\nThe screen "Harbour/Left" was made.\n',
+      stderr: 'The venue "Harbour" was created.\nThe screen "Harbour/Left" was created.\n',
     });
     const again = await cli(['pair', 'harbour/left', '--create', '-o', 'ndjson']);
     expect(again).toMatchObject({ code: 5, stdout: '' });
@@ -200,10 +200,10 @@ describe('signage pair, which screen', () => {
         during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
       },
     );
-    expect(other.stderr).toBe('The screen "Harbour/Right" was made.\n');
+    expect(other.stderr).toBe('The screen "Harbour/Right" was created.\n');
   });
 
-  it('an installer may pair but not create, and is told who can', async () => {
+  it('an installer may pair but not create; the message names the needed role', async () => {
     const installer = await as('installer');
     const { place } = await readyScreen();
     for (const missing of ['Nowhere/Main', place.replace('Main', 'Other')]) {
@@ -223,7 +223,7 @@ describe('signage pair, which screen', () => {
     expect(code).toBe(0);
   });
 
-  it('a viewer is refused before anything else', async () => {
+  it('a viewer is rejected before any other request', async () => {
     const { place, screen } = await readyScreen();
     const { code, stderr } = await (await as('viewer'))(['pair', place]);
     expect({ code, stderr }).toMatchObject({
@@ -240,7 +240,7 @@ describe('signage pair, which screen', () => {
     [['pair', 'No such screen at all'], 3, 'signage screen list'],
     [['pair'], 2, '--venue'],
     [['pair', '--venue', 'Harbour'], 2, '--screen'],
-    [['pair', 'Harbour/Left', '--screen', 'Left'], 2, 'once'],
+    [['pair', 'Harbour/Left', '--screen', 'Left'], 2, 'not both'],
     [['pair', '--all'], 2, '--venue'],
     [['pair', 'Harbour/Left', '--all'], 2, '--venue'],
     [['pair', 'Harbour/Left', '--wait-for', 'love'], 2, 'registered, playlist, event'],
@@ -261,7 +261,7 @@ describe('signage pair, which screen', () => {
     });
   });
 
-  it('a bad name is the service’s to refuse', async () => {
+  it('an invalid name is rejected by the service', async () => {
     const { venue } = await readyScreen();
     expect((await cli(['pair', '--venue', venue.name, '--screen', 'a/b', '--create'])).code).toBe(
       6,
@@ -295,7 +295,7 @@ describe('signage pair, which screen', () => {
 });
 
 describe('signage pair, a screen that has a TV', () => {
-  it('is a conflict, and stays as it is', async () => {
+  it('5, and the TV keeps its screen', async () => {
     const tv = await service.tv();
     const { code, stdout, stderr } = await cli(['pair', tv.screenId, '-o', 'ndjson']);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
@@ -327,25 +327,25 @@ describe('signage pair, a screen that has a TV', () => {
   });
 });
 
-describe('signage pair, ended before its time', () => {
-  it('8 when the time is over; the code is cancelled', async () => {
+describe('signage pair, ended early', () => {
+  it('8 after the timeout, and cancels the code', async () => {
     const { place } = await readyScreen();
     const { code, ndjson, stderr } = await cli(['pair', place, '--timeout', '1s', '-o', 'ndjson']);
     expect({ code, steps: ndjson.map(({ step }) => step) }).toEqual({ code: 8, steps: ['code'] });
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'wait_timed_out',
-      hint: expect.stringContaining('is cancelled'),
+      hint: expect.stringContaining('was cancelled'),
     });
     expect(await codeStatus(ndjson[0].code)).toBe('cancelled');
   });
 
-  it('8 with what stands when the TV has registered, and does no more', async () => {
+  it('8 when the TV registers but does not continue, with its state', async () => {
     const { place } = await readyScreen();
     const { code, ndjson, stderr } = await cli(['pair', place, '--timeout', '2s', '-o', 'ndjson'], {
       during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
     });
     expect(code).toBe(8);
-    expect(stderr).toContain('has registered, but not fetched its playlist yet');
+    expect(stderr).toContain('has registered, but has not fetched its playlist yet');
     expect(await codeStatus(ndjson[0].code)).toBe('used');
   });
 
@@ -353,19 +353,19 @@ describe('signage pair, ended before its time', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 143],
-  ] as const)('%s exits %i, leaves no code, and says what stands', async (name, exitCode) => {
+  ] as const)('%s exits %i, leaves no code, and reports what remains', async (name, exitCode) => {
     const line = ['pair', `Inn ${name}/Main`, '--create', '-o', 'ndjson'];
     const { code, ndjson, stderr } = await cli(line, {
       during: async (io) => codeOf(io).then(() => io.signal(name)),
     });
     expect(code).toBe(exitCode);
     expect(await codeStatus(ndjson[0].code)).toBe('cancelled');
-    expect(stderr).toContain(`the venue "Inn ${name}" was made`);
-    expect(stderr).toContain('is cancelled');
+    expect(stderr).toContain(`the venue "Inn ${name}" was created`);
+    expect(stderr).toContain('was cancelled');
     expect(stderr).toContain(`signage pair 'Inn ${name}/Main'`);
   });
 
-  it('takes a code that was cancelled elsewhere for somebody’s decision', async () => {
+  it('stops when somebody else cancels the code', async () => {
     const { place } = await readyScreen();
     const { code, stderr } = await cli(['pair', place, '-o', 'ndjson'], {
       during: async (io) =>
@@ -373,7 +373,7 @@ describe('signage pair, ended before its time', () => {
     });
     expect({ code, stderr }).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining('cancelled by somebody else'),
+      stderr: expect.stringContaining('Somebody else cancelled the code'),
     });
   });
 
@@ -386,7 +386,7 @@ describe('signage pair, ended before its time', () => {
     expect({ code, last: ndjson.at(-1).step }).toEqual({ code: 0, last: 'paired' });
   });
 
-  it('is a conflict when the device is revoked on the way', async () => {
+  it('5 when the device is revoked meanwhile', async () => {
     const { place } = await readyScreen();
     const { code, stderr } = await cli(['pair', place, '-o', 'ndjson'], {
       async during(io) {
@@ -396,11 +396,11 @@ describe('signage pair, ended before its time', () => {
     });
     expect({ code, stderr }).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining('revoked meanwhile'),
+      stderr: expect.stringContaining('was revoked while'),
     });
   });
 
-  it('3 when the screen is deleted on the way', async () => {
+  it('3 when the screen is deleted meanwhile', async () => {
     const { place, screen } = await readyScreen();
     const { code } = await cli(['pair', place, '-o', 'ndjson'], {
       during: async (io) =>
@@ -411,7 +411,7 @@ describe('signage pair, ended before its time', () => {
 });
 
 describe('signage pair, a code that expires', () => {
-  it('is renewed by itself', async () => {
+  it('replaces an expired code automatically', async () => {
     const clock = new ManualClock();
     const own = await startService({ clock });
     const screen = await own.screen({ name: 'Main' });
@@ -466,7 +466,7 @@ describe('signage pair, a service that misbehaves', () => {
     expect(stderr.split('\n').length).toBeLessThanOrEqual(3);
   });
 
-  it('shows hostile text escaped, on the way and in the end', async () => {
+  it('escapes hostile text in updates and results', async () => {
     const ids = {
       id: '0198c0de-0000-7000-8000-000000000002',
       tenantId: '0198c0de-0000-7000-8000-000000000003',

@@ -16,7 +16,7 @@ beforeAll(async () => {
   ({ cli, service, as } = await startCli());
 });
 
-/** A venue with screens of these names; answers what the venue is called. */
+/** Creates a venue with these screens. Returns its name. */
 async function site(...names: string[]) {
   const venue = `Site ${++count}`;
   const { id: venueId } = await service.venue({ name: venue });
@@ -34,7 +34,7 @@ const piped = (content: unknown) => ({
 });
 
 describe('signage playlist publish', () => {
-  it('publishes a YAML file on a screen, and shows what stands', async () => {
+  it('publishes a YAML file on a screen, and prints the new version', async () => {
     const { venue, screens } = await site('Main');
     const file = `${await temporaryFolder()}/spring.yaml`;
     const { creativeId } = item();
@@ -53,7 +53,7 @@ describe('signage playlist publish', () => {
     expect((await stored(screens[0].id)).body).toEqual(run.json);
   });
 
-  it('shows it as a table', async () => {
+  it('shows the playlist as a table', async () => {
     const { venue } = await site('Main');
     const { stdout } = await cli(
       ['playlist', 'publish', `${venue}/Main`, '-f', '-'],
@@ -67,28 +67,25 @@ describe('signage playlist publish', () => {
     ['4102444800', 4102444800],
     ['4102444800000', 4102444800],
     ['none', null],
-  ])(
-    'takes the end from --valid-until %s, in place of that of the file',
-    async (text, validUntil) => {
-      const { venue } = await site('Main');
-      const line = [
-        'playlist',
-        'publish',
-        `${venue}/Main`,
-        '-f',
-        '-',
-        '--valid-until',
-        text,
-        '-o',
-        'json',
-      ];
-      expect(
-        (await cli(line, piped({ items: [item()], validUntil: 4000000000 }))).json,
-      ).toMatchObject({ validUntil });
-    },
-  );
+  ])('--valid-until %s overrides the end in the file', async (text, validUntil) => {
+    const { venue } = await site('Main');
+    const line = [
+      'playlist',
+      'publish',
+      `${venue}/Main`,
+      '-f',
+      '-',
+      '--valid-until',
+      text,
+      '-o',
+      'json',
+    ];
+    expect(
+      (await cli(line, piped({ items: [item()], validUntil: 4000000000 }))).json,
+    ).toMatchObject({ validUntil });
+  });
 
-  it('takes a span from now', async () => {
+  it('accepts a time span from now', async () => {
     const { venue } = await site('Main');
     const { json } = await cli(
       ['playlist', 'publish', `${venue}/Main`, '-f', '-', '--valid-until', '7d', '-o', 'json'],
@@ -109,7 +106,7 @@ describe('signage playlist publish', () => {
     );
   });
 
-  it('publishes on all screens with a label, with a result for each; again it changes nothing', async () => {
+  it('publishes on all screens with a label; a second time changes nothing', async () => {
     const { venue, screens, label } = await site('One', 'Two');
     const content = piped({ items: [item()] });
     await service.manage('PUT', `/v1/screens/${screens[0].id}/playlist`, content.stdin);
@@ -127,7 +124,7 @@ describe('signage playlist publish', () => {
     expect((await stored(screens[0].id)).body.version).toBe(1);
   });
 
-  it('publishes on all screens of a venue, and on several that are named', async () => {
+  it('publishes on all screens of a venue, and on several named screens', async () => {
     const { venue } = await site('One', 'Two', 'Three');
     const content = piped({ items: [item()] });
     const named = await cli(
@@ -157,7 +154,7 @@ describe('signage playlist publish', () => {
     expect(all.ndjson.map(({ result }) => result)).toEqual(['unchanged', 'unchanged', 'published']);
   });
 
-  it('goes on past a screen that fails, and ends with 9', async () => {
+  it('continues after a screen that fails, and exits with 9', async () => {
     const { venue, screens, label } = await site('One', 'Two');
     const { stdin } = piped({ items: [item()], validUntil: 1 });
     const { code, ndjson } = await cli(
@@ -175,7 +172,7 @@ describe('signage playlist publish', () => {
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
-  it('publishes nowhere when one of the names is wrong', async () => {
+  it('publishes nothing when one name is unknown', async () => {
     const { venue, screens } = await site('One');
     expect(
       (
@@ -188,7 +185,7 @@ describe('signage playlist publish', () => {
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
-  it('checks the content before anything is sent to many', async () => {
+  it('validates the content before publishing on several screens', async () => {
     const { venue, screens } = await site('One');
     const run = await cli(
       ['playlist', 'publish', '--venue', venue, '-f', '-'],
@@ -200,7 +197,7 @@ describe('signage playlist publish', () => {
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
-  it('shows under --dry-run what it would send, and sends nothing', async () => {
+  it('--dry-run shows the requests and sends none', async () => {
     const { venue, screens } = await site('One', 'Two');
     const run = await cli(
       ['playlist', 'publish', '--venue', venue, '-f', '-', '--dry-run', '-o', 'ndjson'],
@@ -217,7 +214,7 @@ describe('signage playlist publish', () => {
     ['no screen', ['-f', '-'], 2, /Name a screen/],
     ['both a name and a filter', ['Main', '--selector', 'a=b', '-f', '-'], 2, /but not both/],
     ['no file', ['Main'], 2, /--file must be given/],
-    ['a file that is not there', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
+    ['a missing file', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
     [
       'no time',
       ['Main', '-f', '-', '--valid-until', 'tomorrow'],
@@ -261,7 +258,7 @@ describe('signage playlist publish', () => {
 });
 
 describe('signage playlist get', () => {
-  it('shows the record as the service has it', async () => {
+  it('prints the record unchanged', async () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     const { code, json } = await cli(['playlist', 'get', `${venue}/Main`, '-o', 'json']);
@@ -271,7 +268,7 @@ describe('signage playlist get', () => {
     );
   });
 
-  it('lists what is played, escaped', async () => {
+  it('lists the items, escaped', async () => {
     const { venue, screens } = await site('Main');
     await publish(
       screens[0].id,
@@ -289,14 +286,14 @@ describe('signage playlist get', () => {
     ).toHaveLength(2);
   });
 
-  it('3 where there is none, with what to do', async () => {
+  it('3 without a playlist, with a hint', async () => {
     const { venue } = await site('Main');
     const { code, stdout, stderr } = await cli(['playlist', 'get', `${venue}/Main`]);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain(`signage playlist publish '${venue}/Main' -f`);
   });
 
-  it('shows an end that no calendar has as it is', async () => {
+  it('prints an invalid end unchanged', async () => {
     const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
     const record = {
       id,
@@ -332,18 +329,18 @@ describe('signage playlist get', () => {
 });
 
 describe('signage playlist withdraw', () => {
-  it('asks, and then takes it off', async () => {
+  it('asks, then withdraws the playlist', async () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     const line = ['playlist', 'withdraw', `${venue}/Main`];
-    const refused = await cli(line, { tty: true, keys: [[/Take the playlist off/, 'n\r']] });
+    const refused = await cli(line, { tty: true, keys: [[/Withdraw the playlist of/, 'n\r']] });
     expect([refused.code, (await stored(screens[0].id)).status]).toEqual([5, 200]);
-    const run = await cli(line, { tty: true, keys: [[/Take the playlist off/, 'y\r']] });
+    const run = await cli(line, { tty: true, keys: [[/Withdraw the playlist of/, 'y\r']] });
     expect([run.code, run.stdout, (await stored(screens[0].id)).status]).toEqual([0, '', 404]);
-    expect(run.stderr).toContain(`Took the playlist off "${venue}/Main".`);
+    expect(run.stderr).toContain(`Withdrew the playlist of "${venue}/Main".`);
   });
 
-  it('2 where nobody can be asked, and nothing is sent', async () => {
+  it('2 without a terminal, and sends nothing', async () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     const run = await cli(['playlist', 'withdraw', `${venue}/Main`]);
@@ -353,7 +350,7 @@ describe('signage playlist withdraw', () => {
     expect((await stored(screens[0].id)).status).toBe(200);
   });
 
-  it('takes it off many, with a result for each', async () => {
+  it('withdraws several playlists, with one result each', async () => {
     const { venue, screens, label } = await site('One', 'Two');
     for (const { id } of screens) await publish(id, item());
     const { code, ndjson } = await cli([
@@ -398,7 +395,7 @@ describe('signage playlist history', () => {
     ).toBe('3\n2\n');
   });
 
-  it('is empty where nothing was published, 3 for an unknown screen', async () => {
+  it('is empty without a playlist; 3 for an unknown screen', async () => {
     const { venue } = await site('Main');
     expect(await cli(['playlist', 'history', `${venue}/Main`, '-o', 'json'])).toMatchObject({
       code: 0,
@@ -421,7 +418,7 @@ describe('signage playlist rollback', () => {
       items: first.items,
       validUntil: null,
     });
-    expect(run.stderr).toContain('Version 3');
+    expect(run.stderr).toContain('as version 3');
     const again = await cli(['playlist', 'rollback', `${venue}/Main`, 'v1', '-o', 'json']);
     expect([again.code, again.json.version]).toEqual([0, 3]);
     expect(again.stderr).toContain('Nothing to do');
@@ -436,7 +433,7 @@ describe('signage playlist rollback', () => {
     ).toMatchObject({ version: 2, status: 'active' });
   });
 
-  it('6 for a version that is over, unless it is given another end', async () => {
+  it('6 for an expired version, unless it gets a new end', async () => {
     const { venue, screens } = await site('Main');
     const soon = Math.floor(Date.now() / 1000) + 3600;
     await service.manage('PUT', `/v1/screens/${screens[0].id}/playlist`, {
@@ -455,7 +452,7 @@ describe('signage playlist rollback', () => {
     expect(run.json).toMatchObject({ version: 3, validUntil: null });
   });
 
-  it('shows under --dry-run what it would send', async () => {
+  it('--dry-run shows the request', async () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     await publish(screens[0].id, item());
@@ -472,12 +469,12 @@ describe('signage playlist rollback', () => {
     expect((await stored(screens[0].id)).body.version).toBe(2);
   });
 
-  it('3 for a version that is not kept, and says which are; 2 for what is no version; 4 for a viewer', async () => {
+  it('3 for a version that is not kept, listing the kept ones; 2 for an invalid version; 4 for a viewer', async () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     const run = await cli(['playlist', 'rollback', `${venue}/Main`, '7']);
     expect([run.code, run.stdout]).toEqual([3, '']);
-    expect(run.stderr).toContain('there are 1');
+    expect(run.stderr).toContain('Kept versions: 1');
     expect((await cli(['playlist', 'rollback', `${venue}/Main`, 'last'])).code).toBe(2);
     expect((await (await as('viewer'))(['playlist', 'rollback', `${venue}/Main`, '1'])).code).toBe(
       4,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const get = async (path: string) => (await service.manage('GET', path)).body;
 
-/** A screen with all that it may have, and a TV on it. */
+/** Creates a screen with all attributes and a TV. */
 async function furnished() {
   const venue = await service.venue();
   const screen = await service.screen({ venueId: venue.id, name: 'Main', labels: { floor: '2' } });
@@ -36,7 +36,7 @@ async function furnished() {
   return { place: `${venue.name}/Main`, screenId: screen.id as string, old: tv, standing };
 }
 
-/** The new TV, with the code as soon as it is written. */
+/** Registers the new TV as soon as the code is printed. */
 async function runTv(io: FakeIo, written = /"code":"([A-Z0-9]{8})"/) {
   const pairingCode = (await io.until(written)).replaceAll(/[^A-Z0-9]/g, '').slice(-8);
   const anyone = new RuntimeClient({ url: service.url });
@@ -51,7 +51,7 @@ async function runTv(io: FakeIo, written = /"code":"([A-Z0-9]{8})"/) {
 }
 
 describe('signage device replace VENUE/SCREEN', () => {
-  it('revokes the old TV with the reason and pairs the new one; all else of the screen stays', async () => {
+  it('revokes the old TV with the reason, pairs the new one, and changes nothing else', async () => {
     const { place, screenId, old, standing } = await furnished();
     const before = await standing();
     let newId = '';
@@ -84,11 +84,11 @@ describe('signage device replace VENUE/SCREEN', () => {
     expect((await old.send('GET', 'playlist')).body.code).toBe('device_key_revoked');
   });
 
-  it('asks a person first, and why; without an answer that it is by this command', async () => {
+  it('asks first, also for the reason; an empty answer records a default reason', async () => {
     const { place, old } = await furnished();
     const keys = [
-      [/Revoke it, and pair another in its place\?/, 'y\r'],
-      [/Why\? It is recorded\./, '\r'],
+      [/Revoke it and pair another TV\?/, 'y\r'],
+      [/Reason \(recorded in the audit trail\):/, '\r'],
     ] as const;
     const run = await cli(['device', 'replace', place], {
       tty: true,
@@ -104,11 +104,11 @@ describe('signage device replace VENUE/SCREEN', () => {
     );
   });
 
-  it('5 when the person says no; 2 where nobody can be asked: the TV plays on', async () => {
+  it('5 on "no", 2 without a terminal; the TV keeps playing', async () => {
     const { place, old, screenId } = await furnished();
     const declined = await cli(['device', 'replace', place], {
       tty: true,
-      keys: [[/in its place\?/, 'n\r']],
+      keys: [[/pair another TV\?/, 'n\r']],
     });
     expect(declined).toMatchObject({ code: 5, stdout: '' });
     const unasked = await cli(['device', 'replace', place, '--reason', 'x']);
@@ -141,7 +141,7 @@ describe('signage device replace VENUE/SCREEN', () => {
     expect((await old.send('GET', 'playlist')).status).toBe(200);
   });
 
-  it('8 when no TV comes in time: the code is cancelled, and what stays is said', async () => {
+  it('8 after the timeout: cancels the code and reports what remains', async () => {
     const { place, old, screenId } = await furnished();
     const run = await cli(['device', 'replace', place, '--yes', '--timeout', '1s', '-o', 'ndjson']);
     expect(run.code).toBe(8);
@@ -150,18 +150,18 @@ describe('signage device replace VENUE/SCREEN', () => {
     expect((await get(`/v1/screens/${screenId}`)).provisioningCode.status).toBe('cancelled');
   });
 
-  it('3 for a screen without a TV, and one that is not there; 4 for a viewer', async () => {
+  it('3 for a screen without a TV and for an unknown screen, 4 for a viewer', async () => {
     const { place, old } = await furnished();
     const bare = await service.screen({ name: 'Bare' });
     const run = await cli(['device', 'replace', bare.id, '--yes']);
     expect(run).toMatchObject({ code: 3, stdout: '' });
-    expect(run.stderr).toMatch(/has no TV that could be replaced\.\n +To pair one: signage pair /);
+    expect(run.stderr).toMatch(/has no TV to replace\.\n +To pair one: signage pair /);
     expect((await cli(['device', 'replace', 'Nowhere/Main', '--yes'])).code).toBe(3);
     expect((await (await as('viewer'))(['device', 'replace', place, '--yes'])).code).toBe(4);
     expect((await old.send('GET', 'playlist')).status).toBe(200);
   });
 
-  it('is for installers', async () => {
+  it('works for installers', async () => {
     const { place } = await furnished();
     const installer = await as('installer');
     const run = await installer(['device', 'replace', place, '--yes', '-o', 'ndjson'], {

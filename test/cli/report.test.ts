@@ -28,7 +28,7 @@ beforeAll(async () => {
 const report = (...words: string[]) => cli(['report', 'impressions', ...words]);
 
 describe('signage report impressions', () => {
-  it('counts by campaign, as the service does', async () => {
+  it('prints the counts of the service by campaign', async () => {
     expect((await report('-o', 'json')).json).toEqual([
       { key: spring, impressions: 2, seconds: 12.5 },
       { key: summer, impressions: 1, seconds: 0 },
@@ -38,7 +38,7 @@ describe('signage report impressions', () => {
     );
   });
 
-  it('is a CSV of the same columns that the service has', async () => {
+  it('prints CSV with the columns of the service', async () => {
     const line = 'groupBy=day&by=timestamp';
     const { text } = await service.manage('GET', `/v1/reports/impressions?${line}`, undefined, {
       headers: { accept: 'text/csv' },
@@ -73,7 +73,7 @@ describe('signage report impressions', () => {
   it.each([
     ['screen', 'Lobby/Main'],
     ['venue', 'Lobby'],
-  ])('says what a %s is called', async (group, name) => {
+  ])('prints the name of each %s', async (group, name) => {
     expect((await report('--group-by', group)).stdout).toMatch(
       new RegExp(`NAME\\n\\S+ +3 +12\\.5 +${name}\\n$`),
     );
@@ -100,7 +100,7 @@ describe('signage report impressions', () => {
     expect(await report(...words)).toMatchObject({ code, stdout: '' });
   });
 
-  it('is for viewers, too; 4 for a token that is none', async () => {
+  it('works for viewers; 4 for an invalid token', async () => {
     expect((await (await as('viewer'))(['report', 'impressions'])).code).toBe(0);
     expect(
       (await cli(['report', 'impressions'], { env: { SIGNAGE_TOKEN: 'mak_none' } })).code,

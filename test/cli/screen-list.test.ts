@@ -29,7 +29,7 @@ const names = async (...argv: string[]) => {
 };
 
 describe('signage screen list', () => {
-  it('names each in full, so that it can be typed back', async () => {
+  it('prints full names that commands accept', async () => {
     expect(await names()).toEqual(['Annex/Main', 'Lobby/Main', 'Lobby/Rear']);
     const { code } = await cli(['screen', 'list', '--venue', 'Annex', '-o', 'name', '--verbose']);
     expect(code).toBe(0);
@@ -50,7 +50,7 @@ describe('signage screen list', () => {
     [['--search', 'nothing'], []],
   ])('%j finds %j', async (argv, found) => expect(await names(...argv)).toEqual(found));
 
-  it('is a table for people', async () => {
+  it('prints a table', async () => {
     const { stdout } = await cli(['screen', 'list', '--venue', 'Lobby']);
     expect(stdout).toBe(
       'VENUE  NAME  STATE         CODE     LABELS\n' +
@@ -59,7 +59,7 @@ describe('signage screen list', () => {
     );
   });
 
-  it('shows all there is with -o wide, and in CSV', async () => {
+  it('shows all columns with -o wide and in CSV', async () => {
     const wide = await cli(['screen', 'list', '--venue', 'Lobby', '-o', 'wide']);
     expect(wide.stdout).toContain(ids.device);
     const { stdout } = await cli(['screen', 'list', '--venue', 'Lobby', '-o', 'csv']);
@@ -70,7 +70,7 @@ describe('signage screen list', () => {
     );
   });
 
-  it('asks for no venues when the form does not show them', async () => {
+  it('does not read venues when the format does not show them', async () => {
     const { stderr, ndjson } = await cli(['screen', 'list', '-o', 'ndjson', '--verbose']);
     expect(stderr.split('\n')).toHaveLength(2);
     expect(ndjson.map(({ id }) => id).toSorted()).toEqual(
@@ -78,7 +78,7 @@ describe('signage screen list', () => {
     );
   });
 
-  it('3 for a venue that is not there, 2 for a state that is none', async () => {
+  it('3 for an unknown venue, 2 for an unknown state', async () => {
     expect((await cli(['screen', 'list', '--venue', 'Nowhere'])).code).toBe(3);
     const { code, stderr } = await cli(['screen', 'list', '--state', 'broken']);
     expect(code).toBe(2);

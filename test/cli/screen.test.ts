@@ -17,7 +17,7 @@ const stands = async (id: string) =>
   (await service.manage('GET', `/v1/screens/${id}`)).status === 200;
 
 describe('signage screen create', () => {
-  it('makes one in a venue by its name, and prints it', async () => {
+  it('creates a screen in a named venue, and prints it', async () => {
     const venue = await service.venue({ name: 'Lobby' });
     const run = await cli([
       'screen',
@@ -42,7 +42,7 @@ describe('signage screen create', () => {
     });
   });
 
-  it('shows it to people with its venue by name', async () => {
+  it('shows the venue name in the table', async () => {
     await service.venue({ name: 'Foyer' });
     const { code, stdout } = await cli(['screen', 'create', '--venue', 'Foyer', '--name', 'Left']);
     expect(code).toBe(0);
@@ -71,7 +71,7 @@ describe('signage screen create', () => {
     expect(await screensOf(venue.id)).toEqual([]);
   });
 
-  it('3 when there is no such venue, 5 when the name is taken, with the command that shows it', async () => {
+  it('3 for an unknown venue, 5 when the name is taken, with a hint', async () => {
     await service.venue({ name: 'North wing' });
     expect(await cli(['screen', 'create', '--venue', 'Nowhere', '--name', 'A'])).toMatchObject({
       code: 3,
@@ -83,7 +83,7 @@ describe('signage screen create', () => {
     expect(again.stderr).toContain("signage screen get 'North wing'/a");
   });
 
-  it('6 when the name cannot be, 2 without a venue, 4 for a role that may not', async () => {
+  it('6 for an invalid name, 2 without a venue, 4 for an insufficient role', async () => {
     const venue = await service.venue();
     expect((await cli(['screen', 'create', '--venue', venue.id, '--name', 'a/b'])).code).toBe(6);
     expect((await cli(['screen', 'create', '--name', 'a'])).code).toBe(2);
@@ -100,7 +100,7 @@ describe('signage screen create', () => {
 });
 
 describe('signage screen get', () => {
-  it('finds it by id, by venue and name, and by a name that only one has', async () => {
+  it('finds a screen by id, by venue and name, and by a unique name', async () => {
     const venue = await service.venue({ name: 'Hall' });
     const screen = await service.screen({ venueId: venue.id, name: 'Unique' });
     for (const name of [screen.id, 'Hall/Unique', 'hall/unique', 'Unique']) {
@@ -109,7 +109,7 @@ describe('signage screen get', () => {
     expect((await cli(['screen', 'get', 'Unique', '-o', 'name'])).stdout).toBe('Hall/Unique\n');
   });
 
-  it('2 for a name that several have, listing them; 3 for one that none has', async () => {
+  it('2 for an ambiguous name, listing the matches; 3 for an unknown name', async () => {
     for (const name of ['East', 'West'])
       await service.screen({ venueId: (await service.venue({ name })).id, name: 'Door' });
     const several = await cli(['screen', 'get', 'Door']);
@@ -121,7 +121,7 @@ describe('signage screen get', () => {
 });
 
 describe('signage screen update', () => {
-  it('renames one, sets and removes labels', async () => {
+  it('renames a screen, sets and removes labels', async () => {
     const screen = await service.screen({ labels: { floor: '1', old: 'x' } });
     const { json } = await cli([
       'screen',
@@ -140,7 +140,7 @@ describe('signage screen update', () => {
     expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body).toEqual(json);
   });
 
-  it('changes nothing under --dry-run, nor without anything to change', async () => {
+  it('changes nothing under --dry-run or without a change option', async () => {
     const screen = await service.screen();
     const dry = await cli(['screen', 'update', screen.id, '--name', 'Other', '--dry-run']);
     expect(dry.stdout).toContain(`PATCH /v1/screens/${screen.id}`);
@@ -148,7 +148,7 @@ describe('signage screen update', () => {
     expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body).toEqual(screen);
   });
 
-  it('3 when it is not there, 4 for a role that may not, 5 for a name that is taken', async () => {
+  it('3 for an unknown screen, 4 for an insufficient role, 5 for a name that is taken', async () => {
     const venue = await service.venue();
     await service.screen({ venueId: venue.id, name: 'Taken' });
     const screen = await service.screen({ venueId: venue.id });
@@ -159,7 +159,7 @@ describe('signage screen update', () => {
     expect((await cli(['screen', 'update', screen.id, '--name', 'TAKEN'])).code).toBe(5);
   });
 
-  it('--selector gives a result for each that has the labels, and leaves the others alone', async () => {
+  it('--selector prints a result for each matching screen, and changes no others', async () => {
     const venue = await service.venue({ name: 'Tower' });
     const make = (name: string, labels: object, venueId = venue.id) =>
       service.screen({ venueId, name, labels });
@@ -198,7 +198,7 @@ describe('signage screen update', () => {
     expect(labelled).not.toContain(elsewhere.id);
   });
 
-  it('all --selector must hold; none that does is no failure', async () => {
+  it('several --selector are combined with AND; 0 when nothing matches', async () => {
     const screen = await service.screen({ labels: { both: '1', and: '2' } });
     await service.screen({ labels: { both: '1' } });
     const run = await cli([
@@ -227,7 +227,7 @@ describe('signage screen update', () => {
     expect(none).toMatchObject({ code: 0, json: [], stderr: 'No screen matches.\n' });
   });
 
-  it('9 when some failed, with a result for each', async () => {
+  it('9 when some screens fail, with one result each', async () => {
     const venueId = (await service.venue()).id;
     const full = Object.fromEntries(Array.from({ length: 63 }, (_, at) => [`label${at}`, 'x']));
     await service.screen({ venueId, name: 'A full', labels: { ...full, many: 'yes' } });
@@ -262,7 +262,7 @@ describe('signage screen update', () => {
 });
 
 describe('signage screen delete', () => {
-  it('--yes deletes one: nothing on stdout, a note beside it', async () => {
+  it('--yes deletes a screen, with empty stdout and a note', async () => {
     const venue = await service.venue({ name: 'Attic' });
     const screen = await service.screen({ venueId: venue.id, name: 'Gone' });
     const run = await cli(['screen', 'delete', 'Attic/Gone', '--yes']);
@@ -274,7 +274,7 @@ describe('signage screen delete', () => {
     expect(await stands(screen.id)).toBe(false);
   });
 
-  it('asks on a terminal; no means no', async () => {
+  it('asks on a terminal, and stops on "no"', async () => {
     const screen = await service.screen({ name: 'Asked' });
     const no = await cli(['screen', 'delete', screen.id], {
       tty: true,
@@ -293,7 +293,7 @@ describe('signage screen delete', () => {
     expect(await stands(screen.id)).toBe(false);
   });
 
-  it('2 where nobody can be asked, naming --yes', async () => {
+  it('2 without a terminal, naming --yes', async () => {
     const screen = await service.screen();
     const run = await cli(['screen', 'delete', screen.id]);
     expect(run.code).toBe(2);
@@ -309,7 +309,7 @@ describe('signage screen delete', () => {
     expect(await stands(screen.id)).toBe(true);
   });
 
-  it('5 when it has a device, saying what to do; --force takes the device with it', async () => {
+  it('5 for a screen with a device, with a hint; --force deletes both', async () => {
     const tv = await service.tv();
     const refused = await cli(['screen', 'delete', tv.screenId, '--yes']);
     expect(refused.code).toBe(5);
@@ -317,24 +317,25 @@ describe('signage screen delete', () => {
     expect(await stands(tv.screenId)).toBe(true);
     const forced = await cli(['screen', 'delete', tv.screenId, '--force'], {
       tty: true,
-      keys: [[/and its device/, 'y\r']],
+      keys: [[/and revoke its device/, 'y\r']],
     });
     expect(forced.code).toBe(0);
     expect((await tv.send('GET', 'config')).body.code).toBe('device_key_orphaned');
   });
 
-  it('3 when it is not there, 4 for a role that may not', async () => {
+  it('3 for an unknown screen, 4 for an insufficient role', async () => {
     const screen = await service.screen();
     expect((await cli(['screen', 'delete', 'Nothing', '--yes'])).code).toBe(3);
     expect((await (await as('installer'))(['screen', 'delete', screen.id, '--yes'])).code).toBe(4);
     expect(await stands(screen.id)).toBe(true);
   });
 
-  it('--selector asks once for all, and gives a result for each; 9 when one has a device', async () => {
+  it('--selector asks once, and prints one result each; 9 when a screen has a device', async () => {
     const venue = await service.venue({ name: 'Mall' });
     const make = (name: string) =>
       service.screen({ venueId: venue.id, name, labels: { to: 'go' } });
-    const [free, busy] = [await make('Free'), await make('Busy')];
+    const free = await make('Free');
+    const busy = await make('Busy');
     await service.tv(busy.id);
     const args = ['screen', 'delete', '--selector', 'to=go', '--venue', 'Mall'];
     expect((await cli(args)).code).toBe(2);

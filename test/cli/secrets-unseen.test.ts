@@ -1,4 +1,4 @@
-// What --verbose, notes and errors say of commands that handle pairing codes and tokens.
+// --verbose, notes and errors must not show pairing codes and tokens.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { adminToken, type TestService } from '../support/service.ts';
@@ -12,9 +12,10 @@ beforeAll(async () => {
   ({ cli, service } = await startCli());
 });
 
-/** Every way in which a code might be written. */
+/** All spellings of a code. */
 const spellings = (code: string) => {
-  const [first, second] = [code.slice(0, 4), code.slice(4)];
+  const first = code.slice(0, 4);
+  const second = code.slice(4);
   return new RegExp(`${first}[^A-Z0-9]{0,3}${second}`, 'i');
 };
 
@@ -69,7 +70,7 @@ describe('--verbose', () => {
     expect(stderr).not.toMatch(/[dm]ak_[0-9A-Za-z]|ABCD2345/);
   });
 
-  it('shows neither when the service cannot be reached, or is asked again', async () => {
+  it('shows no code when the service is unreachable or a request is retried', async () => {
     const stub = await stubService(
       problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '0' }),
     );
@@ -86,7 +87,7 @@ describe('--verbose', () => {
 });
 
 describe('secrets in errors', () => {
-  it('a service that repeats a token in its error does not get it shown', async () => {
+  it('masks a token that the service repeats in its error', async () => {
     const stub = await stubService(problem(409, 'name_taken', `The token ${adminToken} is taken.`));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
     for (const form of ['table', 'json']) {
@@ -100,7 +101,7 @@ describe('secrets in errors', () => {
     await stub.close();
   });
 
-  it('no secret need be on the command line: a code comes from stdin, a token goes into a file', async () => {
+  it('no secret must be on the command line: codes come from stdin, tokens go to files', async () => {
     const { code } = await service.code();
     expect((await cli(['code', 'status', '-', '-o', 'json'], { stdin: code })).json.status).toBe(
       'pending',

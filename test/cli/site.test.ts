@@ -29,7 +29,7 @@ const venueNamed = async (name: string) =>
   (await list('/v1/venues')).find((one: { name: string }) => one.name === name);
 const screenNamed = async (name: string) =>
   (await list('/v1/screens')).find((one: { name: string }) => one.name === name);
-/** What has changed so far: none more, and nothing was changed. */
+/** Returns the audit entries so far. No new entry means no change. */
 const changes = async () => (await list('/v1/audit?limit=200')).length;
 const item = (n: number, more: object = {}) => ({
   creativeId: `c1a0e5d2-47b3-4c68-9f2a-0000000005${String(n).padStart(2, '0')}`,
@@ -42,7 +42,7 @@ const results = (run: { json: { name: string; result: string }[] }) =>
   Object.fromEntries(run.json.map(({ name, result }) => [name, result]));
 
 describe('signage apply', () => {
-  it('makes what a site file describes', async () => {
+  it('creates what a site file describes', async () => {
     const run = await cli(['apply', '-f', fixture, '-o', 'json']);
     expect(run.code).toBe(0);
     expect(run.json).toHaveLength(7);
@@ -87,13 +87,13 @@ describe('signage apply', () => {
     const again = await cli(['apply', '-f', fixture]);
     expect(again).toMatchObject({
       code: 0,
-      stderr: 'Nothing to change: 7 records as the files say.\n',
+      stderr: 'Nothing to change: 7 records compared.\n',
     });
     expect(again.stdout).toMatch(/^unchanged +screen +Aurora Café\/Menu board/m);
     expect(await changes()).toBe(before);
   });
 
-  it('takes media URLs of one canonical form for the same: no difference, and no new version', async () => {
+  it('treats equivalent media URLs as equal', async () => {
     const text = (creativeUrl: string) =>
       site([
         {
@@ -112,7 +112,7 @@ describe('signage apply', () => {
     );
   });
 
-  it('sees no difference from a service that stored the URL as it was sent', async () => {
+  it('treats a media URL stored by an earlier version as equal', async () => {
     const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
     const venue = {
       id: 'v',
@@ -156,7 +156,7 @@ describe('signage apply', () => {
     expect(run).toMatchObject({ code: 0, json: [] });
   });
 
-  it('finds a record by a name that a service would not take any more', async () => {
+  it('finds a record by a name that is no longer valid', async () => {
     const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
     const venue = {
       id: 'v',
@@ -182,7 +182,7 @@ describe('signage apply', () => {
     ]);
   });
 
-  it('sends no request that changes anything the second time, with 40 screens', async () => {
+  it('sends only reads the second time, with 40 screens', async () => {
     const screens = Array.from({ length: 40 }, (_, n) => ({
       name: `Screen ${n}`,
       labels: { n: `${n}` },
@@ -202,7 +202,7 @@ describe('signage apply', () => {
     expect(await changes()).toBe(before);
   });
 
-  it('changes what differs, and leaves what the file does not speak of', async () => {
+  it('changes what differs, and keeps what the file does not name', async () => {
     const venue = await service.venue({
       name: 'Lobby',
       address: 'Old Street',
@@ -245,7 +245,7 @@ describe('signage apply', () => {
     expect((await service.manage('GET', `/v1/screens/${screen.id}/playlist`)).body.version).toBe(1);
   });
 
-  it('takes playlist and config away where the file says null', async () => {
+  it('removes playlist and config when the file says null', async () => {
     const screen = await service.screen({
       venueId: (await service.venue({ name: 'Lobby' })).id,
       name: 'Main',
@@ -262,7 +262,7 @@ describe('signage apply', () => {
     expect((await apply(text)).stderr).toContain('Nothing to change');
   });
 
-  it('sets the config of the tenant, and refuses a file that is for another', async () => {
+  it('sets the config of the tenant, and rejects a file for another tenant', async () => {
     const run = await apply(
       site([], { tenant: { name: 'Default', config: { syncIntervalMinutes: 9 } } }),
     );
@@ -276,11 +276,11 @@ describe('signage apply', () => {
       stdin: site([{ name: 'New' }], { tenant: { name: 'acme' } }),
     });
     expect(other).toMatchObject({ code: 2, stdout: '' });
-    expect(other.stderr).toContain('The files are for the tenant "acme", and this is "default".');
+    expect(other.stderr).toContain('The files are for the tenant "acme", but this is "default".');
     expect(await list('/v1/venues')).toEqual([]);
   });
 
-  it('under --dry-run says what would be, and does nothing', async () => {
+  it('--dry-run prints the plan and changes nothing', async () => {
     await service.venue({ name: 'Aurora Café' });
     const before = await changes();
     const run = await cli(['apply', '-f', fixture, '--dry-run', '-o', 'json']);
@@ -294,7 +294,7 @@ describe('signage apply', () => {
     expect(await changes()).toBe(before);
   });
 
-  it('goes on where one record fails, and ends with 9', async () => {
+  it('continues after a failed record, and exits with 9', async () => {
     const past = { items: [item(1)], validUntil: 1_600_000_000 };
     const run = await apply(
       site([
@@ -330,11 +330,11 @@ describe('signage apply', () => {
     await stub.close();
     expect(code).toBe(9);
     expect(stdout).toContain('no\\u001b[2J');
-    expect(stdout).toContain('Its venue could not be made.');
+    expect(stdout).toContain('Its venue could not be created.');
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('takes the record that somebody else made meanwhile', async () => {
+  it('uses a record that somebody else has just created', async () => {
     const now = '2026-11-20T12:00:00.000Z';
     const times = { createdAt: now, updatedAt: now };
     const venue = {
@@ -369,7 +369,7 @@ describe('signage apply', () => {
     ]);
   });
 
-  it('survives two that run at the same time', async () => {
+  it('two concurrent runs both succeed', async () => {
     const screens = Array.from({ length: 20 }, (_, n) => ({
       name: `S${n}`,
       playlist: { items: [item(n)] },
@@ -381,7 +381,7 @@ describe('signage apply', () => {
     expect((await diff(text)).code).toBe(0);
   });
 
-  it('can be interrupted, and goes on the next time', async () => {
+  it('can be interrupted, and continues in the next run', async () => {
     const screens = Array.from({ length: 60 }, (_, n) => ({
       name: `S${n}`,
       playlist: { items: [item(n)] },
@@ -395,7 +395,7 @@ describe('signage apply', () => {
       },
     });
     expect(run.code).toBe(130);
-    expect(run.stderr).toMatch(/Interrupted after \d+ of 61 records; the same command goes on/);
+    expect(run.stderr).toMatch(/Interrupted after \d+ of 61 records\. Run the same command again/);
     const there = (await list('/v1/screens?limit=200')).length;
     expect(there).toBeGreaterThan(0);
     expect(there).toBeLessThan(60);
@@ -405,7 +405,7 @@ describe('signage apply', () => {
     expect((await diff(text)).code).toBe(0);
   });
 
-  it('stops with 7 where the service goes away, and shows what was done', async () => {
+  it('7 when the service becomes unreachable, after printing the results so far', async () => {
     const none = json(200, { items: [], nextCursor: null });
     const stub = await stubService(none, hangUp);
     const run = await runCli(['apply', '-f', '-', '-o', 'json'], {
@@ -414,10 +414,10 @@ describe('signage apply', () => {
     });
     await stub.close();
     expect(run).toMatchObject({ code: 7, stdout: '[]\n' });
-    expect(run.stderr).toContain('Stopped after 0 of 1 record;');
+    expect(run.stderr).toContain('Stopped after 0 of 1 record.');
   });
 
-  it('needs a role that may change things', async () => {
+  it('4 for a viewer', async () => {
     const run = await (await as('viewer'))(['apply', '-f', fixture]);
     expect(run.code).toBe(4);
     expect(await list('/v1/venues')).toEqual([]);
@@ -425,7 +425,7 @@ describe('signage apply', () => {
 
   it('shows its progress on a terminal', async () => {
     const { stderr } = await cli(['apply', '-f', fixture], { tty: true });
-    expect(stderr).toContain('\r\u001b[KReading what is there');
+    expect(stderr).toContain('\r\u001b[KReading current records');
     expect(stderr).toMatch(/Applying: \d of 7/);
   });
 });
@@ -445,12 +445,12 @@ describe('signage apply --prune', () => {
       .map(({ name }) => name)
       .toSorted();
 
-  it('leaves everything without it', async () => {
+  it('deletes nothing without --prune', async () => {
     expect((await apply(text)).code).toBe(0);
     expect(await names()).toEqual(['Elsewhere', 'Kept', 'Lobby', 'Other', 'Surplus']);
   });
 
-  it('asks for --yes off a terminal, before anything is changed', async () => {
+  it('requires --yes without a terminal, before any change', async () => {
     const run = await apply(site([{ name: 'Lobby', screens: [{ name: 'New' }] }]), '--prune');
     expect(run.code).toBe(2);
     expect(run.stderr).toContain(
@@ -460,7 +460,7 @@ describe('signage apply --prune', () => {
     expect(await names()).toEqual(['Elsewhere', 'Kept', 'Lobby', 'Other', 'Surplus']);
   });
 
-  it('deletes screens within the venues that are named', async () => {
+  it('deletes unnamed screens in named venues', async () => {
     const run = await apply(text, '--prune', '--yes');
     expect(run.json.at(-1)).toMatchObject({
       kind: 'screen',
@@ -471,7 +471,7 @@ describe('signage apply --prune', () => {
     expect((await apply(text, '--prune')).stderr).toContain('Nothing to change');
   });
 
-  it('deletes venues where the file speaks of the tenant', async () => {
+  it('deletes unnamed venues if the file has a tenant entry', async () => {
     const run = await apply(
       site([{ name: 'Lobby', screens: [{ name: 'Kept' }] }], { tenant: {} }),
       '--prune',
@@ -485,7 +485,7 @@ describe('signage apply --prune', () => {
     expect(await names()).toEqual(['Kept', 'Lobby']);
   });
 
-  it('asks on a terminal, and changes nothing when the answer is no', async () => {
+  it('asks on a terminal, and changes nothing on "no"', async () => {
     const run = await cli(
       ['apply', '-f', fixture, '-f', await file('site.json', text), '--prune'],
       {
@@ -517,7 +517,7 @@ describe('signage apply --prune', () => {
     expect((await tv.send('GET', 'config')).status).toBe(401);
   });
 
-  it('keeps a venue whose screen stays, and says why', async () => {
+  it('keeps a venue whose screen is kept, and reports why', async () => {
     await service.tv((await screenNamed('Elsewhere')).id);
     const run = await apply(
       site([{ name: 'Lobby', screens: [{ name: 'Kept' }, { name: 'Surplus' }] }], { tenant: {} }),
@@ -548,7 +548,7 @@ describe('site files', () => {
     [
       'an unknown entry',
       'version: 1\nvenues:\n  - name: A\n    adress: here\n',
-      'line 4: /venues/0/adress: is no entry that we know',
+      'line 4: /venues/0/adress: is not a known entry',
     ],
     [
       'a missing entry',
@@ -598,21 +598,21 @@ describe('site files', () => {
       'line 6: /venues/0/screens/0/playlist: names the playlist "p"',
     ],
     [
-      'a file that is not there',
+      'a missing file',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: { file: none.json }\n',
       '/venues/0/screens/0/playlist/file: the file cannot be read',
     ],
     [
       'a venue twice',
       'version: 1\nvenues:\n  - name: A\n  - name: a\n',
-      'line 4: /venues/1/name: is there already: site.yaml, line 3',
+      'line 4: /venues/1/name: is a duplicate of site.yaml, line 3',
     ],
     [
       'a screen twice',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n      - name: s\n',
-      'line 6: /venues/0/screens/1/name: is there already',
+      'line 6: /venues/0/screens/1/name: is a duplicate of',
     ],
-    ['no YAML', 'version: 1\nvenues: [\n', 'is no YAML or JSON'],
+    ['no YAML', 'version: 1\nvenues: [\n', 'is not valid YAML or JSON'],
     ['an entry twice', 'version: 1\nversion: 1\n', 'Map keys must be unique at line 2'],
     [
       'an entry twice, in JSON',
@@ -624,13 +624,13 @@ describe('site files', () => {
       '{ "version": 1,\n  "venues": [{ "name": 1 }] }',
       'line 2: /venues/0/name: must be a string',
     ],
-    ['nothing', '# nothing\n', 'there is nothing in it'],
+    ['nothing', '# nothing\n', 'the file is empty'],
     ['a list', '- a\n', 'line 1: the document: must be a map with version: 1'],
-  ])('are refused with %s, by its place', async (_, text, complaint) => {
+  ])('report %s, by its position', async (_, text, complaint) => {
     expect(await refused(text)).toContain(complaint);
   });
 
-  it('are refused with every mistake at once, each with its document', async () => {
+  it('report all errors at once, each with its document', async () => {
     const stderr = await refused(
       'version: 1\nvenues:\n  - name: ""\n---\nversion: 1\nvenues:\n  - name: A\n    labels: 1\n',
     );
@@ -640,7 +640,7 @@ describe('site files', () => {
     expect(stderr).toContain('site.yaml, document 2, line 8: /venues/0/labels');
   });
 
-  it('name mistakes in playlist files by the place there', async () => {
+  it('report errors in playlist files by their position', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'playlists'));
     await file('playlists/p.json', '{\n  "items": [\n    {}\n  ]\n}', folder);
@@ -694,7 +694,7 @@ describe('site files', () => {
       ['an absolute path', () => join(outside, 'p.json')],
       ['a symbolic link', () => 'link.json'],
       ['a folder that is a symbolic link', () => 'linked/p.json'],
-    ])('read none outside, by %s: 6, and the flag that permits it', async (_, named) => {
+    ])('6 for a playlist file outside the folder, by %s, naming the flag', async (_, named) => {
       const text = await file('site.json', siteOf(named()), inside);
       const before = await changes();
       for (const command of ['apply', 'diff']) {
@@ -702,7 +702,7 @@ describe('site files', () => {
         expect([run.code, run.stdout]).toEqual([6, '']);
         expect(run.stderr).toContain('/venues/0/screens/0/playlist/file: ');
         expect(run.stderr).toContain(
-          `${basename(named())} is outside the folder of the site file: give --allow-outside`,
+          `${basename(named())} is outside the folder of the site file. To read it, give --allow-outside`,
         );
       }
       expect(await changes()).toBe(before);
@@ -710,7 +710,7 @@ describe('site files', () => {
       expect((await cli(['apply', '-f', text, '--allow-outside'])).code).toBe(0);
     });
 
-    it('read none outside the folder of the file that names it, also when another file does', async () => {
+    it('6 for a file outside the folder of one of two site files', async () => {
       const own = await file(
         'own.json',
         JSON.stringify({ version: 1, playlists: { p: { file: 'p.json' } } }),
@@ -725,7 +725,7 @@ describe('site files', () => {
     });
   });
 
-  it('share what is written once, by anchors, and playlists across files', async () => {
+  it('support anchors, and playlists of other files', async () => {
     const folder = await temporaryFolder();
     const screens = Array.from(
       { length: 150 },
@@ -746,8 +746,8 @@ describe('site files', () => {
     expect(await screenNamed('S7')).toMatchObject({ labels: { a: 'b' } });
   });
 
-  it('must be given, and be readable; stdin once', async () => {
-    expect((await cli(['apply'])).stderr).toContain('-f must be given');
+  it('2 for missing or unreadable files, and for stdin twice', async () => {
+    expect((await cli(['apply'])).stderr).toContain('Give a site file with -f');
     expect((await cli(['diff'])).code).toBe(2);
     expect((await cli(['apply', '-f', '/nowhere/site.yaml'])).code).toBe(2);
     expect((await cli(['apply', '-f', '-', '-f', '-'], { stdin: '{}' })).code).toBe(2);
@@ -756,9 +756,10 @@ describe('site files', () => {
 });
 
 describe('signage diff', () => {
-  it('shows what differs, by record and member, and answers 9', async () => {
+  it('9 with a row for each difference', async () => {
     await cli(['apply', '-f', fixture]);
-    const [venue, screen] = [await venueNamed('Aurora Riverside'), await screenNamed('Entrance')];
+    const venue = await venueNamed('Aurora Riverside');
+    const screen = await screenNamed('Entrance');
     await service.manage('PATCH', `/v1/venues/${venue.id}`, {
       address: 'Elsewhere',
       labels: { region: null, extra: 'x' },
@@ -790,7 +791,7 @@ describe('signage diff', () => {
     expect(await changes()).toBe(before);
   });
 
-  it('shows what would be made and deleted', async () => {
+  it('shows creations and deletions', async () => {
     const { id: venueId } = await service.venue({ name: 'Aurora Riverside' });
     await service.screen({ venueId, name: 'Old' });
     const run = await cli(['diff', '-f', fixture, '--prune']);
@@ -805,18 +806,18 @@ describe('signage diff', () => {
     ).toHaveLength(1);
   });
 
-  it('answers 0 when nothing differs, also to a viewer', async () => {
+  it('0 when nothing differs, also for a viewer', async () => {
     await cli(['apply', '-f', fixture]);
     expect(await (await as('viewer'))(['diff', '-f', fixture])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'Nothing differs: 7 records as the files say.\n',
+      stderr: 'Nothing differs: 7 records compared.\n',
     });
   });
 });
 
 describe('signage export', () => {
-  it('writes what apply reads: nothing differs then', async () => {
+  it('writes a file that diff finds equal', async () => {
     await cli(['apply', '-f', fixture]);
     await service.manage(
       'PUT',
@@ -836,7 +837,7 @@ describe('signage export', () => {
     expect((await other.cli(['export'])).stdout).toBe(stdout);
   });
 
-  it('writes the venues that are named, and is json on demand', async () => {
+  it('exports only named venues, and supports json', async () => {
     await cli(['apply', '-f', fixture]);
     const { json: exported } = await cli(['export', '--venue', 'Aurora Riverside', '-o', 'json']);
     expect(exported).toMatchObject({
@@ -854,7 +855,7 @@ describe('signage export', () => {
     );
   });
 
-  it('keeps texts that a terminal would obey, spelled out', async () => {
+  it('escapes control characters without losing them', async () => {
     const item9 = item(9, { title: 'a\u202eb: "x"\n' });
     const { id } = await service.screen({
       venueId: (await service.venue({ name: 'Lobby', address: 'A\u2028B' })).id,
@@ -866,7 +867,7 @@ describe('signage export', () => {
     expect((await cli(['diff', '-f', '-'], { stdin: stdout })).code).toBe(0);
   });
 
-  it('knows no venue of another name, and no tables', async () => {
+  it('3 for an unknown venue, 2 for table output', async () => {
     expect((await cli(['export', '--venue', 'None'])).code).toBe(3);
     expect((await cli(['export', '-o', 'table'])).code).toBe(2);
   });

@@ -40,7 +40,7 @@ interface Life {
   sent: { body: object; key: string }[];
 }
 
-/** A service that has lived for some days: what its TVs and people hold must work on the copy too. */
+/** Creates a service with data whose keys and tokens must work on the copy too. */
 async function live(store: string): Promise<Life> {
   const old = await serve(store);
   const tv = await old.tv();
@@ -66,7 +66,7 @@ async function live(store: string): Promise<Life> {
   return { old, tv, waiting, fresh: { code, answer }, sent };
 }
 
-/** What the service tells to people and TVs. */
+/** Reads what people and TVs get from the service. */
 async function told(service: TestService, tv: BoundTv): Promise<object> {
   const answers: Record<string, unknown> = {};
   for (const path of [
@@ -96,8 +96,9 @@ describe('signage store copy', () => {
     await service.close();
   });
 
-  it('moves a service from its data folder to a database and back, and nobody notices', async () => {
-    const [database, back] = [await freshDatabase(), await folder()];
+  it('copies a service from a data folder to a database and back without a visible change', async () => {
+    const database = await freshDatabase();
+    const back = await folder();
     const url = new URL(database);
     url.password = 's3cret';
     const file = join(await temporaryFolder(), 'url');
@@ -105,7 +106,7 @@ describe('signage store copy', () => {
     const there = await copy(['--from', data, '--to-file', file, '-o', 'json']);
     expect([there.code, there.stderr]).toEqual([
       0,
-      expect.stringContaining('Everything was copied, and compared.'),
+      expect.stringContaining('Everything was copied and compared.'),
     ]);
     expect(there.json).toContainEqual(
       expect.objectContaining({ section: 'batches', source: 3, target: 3, same: true }),
@@ -148,14 +149,14 @@ describe('signage store copy', () => {
     expect((await service.register(waiting.code)).body.screenId).toBe(waiting.screenId);
   }
 
-  it('shows with --dry-run what there is, and copies nothing', async () => {
+  it('--dry-run lists the sections and copies nothing', async () => {
     const to = await folder();
     const { code, json } = await copy(['--from', data, '--to', to, '--dry-run', '-o', 'json']);
     expect([code, json[0]]).toEqual([0, { section: 'batches', records: 3, copied: 0 }]);
     expect((await copy(['--from', data, '--to', to, '-o', 'name'])).code).toBe(0);
   });
 
-  it('5 for a store that is in use, or not empty', async () => {
+  it('5 for a store in use, or a target that is not empty', async () => {
     const service = await serve(data);
     expect((await copy(['--from', data, '--to', await folder()])).code).toBe(5);
     expect((await copy(['--from', await folder(), '--to', data])).code).not.toBe(0);
@@ -169,7 +170,7 @@ describe('signage store copy', () => {
     ]);
   });
 
-  it('130 when it is interrupted; then no service starts on it, and the same command goes on', async () => {
+  it('130 when interrupted; no service starts on the copy, and the same command continues', async () => {
     const to = await folder();
     const argv = ['store', 'copy', '--from', data, '--to', to];
     const first = await runCli(argv, { clock, during: async (io) => void io.signal('SIGINT') });
@@ -182,7 +183,7 @@ describe('signage store copy', () => {
     const second = await runCli(argv, { clock });
     expect([second.code, second.stderr]).toEqual([
       0,
-      expect.stringContaining('Going on with the copy that was begun.'),
+      expect.stringContaining('Continuing the interrupted copy.'),
     ]);
   });
 
@@ -204,7 +205,7 @@ describe('signage store copy', () => {
     ['memory', ['--from', 'memory', '--to', 'x']],
     ['a store of no kind', ['--from', 'mysql://me:s3cret@db/x', '--to', 'x']],
     ['one store twice', ['--from', 'x', '--to', './x']],
-    ['a file that is not there', ['--from', 'x', '--to-file', '/nowhere/url']],
+    ['a missing file', ['--from', 'x', '--to-file', '/nowhere/url']],
   ])('2 for %s', async (_, argv) => {
     const { code, stderr } = await copy(argv);
     expect([code, stderr]).toEqual([2, expect.not.stringContaining('s3cret')]);

@@ -7,14 +7,14 @@ import { adminToken } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type CliOptions, runCli } from './run-cli.ts';
 
-/** The URL of a database that takes any password, with one in it. */
+/** A database URL with a password; the database accepts any password. */
 async function withPassword(): Promise<string> {
   const url = new URL(await freshDatabase());
   url.password = 's3cret';
   return url.href;
 }
 
-/** Serves until it says that it does, then stops. */
+/** Runs signage serve until it is ready, then stops it. */
 const serve = (argv: string[], options: CliOptions = {}) =>
   runCli(['serve', '--port', '0', ...argv], {
     ...options,
@@ -26,7 +26,7 @@ const serve = (argv: string[], options: CliOptions = {}) =>
   });
 
 describe('signage serve --store postgres://…', () => {
-  it('takes the URL from SIGNAGE_STORE, says where the data are, and shows no password', async () => {
+  it('reads the URL from SIGNAGE_STORE, and prints it without the password', async () => {
     const url = await withPassword();
     const run = await serve([], { env: { SIGNAGE_STORE: url, SIGNAGE_ADMIN_TOKEN: adminToken } });
     expect(run.code, run.stderr).toBe(0);
@@ -38,7 +38,7 @@ describe('signage serve --store postgres://…', () => {
     ).toEqual([{ found: 1 }]);
   });
 
-  it('takes it from a file', async () => {
+  it('reads the URL from a file', async () => {
     const file = join(await temporaryFolder(), 'url');
     await writeFile(file, `${await withPassword()}\n`, { mode: 0o600 });
     const run = await serve(['--store-file', file, '--database-pool-size', '3'], {
@@ -48,7 +48,7 @@ describe('signage serve --store postgres://…', () => {
     expect(run.stdout + run.stderr).not.toContain('s3cret');
   });
 
-  it('takes it from the command line, with a warning when it has a password', async () => {
+  it('reads the URL from the command line, and warns of a password', async () => {
     const env = { SIGNAGE_ADMIN_TOKEN: adminToken };
     const url = await withPassword();
     const warned = await serve(['--store', url], { env });
@@ -62,7 +62,7 @@ describe('signage serve --store postgres://…', () => {
     );
   });
 
-  it('shows the token of a first start at a terminal, and keeps it nowhere', async () => {
+  it('shows the first token at a terminal, and stores it nowhere else', async () => {
     const store = await freshDatabase();
     const first = await serve([], { tty: true, env: { SIGNAGE_STORE: store } });
     expect(first.stdout).toMatch(/mak_[0-9A-Za-z]{49}/);
@@ -70,7 +70,7 @@ describe('signage serve --store postgres://…', () => {
     expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining('mak_')]);
   });
 
-  it('2 for a first start off a terminal without a token, and nothing is begun', async () => {
+  it('2 for a first start without a terminal and a token, and starts nothing', async () => {
     const store = await freshDatabase();
     const run = await serve([], { env: { SIGNAGE_STORE: store } });
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('SIGNAGE_ADMIN_TOKEN')]);
@@ -81,7 +81,7 @@ describe('signage serve --store postgres://…', () => {
     ).toEqual([{ found: 0 }]);
   });
 
-  it('7 for a database that is not there, naming it without its password', async () => {
+  it('7 for an unreachable database, printed without its password', async () => {
     const run = await serve([], {
       env: {
         SIGNAGE_STORE: 'postgres://me:s3cret@127.0.0.1:1/nothing',
@@ -100,7 +100,7 @@ describe('signage serve --store postgres://…', () => {
     ['a slip in the scheme', ['--store', 'postgre://me:s3cret@db/x']],
     ['a URL that cannot be', ['--store', 'postgres://me:s3cret@db:port/x']],
     ['both of --store and --store-file', ['--store', 'memory', '--store-file', 'x']],
-    ['a file that is not there', ['--store-file', '/nowhere/url']],
+    ['a missing file', ['--store-file', '/nowhere/url']],
     ['too many connections', ['--database-pool-size', '1000']],
   ])('2 for %s, without the password', async (_, argv) => {
     const run = await serve(argv, { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });
@@ -115,21 +115,21 @@ describe('signage store migrate', () => {
   const tables = (url: string) =>
     inDatabase(url, (sql) => sql(`SELECT to_regclass('signage.tenants') IS NOT NULL AS there`));
 
-  it('shows with --dry-run what there is to do, does it, and has nothing to do then', async () => {
+  it('--dry-run lists the steps; then it runs them, and finds none left', async () => {
     const url = await freshDatabase();
     await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
     const planned = await migrate(url, '--dry-run', '-o', 'json');
     expect([planned.code, planned.json[0], planned.stderr]).toEqual([
       0,
       { step: '0001-first.sql' },
-      'There is this to do:\n',
+      'Pending steps:\n',
     ]);
     expect(await tables(url)).toEqual([{ there: false }]);
     const made = await migrate(url);
     expect([made.code, made.stdout, made.stderr]).toEqual([
       0,
       expect.stringContaining('0001-first.sql'),
-      'Done:\n',
+      'Completed steps:\n',
     ]);
     expect(await tables(url)).toEqual([{ there: true }]);
     const again = await migrate(url, '-o', 'name');
@@ -146,16 +146,16 @@ describe('signage store migrate', () => {
     const run = await runCli(['store', 'migrate', '--store', url.href]);
     expect([run.code, run.stderr]).toEqual([
       0,
-      expect.stringContaining('The database password stands in the command line'),
+      expect.stringContaining('The database password is in the command line'),
     ]);
     expect(run.stdout + run.stderr).not.toContain('s3cret');
   });
 
-  it('2 where there is no database to bring up to date', async () => {
+  it('2 without a database', async () => {
     for (const store of ['json', 'memory']) expect((await migrate(store)).code).toBe(2);
   });
 
-  it('7 for a database that is not there', async () => {
+  it('7 for an unreachable database', async () => {
     expect((await migrate('postgres://me@127.0.0.1:1/nothing')).code).toBe(7);
   });
 });

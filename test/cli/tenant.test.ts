@@ -18,7 +18,7 @@ const names = async () =>
 const make = async (name: string) => (await service.manage('POST', '/v1/tenants', { name })).body;
 
 describe('signage tenant create', () => {
-  it('makes one and prints it', async () => {
+  it('creates a tenant and prints it', async () => {
     const run = await cli(['tenant', 'create', '--name', 'Acme', '-o', 'json']);
     expect(run).toMatchObject({
       code: 0,
@@ -37,7 +37,7 @@ describe('signage tenant create', () => {
     expect(await names()).not.toContain('Dry');
   });
 
-  it('2 without a name, 4 for a role that may not, 5 for a name that is taken, 6 for one that cannot be', async () => {
+  it('2 without a name, 4 for an insufficient role, 5 for a taken name, 6 for an invalid name', async () => {
     await make('Taken');
     expect((await cli(['tenant', 'create'])).code).toBe(2);
     expect((await admin(['tenant', 'create', '--name', 'Mine'])).code).toBe(4);
@@ -50,7 +50,7 @@ describe('signage tenant create', () => {
 });
 
 describe('signage tenant list, get', () => {
-  it('lists all, or those with a text in their name', async () => {
+  it('lists all tenants, or those that match --search', async () => {
     await make('Search me');
     expect(
       (await cli(['tenant', 'list', '-o', 'json', '--jq', '.[].name'])).stdout
@@ -64,7 +64,7 @@ describe('signage tenant list, get', () => {
     expect((await admin(['tenant', 'list'])).code).toBe(4);
   });
 
-  it('finds one by name or id; 3 when it is not there', async () => {
+  it('finds one by name or id; 3 for an unknown name', async () => {
     const tenant = await make('Find me');
     for (const name of ['find me', tenant.id])
       expect((await cli(['tenant', 'get', name, '-o', 'json'])).json).toEqual(tenant);
@@ -74,7 +74,7 @@ describe('signage tenant list, get', () => {
 });
 
 describe('signage tenant update', () => {
-  it('renames one; nothing under --dry-run', async () => {
+  it('renames a tenant, except under --dry-run', async () => {
     const { id } = await make('Before');
     expect(
       (await cli(['tenant', 'update', 'Before', '--name', 'After', '--dry-run'])).stdout,
@@ -86,7 +86,7 @@ describe('signage tenant update', () => {
     expect(await names()).toContain('After');
   });
 
-  it('2 without a name, 3 for an unknown one, 5 for a name that is taken', async () => {
+  it('2 without a name, 3 for an unknown tenant, 5 for a taken name', async () => {
     await make('One');
     await make('Two');
     expect((await cli(['tenant', 'update', 'One'])).code).toBe(2);
@@ -96,7 +96,7 @@ describe('signage tenant update', () => {
 });
 
 describe('signage tenant delete', () => {
-  it('asks, or takes --yes; 2 where nobody can be asked', async () => {
+  it('asks, or accepts --yes; 2 without a terminal', async () => {
     await make('Doomed');
     expect((await cli(['tenant', 'delete', 'Doomed'])).code).toBe(2);
     expect((await cli(['tenant', 'delete', 'Doomed', '--yes', '--dry-run'])).stdout).toContain(
@@ -106,7 +106,7 @@ describe('signage tenant delete', () => {
       (
         await cli(['tenant', 'delete', 'Doomed'], {
           tty: true,
-          keys: [[/Delete the tenant "Doomed" with its tokens\?/, 'n\r']],
+          keys: [[/Delete the tenant "Doomed" and its tokens\?/, 'n\r']],
         })
       ).code,
     ).toBe(5);
@@ -116,7 +116,7 @@ describe('signage tenant delete', () => {
     expect(await names()).not.toContain('Doomed');
   });
 
-  it('5 while it has venues, saying how to list them; 3 for an unknown one', async () => {
+  it('5 while it has venues, with a hint; 3 for an unknown tenant', async () => {
     await make('Full house');
     expect((await cli(['venue', 'create', '--name', 'V', '--tenant', 'Full house'])).code).toBe(0);
     const run = await cli(['tenant', 'delete', 'Full house', '--yes']);

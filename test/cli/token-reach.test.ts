@@ -1,4 +1,4 @@
-// Tokens that end and tokens for some venues only, on the command line.
+// Tokens that expire and tokens for some venues, on the command line.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -8,10 +8,10 @@ import { type Cli, type CliOptions, cliOf } from './run-cli.ts';
 let service: TestService<ManualClock>;
 let cli: Cli;
 
-/** The command line to the service with a token, by the service's clock: it begins at noon UTC on 20 November 2026. */
+/** Runs a command with a token. The clock starts at 2026-11-20T12:00:00Z. */
 function cliWith(token: string): Cli {
   const plain = cliOf(service, token);
-  // The command line's own time-outs are those of the machine.
+  // Timeouts of the command line use the real clock.
   const clock = { ...systemClock, now: () => service.clock.now() };
   return (argv: readonly string[], options: CliOptions = {}) => plain(argv, { clock, ...options });
 }
@@ -40,7 +40,7 @@ describe('signage token create', () => {
     });
   });
 
-  it('--venue, once or more, by name or id', async () => {
+  it('--venue may be given several times, by name or id', async () => {
     const [lobby, depot] = [
       await service.venue({ name: 'Lobby' }),
       await service.venue({ name: 'Depot, North' }),
@@ -49,7 +49,7 @@ describe('signage token create', () => {
     expect(json).toMatchObject({ expiresAt: null, venueIds: [lobby.id, depot.id] });
   });
 
-  it('shows people how far the token goes, and for how long', async () => {
+  it('shows venues and expiry in the table', async () => {
     await service.venue({ name: 'Lobby' });
     const { stdout } = await create('--venue', 'Lobby', '--expires', '12h');
     expect(stdout).toMatch(
@@ -62,7 +62,7 @@ describe('signage token create', () => {
     ['with a later --expires', ['--expires', '13h'], '2026-11-21T00:00:00.000Z', true],
     ['with an earlier --expires', ['--expires', '11h'], '2026-11-20T23:00:00.000Z', false],
   ])(
-    'by a token that expires, %s: says so when it ends earlier than was asked',
+    'by a token that expires, %s: notes a shortened expiry',
     async (_, more, expiresAt, isTold) => {
       const { token } = (
         await service.manage('POST', '/v1/tokens', {
@@ -85,13 +85,13 @@ describe('signage token create', () => {
       expect(run).toMatchObject({ code: 0, json: { expiresAt } });
       expect(
         run.stderr.includes(
-          'It ends at 2026-11-21T00:00:00.000Z, when the token that made it ends.',
+          'It expires at 2026-11-21T00:00:00.000Z, together with the token that created it.',
         ),
       ).toBe(isTold);
     },
   );
 
-  it('--dry-run shows what would be sent; --output-file keeps the token out of sight', async () => {
+  it('--dry-run shows what would be sent; --output-file hides the token', async () => {
     const lobby = await service.venue({ name: 'Lobby' });
     const body = {
       name: 'Fitter',
@@ -105,17 +105,17 @@ describe('signage token create', () => {
   });
 
   it.each([
-    ['2 for no time', ['--expires', 'tomorrow'], 2, '--expires must be a time such as'],
-    ['2 for one that no calendar has', ['--expires', '999999999d'], 2, '--expires is too far away'],
-    ['6 for one that is over', ['--expires', '2026-11-20'], 6, 'must be in the future'],
+    ['2 for an invalid time', ['--expires', 'tomorrow'], 2, '--expires must be a time such as'],
+    ['2 for a time beyond the calendar', ['--expires', '999999999d'], 2, '--expires is too late'],
+    ['6 for a past time', ['--expires', '2026-11-20'], 6, 'must be in the future'],
     ['3 for an unknown venue', ['--venue', 'Nowhere'], 3, 'signage venue list'],
     [
-      '6 for a platform token that is bound',
+      '6 for a platform token with venues',
       ['--role', 'platform', '--venue', 'Lobby'],
       6,
       'a platform token belongs to no tenant',
     ],
-  ])('%s, and none is made', async (_, more, code, told) => {
+  ])('%s, and no token is created', async (_, more, code, told) => {
     await service.venue({ name: 'Lobby' });
     const run = await create(...more);
     expect(run).toMatchObject({ code, stdout: '' });
@@ -125,7 +125,7 @@ describe('signage token create', () => {
 });
 
 describe('signage token list, get', () => {
-  it('flag what ends within 7 days, and name the venues; one that is gone by its id', async () => {
+  it('mark tokens that expire within 7 days, and name the venues, deleted ones by id', async () => {
     const [lobby, depot] = [
       await service.venue({ name: 'Lobby' }),
       await service.venue({ name: 'Depot' }),
@@ -160,7 +160,7 @@ describe('signage token list, get', () => {
 });
 
 describe('a token that has expired', () => {
-  it('4, and says so and what to do; doctor says where it is from', async () => {
+  it('4 with a hint; doctor shows its source', async () => {
     const { token } = (await create('--expires', '1h', '-o', 'json')).json;
     const own = cliWith(token);
     expect((await own(['whoami'])).code).toBe(0);
@@ -176,7 +176,7 @@ describe('a token that has expired', () => {
     const found = doctor.json.find(({ check }: { check: string }) => check === 'credential');
     expect(found).toMatchObject({
       status: 'fail',
-      detail: expect.stringMatching(/from SIGNAGE_TOKEN is refused: .*has expired/),
+      detail: expect.stringMatching(/from SIGNAGE_TOKEN was rejected: .*has expired/),
     });
     const problem = JSON.parse((await own(['venue', 'list', '-o', 'json'])).stderr);
     expect(problem).toMatchObject({
@@ -189,8 +189,8 @@ describe('a token that has expired', () => {
   });
 });
 
-describe('a token that ends, or is bound to venues', () => {
-  it('whoami shows both, by name and as the service tells them', async () => {
+describe('a token that expires or is limited to venues', () => {
+  it('whoami shows its expiry and its venues by name', async () => {
     const lobby = await service.venue({ name: 'Lobby' });
     const { token } = (await create('--expires', '12h', '--venue', 'Lobby', '-o', 'json')).json;
     const { stdout } = await cliWith(token)(['whoami']);
@@ -200,7 +200,7 @@ describe('a token that ends, or is bound to venues', () => {
     expect((await cli(['whoami'])).stdout).toMatch(/\nVenues +all\nExpires +never\n/);
   });
 
-  it('login shows both', async () => {
+  it('login shows its expiry and its venues', async () => {
     await service.venue({ name: 'Lobby' });
     const { token } = (await create('--expires', '12h', '--venue', 'Lobby', '-o', 'json')).json;
     const run = await cli(['login', '--url', service.url, '--token-stdin'], {
@@ -211,21 +211,21 @@ describe('a token that ends, or is bound to venues', () => {
     expect(run.stdout).toMatch(/\nVenues +Lobby\nExpires +soon: in 12 h\n/);
   });
 
-  it('doctor warns of it, and says how far it goes', async () => {
+  it('doctor warns of its expiry, and shows its limits', async () => {
     await service.venue({ name: 'Lobby' });
     const { token } = (await create('--expires', '12h', '--venue', 'Lobby', '-o', 'json')).json;
     const { json } = await cliWith(token)(['doctor', '-o', 'json']);
     const found = (name: string) => json.find(({ check }: { check: string }) => check === name);
     expect(found('credential')).toMatchObject({
       status: 'warn',
-      detail: expect.stringMatching(/ends soon: 2026-11-21T00:00:00Z \(in 12 h\)/),
+      detail: expect.stringMatching(/expires soon: 2026-11-21T00:00:00Z \(in 12 h\)/),
     });
     expect(found('role').detail).toBe(
-      'installer: may look, pair TVs and revoke them in one venue only.',
+      'installer: may read, pair TVs and revoke them in one venue only.',
     );
   });
 
-  it('lists what is inside alone; 3 for what is outside, as for what is not there', async () => {
+  it('lists only records of its venues; 3 for all others', async () => {
     const [lobby, depot] = [
       await service.venue({ name: 'Lobby' }),
       await service.venue({ name: 'Depot' }),
@@ -257,7 +257,7 @@ describe('a token that ends, or is bound to venues', () => {
     });
   });
 
-  it('exports what is inside, and nothing of the tenant', async () => {
+  it('exports only its venues, and not the tenant', async () => {
     const [lobby] = [
       await service.venue({ name: 'Lobby' }),
       await service.venue({ name: 'Depot' }),
@@ -288,7 +288,7 @@ describe('a token that ends, or is bound to venues', () => {
     expect(tenantConfig.code).toBe(3);
   });
 
-  it('4 where a venue would have to be made, and pair says why; a screen inside it makes', async () => {
+  it('4 for creating a venue, with a reason from pair; may create screens in its venues', async () => {
     await service.venue({ name: 'Lobby' });
     const { token } = (
       await cli([
@@ -312,7 +312,9 @@ describe('a token that ends, or is bound to venues', () => {
     expect(paired).toMatchObject({
       code: 4,
       stdout: '',
-      stderr: expect.stringContaining('The token is bound to venues, and may not make the venue'),
+      stderr: expect.stringContaining(
+        'The token is limited to some venues and may not create the missing venue',
+      ),
     });
     expect((await own(['pair', 'Lobby/Main', '--create', '--dry-run', '-o', 'json'])).code).toBe(0);
     expect((await service.manage('GET', '/v1/venues')).body.items).toHaveLength(1);

@@ -30,19 +30,19 @@ const isThere = (path: string) =>
   );
 
 describe('signage token create', () => {
-  it('prints the token in the result, this once', async () => {
+  it('prints the token once, in the result', async () => {
     const run = await cli(['token', 'create', '--name', 'CI', '--role', 'operator', '-o', 'json']);
     expect(run).toMatchObject({
       code: 0,
       json: { name: 'CI', role: 'operator', token: expect.stringMatching(tokenForm) },
     });
-    expect(run.stderr).toBe('Keep the token safe: it is not shown again.\n');
+    expect(run.stderr).toBe('Save the token now: it is not shown again.\n');
     expect(await works(run.json.token)).toBe(true);
     for (const words of [['list'], ['get', 'CI']])
       expect((await cli(['token', ...words, '-o', 'json'])).stdout).not.toMatch(tokenForm);
   });
 
-  it('prints it alone for scripts, and in the table for people', async () => {
+  it('prints only the token with --jq, and all fields in the table', async () => {
     const { stdout } = await cli([
       'token',
       'create',
@@ -59,7 +59,7 @@ describe('signage token create', () => {
     );
   });
 
-  it('--output-file writes it to a new file that only its owner may read, and nowhere else', async () => {
+  it('--output-file writes the token to a new file with mode 0600, and nowhere else', async () => {
     const file = join(folder, 'ci.token');
     const run = await cli([
       'token',
@@ -86,7 +86,7 @@ describe('signage token create', () => {
   });
 
   it.each(['file', 'link', 'dangling link', 'folder that is not there'])(
-    '--output-file: 2 for a %s; no token is made',
+    '--output-file: 2 for a %s; no token is created',
     async (kind) => {
       const path = join(folder, kind);
       const target = join(folder, `${kind} target`);
@@ -112,7 +112,7 @@ describe('signage token create', () => {
     },
   );
 
-  it('--output-file leaves no file behind when no token is made', async () => {
+  it('--output-file leaves no file when no token is created', async () => {
     const file = join(folder, 'none.token');
     await cli(['token', 'create', '--name', 'Twice', '--role', 'viewer']);
     const taken = await cli([
@@ -175,7 +175,7 @@ describe('signage token create', () => {
     expect(await names()).not.toContain('Full');
   });
 
-  it('2 without name or role, or for an unknown role; 4 for a role that may not', async () => {
+  it('2 without name or role, or for an unknown role; 4 for an insufficient role', async () => {
     expect((await cli(['token', 'create', '--name', 'x'])).stderr).toContain(
       '--role must be given',
     );
@@ -192,7 +192,7 @@ describe('signage token create', () => {
 });
 
 describe('signage token list, get', () => {
-  it('lists them, without the tokens themselves', async () => {
+  it('lists tokens without their secrets', async () => {
     await service.token('viewer');
     const { json, stdout } = await cli(['token', 'list', '-o', 'json']);
     expect(json.map(({ name }: { name: string }) => name)).toEqual(await names());
@@ -203,7 +203,7 @@ describe('signage token list, get', () => {
     expect((await (await as('operator'))(['token', 'list'])).code).toBe(4);
   });
 
-  it('finds one by name or id; 3 when it is not there', async () => {
+  it('finds one by name or id; 3 for an unknown name', async () => {
     await cli(['token', 'create', '--name', 'Find me', '--role', 'viewer']);
     const [found] = (await cli(['token', 'list', '--search', 'find', '-o', 'json'])).json;
     for (const name of ['find me', found.id])
@@ -213,7 +213,7 @@ describe('signage token list, get', () => {
 });
 
 describe('signage token delete', () => {
-  it('asks, or takes --yes; 2 where nobody can be asked; from then on it is refused', async () => {
+  it('asks, or accepts --yes; 2 without a terminal; the token is then rejected', async () => {
     const token = (
       await cli(['token', 'create', '--name', 'Doomed', '--role', 'viewer', '--jq', '.token'])
     ).stdout.trim();
@@ -238,7 +238,7 @@ describe('signage token delete', () => {
     expect(await works(token)).toBe(false);
   });
 
-  it('says so when it is the one in use', async () => {
+  it('notes that the deleted token is in use', async () => {
     const { json: own } = await cli([
       'token',
       'create',
@@ -251,13 +251,13 @@ describe('signage token delete', () => {
     ]);
     const run = await cliOf(service, own.token)(['token', 'delete', 'Own'], {
       tty: true,
-      keys: [[/you\s+are\s+using/, 'y\r']],
+      keys: [[/using\s+this\s+token/, 'y\r']],
     });
     expect(run.code).toBe(0);
     expect(await works(own.token)).toBe(false);
   });
 
-  it('5 for the last platform token, 3 for an unknown one, 4 for a role that may not', async () => {
+  it('5 for the last platform token, 3 for an unknown token, 4 for an insufficient role', async () => {
     const platform = (await service.manage('GET', '/v1/tokens')).body.items.filter(
       ({ role }: { role: string }) => role === 'platform',
     );

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 let files = 0;
 const newFile = () => join(folder, `tv-${++files}.json`);
-/** Without a token, and where the service is only if `url` says so. */
+/** Runs without a token. The service address is set only by `url`. */
 const tv = (
   argv: readonly string[],
   options: Parameters<typeof runCli>[1] = {},
@@ -34,7 +34,7 @@ const tv = (
 const place = () => tvPlace(service);
 
 describe('The exit code of signage tv', () => {
-  it('is 3 for an unknown code, 5 for one that is used or cancelled, 2 for one that can be none', async () => {
+  it('is 3 for an unknown code, 5 for a used or cancelled code, 2 for an invalid code', async () => {
     expect((await tv(['--code', 'ABCD2345'])).code).toBe(3);
     const { code } = await place();
     await service.register(code);
@@ -48,11 +48,11 @@ describe('The exit code of signage tv', () => {
     expect(short.stderr).not.toContain('ABCD-234');
   });
 
-  it('is 2 without a code and anybody to ask', async () => {
+  it('is 2 without a code and a terminal', async () => {
     for (const more of [[], ['--once']]) {
       expect(await tv(more)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('--code must be given'),
+        stderr: expect.stringContaining('Give a pairing code with --code'),
       });
     }
     expect(await tv(['--no-input'], { tty: true })).toMatchObject({ code: 2 });
@@ -67,7 +67,7 @@ describe('The exit code of signage tv', () => {
     expect((await tv(['--code', 'ABCD2345', '--once'], {}, 'http://127.0.0.1:9')).code).toBe(7);
   });
 
-  it('tells of a wrong address at once', async () => {
+  it('fails at once for a wrong service or address', async () => {
     stub = await stubService(problem(404, 'not_found', 'No such path.'));
     expect((await tv(['--code', 'ABCD2345'], {}, stub.url)).code).toBe(3);
     expect(stub.heard).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('The exit code of signage tv', () => {
     });
   });
 
-  it('is 4 when the key is refused and nobody can be asked', async () => {
+  it('is 4 when the key is rejected, without a terminal', async () => {
     const { code, device } = await place();
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once']);
@@ -88,7 +88,7 @@ describe('The exit code of signage tv', () => {
       stderr: expect.stringContaining('Start it with a new code: --code'),
     });
     expect(run.stdout).toMatch(/unpaired {2}The key of this TV was revoked\./);
-    // The key is forgotten, and a new code makes it a TV again.
+    // The key was deleted. A new code pairs the TV again.
     expect(await readFile(file, 'utf8')).not.toMatch(/dak_/);
     const fresh = await place();
     expect((await tv(['--state', file, '--code', fresh.code, '--once'])).code).toBe(0);
@@ -107,7 +107,7 @@ describe('The exit code of signage tv', () => {
     expect(JSON.parse(await readFile(file, 'utf8')).tv).toMatchObject({ queue: [] });
   });
 
-  it('is 130 after two seconds when the service does not answer; what could not be sent is kept', async () => {
+  it('is 130 after two seconds when the service does not answer; unsent events are saved', async () => {
     stub = await stubService(
       json(201, registered),
       json(200, config),
@@ -125,7 +125,7 @@ describe('The exit code of signage tv', () => {
     };
     const run = await tv(['--code', 'ABCD2345', '--state', file], { clock, during }, stub.url);
     expect(run.code).toBe(130);
-    expect(run.stderr).toMatch(/2 kept in .*tv-\d+\.json/);
+    expect(run.stderr).toMatch(/2 saved in .*tv-\d+\.json/);
     const { batch, queue } = JSON.parse(await readFile(file, 'utf8')).tv;
     expect([...batch.events, ...queue].map(({ type }) => type)).toEqual([
       'app_started',
@@ -143,7 +143,7 @@ describe('The exit code of signage tv', () => {
     expect((await tv(['--code', 'ABCD2345', '--once'], { during }, stub.url)).code).toBe(130);
   });
 
-  it('is 1 when the key cannot be kept', async () => {
+  it('is 1 when the key cannot be saved', async () => {
     const gone = await temporaryFolder();
     stub = await stubService(async (response, request) => {
       await rm(gone, { recursive: true });
@@ -154,7 +154,7 @@ describe('The exit code of signage tv', () => {
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('is 0 when nobody reads any more', async () => {
+  it('is 0 when stdout closes', async () => {
     const { code } = await place();
     const gone = new AbortController();
     const during = async (io: FakeIo) => {

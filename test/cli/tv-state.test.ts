@@ -24,7 +24,7 @@ afterEach(async () => {
 
 let files = 0;
 const newFile = () => join(folder, `tv-${++files}.json`);
-/** Without a token, and where the service is only if `url` says so. */
+/** Runs without a token. The service address is set only by `url`. */
 const tv = (
   argv: readonly string[],
   options: Parameters<typeof runCli>[1] = {},
@@ -34,12 +34,12 @@ const place = () => tvPlace(service);
 const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 
 describe('The state file of signage tv', () => {
-  it('makes it the same TV again, with its playlist and without another code', async () => {
+  it('restores the same TV with its playlist, without a new code', async () => {
     const { code, device, events } = await place();
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once', '--profile', 'sony-bravia']);
     const first = await device();
-    // The same command line, code and all: it is paired already.
+    // The same command line again: the TV is already paired, so the code is ignored.
     const again = await tv(['--code', code, '--state', file, '--once', '-o', 'ndjson']);
     expect(again.code).toBe(0);
     expect(whats(again.ndjson)).not.toContain('bound');
@@ -51,7 +51,7 @@ describe('The state file of signage tv', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
-  it('knows the service, and gives its key to no other', async () => {
+  it('records the service, and sends its key to no other', async () => {
     const { code } = await place();
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once']);
@@ -63,15 +63,15 @@ describe('The state file of signage tv', () => {
     const run = await runCli(['tv', '--state', file, '--once', '--url', stub.url]);
     expect(run).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('its key is not sent to'),
+      stderr: expect.stringContaining('Its key is not sent to'),
     });
     expect(stub.heard).toEqual([]);
   });
 
-  it('is its owner’s alone from the beginning', async () => {
+  it('has mode 0600 from its creation on', async () => {
     const file = newFile();
     stub = await stubService(async (response, request) => {
-      // The registration is kept before it is sent: the key of its repeats is in the file already.
+      // The registration is saved before it is sent, with the idempotency key for retries.
       const { mode } = await stat(file);
       expect((mode & 0o777).toString(8)).toBe('600');
       expect(JSON.parse(await readFile(file, 'utf8')).tv.registering).toMatchObject({
@@ -97,7 +97,7 @@ describe('The state file of signage tv', () => {
       'a queue of nonsense',
       '{"format":1,"service":"http://127.0.0.1:1","deviceInfo":{},"tv":{"format":1,"queue":[7]}}',
     ],
-  ])('6 when it holds %s, and stays as it is', async (_, text) => {
+  ])('6 when it holds %s, and is not changed', async (_, text) => {
     const file = newFile();
     await writeFile(file, text, { mode: 0o600 });
     expect(await tv(['--code', 'ABCD2345', '--state', file])).toMatchObject({
@@ -107,7 +107,7 @@ describe('The state file of signage tv', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  it('6 when others may read it, or it cannot be used', async () => {
+  it('6 when it is readable by others, or unusable', async () => {
     const { code } = await place();
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once']);
@@ -120,7 +120,7 @@ describe('The state file of signage tv', () => {
     expect((await tv(['--state', folder, '--once'])).code).toBe(6);
   });
 
-  it('5 when another signage tv has it', async () => {
+  it('5 when another signage tv uses it', async () => {
     const { code } = await place();
     const file = newFile();
     let second: { code: number; stderr: string } | undefined;
@@ -132,7 +132,7 @@ describe('The state file of signage tv', () => {
     expect((await tv(['--code', code, '--state', file], { during })).code).toBe(130);
     expect(second).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining('Another signage tv is the TV of'),
+      stderr: expect.stringContaining('Another signage tv uses'),
     });
     expect((await tv(['--state', file, '--once'])).code).toBe(0);
   });

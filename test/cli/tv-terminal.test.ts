@@ -18,7 +18,7 @@ interface Person {
   env?: Record<string, string>;
 }
 
-/** A person who looks at a TV at a terminal. */
+/** Simulates a person who watches a TV at a terminal. */
 async function sitDown(
   argv: readonly string[],
   { size = { columns: 80, rows: 24 }, env = {} }: Person = {},
@@ -41,7 +41,7 @@ async function sitDown(
       screen.emit('resize');
     },
     seen: () => terminalScreen(io.err(), size.columns).join('\n'),
-    /** The lines that were drawn last, as they were drawn. */
+    /** The lines of the last redraw. */
     frame: () => (io.err().split('\u001b[J').at(-1) ?? '').split('\n').slice(0, -1),
   };
 }
@@ -64,7 +64,7 @@ async function place(more: object = {}) {
 const colours = /\u001b\[[0-9;]*m/g;
 
 describe('signage tv at a terminal', () => {
-  it('shows on one screen what is played, what is next, the queue, the config and the last answers', async () => {
+  it('shows the current and next items, the queue, the config and the last answers', async () => {
     const { code, screenId, device } = await place();
     const { io, ended, seen } = await sitDown(['--code', code]);
     await io.until(/events +202/);
@@ -78,16 +78,16 @@ describe('signage tv at a terminal', () => {
     );
     expect(text).toMatch(/^playlist version 1, 2 items, until \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
     expect(text).toMatch(
-      /^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 wait, 1 stored, 0 dropped$/m,
+      /^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 queued, 1 stored, 0 dropped$/m,
     );
     expect(text).toMatch(
       /^register 201 in \d+ ms, 0 s ago\nconfig {3}200 in \d+ ms, 0 s ago\nplaylist 200 in .*\nevents {3}202 in /m,
     );
-    // One screen: what was drawn before is not there any more.
+    // Each redraw replaces the previous one.
     expect(text.match(/^screen /gm)).toHaveLength(1);
     io.signal('SIGINT');
     expect(await ended).toBe(130);
-    expect(seen()).toMatch(/^Without --state .*\nThe TV has ended: \d events stored\.$/m);
+    expect(seen()).toMatch(/^Without --state .*\nThe TV has stopped: \d events stored\.$/m);
     expect(io.out()).toBe('');
     expect(io.err()).not.toContain('\u001b[?25l');
     expect(io.err()).not.toContain(code);
@@ -126,7 +126,7 @@ describe('signage tv at a terminal', () => {
     expect(io.err().search(colours) >= 0).toBe(coloured);
   });
 
-  it('asks for the code, and again when it was refused, with the reason', async () => {
+  it('asks for the code, and again when it is rejected, with the reason', async () => {
     const { code } = await place();
     const { io, ended, seen } = await sitDown([]);
     await io.until(/This TV is not paired yet\. Pairing code:/);
@@ -141,7 +141,7 @@ describe('signage tv at a terminal', () => {
     expect(await ended).toBe(130);
   });
 
-  it('asks for the next code when the key is revoked, and is another TV with it', async () => {
+  it('asks for a new code when the key is revoked, and becomes a new TV', async () => {
     const first = await place();
     const { io, ended } = await sitDown(['--code', first.code, '--speed', '600']);
     await io.until(/register 201/);
@@ -158,14 +158,14 @@ describe('signage tv at a terminal', () => {
     expect((await first.device()).state).toBe('bound');
   });
 
-  it('130 at Ctrl-C at the question', async () => {
+  it('130 at Ctrl-C at the prompt', async () => {
     const { io, ended } = await sitDown([]);
     await io.until(/Pairing code:/);
     io.type('\u0003');
     expect(await ended).toBe(130);
   });
 
-  it('writes lines with --verbose, each request among them, and without the code', async () => {
+  it('--verbose prints lines with all requests, without the code', async () => {
     const { code } = await place();
     const { io, ended } = await sitDown(['--code', code, '--verbose']);
     await io.until(/POST \/devices\/[0-9a-f-]+\/events → 202/);

@@ -22,23 +22,23 @@ afterEach(async () => {
   stub = undefined;
 });
 
-/** Without a token, and where the service is only if `url` says so. */
+/** Runs without a token. The service address is set only by `url`. */
 const tv = (
   argv: readonly string[],
   options: Parameters<typeof runCli>[1] = {},
   url = service.url,
 ) => runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
 const place = () => tvPlace(service);
-/** Interrupts the TV once it has written this: how long that takes depends on the machine. */
+/** Interrupts the TV when it has printed this text. */
 const stopAfter = (pattern: RegExp) => async (io: FakeIo) => {
   await io.until(pattern);
   io.signal('SIGINT');
 };
 
-/** How long the command lets a TV end in good order. */
+/** Time that the command allows for a clean shutdown. */
 const farewellMs = 2 * secondMs;
 
-/** The time of the machine, except that timers of these lengths go off when the test rings them. */
+/** The real clock, but the test fires timers of these lengths. */
 function clockWithAlarms(alarmsMs: readonly number[]) {
   const alarms = new Map<number, () => void>();
   const clock: Clock = {
@@ -68,14 +68,14 @@ describe('signage tv', () => {
     expect(run.stdout).toMatch(
       /playlist {2}200 in(?:.*\n)*.*events {4}202 in.*\n.*stored {4}1 event\n/,
     );
-    expect(run.stderr).toContain('Without --state this TV is forgotten');
+    expect(run.stderr).toContain('Without --state this TV is lost');
     expect(await events()).toEqual([expect.objectContaining({ type: 'heartbeat' })]);
     expect((await device()).deviceInfo).toMatchObject({ manufacturer: 'Samsung', model: 'QB55C' });
     expect(run.stdout + run.stderr).not.toContain(code);
     expect(run.stdout + run.stderr).not.toMatch(/dak_/);
   });
 
-  it('-o ndjson writes an object for each thing that happens, without secrets', async () => {
+  it('-o ndjson prints an object for each log entry, without secrets', async () => {
     const { code, screenId } = await place();
     const run = await tv(['--code', '-', '--once', '-o', 'ndjson'], { stdin: `${code}\n` });
     expect(run.code).toBe(0);
@@ -107,7 +107,7 @@ describe('signage tv', () => {
     expect(run.stdout).not.toMatch(/dak_/);
   });
 
-  it('says of itself what a profile and flags say', async () => {
+  it('sends the device info of profile and flags', async () => {
     const { code, device } = await place();
     const flags = [
       '--mac',
@@ -159,7 +159,7 @@ describe('signage tv', () => {
     });
   });
 
-  it('has profiles of the common makers, each of which can register', async () => {
+  it('has profiles of common manufacturers, and all can register', async () => {
     const names = await deviceProfileNames();
     expect(names.length).toBeGreaterThanOrEqual(10);
     for (const name of names) {
@@ -168,11 +168,10 @@ describe('signage tv', () => {
     }
   });
 
-  it('--rotate-every changes the key, says so without showing one, and keeps it in the state file', async () => {
+  it('--rotate-every rotates the key, hides it in the output, and saves it', async () => {
     const { code, screenId } = await place();
     const state = join(await temporaryFolder(), 'tv.json');
-    const rotated =
-      /rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/;
+    const rotated = /rotate {4}201 in \d+ ms\n.* key {7}uses a new key; keeps the previous one\n/;
     const run = await tv(
       ['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600'],
       { during: stopAfter(rotated) },
@@ -188,7 +187,7 @@ describe('signage tv', () => {
     expect((await tv(['--state', state, '--once'])).code).toBe(0);
   });
 
-  it('goes back to the former key when the service does not know the new one, and says so', async () => {
+  it('returns to the previous key when the service does not know the new one', async () => {
     const { code } = await place();
     const state = join(await temporaryFolder(), 'tv.json');
     await tv(['--code', code, '--state', state, '--once']);
@@ -216,7 +215,7 @@ describe('signage tv', () => {
     expect(JSON.parse(await readFile(state, 'utf8')).tv.binding).toEqual(binding);
   });
 
-  it('plays for --duration, faster with --speed, and says in the end what became of its events', async () => {
+  it('plays for --duration, faster with --speed, and reports its events at the end', async () => {
     const { code, events } = await place();
     const durationMs = 61 * minuteMs;
     const { clock, ring } = clockWithAlarms([durationMs, farewellMs]);
@@ -237,12 +236,12 @@ describe('signage tv', () => {
     expect(stored).toEqual(
       run.ndjson.filter(({ what }) => what === 'event').map(({ event }) => event),
     );
-    expect(run.stderr).toContain(`The TV has ended: ${stored.length} events stored.`);
+    expect(run.stderr).toContain(`The TV has stopped: ${stored.length} events stored.`);
   });
 });
 
 describe('The service of signage tv', () => {
-  it('is that of the current context, without its token', async () => {
+  it('is the service of the current context, without its token', async () => {
     const { code } = await place();
     const home = await temporaryFolder();
     await mkdir(join(home, 'signage'), { mode: 0o700 });
@@ -254,7 +253,7 @@ describe('The service of signage tv', () => {
     });
     expect(run.code).toBe(0);
     expect(run.stdout + run.stderr).not.toContain('mak_');
-    // Elsewhere the token would not be sent, and is not asked for.
+    // The token belongs to the context's service, so it is not used here.
     stub = await stubService((response, { headers }) => {
       expect(headers.authorization).toBeUndefined();
       problem(404, 'pairing_code_not_found', 'No.')(response, stub!.heard[0]!);
@@ -268,7 +267,7 @@ describe('The service of signage tv', () => {
 });
 
 describe('A service that signage tv talks to', () => {
-  it('may go and come back: the TV plays on, and reports all of it later', async () => {
+  it('may become unreachable: the TV plays on, and sends its events later', async () => {
     const own = await startService<Clock>({ clock: systemClock, store: await temporaryFolder() });
     const { port } = new URL(own.url);
     const { code, screenId } = await own.code();
@@ -289,7 +288,7 @@ describe('A service that signage tv talks to', () => {
     await back?.close();
   });
 
-  it('may say anything: nothing of it reaches the terminal as it is', async () => {
+  it('may send hostile text, which is escaped on the terminal', async () => {
     const nasty = 'x\u001b[2J\u0007\u202ey';
     const config = {
       syncIntervalMinutes: 5,

@@ -26,7 +26,7 @@ const venues = async () =>
   }[];
 
 describe('signage venue create', () => {
-  it('makes a venue and shows it', async () => {
+  it('creates a venue and shows it', async () => {
     const { code, stdout, stderr } = await cli([
       'venue',
       'create',
@@ -45,7 +45,7 @@ describe('signage venue create', () => {
     );
   });
 
-  it('answers the record as the service has it with -o json', async () => {
+  it('prints the record unchanged with -o json', async () => {
     const { code, json } = await cli([
       'venue',
       'create',
@@ -61,7 +61,7 @@ describe('signage venue create', () => {
     expect(json).toMatchObject({ name, address: 'Main St 1', timezone: null, labels: {} });
   });
 
-  it('--dry-run shows the request, and sends nothing', async () => {
+  it('--dry-run shows the request and does not send it', async () => {
     const plan = await cli(['venue', 'create', '--name', name, '--dry-run', '-o', 'json']);
     expect(plan.json).toEqual([{ method: 'POST', path: '/v1/venues', body: { name, labels: {} } }]);
     const shown = await cli(['venue', 'create', '--name', name, '--dry-run']);
@@ -69,13 +69,11 @@ describe('signage venue create', () => {
     expect((await venues()).some((venue) => venue.name === name)).toBe(false);
   });
 
-  it('5 when the name is taken, with the id of the one that has it', async () => {
+  it('5 when the name is taken, with the id of the other venue', async () => {
     const { json } = await cli(['venue', 'create', '--name', name, '-o', 'json']);
     const { code, stdout, stderr } = await cli(['venue', 'create', '--name', name]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toMatch(
-      /^signage: .*already exists.*\n {2}.*signage venue get 'Lobby \d+'\n$/,
-    );
+    expect(stderr).toMatch(/^signage: .*already exists.*\n {2}.*signage venue get 'Lobby \d+'\n$/);
     const asJson = await cli(['venue', 'create', '--name', name, '-o', 'json']);
     expect(asJson.stdout).toBe('');
     expect(JSON.parse(asJson.stderr)).toMatchObject({
@@ -86,7 +84,7 @@ describe('signage venue create', () => {
     });
   });
 
-  it('6 when the service refuses it, with every complaint', async () => {
+  it('6 when the service rejects it, with all validation errors', async () => {
     const { code, stderr } = await cli([
       'venue',
       'create',
@@ -100,7 +98,7 @@ describe('signage venue create', () => {
     expect(stderr).toContain('/timezone: must be an IANA time zone');
   });
 
-  it('4 for a viewer, and makes nothing', async () => {
+  it('4 for a viewer, and creates nothing', async () => {
     const { code, stderr } = await viewer(['venue', 'create', '--name', name]);
     expect(code).toBe(4);
     expect(stderr).toContain('signage whoami');
@@ -119,7 +117,7 @@ describe('signage venue create', () => {
 });
 
 describe('signage venue list', () => {
-  it('lists all pages, unless --limit', async () => {
+  it('lists all pages, or up to --limit', async () => {
     const lonely = await startCli();
     for (let at = 0; at < 205; at++)
       await lonely.service.venue({ name: `V${String(at).padStart(3, '0')}` });
@@ -151,7 +149,7 @@ describe('signage venue list', () => {
 });
 
 describe('signage venue get', () => {
-  it('by name in any case, and by id', async () => {
+  it('finds a venue by name in any case, and by id', async () => {
     const venue = await service.venue({ name });
     for (const text of [name.toUpperCase(), venue.id, venue.id.toUpperCase()]) {
       expect((await viewer(['venue', 'get', text, '-o', 'json'])).json).toEqual(venue);
@@ -166,7 +164,7 @@ describe('signage venue get', () => {
 });
 
 describe('signage venue update', () => {
-  it('changes what is named, and nothing else', async () => {
+  it('changes only the named fields', async () => {
     const venue = await service.venue({
       name,
       address: 'Here',
@@ -220,7 +218,7 @@ describe('signage venue update', () => {
 });
 
 describe('signage venue delete', () => {
-  it('with --yes deletes, says so on stderr, and prints nothing', async () => {
+  it('--yes deletes, with a note on stderr and empty stdout', async () => {
     await service.venue({ name });
     expect(await cli(['venue', 'delete', name, '--yes'])).toMatchObject({
       code: 0,
@@ -251,7 +249,7 @@ describe('signage venue delete', () => {
     expect((await venues()).some((venue) => venue.name === name)).toBe(true);
   });
 
-  it('asks at a terminal: yes deletes, and no does not', async () => {
+  it('asks at a terminal: "yes" deletes, "no" does not', async () => {
     await service.venue({ name });
     const question = new RegExp(`Delete the venue "${name}"\\?`);
     const no = await cli(['venue', 'delete', name], { tty: true, keys: [[question, 'n\r']] });
@@ -286,7 +284,7 @@ describe('signage venue delete', () => {
     expect((await venues()).some(({ id }) => id === venue.id)).toBe(true);
   });
 
-  it('5 when it has screens, and says which command lists them', async () => {
+  it('5 when it has screens, with the command that lists them', async () => {
     const { id } = await service.venue({ name });
     await service.screen({ venueId: id });
     const { code, stderr } = await cli(['venue', 'delete', name, '--yes']);

@@ -21,7 +21,7 @@ async function screenOf() {
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100));
 
 describe('signage wait screen', () => {
-  it('answers at once when it is so', async () => {
+  it('returns at once if the screen is in the state', async () => {
     const { name, screen } = await screenOf();
     expect(
       (await cli(['wait', 'screen', name, '--for', 'provisioning', '-o', 'json'])).json,
@@ -57,7 +57,7 @@ describe('signage wait screen', () => {
     expect((await freed).code).toBe(0);
   });
 
-  it('8 when the time is over, with what it saw last and what to do', async () => {
+  it('8 after the timeout, with the last state and a hint', async () => {
     const { name, screen } = await screenOf();
     const run = await cli(['wait', 'screen', name, '--timeout', '0']);
     expect([run.code, run.stdout]).toEqual([8, '']);
@@ -72,7 +72,7 @@ describe('signage wait screen', () => {
     });
   });
 
-  it('shows a person how things stand, and wipes it away', async () => {
+  it('shows the current state at a terminal, then clears it', async () => {
     const { name } = await screenOf();
     const { stderr } = await cli(['wait', 'screen', name, '--timeout', '10ms'], { tty: true });
     expect(stderr).toContain('\r\u001b[KWaiting for the screen');
@@ -93,7 +93,7 @@ describe('signage wait screen', () => {
     });
   });
 
-  it('3 for an unknown screen, and when it is deleted meanwhile; 2 for what is no state or time', async () => {
+  it('3 for an unknown screen, and when it is deleted meanwhile; 2 for an invalid state or time', async () => {
     const { name, screen } = await screenOf();
     expect((await cli(['wait', 'screen', 'Nowhere'])).code).toBe(3);
     expect((await cli(['wait', 'screen', name, '--for', 'asleep'])).code).toBe(2);
@@ -126,7 +126,7 @@ describe('signage wait device', () => {
       expect((await cli(['wait', 'device', named])).stdout).toMatch(/Online +yes/);
   });
 
-  it('8 with what it saw last', async () => {
+  it('8 after the timeout, with the last state', async () => {
     const { name, screen } = await screenOf();
     const run = await cli(['wait', 'device', name, '--timeout', '0']);
     expect([run.code, run.stdout]).toEqual([8, '']);
@@ -152,7 +152,7 @@ describe('signage wait device', () => {
     expect(run.stderr).toContain(`signage doctor ${tv.deviceId}`);
   });
 
-  it('3 for what is unknown', async () => {
+  it('3 for an unknown device', async () => {
     expect((await cli(['wait', 'device', 'Nowhere'])).code).toBe(3);
     expect((await cli(['wait', 'device', randomUUID()])).code).toBe(3);
   });

@@ -83,23 +83,23 @@ describe('docs/operations.md', { timeout: 120_000 }, () => {
 
     await service.venue({ name: 'Kept' });
     const { deviceId } = await service.tv();
-    expect(await run('Back up')).toContain('trial is sound');
+    expect(await run('Back up')).toContain('trial is not damaged');
     expect(await run('Change keys and tokens')).toContain('Build server 2');
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'stolen' });
     await service.venue({ name: 'After the backup' });
     expect(await run('Restore a backup')).toContain(`signage device revoke ${deviceId}`);
     expect(await names()).toEqual(expect.arrayContaining(['Kept']));
     expect(await names()).not.toContain('After the backup');
-    expect(await run('Check the data')).toContain('is sound');
+    expect(await run('Check the data')).toContain('is not damaged');
 
     await service.close();
     const document =
       (await readdir(join(data, 'documents'))).find((name) => name.startsWith('marks-')) ?? '';
     await writeFile(join(data, 'documents', document), 'x');
     await expect(start()).rejects.toMatchObject({ code: 'store_damaged' });
-    expect(await run('Repair damaged data')).toContain('is sound and can be started');
+    expect(await run('Repair damaged data')).toContain('is ready to use');
     expect(await names()).toContain('Kept');
-    expect(await run('Move to another machine')).toContain('is sound');
+    expect(await run('Move to another machine')).toContain('is not damaged');
     expect(await readdir(`${data}.moved`)).toEqual(
       expect.arrayContaining(['manifest.json', 'secret']),
     );

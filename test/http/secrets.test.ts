@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
-import { type Scenario, runScenario } from '../faults/secrets/scenario.ts';
+import { runScenario, type Scenario } from '../faults/secrets/scenario.ts';
 import { Sentinels } from '../faults/secrets/sentinels.ts';
 import { impression } from '../support/content.ts';
 import { heldDisk } from '../support/held-disk.ts';

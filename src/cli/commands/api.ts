@@ -22,21 +22,21 @@ function readMethod(text: string): Method {
   return method;
 }
 
-/** A path of the service itself: no other address can be named, for the token goes along. */
+/** Reads a path of the service. Rejects full URLs, because the request carries the token. */
 function readPath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
-    throw usage('Give the path alone, such as /v1/venues: --url says where the service is.');
+    throw usage('Give only the path, such as /v1/venues. --url selects the service.');
   if (!/^[\x21\x22\x24-\x7e]+$/.test(text))
     throw usage(
-      'The path must be percent-encoded, without blanks and fragment: write %20 for a blank.',
+      'The path must be percent-encoded, without spaces or a fragment: write %20 for a space.',
     );
   return text.startsWith('/') ? text : `/${text}`;
 }
 
 type Answer = NonNullable<Awaited<ReturnType<CommandContext['send']>>>;
 
-/** Status and headers of an answer, beside the result. Of a pairing code in a `Location` only the place is shown. */
-async function tellHead({ io }: CommandContext, { status, headers }: Answer): Promise<void> {
+/** Writes status and headers to stderr. Pairing codes in a `Location` header are masked. */
+async function writeHead({ io }: CommandContext, { status, headers }: Answer): Promise<void> {
   const { shownPath } = await import('../api/connect.ts');
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => `${name}: ${one}`),
@@ -44,7 +44,7 @@ async function tellHead({ io }: CommandContext, { status, headers }: Answer): Pr
   for (const line of [`HTTP ${status}`, ...lines, '']) io.stderr.write(`${shownPath(line)}\n`);
 }
 
-/** Sends it; answers `undefined` under `--dry-run`. */
+/** Sends the request. Returns `undefined` under `--dry-run`. */
 async function exchange(
   call: CommandContext,
   method: Method,
@@ -52,18 +52,21 @@ async function exchange(
   body?: unknown,
 ): Promise<Answer | undefined> {
   const answer = await call.send(method, path, body);
-  if (answer && call.options.include) await tellHead(call, answer);
+  if (answer && call.options.include) await writeHead(call, answer);
   return answer;
 }
 
 const noJson = (hint?: string) =>
   new SignageError(
     'unexpected_answer',
-    'The answer is no JSON.',
+    'The answer is not JSON.',
     hint === undefined ? {} : { hint },
   );
 
-/** The body as JSON; `undefined` where there is none, or something else. Throws `unexpected_answer` where JSON was promised. */
+/**
+ * Returns the body parsed as JSON, or `undefined` for an empty or other body. Throws
+ * `unexpected_answer` when the content type promises JSON.
+ */
 function asJson({ text, headers }: Answer): unknown {
   try {
     return JSON.parse(text);
@@ -73,16 +76,16 @@ function asJson({ text, headers }: Answer): unknown {
   }
 }
 
-/** What is no JSON comes out line by line as it is, but for what a terminal would obey. */
+/** Writes a body that is not JSON line by line, with control characters escaped. */
 function showText({ io, common: { output, jq, fields } }: CommandContext, text: string): void {
   if ([output, jq, fields].some((one) => one !== undefined)) {
-    throw noJson('Without -o, --jq and --fields it is shown as it is.');
+    throw noJson('Leave out -o, --jq and --fields to see it unchanged.');
   }
   const lines = text.split(/\r?\n/).map(printableWithTabs).join('\n');
   io.stdout.write(lines === '' || lines.endsWith('\n') ? lines : `${lines}\n`);
 }
 
-/** The form of the result: JSON unless another is asked for. */
+/** Returns the result writer. Default format: JSON. */
 const resultsOf = ({ io, common }: CommandContext) =>
   makeResults(io, { ...common, output: common.output ?? 'json' });
 
@@ -92,7 +95,9 @@ async function* itemsOf(
   for await (const { items } of pages) yield items;
 }
 
-/** An answer as it came in `json` and `yaml`; a page of a list by its items in all other forms. */
+/**
+ * Writes the whole answer in `json` and `yaml`. In other formats, a list page is one row per item.
+ */
 async function showAnswer(call: CommandContext, answer: Answer): Promise<void> {
   const value = asJson(answer);
   if (value === undefined) return answer.text === '' ? undefined : showText(call, answer.text);
@@ -118,9 +123,9 @@ async function showPages(call: CommandContext, path: string): Promise<void> {
 
 export const command = defineCommand({
   summary: 'Send any request to the service',
-  description:
-    'For what has no command: the path goes to the service that all commands talk to, with the same token. The answer is shown as JSON, as it ' +
-    'came, unless -o says otherwise. See docs/protocol.md, or /docs of the service, for what there is.',
+  description: `For operations without a command of their own. The request goes to the service that
+all commands use, with the same token. The answer is printed as JSON; -o selects another format.
+docs/protocol.md, or /docs of the service, lists all operations.`,
   arguments: {
     method: one(methods.join(', ')),
     path: one('path and query, such as "/v1/venues?search=lobby"'),
@@ -128,15 +133,18 @@ export const command = defineCommand({
   options: {
     file: option.text(
       '-f, --file <file>',
-      'send what this file holds, JSON or YAML, as JSON; - reads stdin',
+      'request body: a JSON or YAML file, sent as JSON; - reads stdin',
     ),
-    paginate: option.flag('--paginate', 'follow a list to its end, and show all of its items'),
-    include: option.flag('-i, --include', 'show status and headers of the answer, on stderr'),
+    paginate: option.flag('--paginate', 'fetch all pages of a list and show all items'),
+    include: option.flag('-i, --include', 'print status and headers of the answer on stderr'),
   },
   examples: [
     ['signage api GET /v1/me', 'one request'],
-    ['signage api GET "/v1/screens?state=active" --paginate --jq ".[].name"', 'all of a list'],
-    ['echo \'{"name": "Lobby"}\' | signage api POST /v1/venues -f -', 'with a body'],
+    [
+      'signage api GET "/v1/screens?state=active" --paginate --jq ".[].name"',
+      'all pages of a list',
+    ],
+    ['echo \'{"name": "Lobby"}\' | signage api POST /v1/venues -f -', 'a request with a body'],
   ],
   effect: 'changes',
   async run(call) {
@@ -144,8 +152,8 @@ export const command = defineCommand({
     const method = readMethod(call.args.method);
     const path = readPath(call.args.path);
     if (method === 'GET' && file !== undefined)
-      throw usage('GET has no body: leave -f out, or give another method.');
-    if (paginate && method !== 'GET') throw usage('--paginate goes with GET.');
+      throw usage('GET has no body: leave out -f, or use another method.');
+    if (paginate && method !== 'GET') throw usage('--paginate works only with GET.');
     if (paginate) return showPages(call, path);
     const answer = await exchange(
       call,

@@ -3,35 +3,37 @@ import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 
 export const command = defineCommand({
-  summary: 'Make a service as files describe it',
-  description:
-    'Site files say which venues and screens there are, with their labels, configs and playlists; docs/site-files.md has the format. What is as described already is left alone: the same command may run any number of times, and goes on where an interrupted one ended. What the files do not name stays, unless --prune says otherwise. A record that fails does not stop the others; the exit code is then 9.',
+  summary: 'Apply site files to a service',
+  description: `Site files describe venues and screens with their labels, configs and playlists;
+docs/site-files.md has the format. Records that already match are not changed. Run the same command
+again at any time; after an interruption it continues. Records that the files do not name are kept
+unless you give --prune. One failed record does not stop the others; the exit code is then 9.`,
   options: {
     file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
     allowOutside: option.flag(
       '--allow-outside',
-      'let the files name playlist files outside their own folders',
+      'allow playlist files outside the folder of the site file',
     ),
     prune: option.flag(
       '--prune',
-      'delete what the files do not name: screens of the venues that are named, and with an entry `tenant` venues',
+      'delete screens that the files do not name; also venues, if the files have a `tenant` entry',
     ),
-    force: option.flag('--force', 'let --prune delete screens that are active, too'),
+    force: option.flag('--force', 'with --prune: also delete active screens'),
   },
   examples: [
-    ['signage apply -f site.yaml', 'makes what is missing, and changes what differs'],
-    ['signage apply -f site.yaml --dry-run', 'says what that would be'],
-    ['signage apply -f playlists.yaml -f venues.yaml', 'several files, as if they were one'],
+    ['signage apply -f site.yaml', 'creates what is missing and updates what differs'],
+    ['signage apply -f site.yaml --dry-run', 'shows the changes without making them'],
+    ['signage apply -f playlists.yaml -f venues.yaml', 'several files, read as one'],
     [
       'signage apply -f site.yaml --prune --yes',
-      'deletes what is not in the file, without asking: for scripts',
+      'for scripts: deletes what is not in the file, without asking',
     ],
   ],
   effect: 'destroys',
   async run(call) {
     const { file: files, allowOutside, prune, force } = call.options;
-    if (files.length === 0) throw usage('-f must be given: a site file, or - for stdin.');
-    if (force && !prune) throw usage('--force is about what --prune deletes: give both.');
+    if (files.length === 0) throw usage('Give a site file with -f, or -f - for stdin.');
+    if (force && !prune) throw usage('--force works only together with --prune.');
     const { applySite } = await import('../site/apply-site.ts');
     return applySite(call, { files, allowOutside, prune, force });
   },

@@ -1,7 +1,6 @@
 import type { Environment } from '../command/environment.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
-import type { Offer } from '../completion/candidate.ts';
-import type { ChosenArgument } from '../completion/complete.ts';
+import type { ChosenArgument, Offer } from '../completion/complete.ts';
 import { completionScripts, type Shell, shells } from '../completion/scripts.ts';
 import { usage } from '../options/settings.ts';
 
@@ -12,10 +11,10 @@ const shellArgument: ChosenArgument & { form: 'one' } = {
 
 const isShell = (text: string): text is Shell => shells.some((one) => one === text);
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
-/** A tab alone, which no candidate is. */
+/** A line with a single tab asks the shell to complete file names. It is never a candidate. */
 const filesWanted = '\t\n';
 
-/** zsh and fish say the words; they quote what they insert themselves. */
+/** Completes for zsh and fish. They pass separate words and quote what they insert themselves. */
 async function offerText(words: readonly string[], context: Environment): Promise<string> {
   const { completeWords } = await import('../completion/complete.ts');
   const offer: Offer = await completeWords(words, context);
@@ -26,7 +25,10 @@ async function offerText(words: readonly string[], context: Environment): Promis
       );
 }
 
-/** bash says the line, for it takes words apart at `=` and `:`; it inserts what it is given as it is. */
+/**
+ * Completes for bash. It passes the whole line because it splits words at `=` and `:`. It inserts
+ * candidates unchanged, so they are quoted here.
+ */
 async function offerBash(line: string, context: Environment): Promise<string> {
   const [{ bashWords, bashRest }, { completeWords }] = await Promise.all([
     import('../completion/bash-words.ts'),
@@ -46,32 +48,30 @@ async function offerBash(line: string, context: Environment): Promise<string> {
 
 export const command = defineCommand({
   summary: 'Print the completion script of a shell',
-  description: `The script completes commands, options and their values, and the names of venues, screens, tenants, tokens and contexts, for which it
-asks the service. Put it where the shell finds it:
+  description: `The script completes commands, options and their values, and the names of saved
+contexts. It asks the service for the names of venues, screens, tenants and tokens. Install it where
+the shell finds it:
 
   bash   signage completion bash > ~/.local/share/bash-completion/completions/signage
   zsh    signage completion zsh > a folder of $fpath, as the file _signage
   fish   signage completion fish > ~/.config/fish/completions/signage.fish
 
-With words after --, it prints what could come next: the scripts ask that.`,
+With words after --, the command prints candidates for the last word. The scripts use this.`,
   arguments: {
     shell: shellArgument,
-    words: some('what is typed so far; the scripts pass it after --'),
+    words: some('the words typed so far; used by the scripts, after --'),
   },
   examples: [
-    ['source <(signage completion bash)', 'for this session of bash'],
-    [
-      'signage completion fish > ~/.config/fish/completions/signage.fish',
-      'for every session of fish',
-    ],
+    ['source <(signage completion bash)', 'for this bash session only'],
+    ['signage completion fish > ~/.config/fish/completions/signage.fish', 'for every fish session'],
   ],
   effect: 'alone',
   async run(call) {
     const { shell, words } = call.args;
     if (!isShell(shell))
       throw usage(
-        `There is no completion for "${shell}".`,
-        `There is one for ${shells.join(', ')}.`,
+        `Completion does not support "${shell}".`,
+        `Supported shells: ${shells.join(', ')}.`,
       );
     const [line] = words;
     if (line === undefined) call.io.stdout.write(completionScripts[shell]);

@@ -11,7 +11,7 @@ import { findScreen } from '../records/find.ts';
 const failedExitCode = 9;
 const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
 
-/** What was thrown as a finding: a doctor has something to say of everything but its own mistakes. */
+/** Turns a `SignageError` into a finding. Rethrows interruptions and bugs. */
 function findingOf(check: string, error: unknown): Finding {
   if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
   return fail(check, error.message, error.hint ?? null);
@@ -25,7 +25,7 @@ async function examineScreen(call: CommandContext, name: string): Promise<Findin
   }
 }
 
-/** From the outside inwards: what lies behind something that failed is not looked at. */
+/** Checks from the outside in. Skips everything that depends on a failed check. */
 async function* examine(
   call: CommandContext,
   screen: string | undefined,
@@ -49,22 +49,25 @@ async function* examine(
 
 export const command = defineCommand({
   summary: 'Find out why something does not work, and what to do',
-  description: `Looks at the connection, the certificate, the clocks, the token and the service; of a screen also at its pairing code, TV, playlist
-and events. Each check is ok, warn or fail, with the command to type next. Exit codes: 0 nothing failed, 9 something did.`,
-  arguments: { screen: optional('the screen that is dark, by id or as Venue/Screen', 'screen') },
+  description: `Checks the connection, the certificate, the clocks, the token and the service. With
+a screen, also its pairing code, TV, playlist and events. Each check is ok, warn or fail, with the
+command to run next. Exit codes: 0 no check failed, 9 a check failed.`,
+  arguments: {
+    screen: optional('the screen that does not work, as VENUE/SCREEN or by id', 'screen'),
+  },
   examples: [
     ['signage doctor', 'the connection, the token and the service'],
-    ['signage doctor Lobby/Main', 'also why that screen is dark'],
+    ['signage doctor Lobby/Main', 'also why this screen shows nothing'],
     [
       `signage doctor Lobby/Main -o json --jq '.[] | select(.status == "fail") | .next'`,
-      'for scripts: what to type next',
+      'for scripts: the commands to run next',
     ],
   ],
   effect: 'reads',
   async run(call) {
     const findings: Finding[] = [];
     for await (const some of examine(call, call.args.screen)) findings.push(...some);
-    // In one go, so that the columns of the table line up.
+    // One page, so that the table columns line up.
     await call.results.list(
       (async function* () {
         yield findings;

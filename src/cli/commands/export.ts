@@ -4,21 +4,21 @@ import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
 
 export const command = defineCommand({
-  summary: 'Write what a service has as files that apply reads',
-  description:
-    'The whole tenant, or some of its venues, as one document on stdout, in YAML unless -o says json. Devices, codes and tokens are no part of it, nor are playlists past their end.',
-  options: { venue: option.repeated('--venue <venue>', 'this venue only, by id or name', 'venue') },
+  summary: 'Export a service as a site file',
+  description: `Prints the whole tenant, or the chosen venues, as one document for signage apply.
+Default format: YAML. Devices, codes, tokens and expired playlists are left out.`,
+  options: { venue: option.repeated('--venue <venue>', 'only this venue, by id or name', 'venue') },
   examples: [
-    ['signage export > site.yaml', 'all there is'],
+    ['signage export > site.yaml', 'the whole tenant'],
     ['signage export --venue Lobby > lobby.yaml', 'one venue'],
-    ['signage export | signage apply -f - --context staging', 'takes it to another service'],
+    ['signage export | signage apply -f - --context staging', 'copies it to another service'],
   ],
   effect: 'reads',
   async run(call) {
     const { output, jq } = call.common;
     const format = output ?? (jq === undefined ? 'yaml' : 'json');
     if (!['yaml', 'json', 'ndjson'].includes(format))
-      throw usage(`A site is written as yaml or json, not as ${format}.`);
+      throw usage(`Export supports yaml and json, not ${format}.`);
     const { exportSite } = await import('../site/export-site.ts');
     const site = await exportSite(call, call.options.venue);
     await makeResults(call.io, { ...call.common, output: format }).record(site, {

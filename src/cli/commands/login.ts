@@ -3,9 +3,10 @@ import * as option from '../options/option.ts';
 
 export const command = defineCommand({
   summary: 'Save the token of a service',
-  description: `Asks for the token at a terminal, without showing it; elsewhere --token-stdin or --token-file hands it in: a command line
-is no place for it, as everybody on the machine can read it. The token is checked, then kept in a file that only you can
-read, under the name that --context gives or the name of the host, and used from then on. It is sent to that service only.`,
+  description: `At a terminal, asks for the token without showing it. In scripts, use --token-stdin
+or --token-file. Never put the token in the command line: everyone on this machine could read it.
+The token is checked, then saved in a file that only you can read. Later commands use it. --context
+names the saved context. Default: the host name. The token is sent only to this service.`,
   options: { tokenStdin: option.flag('--token-stdin', 'read the token from stdin') },
   examples: [
     ['signage login', 'asks for the service and the token'],

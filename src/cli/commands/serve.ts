@@ -3,14 +3,21 @@ import { serveSettings } from '../serve/options.ts';
 
 export const command = defineCommand({
   summary: 'Run the service',
-  description: `The first start on an empty folder makes a platform token. A terminal shows it; otherwise it is written to the file
-admin-token in the data folder. SIGNAGE_ADMIN_TOKEN sets it instead (mak_ and at least 24 letters and digits).`,
+  description: `The first start with an empty data folder creates a platform token. At a terminal it
+is shown once. Otherwise it is written to the file admin-token in the data folder.
+SIGNAGE_ADMIN_TOKEN sets the token instead: mak_ and at least 24 letters and digits.`,
   options: serveSettings,
   examples: [
-    ['signage serve', 'on this machine only, data in ./signage-data'],
-    ['signage serve --demo', 'with something to look at'],
-    ['signage serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem', 'for the network'],
-    ['SIGNAGE_ADMIN_TOKEN=mak_… signage serve --store memory', 'forgets everything at the end'],
+    ['signage serve', 'reachable from this machine only, data in ./signage-data'],
+    ['signage serve --demo', 'with sample data and simulated TVs'],
+    [
+      'signage serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
+      'reachable from the network',
+    ],
+    [
+      'SIGNAGE_ADMIN_TOKEN=mak_… signage serve --store memory',
+      'keeps everything in memory; all is lost when it stops',
+    ],
   ],
   effect: 'alone',
   run: async (call) => (await import('../serve/run.ts')).runService(call, call.flags),

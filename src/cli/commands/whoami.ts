@@ -2,9 +2,9 @@ import { defineCommand } from '../command/spec.ts';
 import { identityView } from '../records/views/identity-view.ts';
 
 export const command = defineCommand({
-  summary: 'Whose token is used, on which service, and where it comes from',
+  summary: 'Show which token and which service commands use',
   examples: [
-    ['signage whoami', 'the token that commands use'],
+    ['signage whoami', 'the current token'],
     ['signage whoami --context work -o json --jq .role', 'for scripts: prints the role alone'],
   ],
   effect: 'reads',

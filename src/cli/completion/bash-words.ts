@@ -1,27 +1,29 @@
-/** One word of a command line that is being typed. */
+/** One word of an unfinished command line. */
 export interface TypedWord {
-  /** What it stands for. */
+  /** The word without quotes and escapes. */
   text: string;
-  /** The quote that is open at its end, if one is. */
+  /** The quote that is still open at its end. */
   quote: '"' | "'" | '';
-  /** What of the text comes before the part that bash completes: it breaks words after `=`, `:` and `@`. */
+  /** The part before the word that bash completes. Bash also splits at `=`, `:` and `@`. */
   before: string;
 }
 
-const breaks = '@=:';
-const fresh = (): TypedWord => ({ text: '', quote: '', before: '' });
+const wordBreaks = '@=:';
+const emptyWord = (): TypedWord => ({ text: '', quote: '', before: '' });
 
 /**
- * The words of a line of bash as far as it is typed, the last one unfinished and perhaps empty. Nothing in it is expanded: a variable stays as it
- * is typed.
+ * Splits an unfinished bash command line into words. The last word may be empty. Expands nothing:
+ * variables stay as typed.
  *
- * @example bashWords('signage venue get "Main lo').at(-1) // { text: 'Main lo', quote: '"', before: '' }
+ * @example
+ *   bashWords('signage venue get "Main lo').at(-1)
+ *   // { text: 'Main lo', quote: '"', before: '' }
  */
 export function bashWords(line: string): TypedWord[] {
   const words: TypedWord[] = [];
   let word: TypedWord | undefined;
   const at = (): TypedWord => {
-    word ??= fresh();
+    word ??= emptyWord();
     return word;
   };
   for (let index = 0; index < line.length; index++) {
@@ -41,13 +43,16 @@ export function bashWords(line: string): TypedWord[] {
       word = undefined;
     } else {
       at().text += character;
-      if (breaks.includes(character)) at().before = at().text;
+      if (wordBreaks.includes(character)) at().before = at().text;
     }
   }
-  return [...words, word ?? fresh()];
+  return [...words, word ?? emptyWord()];
 }
 
-/** A text as the rest of a word of bash that is typed already up to `before`, within its quote if it has one. */
+/**
+ * Returns the rest of a candidate after `before`, quoted for the open quote. Returns `undefined` if
+ * it does not fit.
+ */
 export function bashRest(text: string, { quote, before }: TypedWord): string | undefined {
   if (!text.startsWith(before)) return undefined;
   const rest = text.slice(before.length);

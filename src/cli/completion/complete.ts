@@ -4,22 +4,25 @@ import type { Argument, CommandSpec } from '../command/spec.ts';
 import { type Branch, type CommandPath, tree } from '../command/tree.ts';
 import type { NameKind, Setting } from '../options/settings.ts';
 import { commonOptionsOf, connectionOptions, outputOptions } from '../options/shared.ts';
-import type { Candidate, Offer } from './candidate.ts';
+import type { Candidate } from './names.ts';
 
-/** An argument whose values are known. */
+/** Possible completions, or `files` if the shell should complete file names. */
+export type Offer = readonly Candidate[] | 'files';
+
+/** An argument with a fixed set of values. */
 export interface ChosenArgument extends Argument {
   choices: readonly string[];
 }
 
-/** What of an option or argument tells its values. */
-interface Valued {
+/** Where the values of an option or argument come from. */
+interface ValueSource {
   choices?: readonly string[];
   completes?: NameKind | undefined;
   /** `--ca-file <file>` */
   flags?: string;
 }
 
-type Flag = Valued & {
+type Flag = ValueSource & {
   long: string;
   short: string | undefined;
   takesValue: boolean;
@@ -30,9 +33,9 @@ type Flag = Valued & {
 function readFlag(setting: Setting<unknown>): Flag {
   const { flags, help, repeatable = false, choices, completes } = setting;
   const long = /--[\w-]+/.exec(flags)?.[0] ?? flags;
-  const valued = { ...(choices && { choices }), completes, flags };
+  const source = { ...(choices && { choices }), completes, flags };
   return {
-    ...valued,
+    ...source,
     long,
     short: /(?:^|\s)(-\w)\b/.exec(flags)?.[1],
     takesValue: /[<[]/.test(flags),
@@ -58,8 +61,8 @@ const versionFlag: Flag = {
   help: 'show the version',
 };
 const { url, context, tenant } = connectionOptions;
-/** What may stand before the noun. */
-const leading = [
+/** Options allowed before the noun. */
+const leadingFlags = [
   ...flagsOf({ output: outputOptions.output, url, context, tenant }),
   versionFlag,
   helpFlag,
@@ -73,14 +76,14 @@ function allFlags(spec: CommandSpec): Flag[] {
   ];
 }
 
-/** What the words before the one that is typed have said. */
-interface Said {
-  /** The words that are no options and no values of them. */
+/** The parsed words before the last one. */
+interface ParsedWords {
+  /** Words that are neither options nor their values. */
   operands: string[];
   given: Map<string, string | true>;
   /** The option whose value comes next. */
   open: Flag | undefined;
-  /** After `--` nothing is an option any more. */
+  /** Whether `--` has ended the options. */
   isOver: boolean;
 }
 
@@ -88,27 +91,27 @@ function readWords(
   words: readonly string[],
   flags: readonly Flag[],
   mayEnd = false,
-): { said: Said; at: number } {
-  const said: Said = { operands: [], given: new Map(), open: undefined, isOver: false };
+): { parsed: ParsedWords; at: number } {
+  const parsed: ParsedWords = { operands: [], given: new Map(), open: undefined, isOver: false };
   let at = 0;
   for (; at < words.length; at++) {
     const word = words[at] ?? '';
-    if (said.open) {
-      said.given.set(said.open.long, word);
-      said.open = undefined;
-    } else if (!said.isOver && word === '--') {
-      said.isOver = true;
-    } else if (!said.isOver && word.startsWith('-') && word !== '-') {
+    if (parsed.open) {
+      parsed.given.set(parsed.open.long, word);
+      parsed.open = undefined;
+    } else if (!parsed.isOver && word === '--') {
+      parsed.isOver = true;
+    } else if (!parsed.isOver && word.startsWith('-') && word !== '-') {
       const [name = '', value] = word.split(/=(.*)/s, 2);
       const flag = flags.find(({ long, short }) => long === name || short === name);
-      if (flag?.takesValue && value === undefined) said.open = flag;
-      else if (flag) said.given.set(flag.long, value ?? true);
+      if (flag?.takesValue && value === undefined) parsed.open = flag;
+      else if (flag) parsed.given.set(flag.long, value ?? true);
     } else {
       if (mayEnd) break;
-      said.operands.push(word);
+      parsed.operands.push(word);
     }
   }
-  return { said, at };
+  return { parsed, at };
 }
 
 const startsWith = (text: string, typed: string) =>
@@ -118,18 +121,18 @@ function matching(candidates: readonly Candidate[], typed: string): Candidate[] 
   return candidates.filter(({ text }) => startsWith(text, typed));
 }
 
-/** What the shell is asked to complete, once the words before are understood. */
-interface Asked {
+/** The word to complete, with the parsed words before it. */
+interface CompletionRequest {
   typed: string;
-  said: Said;
+  parsed: ParsedWords;
   flags: readonly Flag[];
   context: Environment;
 }
 
 async function values(
-  { choices, completes, flags = '' }: Valued,
+  { choices, completes, flags = '' }: ValueSource,
   typed: string,
-  { said, context }: Asked,
+  { parsed, context }: CompletionRequest,
 ): Promise<Offer> {
   if (choices)
     return matching(
@@ -142,54 +145,55 @@ async function values(
   const camelCase = (long: string) =>
     long.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   const connection = Object.fromEntries(
-    [...said.given].map(([long, value]) => [camelCase(long), value]),
+    [...parsed.given].map(([long, value]) => [camelCase(long), value]),
   );
   return matching(await findNames(completes, typed, connection, context), typed);
 }
 
-async function flagsOrValue(asked: Asked): Promise<Offer> {
-  const { typed, said, flags } = asked;
+async function flagsOrValue(request: CompletionRequest): Promise<Offer> {
+  const { typed, parsed, flags } = request;
   const [name = '', value] = typed.split(/=(.*)/s, 2);
   if (value !== undefined) {
     const flag = flags.find(({ long, takesValue }) => long === name && takesValue);
-    const offer = flag ? await values(flag, value, asked) : [];
+    const offer = flag ? await values(flag, value, request) : [];
     return offer === 'files'
       ? offer
       : offer.map(({ text, description }) => ({ text: `${name}=${text}`, description }));
   }
-  const offered = flags.filter(({ long, repeatable }) => repeatable || !said.given.has(long));
+  const offered = flags.filter(({ long, repeatable }) => repeatable || !parsed.given.has(long));
   return matching(
     offered.map(({ long, help }) => ({ text: long, description: help })),
     typed,
   );
 }
 
-/** The word in the place of an option, of its value, or of an argument. */
-async function complete(asked: Asked, operand: () => Promise<Offer>): Promise<Offer> {
-  const { typed, said } = asked;
-  if (said.open) return values(said.open, typed, asked);
-  return typed.startsWith('-') && !said.isOver ? flagsOrValue(asked) : operand();
+/** Completes an option, its value, or an argument. */
+async function complete(request: CompletionRequest, operand: () => Promise<Offer>): Promise<Offer> {
+  const { typed, parsed } = request;
+  if (parsed.open) return values(parsed.open, typed, request);
+  return typed.startsWith('-') && !parsed.isOver ? flagsOrValue(request) : operand();
 }
 
 async function completeCommand(
   path: CommandPath,
   words: readonly string[],
-  before: Said,
+  before: ParsedWords,
   context: Environment,
 ): Promise<Offer> {
   const spec = await loadCommand(path);
   const flags = allFlags(spec);
   const typed = words.at(-1) ?? '';
-  const { said } = readWords(words.slice(0, -1), flags);
-  for (const [long, value] of before.given) if (!said.given.has(long)) said.given.set(long, value);
-  const asked = { typed, said, flags, context };
-  return complete(asked, async () => {
+  const { parsed } = readWords(words.slice(0, -1), flags);
+  for (const [long, value] of before.given)
+    if (!parsed.given.has(long)) parsed.given.set(long, value);
+  const request = { typed, parsed, flags, context };
+  return complete(request, async () => {
     const all: Argument[] = Object.values(spec.arguments ?? {});
     const last = all.at(-1);
     const argument =
-      all[said.operands.length] ??
+      all[parsed.operands.length] ??
       (last && ['many', 'some'].includes(last.form) ? last : undefined);
-    return argument ? values(argument, typed, asked) : [];
+    return argument ? values(argument, typed, request) : [];
   });
 }
 
@@ -201,9 +205,11 @@ async function completeVerb({ name, verbs }: Branch, typed: string): Promise<Can
 }
 
 /**
- * What the last word could become, which is perhaps empty; `words` are those after `signage`.
+ * Completes the last word, which may be empty; `words` are those after `signage`.
  *
- * @example await completeWords(['venue', 'li'], context) // [{ text: 'list', description: 'List venues' }]
+ * @example
+ *   await completeWords(['venue', 'li'], context)
+ *   // [{ text: 'list', description: 'List venues' }]
  */
 export async function completeWords(
   words: readonly string[],
@@ -211,12 +217,13 @@ export async function completeWords(
 ): Promise<Offer> {
   const typed = words.at(-1) ?? '';
   const done = words.slice(0, -1);
-  const { said, at } = readWords(done, leading, true);
-  const [first, second] = [done[at], done[at + 1]];
+  const { parsed, at } = readWords(done, leadingFlags, true);
+  const first = done[at];
+  const second = done[at + 1];
   if (first === undefined) {
     const branches = tree.map(({ name, summary }) => ({ text: name, description: summary }));
     const help = { text: 'help', description: 'Show the help of a command' };
-    return complete({ typed, said, flags: leading, context }, async () =>
+    return complete({ typed, parsed, flags: leadingFlags, context }, async () =>
       matching([...branches, help], typed),
     );
   }
@@ -224,12 +231,12 @@ export async function completeWords(
   const branch = tree.find(({ name }) => name === first);
   if (!branch) return [];
   if (branch.verbs.length === 0)
-    return completeCommand([first], words.slice(at + 1), said, context);
+    return completeCommand([first], words.slice(at + 1), parsed, context);
   if (second === undefined)
     return typed.startsWith('-')
       ? matching([{ text: '--help', description: helpFlag.help }], typed)
       : completeVerb(branch, typed);
   return branch.verbs.includes(second)
-    ? completeCommand([first, second], words.slice(at + 2), said, context)
+    ? completeCommand([first, second], words.slice(at + 2), parsed, context)
     : [];
 }

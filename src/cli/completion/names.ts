@@ -5,16 +5,22 @@ import { readSettings } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 import { typedName } from '../records/views/typed-name.ts';
 import { isPrintable } from '../terminal/escape.ts';
-import type { Candidate } from './candidate.ts';
 
-/** A person waits with a finger on the key. */
-const patienceMs = 1_500;
+/** A possible completion of the last word. */
+export interface Candidate {
+  /** The whole word. After `/` or `=`, typing continues. */
+  text: string;
+  description: string;
+}
+
+/** A person waits for the completion, so it must be fast. */
+const timeoutMs = 1_500;
 const limit = 100;
 
-interface Asking {
+interface NameQuery {
   client: ManagementClient;
   signal: AbortSignal;
-  /** What is typed so far. */
+  /** The part typed so far. */
   typed: string;
 }
 
@@ -25,17 +31,17 @@ const described = (records: readonly Named[], describe: (record: never) => strin
 
 const part = (typed: string) => ({ limit, ...(typed !== '' && { search: typed }) });
 
-async function venues({ client, signal, typed }: Asking): Promise<Candidate[]> {
+async function venues({ client, signal, typed }: NameQuery): Promise<Candidate[]> {
   const { items } = await client.call('listVenues', { query: part(typed), signal });
   return described(items, ({ address }: { address: string | null }) => address ?? '');
 }
 
-/** Like folders and files: first the venues, then the screens of one. */
-async function screens(asking: Asking): Promise<Candidate[]> {
-  const { client, signal, typed } = asking;
+/** Completes like a path: first venues, then the screens of one venue. */
+async function screens(query: NameQuery): Promise<Candidate[]> {
+  const { client, signal, typed } = query;
   const slash = typed.indexOf('/');
   if (slash < 0) {
-    const offered = await venues(asking);
+    const offered = await venues(query);
     return offered.map(({ text, description }) => ({ text: `${text}/`, description }));
   }
   const name = typed.slice(0, slash);
@@ -50,7 +56,7 @@ async function screens(asking: Asking): Promise<Candidate[]> {
 }
 
 const ask: Readonly<
-  Record<Exclude<NameKind, 'context'>, (asking: Asking) => Promise<Candidate[]>>
+  Record<Exclude<NameKind, 'context'>, (query: NameQuery) => Promise<Candidate[]>>
 > = {
   venue: venues,
   screen: screens,
@@ -85,12 +91,12 @@ async function askService(
     import('../api/profile.ts'),
     import('../api/connect.ts'),
   ]);
-  const late = new AbortController();
-  const cancel = context.clock.after(patienceMs, () => late.abort());
-  const signal = AbortSignal.any([late.signal, context.interrupted]);
+  const timedOut = new AbortController();
+  const cancel = context.clock.after(timeoutMs, () => timedOut.abort());
+  const signal = AbortSignal.any([timedOut.signal, context.interrupted]);
   try {
     const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
-    // The tenant is found out by other means when it is the tenant that is asked for.
+    // Completing a tenant name must not first resolve `--tenant`.
     const wanted = kind === 'tenant' ? { ...profile, tenant: undefined } : profile;
     const { client } = await connect(wanted, { ...context, interrupted: signal }, false);
     return await ask[kind]({ client, signal, typed });
@@ -100,8 +106,8 @@ async function askService(
 }
 
 /**
- * The names there are of a kind; `flags` say which service to ask. Nothing when it does not answer soon, or refuses: an error would spoil the
- * line that is being typed.
+ * Returns the names of a kind; `flags` select the service. Returns nothing on errors and timeouts,
+ * because a message would disturb the line being typed.
  */
 export async function findNames(
   kind: NameKind,

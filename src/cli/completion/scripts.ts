@@ -1,9 +1,9 @@
-/** The shells that are known. */
+/** Supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-// What a server says is never expanded: bash's `compgen -W` would run the commands in it. A line that holds a tab alone asks for file names.
-
+// The scripts never evaluate server text: bash's `compgen -W` would run commands in it. A line with
+// a single tab asks for file names.
 const bash = `# bash completion of signage. For this session: source <(signage completion bash)
 _signage() {
   local IFS=$'\\n' line
@@ -72,5 +72,5 @@ end
 complete -c signage -f -a '(__signage_complete)'
 `;
 
-/** What a shell runs to complete command lines of signage; it asks signage itself, each time. */
+/** The completion scripts. They call signage for each completion. */
 export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };

@@ -3,13 +3,13 @@ import { member, type View } from '../output/view.ts';
 
 const signs: Readonly<Record<Outcome['result'], string>> = { pass: '✓', fail: '✗', skip: '–' };
 
-/** What there is to say of a row that did not just pass. */
+/** Explains a failed or skipped row. */
 function note({ result, expected, seen, reason }: Outcome): string | null {
   if (result === 'fail') return `expected ${expected}, saw ${seen}`;
   return reason;
 }
 
-/** The rows of `signage conformance`: signs for people, words for programs. */
+/** The output of `signage conformance`: symbols for people, words in CSV. */
 export function outcomeView(format: string | undefined): View<Outcome> {
   const inWords = format === 'csv';
   return {

@@ -2,23 +2,27 @@ import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { megabytes } from './megabytes.ts';
+
+/** Formats a number of bytes. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
 
 async function refuseExisting(path: string): Promise<void> {
   const isThere = await access(path).then(
     () => true,
     () => false,
   );
-  if (isThere) throw usage(`-o names a new file, and ${path} is there already.`);
+  if (isThere) throw usage(`-o must name a new file, but ${path} already exists.`);
 }
 
 async function create(path: string): Promise<FileHandle> {
   return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw usage(`The file of -o cannot be made: ${error.message}.`);
+    throw usage(`The file of -o cannot be created: ${error.message}.`);
   });
 }
 
-/** Takes a backup into a file of another name, which gets its own once all of it is on the disk; what was cut short is deleted. */
+/** Writes a backup to a temporary file and renames it when complete. Deletes an incomplete file. */
 export async function takeBackup(call: CommandContext, path: string): Promise<void> {
   await refuseExisting(path);
   const partial = `${path}.partial`;
@@ -29,7 +33,7 @@ export async function takeBackup(call: CommandContext, path: string): Promise<vo
     const bytes = await fill(file, backup, call);
     await rename(partial, path);
     call.note(
-      `The backup is complete: ${path}, ${megabytes(bytes)}. It holds the secret of the server: keep it as safe as the server itself.`,
+      `The backup is complete: ${path}, ${megabytes(bytes)}. It contains the server secret: protect it like the server itself.`,
     );
   } catch (error) {
     await unlink(partial).catch(() => undefined);

@@ -1,13 +1,13 @@
 import type { AuditEntry } from '../../domain/records/rows.ts';
 
-/** What was taken back after the backup was made, and holds again in the restored store. */
+/** A revocation after the backup. The restored store does not have it. */
 export interface UndoneRevocation {
   at: string;
   what: 'device key' | 'token';
   id: string;
-  /** `replaced`: a newer key had taken over, which the restored store does not know. */
+  /** `replaced`: a newer key had replaced it, which the restored store does not know. */
   reason: 'revoked' | 'replaced';
-  /** What to type to take it back again. */
+  /** The command that revokes it again. */
   command: string;
 }
 
@@ -16,12 +16,15 @@ const deviceKey = { what: 'device key', verb: 'signage device revoke', reason: '
 const kinds: Record<string, Pick<UndoneRevocation, 'what' | 'reason'> & { verb: string }> = {
   'device.revoke': deviceKey,
   'key.activate': { ...deviceKey, reason: 'replaced' },
-  // By force: its device went with it.
+  // A forced deletion, which also revoked the device.
   'screen.delete': deviceKey,
   'token.delete': { what: 'token', verb: 'signage token delete', reason: 'revoked' },
 };
 
-/** Picks them out of an audit trail; each once, the oldest first. Those that were made after the backup are unknown to the store, and need nothing. */
+/**
+ * Finds undone revocations in an audit trail, oldest first. Skips keys and tokens created after the
+ * backup, because the restored store does not know them.
+ */
 export async function undoneRevocations(
   entries: AsyncIterable<AuditEntry>,
 ): Promise<UndoneRevocation[]> {
@@ -32,10 +35,10 @@ export async function undoneRevocations(
     const id = action === 'screen.delete' ? details.deviceId : subject.id;
     if (typeof id !== 'string') continue;
     if (action === 'device.register' || action === 'token.create') madeLater.add(id);
-    // An entry may come twice: what was revoked in the end stays so.
+    // Entries may repeat. A later revocation takes precedence over a replacement.
     if (!kind || (kind.reason === 'replaced' && found.get(id)?.reason === 'revoked')) continue;
     const { what, verb, reason } = kind;
-    // Of a token that was deleted with its tenant: that tenant is there again, and is no longer the only one.
+    // A token deleted with its tenant: the restored store has that tenant again.
     const inTenant = typeof details.tenantId === 'string' ? ` --tenant ${details.tenantId}` : '';
     found.set(id, {
       at: new Date(at).toISOString(),
@@ -49,9 +52,9 @@ export async function undoneRevocations(
   return undone.sort((a, b) => (a.at < b.at ? -1 : 1));
 }
 
-/** What to tell the operator of one of them. */
+/** Describes an undone revocation for the operator. */
 export function undoneNote({ at, what, reason, command }: UndoneRevocation): string {
   if (reason === 'revoked')
     return `A ${what} that was revoked at ${at} works again. Once the service runs: ${command}`;
-  return `A ${what} that was replaced at ${at} works again, and the new one is unknown: a TV that has kept its former key goes back to it by itself. If others may know that key: ${command}`;
+  return `A ${what} that was replaced at ${at} works again, and the service does not know the new one. A TV that has kept its previous key returns to it by itself. If others may know that key: ${command}`;
 }

@@ -7,13 +7,15 @@ const units: readonly (readonly [ms: number, name: string])[] = [
   [secondMs, 's'],
 ];
 
-/** A span of time in its largest unit: `3 h`. */
+/** Formats a time span in its largest unit: `3 h`. */
 export function span(ms: number): string {
   const [unitMs, name] = units.find(([unit]) => Math.abs(ms) >= unit) ?? [secondMs, 's'];
   return `${Math.floor(Math.abs(ms) / unitMs)} ${name}`;
 }
 
-/** A time as people read it, with how far away it is: `2026-05-01T08:00:00Z (3 h ago)`. What is no time is shown as it is. */
+/**
+ * Formats a time with its distance: `2026-05-01T08:00:00Z (3 h ago)`. Returns other text unchanged.
+ */
 export function ago(time: string | number, nowMs: number): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return String(time);

@@ -7,9 +7,9 @@ import { endsSoon } from '../records/views/reach-columns.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-const mayDo: Readonly<Record<Role, string>> = {
-  viewer: 'may look, and change nothing',
-  installer: 'may look, pair TVs and revoke them',
+const rolePermissions: Readonly<Record<Role, string>> = {
+  viewer: 'may read, and change nothing',
+  installer: 'may read, pair TVs and revoke them',
   operator: 'may also change venues, screens, playlists and configs',
   admin: 'may do everything in its tenant',
   platform: 'may do everything in every tenant',
@@ -17,7 +17,7 @@ const mayDo: Readonly<Record<Role, string>> = {
 
 const login = ({ url }: Profile) => `signage login --url ${shellQuote(url.value)}`;
 
-/** Where a token was refused, or its tenant is none. */
+/** The finding for a rejected token or an unknown tenant. */
 function refusal(error: SignageError, profile: Profile): Finding {
   if (error.code === 'tenant_not_found') {
     return fail(
@@ -29,12 +29,12 @@ function refusal(error: SignageError, profile: Profile): Finding {
   if (error.status !== 401) return fail('credential', error.message);
   return fail(
     'credential',
-    `The token from ${profile.token?.source} is refused: ${error.message}`,
+    `The token from ${profile.token?.source} was rejected: ${error.message}`,
     login(profile),
   );
 }
 
-/** Whose token is used, what it may do, and in which tenant. */
+/** Checks which token is used, its rights and its tenant. */
 export async function checkCredential(call: CommandContext, profile: Profile): Promise<Finding[]> {
   if (profile.token === undefined)
     return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
@@ -45,19 +45,19 @@ export async function checkCredential(call: CommandContext, profile: Profile): P
       tenantId === null
         ? warn(
             'tenant',
-            'There are several tenants, and none is chosen: --tenant names one.',
+            'There are several tenants. Choose one with --tenant.',
             'signage tenant list',
           )
         : ok(
             'tenant',
             `${tenantName ?? tenantId}${profile.tenant === undefined ? '' : ` (${profile.tenant.source})`}`,
           );
-    const may = Object.hasOwn(mayDo, role) ? `: ${mayDo[role as Role]}` : '';
+    const may = Object.hasOwn(rolePermissions, role) ? `: ${rolePermissions[role as Role]}` : '';
     const owned = `The token "${name}", from ${profile.token.source}`;
     const credential = endsSoon(me, call.clock.now())
       ? warn(
           'credential',
-          `${owned}, ends soon: ${ago(me.expiresAt ?? '', call.clock.now())}.`,
+          `${owned}, expires soon: ${ago(me.expiresAt ?? '', call.clock.now())}.`,
           'signage token create',
         )
       : ok('credential', `${owned}.`);

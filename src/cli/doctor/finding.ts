@@ -1,12 +1,12 @@
 import { member, type View } from '../output/view.ts';
 
-/** What one look at one thing found. */
+/** Result of one check. */
 export interface Finding {
-  /** What was looked at: `clock`, `playlist`. */
+  /** What was checked: `clock`, `playlist`. */
   check: string;
   status: 'ok' | 'warn' | 'fail';
   detail: string;
-  /** The command to type next, where there is one. */
+  /** The command to run next, or `null`. */
   next: string | null;
 }
 

@@ -4,10 +4,10 @@ import type { Device, Screen } from '../records/find.ts';
 import { ago } from './ago.ts';
 import { type Finding, warn } from './finding.ts';
 
-/** One that has not called for so long has been switched off, or taken away. */
-const stillCallsMs = 7 * dayMs;
+/** A revoked TV without a call for this long is switched off or removed. */
+const recentMs = 7 * dayMs;
 
-/** What a TV is called by those who look at it. */
+/** Returns the name of a TV for people. */
 export function tvName({ id, deviceInfo }: Device): string {
   const { manufacturer, model, deviceName } = deviceInfo;
   return (
@@ -16,7 +16,7 @@ export function tvName({ id, deviceInfo }: Device): string {
   );
 }
 
-/** The TVs that were revoked on a screen and do not seem to know it; `next` is what to type about it. */
+/** Finds revoked TVs of a screen that still call the service. `next` is the command to suggest. */
 export async function checkFormerTvs(
   reader: Reader,
   { id: screenId }: Screen,
@@ -26,9 +26,9 @@ export async function checkFormerTvs(
   const devices = await reader.all('listDevices', { query: { screenId, state: 'suspended' } });
   return devices.flatMap((device) => {
     const { lastRefusedAt, lastAddress } = device;
-    if (lastRefusedAt === null || nowMs - Date.parse(lastRefusedAt) > stillCallsMs) return [];
-    const where = lastAddress === null ? '' : ` It was at ${lastAddress}.`;
-    const what = `The former TV ${tvName(device)} (${device.id}) still calls with its revoked key, last at ${ago(lastRefusedAt, nowMs)}.`;
-    return [warn('former', `${what}${where} Switch it off, or pair it anew.`, next)];
+    if (lastRefusedAt === null || nowMs - Date.parse(lastRefusedAt) > recentMs) return [];
+    const where = lastAddress === null ? '' : ` Its address was ${lastAddress}.`;
+    const what = `The revoked TV ${tvName(device)} (${device.id}) still calls the service with its old key, last at ${ago(lastRefusedAt, nowMs)}.`;
+    return [warn('former', `${what}${where} Switch it off, or pair it again.`, next)];
   });
 }

@@ -2,10 +2,10 @@ import { minuteMs } from '../../domain/clock.ts';
 import { ago } from './ago.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** Copies are made within seconds; so much later something is in their way. */
+/** Copies normally take seconds. A copy older than this is late. */
 const lateMs = 5 * minuteMs;
 
-/** How the copies of playlists fare, by what `GET /readyz?verbose` tells of them. */
+/** Reports the state of playlist copies from `GET /readyz?verbose`. */
 export function mirrorFinding(
   { status, pending, oldest }: Readonly<Record<string, unknown>>,
   nowMs: number,
@@ -16,7 +16,7 @@ export function mirrorFinding(
   if (status !== 'ok')
     return warn(
       'mirror',
-      `${waiting}: copies fail, and the service’s log says why. They are tried again and again.`,
+      `${waiting}: copying fails. See the log of the service. It keeps retrying.`,
     );
   if (nowMs - oldestMs > lateMs) return warn('mirror', `${waiting}.`);
   return ok(

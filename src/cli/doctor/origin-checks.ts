@@ -7,7 +7,7 @@ type Line = Record<string, unknown>;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
-/** How an origin of playlists failed last, and when. */
+/** Describes the last failure of a playlist origin. */
 function lastFailure({ lastError }: Line, nowMs: number): string | undefined {
   const { code, at } = (lastError ?? {}) as Line;
   return text(code) && text(at) ? `${code} ${ago(text(at) as string, nowMs)}` : undefined;
@@ -19,22 +19,25 @@ function findingOf(check: string, line: Line, nowMs: number): Finding {
   if (line.status === 'open') {
     return warn(
       check,
-      `It failed so often that it is left alone${since}, but for a look every 2 s: ${failure ?? 'see the service’s log'}.`,
+      `Its circuit breaker is open${since}: too many failures. It is probed every 2 s. Last failure: ${failure ?? 'see the service log'}.`,
     );
   }
   if (line.status !== 'ok')
     return warn(
       check,
-      `It fails${since}: ${failure ?? 'see the service’s log'}. The next origin is asked.`,
+      `It fails${since}: ${failure ?? 'see the service log'}. The service uses the next origin.`,
     );
   const answers =
     typeof line.latencyMs === 'number'
       ? `It answers within ${Math.max(1, Math.round(line.latencyMs))} ms`
-      : 'Nobody has asked it yet';
-  return ok(check, failure ? `${answers}; it failed last with ${failure}.` : `${answers}.`);
+      : 'It has not been used yet';
+  return ok(check, failure ? `${answers}. Last failure: ${failure}.` : `${answers}.`);
 }
 
-/** How the places fare where playlists come from, by what `GET /readyz?verbose` tells; a service that does not tell has nothing to say. */
+/**
+ * Reports the state of playlist origins and copies from `GET /readyz?verbose`. Returns nothing if
+ * the service does not report it.
+ */
 export function originFindings(body: string, nowMs: number): Finding[] {
   const lines = body.split('\n').flatMap((line): Line[] => [asObject(line) ?? []].flat());
   return lines.flatMap((line) => {

@@ -11,34 +11,34 @@ import { checkFormerTvs, tvName } from './former-tv-check.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
-/** A screen that is looked at. */
-interface Patient {
+/** A screen to check. */
+interface ScreenContext {
   reader: Reader;
   screen: Screen;
-  /** What it is called, as one word of a shell. */
-  typed: string;
+  /** Its name or id as one shell word. */
+  quotedName: string;
   nowMs: number;
 }
 
 const endsSoonMs = dayMs;
-/** TVs that fetch every few minutes have a new version by then. */
-const fetchedByMs = 15 * minuteMs;
+/** A TV should have fetched a new version within this time. */
+const fetchDeadlineMs = 15 * minuteMs;
 
 const codeTexts: Readonly<Record<string, string>> = {
   expired: 'The last pairing code has expired',
   cancelled: 'The last pairing code was cancelled',
-  used: 'The last pairing code was used, and its TV is gone',
+  used: 'The last pairing code was used, but its TV was removed',
 };
 
-/** Why no TV can register, or what it waits for. */
-function checkCode({ screen, typed, nowMs }: Patient): Finding {
+/** Checks why no TV can register. */
+function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {
   const code = screen.provisioningCode;
-  const pair = `signage pair ${typed}`;
+  const pair = `signage pair ${quotedName}`;
   if (code === null) return fail('code', 'There is no pairing code.', pair);
   if (code.status === 'pending')
     return warn(
       'code',
-      `A pairing code waits for its TV: it expires at ${ago(code.expiresAt, nowMs)}.`,
+      `A pairing code waits for a TV. It expires at ${ago(code.expiresAt, nowMs)}.`,
       pair,
     );
   const when = code.status === 'expired' ? `: ${ago(code.expiresAt, nowMs)}` : '';
@@ -49,18 +49,23 @@ function checkCode({ screen, typed, nowMs }: Patient): Finding {
   );
 }
 
-/** What became of the TVs that the screen had. */
-async function checkFormerDevice({ reader, screen, typed, nowMs }: Patient): Promise<Finding> {
-  const pair = `signage pair ${typed}`;
+/** Reports the last TV that the screen had. */
+async function checkFormerDevice({
+  reader,
+  screen,
+  quotedName,
+  nowMs,
+}: ScreenContext): Promise<Finding> {
+  const pair = `signage pair ${quotedName}`;
   const devices = await reader.all('listDevices', { query: { screenId: screen.id } });
   const [last] = devices.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
-  if (last === undefined) return fail('device', 'No TV has ever registered for it.', pair);
+  if (last === undefined) return fail('device', 'No TV has ever registered for this screen.', pair);
   const reason = last.suspendReason === null ? '' : ` ("${last.suspendReason}")`;
   const when = last.suspendedAt === null ? '' : ` at ${ago(last.suspendedAt, nowMs)}`;
-  return fail('device', `Its TV was revoked${when}${reason}, and no other has registered.`, pair);
+  return fail('device', `Its TV was revoked${when}${reason}. No other TV has registered.`, pair);
 }
 
-function checkDevice({ typed, nowMs }: Patient, device: Device): Finding {
+function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Finding {
   const what = tvName(device);
   const seen =
     device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt, nowMs)}`;
@@ -68,13 +73,13 @@ function checkDevice({ typed, nowMs }: Patient, device: Device): Finding {
   const where = device.lastAddress === null ? '' : ` from ${device.lastAddress}`;
   return fail(
     'device',
-    `${what} is offline: ${seen}${where}. Look at its power and network.`,
-    `signage wait device ${typed} --for online`,
+    `${what} is offline: ${seen}${where}. Check its power and network.`,
+    `signage wait device ${quotedName} --for online`,
   );
 }
 
-/** The playlist that TVs are given, if there is one; the newest one there was otherwise. */
-async function findPlaylist({ reader, screen }: Patient): Promise<Playlist | undefined> {
+/** Returns the current playlist, or else the newest version. */
+async function findPlaylist({ reader, screen }: ScreenContext): Promise<Playlist | undefined> {
   try {
     return await reader.read('readPlaylist', { params: { id: screen.id } });
   } catch (error) {
@@ -87,8 +92,11 @@ async function findPlaylist({ reader, screen }: Patient): Promise<Playlist | und
   }
 }
 
-function checkPlaylist({ typed, nowMs }: Patient, playlist: Playlist | undefined): Finding {
-  const publish = `signage playlist publish ${typed} -f FILE`;
+function checkPlaylist(
+  { quotedName, nowMs }: ScreenContext,
+  playlist: Playlist | undefined,
+): Finding {
+  const publish = `signage playlist publish ${quotedName} -f FILE`;
   if (playlist === undefined) return fail('playlist', 'The screen has no playlist.', publish);
   const { status, version, validUntil, items } = playlist;
   const endMs = validUntil === null ? undefined : validUntil * 1000;
@@ -96,60 +104,68 @@ function checkPlaylist({ typed, nowMs }: Patient, playlist: Playlist | undefined
   if (status === 'withdrawn') {
     return fail(
       'playlist',
-      `The playlist was withdrawn: version ${version} was the last.`,
-      `signage playlist rollback ${typed} ${version}`,
+      `The playlist was withdrawn. The last version was ${version}.`,
+      `signage playlist rollback ${quotedName} ${version}`,
     );
   }
-  // The service judges what has ended, for its clock counts and not this machine's.
+  // The clock of the service decides, not that of this machine.
   if (status === 'expired') {
-    return fail('playlist', `The playlist, version ${version}, has ended: ${end}.`, publish);
+    return fail('playlist', `The playlist, version ${version}, has expired: ${end}.`, publish);
   }
   if (endMs !== undefined && endMs - nowMs <= endsSoonMs) {
-    return warn('playlist', `The playlist, version ${version}, ends soon: ${end}.`, publish);
+    return warn('playlist', `The playlist, version ${version}, expires soon: ${end}.`, publish);
   }
   const what = `Version ${version}, ${items.length === 1 ? '1 item' : `${items.length} items`}`;
   return ok('playlist', endMs === undefined ? `${what}.` : `${what}, until ${end}.`);
 }
 
-/** Whether the TV has what it is to play. */
-function checkFetch({ typed, nowMs }: Patient, device: Device, playlist: Playlist): Finding {
-  const look = `signage device get ${typed}`;
+/** Checks whether the TV has fetched the current playlist. */
+function checkFetch(
+  { quotedName, nowMs }: ScreenContext,
+  device: Device,
+  playlist: Playlist,
+): Finding {
+  const look = `signage device get ${quotedName}`;
   const { lastPlaylistAt: at, lastPlaylistVersion: version, lastPlaylistStatus: status } = device;
   if (at === null)
-    return warn('version', 'The TV has never asked for its playlist: does its app run?', look);
-  const when = `asked ${ago(at, nowMs)}`;
+    return warn('version', 'The TV has never fetched its playlist. Check that its app runs.', look);
+  const when = `asked for its playlist ${ago(at, nowMs)}`;
   if (status === 500)
     return fail(
       'version',
-      `The TV ${when}, and the playlist could not be fetched: the log of the service says why.`,
+      `The TV ${when}, but the service could not provide it. See the log of the service.`,
       look,
     );
   if (status === 404)
     return warn(
       'version',
-      `The TV ${when}, when there was no playlist: it has not asked since.`,
+      `The TV ${when}, when the screen had no playlist. It has not asked again since.`,
       look,
     );
-  if (version === playlist.version) return ok('version', `The TV has version ${version}, ${when}.`);
-  const tell = nowMs - Date.parse(at) > fetchedByMs ? fail : warn;
-  return tell(
+  if (version === playlist.version)
+    return ok('version', `The TV has version ${version}. It last ${when}.`);
+  const level = nowMs - Date.parse(at) > fetchDeadlineMs ? fail : warn;
+  return level(
     'version',
-    `The TV has version ${version ?? 'unknown'} and not ${playlist.version}: it last ${when}.`,
+    `The TV has version ${version ?? 'unknown'} instead of ${playlist.version}. It last ${when}.`,
     look,
   );
 }
 
-function checkEvents({ typed, nowMs }: Patient, { lastEventAt: at, online }: Device): Finding {
-  const follow = `signage event list --screen ${typed} --follow`;
+function checkEvents(
+  { quotedName, nowMs }: ScreenContext,
+  { lastEventAt: at, online }: Device,
+): Finding {
+  const follow = `signage event list --screen ${quotedName} --follow`;
   if (at === null)
-    return warn('events', 'The TV has sent no event: nothing tells that it plays.', follow);
-  const last = `The last event came ${ago(at, nowMs)}`;
+    return warn('events', 'The TV has sent no event, so nothing shows that it plays.', follow);
+  const last = `The last event arrived ${ago(at, nowMs)}`;
   return online && nowMs - Date.parse(at) > dayMs
-    ? warn('events', `${last}: does it still play?`, follow)
+    ? warn('events', `${last}. Check that it still plays.`, follow)
     : ok('events', `${last}.`);
 }
 
-/** Looks for the reason that a screen is dark, from its code to its events. */
+/** Checks why a screen shows nothing, from its pairing code to its events. */
 export async function checkScreen(
   reader: Reader,
   screen: Screen,
@@ -157,31 +173,31 @@ export async function checkScreen(
 ): Promise<Finding[]> {
   const venue = await reader.read('getVenue', { params: { id: screen.venueId } });
   const name = `${venue.name}/${screen.name}`;
-  const typed = shellQuote(isPrintable(name) ? name : screen.id);
-  const patient = { reader, screen, typed, nowMs };
-  const playlist = await findPlaylist(patient);
+  const quotedName = shellQuote(isPrintable(name) ? name : screen.id);
+  const context = { reader, screen, quotedName, nowMs };
+  const playlist = await findPlaylist(context);
   const findings = [ok('screen', `${name}, ${screen.state}.`)];
   const formerTvs = (next: string) => checkFormerTvs(reader, screen, nowMs, next);
   if (screen.deviceId === null) {
     const former = [
-      await checkFormerDevice(patient),
-      ...(await formerTvs(`signage pair ${typed}`)),
+      await checkFormerDevice(context),
+      ...(await formerTvs(`signage pair ${quotedName}`)),
     ];
-    return [...findings, ...former, checkCode(patient), checkPlaylist(patient, playlist)];
+    return [...findings, ...former, checkCode(context), checkPlaylist(context, playlist)];
   }
   const device = await reader.read('getDevice', { params: { id: screen.deviceId } });
-  const content = checkPlaylist(patient, playlist);
+  const content = checkPlaylist(context, playlist);
   const fetch =
     playlist === undefined || content.status === 'fail'
       ? []
-      : [checkFetch(patient, device, playlist)];
-  const former = await formerTvs(`signage device list --screen ${typed} --state suspended`);
+      : [checkFetch(context, device, playlist)];
+  const former = await formerTvs(`signage device list --screen ${quotedName} --state suspended`);
   return [
     ...findings,
-    checkDevice(patient, device),
+    checkDevice(context, device),
     ...former,
     content,
     ...fetch,
-    checkEvents(patient, device),
+    checkEvents(context, device),
   ];
 }

@@ -10,8 +10,8 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 import { originFindings } from './origin-checks.ts';
 import { checkTls } from './tls-check.ts';
 
-const patienceMs = 10_000;
-/** `Date` counts whole seconds, and answers take a while. */
+const timeoutMs = 10_000;
+/** Tolerance for the `Date` header, which has whole seconds, and for the network delay. */
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
 
@@ -28,7 +28,7 @@ async function makeCaller(
   return {
     caller: new Caller({
       url: url.value,
-      timeoutMs: patienceMs,
+      timeoutMs: timeoutMs,
       retry: { attempts: 1 },
       ...trust,
       clock,
@@ -38,23 +38,23 @@ async function makeCaller(
   };
 }
 
-/** Compares two clocks by what the service says of the time; `undefined` when it says nothing. */
+/** Compares the local clock with the `Date` header. Returns `undefined` without that header. */
 function checkClock(reply: Reply, startedMs: number, endedMs: number): Finding | undefined {
   const serviceMs = Date.parse(header(reply, 'date') ?? '');
   if (Number.isNaN(serviceMs)) return undefined;
-  // Half a second more, for what `Date` leaves away.
+  // `Date` truncates to seconds: adds the mean error.
   const aheadMs = (startedMs + endedMs) / 2 - (serviceMs + secondMs / 2);
   if (Math.abs(aheadMs) <= clockWarnsMs)
     return ok('clock', 'The clocks of this machine and of the service agree.');
   const how = `${span(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the service`;
-  const tell = Math.abs(aheadMs) > clockFailsMs ? fail : warn;
-  return tell('clock', `The clock of this machine is ${how}: one of them needs setting (NTP).`);
+  const level = Math.abs(aheadMs) > clockFailsMs ? fail : warn;
+  return level('clock', `The clock of this machine is ${how}. Synchronize both with NTP.`);
 }
 
 const startIt = ({ url }: Profile) =>
   isLoopback(new URL(url.value).hostname) ? 'signage serve' : null;
 
-/** Asks whether it is there at all; whatever answers must be a signage service. */
+/** Checks that a signage service answers. */
 async function checkAlive(
   caller: Caller,
   profile: Profile,
@@ -71,7 +71,7 @@ async function checkAlive(
   const endedMs = clock.now();
   const { status, version } = asObject(reply.text) ?? {};
   if (status !== 'ok')
-    return [fail('service', `What answers at ${profile.url.value} is no signage service.`)];
+    return [fail('service', `The server at ${profile.url.value} is not a signage service.`)];
   const shownVersion = typeof version === 'string' ? ` version ${version},` : '';
   const alive = ok(
     'service',
@@ -80,14 +80,14 @@ async function checkAlive(
   return [alive, checkClock(reply, startedMs, endedMs) ?? []].flat();
 }
 
-/** Whether it can work, and how the places fare where playlists come from. */
+/** Checks the store of the service and its playlist origins. */
 async function checkReady(
   caller: Caller,
   { clock, interrupted: signal }: Environment,
 ): Promise<Finding[]> {
   try {
     const verbose = await caller.send('GET', '/readyz?verbose', { signal }).catch(() => undefined);
-    // One that is not ready says why where it is asked for nothing else.
+    // Without the parameter, a service that is not ready answers with the reason.
     const { text } = verbose ?? (await caller.send('GET', '/readyz', { signal }));
     return [ok('ready', 'Its store answers.'), ...originFindings(text, clock.now())];
   } catch (error) {
@@ -96,7 +96,10 @@ async function checkReady(
   }
 }
 
-/** All that can be said of a service without a token: can it be reached, and trusted, and does it work. Ends at what makes the rest moot. */
+/**
+ * Checks everything that needs no token: connection, TLS, service. Stops at a failure that makes
+ * the rest pointless.
+ */
 export async function checkService(profile: Profile, context: Environment): Promise<Finding[]> {
   const { caller, ca } = await makeCaller(profile, context);
   const address = ok('address', `${profile.url.value} (${profile.url.source})`);

@@ -1,57 +1,53 @@
 import { groupedCode } from '../options/pairing-code.ts';
 
-/** The characters of pairing codes, 5 by 7 dots each: a row of dots is a digit of base 32, its bits from left to right. */
+/**
+ * Glyphs of the pairing-code characters, 5 by 7 dots. Each base-32 digit is one row of dots, its
+ * bits from left to right.
+ */
 const letters: Readonly<Record<string, string>> = {
-  ...{
-    A: 'ehhvhhh',
-    B: 'uhhuhhu',
-    C: 'ehggghe',
-    D: 'uhhhhhu',
-    E: 'vgguggv',
-    F: 'vgguggg',
-    G: 'ehgnhhf',
-    H: 'hhhvhhh',
-  },
-  ...{
-    J: '72222ic',
-    K: 'hikokih',
-    M: 'hrllhhh',
-    N: 'hppljjh',
-    P: 'uhhuggg',
-    Q: 'ehhhlid',
-    R: 'uhhukih',
-    S: 'fgge11u',
-  },
-  ...{
-    T: 'v444444',
-    U: 'hhhhhhe',
-    V: 'hhhhha4',
-    W: 'hhhllla',
-    X: 'hha4ahh',
-    Y: 'hha4444',
-    Z: 'v1248gv',
-  },
-  ...{
-    2: 'eh1248v',
-    3: 'v2421he',
-    4: '26aiv22',
-    5: 'vgu11he',
-    6: '68guhhe',
-    7: 'v124888',
-    8: 'ehhehhe',
-    9: 'ehhf12c',
-  },
+  A: 'ehhvhhh',
+  B: 'uhhuhhu',
+  C: 'ehggghe',
+  D: 'uhhhhhu',
+  E: 'vgguggv',
+  F: 'vgguggg',
+  G: 'ehgnhhf',
+  H: 'hhhvhhh',
+  J: '72222ic',
+  K: 'hikokih',
+  M: 'hrllhhh',
+  N: 'hppljjh',
+  P: 'uhhuggg',
+  Q: 'ehhhlid',
+  R: 'uhhukih',
+  S: 'fgge11u',
+  T: 'v444444',
+  U: 'hhhhhhe',
+  V: 'hhhhha4',
+  W: 'hhhllla',
+  X: 'hha4ahh',
+  Y: 'hha4444',
+  Z: 'v1248gv',
+  2: 'eh1248v',
+  3: 'v2421he',
+  4: '26aiv22',
+  5: 'vgu11he',
+  6: '68guhhe',
+  7: 'v124888',
+  8: 'ehhehhe',
+  9: 'ehhf12c',
 };
 
 const dotsAcross = 5;
-/** Two rows of dots share a line. */
+/** First rows of the text lines: one line of block characters draws two rows of dots. */
 const lines = [0, 2, 4, 6];
 const blocks = [' ', '▄', '▀', '█'];
 
 const rowOf = (letter: string, row: number) => Number.parseInt(letter[row] ?? '0', 32);
 
 function letterLine(letter: string, line: number): string {
-  const [upper, lower] = [rowOf(letter, line), rowOf(letter, line + 1)];
+  const upper = rowOf(letter, line);
+  const lower = rowOf(letter, line + 1);
   const dots = Array.from({ length: dotsAcross }, (_, at) => dotsAcross - 1 - at);
   return dots.map((bit) => blocks[((upper >> bit) & 1) * 2 + ((lower >> bit) & 1)]).join('');
 }
@@ -63,8 +59,8 @@ function groupLines(group: string): string[] {
 }
 
 /**
- * A code in letters that can be read across a room, at most `columns` wide: on one line of letters or on two. `undefined` where there is no
- * room for either, and for a code of other characters.
+ * Renders a code in large letters, at most `columns` wide, on one or two lines of letters. Returns
+ * `undefined` if it does not fit, or if the code has other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
   const groups = groupedCode(code).split(' ');

@@ -1,116 +1,130 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Device } from '../records/find.ts';
-import { cancelCode, codeEnd, makeCode } from './live-code.ts';
-import { type PairRun, persist, rest, setTrouble } from './pair-run.ts';
-import { makeStep, type PairStep } from './pair-step.ts';
-import { type Pairing, placeName, placeWord } from './pairing.ts';
-import { type Stage, stages } from './stages.ts';
+import { cancelCode, makeCode, waitForCodeEnd } from './live-code.ts';
+import { type PairSession, retryWhileUnreachable, setProblem, wait } from './pair-session.ts';
+import { makeUpdate, type PairUpdate } from './pair-update.ts';
+import { type Pairing, placeArgument, placeName } from './pairing.ts';
+import { type Milestone, milestones } from './pairing-options.ts';
 
-const betweenLooksMs = 1000;
+const pollIntervalMs = 1000;
 const delivered: readonly (number | null)[] = [200, 304];
 
-/** The device that is on the screen now, whatever code it came by. */
-async function boundDevice(run: PairRun, pairing: Pairing): Promise<string | null> {
-  const { call, signal } = run;
+/** Returns the id of the device that is on the screen now, whichever code it used. */
+async function boundDeviceId(session: PairSession, pairing: Pairing): Promise<string | null> {
+  const { call, signal } = session;
   const { id } = pairing.place.screen;
-  return (await persist(run, pairing, () => call.read('getScreen', { params: { id }, signal })))
-    .deviceId;
+  return (
+    await retryWhileUnreachable(session, pairing, () =>
+      call.read('getScreen', { params: { id }, signal }),
+    )
+  ).deviceId;
 }
 
-/** Makes another code; answers the device if a TV has registered with some other code meanwhile. */
-async function renewCode(run: PairRun, pairing: Pairing): Promise<string | null> {
+/**
+ * Creates a new code. Returns a device id instead if a TV has registered with another code
+ * meanwhile.
+ */
+async function renewCode(session: PairSession, pairing: Pairing): Promise<string | null> {
   try {
-    await persist(run, pairing, () => makeCode(run, pairing));
+    await retryWhileUnreachable(session, pairing, () => makeCode(session, pairing));
     return null;
   } catch (error) {
     const deviceId = hasCode(error, 'screen_already_bound')
-      ? await boundDevice(run, pairing)
+      ? await boundDeviceId(session, pairing)
       : null;
     if (deviceId === null) throw error;
     return deviceId;
   }
 }
 
-/** Has a code ready until a TV registers; answers its id. */
-async function* untilRegistered(run: PairRun, pairing: Pairing): AsyncGenerator<PairStep, string> {
-  await makeCode(run, pairing);
+/** Keeps a valid code until a TV registers. Returns the device id. */
+async function* untilRegistered(
+  session: PairSession,
+  pairing: Pairing,
+): AsyncGenerator<PairUpdate, string> {
+  await makeCode(session, pairing);
   for (;;) {
-    yield makeStep(pairing, 'code', pairing.code?.createdAt ?? '');
-    const { status, deviceId } = await codeEnd(run, pairing);
-    // Using one code cancels the others of the screen.
+    yield makeUpdate(pairing, 'code', pairing.code?.createdAt ?? '');
+    const { status, deviceId } = await waitForCodeEnd(session, pairing);
+    // Using one code cancels the other codes of the screen.
     const there =
       deviceId ??
-      (status === 'cancelled' ? await boundDevice(run, pairing) : await renewCode(run, pairing));
+      (status === 'cancelled'
+        ? await boundDeviceId(session, pairing)
+        : await renewCode(session, pairing));
     if (there !== null) return there;
     if (status === 'cancelled') {
-      const message = `The code for "${placeName(pairing.place)}" was cancelled by somebody else.`;
+      const message = `Somebody else cancelled the code for "${placeName(pairing.place)}".`;
       throw new SignageError('pairing_code_cancelled', message, {
-        hint: `Another one: signage pair ${placeWord(pairing.place)}`,
+        hint: `To get a new one: signage pair ${placeArgument(pairing.place)}`,
       });
     }
   }
 }
 
-/** When the device did it; `null` when it has not yet. */
-const doneAt: Record<Stage, (device: Device) => string | null> = {
+/** When the device reached a milestone, or `null` if it has not yet. */
+const reachedAt: Record<Milestone, (device: Device) => string | null> = {
   registered: ({ createdAt }) => createdAt,
   playlist: ({ lastPlaylistAt, lastPlaylistStatus }) =>
     delivered.includes(lastPlaylistStatus) ? lastPlaylistAt : null,
   event: ({ lastEventAt }) => lastEventAt,
 };
 
-function troubleOf(
+function problemOf(
   { lastPlaylistStatus }: Device,
-  stage: Stage,
+  milestone: Milestone,
   pairing: Pairing,
 ): string | undefined {
-  if (stage !== 'playlist' || lastPlaylistStatus === null) return undefined;
+  if (milestone !== 'playlist' || lastPlaylistStatus === null) return undefined;
   if (lastPlaylistStatus !== 404) return 'The service cannot fetch the playlist of the screen.';
-  return `The screen has no playlist yet: signage playlist publish ${placeWord(pairing.place)} -f …`;
+  return `The screen has no playlist yet. Publish one: signage playlist publish ${placeArgument(pairing.place)} -f …`;
 }
 
-/** Looks at the device until it has done that; answers when it did. */
-async function untilDone(
-  run: PairRun,
+/** Polls the device until it has reached the milestone. Returns when it did. */
+async function untilReached(
+  session: PairSession,
   pairing: Pairing,
   id: string,
-  stage: Stage,
+  milestone: Milestone,
 ): Promise<string> {
   for (;;) {
-    const device = await persist(run, pairing, () =>
-      run.call.read('getDevice', { params: { id }, signal: run.signal }),
+    const device = await retryWhileUnreachable(session, pairing, () =>
+      session.call.read('getDevice', { params: { id }, signal: session.signal }),
     );
     pairing.device = device;
     if (device.state === 'suspended') {
       throw new SignageError(
         'device_revoked',
-        `The device on "${placeName(pairing.place)}" was revoked meanwhile.`,
+        `The TV on "${placeName(pairing.place)}" was revoked while it was being paired.`,
         { status: 409 },
       );
     }
-    const at = doneAt[stage](device);
-    setTrouble(run, pairing, at === null ? troubleOf(device, stage, pairing) : undefined);
+    const at = reachedAt[milestone](device);
+    setProblem(session, pairing, at === null ? problemOf(device, milestone, pairing) : undefined);
     if (at !== null) return at;
-    await rest(run, pairing, betweenLooksMs);
+    await wait(session, pairing, pollIntervalMs);
   }
 }
 
 /**
- * Pairs one screen: makes a code, renews it as often as it expires, and follows the TV to the stage that is waited for. Answers the steps as
- * they happen. However it ends, no code that nobody has used is left.
+ * Pairs one screen. Creates a code, replaces it when it expires, and follows the TV to the
+ * milestone `waitFor`. Yields an update at each step. Always cancels an unused code at the end.
  */
-export async function* followTv(run: PairRun, pairing: Pairing): AsyncGenerator<PairStep> {
+export async function* followTv(
+  session: PairSession,
+  pairing: Pairing,
+): AsyncGenerator<PairUpdate> {
   try {
-    const id = yield* untilRegistered(run, pairing);
+    const id = yield* untilRegistered(session, pairing);
     let at = '';
-    for (const stage of stages.slice(0, stages.indexOf(run.waitFor) + 1)) {
-      at = await untilDone(run, pairing, id, stage);
-      pairing.reached.push(stage);
-      yield makeStep(pairing, stage, at);
+    for (const milestone of milestones.slice(0, milestones.indexOf(session.waitFor) + 1)) {
+      at = await untilReached(session, pairing, id, milestone);
+      pairing.reached.push(milestone);
+      yield makeUpdate(pairing, milestone, at);
     }
     pairing.state = 'done';
-    if (run.waitFor === 'event') yield makeStep(pairing, 'paired', at);
+    if (session.waitFor === 'event') yield makeUpdate(pairing, 'paired', at);
   } finally {
-    await cancelCode(run, pairing);
+    await cancelCode(session, pairing);
   }
 }

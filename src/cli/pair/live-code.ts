@@ -1,17 +1,20 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { interrupted } from '../../client/interrupted.ts';
 import { hasCode } from '../../domain/error.ts';
-import { leftMs, type PairRun, persist, rest } from './pair-run.ts';
+import { leftMs, type PairSession, retryWhileUnreachable, wait } from './pair-session.ts';
 import type { Pairing } from './pairing.ts';
 
 const graceMs = 5000;
-const longestHoldSeconds = 25;
-const soonMs = 500;
-const betweenLooksMs = 1000;
+const maxHoldSeconds = 25;
+const minHoldMs = 500;
+const pollIntervalMs = 1000;
 
-/** Does something that an interruption must not cut short, for nobody would know what became of it; only a service that hangs is left. */
-async function unhurried<T>(
-  { call, signal }: PairRun,
+/**
+ * Finishes a request despite an interruption, so that its outcome is known. Gives up after
+ * `graceMs`.
+ */
+async function withGracePeriod<T>(
+  { call, signal }: PairSession,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const giveUp = new AbortController();
@@ -29,57 +32,70 @@ async function unhurried<T>(
   }
 }
 
-/** Makes a code for the screen. */
-export async function makeCode(run: PairRun, pairing: Pairing): Promise<void> {
-  const { call } = run;
+/** Creates a code for the screen. */
+export async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
+  const { call } = session;
   const body = { screenId: pairing.place.screen.id };
-  const made = await unhurried(run, (signal) => call.change('createCode', { body, signal }));
+  const made = await withGracePeriod(session, (signal) =>
+    call.change('createCode', { body, signal }),
+  );
   if (!made) return;
   const { code, createdAt, expiresAt, expiresInSeconds } = made.answer;
   const endsAtMs = call.clock.now() + expiresInSeconds * 1000;
-  pairing.code = { code, createdAt, expiresAt, endsAtMs, link: run.linkOf(code), fate: 'pending' };
-  if (run.signal.aborted) throw interrupted();
+  pairing.code = {
+    code,
+    createdAt,
+    expiresAt,
+    endsAtMs,
+    link: session.linkOf(code),
+    status: 'pending',
+  };
+  if (session.signal.aborted) throw interrupted();
 }
 
-/** Waits until the code is used, has expired or is cancelled; answers what became of it. */
-export async function codeEnd(
-  run: PairRun,
+/** Long-polls until the code is used, has expired or is cancelled. Returns its final status. */
+export async function waitForCodeEnd(
+  session: PairSession,
   pairing: Pairing,
 ): Promise<CallAnswer<'getCodeStatus'>> {
-  const { call, signal } = run;
+  const { call, signal } = session;
   for (;;) {
     const { code, endsAtMs } = pairing.code ?? { code: '', endsAtMs: 0 };
     const askedAtMs = call.clock.now();
-    const holdMs = Math.min(leftMs(run, pairing), endsAtMs - askedAtMs);
-    const waitSeconds = Math.min(longestHoldSeconds, Math.max(1, Math.ceil(holdMs / 1000)));
-    const status = await persist(run, pairing, () =>
+    const holdMs = Math.min(leftMs(session, pairing), endsAtMs - askedAtMs);
+    const waitSeconds = Math.min(maxHoldSeconds, Math.max(1, Math.ceil(holdMs / 1000)));
+    const status = await retryWhileUnreachable(session, pairing, () =>
       call.read('getCodeStatus', { params: { code }, query: { waitSeconds }, signal }),
     );
     if (pairing.code) {
-      pairing.code.fate = status.status;
+      pairing.code.status = status.status;
       pairing.code.endsAtMs = call.clock.now() + status.expiresInSeconds * 1000;
     }
     if (status.status !== 'pending') return status;
-    // One that does not hold its answers must not be asked without end.
-    if (call.clock.now() - askedAtMs < soonMs) await rest(run, pairing, betweenLooksMs);
+    // Avoids a busy loop if the service does not hold its answers.
+    if (call.clock.now() - askedAtMs < minHoldMs) await wait(session, pairing, pollIntervalMs);
   }
 }
 
-/** Cancels a code that nobody has used, and notes what became of it. Never throws. */
-export async function cancelCode(run: PairRun, { code }: Pairing): Promise<void> {
-  if (code?.fate !== 'pending') return;
+/** Cancels an unused code and records its final status. Never throws. */
+export async function cancelCode(session: PairSession, { code }: Pairing): Promise<void> {
+  if (code?.status !== 'pending') return;
   const params = { code: code.code };
   try {
-    await unhurried(run, (signal) => run.call.change('cancelCode', { params, signal }));
-    code.fate = 'cancelled';
+    await withGracePeriod(session, (signal) =>
+      session.call.change('cancelCode', { params, signal }),
+    );
+    code.status = 'cancelled';
   } catch (error) {
-    if (hasCode(error, 'pairing_code_not_found')) code.fate = 'expired';
-    else if (!hasCode(error, 'pairing_code_not_pending')) code.fate = 'left';
+    if (hasCode(error, 'pairing_code_not_found')) code.status = 'expired';
+    else if (!hasCode(error, 'pairing_code_not_pending')) code.status = 'uncancelled';
     else {
-      const look = unhurried(run, (signal) => run.call.read('getCodeStatus', { params, signal }));
-      code.fate = await look.then(
+      const look = withGracePeriod(session, (signal) =>
+        session.call.read('getCodeStatus', { params, signal }),
+      );
+      code.status = await look.then(
         ({ status }) => status,
-        () => 'left' as const,
+        () => 'uncancelled' as const,
       );
     }
   }

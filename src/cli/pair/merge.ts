@@ -1,6 +1,6 @@
 /**
- * What several sources yield, as it comes; at most `atOnce` of them run at a time, the next begins when one has ended. What one throws is
- * thrown, once `stop` has been called and all the others have ended.
+ * Merges the output of several generators. At most `atOnce` of them run at a time. On an error,
+ * calls `stop`, waits for all generators to end, then throws the error.
  */
 export async function* merge<T>(
   sources: readonly AsyncGenerator<T>[],
@@ -14,7 +14,7 @@ export async function* merge<T>(
   >();
   const ask = (source: AsyncGenerator<T>) => {
     const answer = source.next().then((result) => ({ source, result }));
-    // It is awaited later on, perhaps after another one has thrown.
+    // Prevents an unhandled rejection: `Promise.race` may throw another error first.
     answer.catch(() => {});
     pending.set(source, answer);
   };

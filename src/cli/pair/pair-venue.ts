@@ -7,20 +7,18 @@ import { findVenue, type Venue } from '../records/find.ts';
 import { isWatched, type LiveViewSize, openLiveView } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
 import { merge } from './merge.ts';
-import { noteStep } from './note-step.ts';
-import type { PairRun } from './pair-run.ts';
-import { makeStep, type PairStep } from './pair-step.ts';
-import { newPairing, type Pairing, placeName } from './pairing.ts';
+import type { PairSession } from './pair-session.ts';
+import { makeUpdate, type PairUpdate } from './pair-update.ts';
+import { describeUnfinished, newPairing, type Pairing, placeName } from './pairing.ts';
 import { askVenue } from './place/choose-venue.ts';
-import { standing } from './place/standing.ts';
-import { showSteps } from './show-steps.ts';
-import { venueFrame } from './venue-frame.ts';
+import { renderVenue } from './render-venue.ts';
+import { noteCode, showUpdates } from './show-updates.ts';
 
-/** Each of them is a request that the service holds. */
-const mostAtOnce = 200;
-const partlyFailed = 9;
-/** Nothing further can go well after these. */
-const hopeless = [1, 4, 7];
+/** Limit of simultaneous long polls, one for each screen. */
+const maxConcurrent = 200;
+const failedExitCode = 9;
+/** Exit codes of errors after which no other screen can succeed. */
+const fatalExitCodes = [1, 4, 7];
 
 async function venueOf(call: CommandContext): Promise<Venue> {
   const { args, options } = call;
@@ -32,7 +30,7 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     options.qr
   ) {
     throw usage(
-      '--all is for the open screens of a venue: give --venue with it, and neither a screen nor --create, --replace or --qr.',
+      '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace or --qr.',
     );
   }
   return options.venue === undefined
@@ -40,78 +38,79 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     : findVenue(call, options.venue);
 }
 
-/** One screen of several: what goes wrong with it alone is a step of its own. */
-async function* oneOfMany(
-  run: PairRun,
+/** Pairs one of several screens. An error of this screen alone becomes an update. */
+async function* pairOneOfMany(
+  session: PairSession,
   pairing: Pairing,
   failures: Map<Pairing, SignageError>,
-): AsyncGenerator<PairStep> {
+): AsyncGenerator<PairUpdate> {
   try {
-    yield* followTv(run, pairing);
+    yield* followTv(session, pairing);
   } catch (error) {
     if (
       !(error instanceof SignageError) ||
       error.code === 'interrupted' ||
-      hopeless.includes(exitCodeOf(error))
+      fatalExitCodes.includes(exitCodeOf(error))
     )
       throw error;
     failures.set(pairing, error);
     pairing.state = 'failed';
-    yield makeStep(pairing, 'failed', iso(run.call.clock.now()), error.message);
+    yield makeUpdate(pairing, 'failed', iso(session.call.clock.now()), error.message);
   }
 }
 
-/** The steps of all, with what is drawn, or said on `stderr`, beside them. */
-async function* shownSteps(
-  plan: PairRun,
+/** Passes the updates of all screens on, and draws the live view or prints notes on stderr. */
+async function* updatesWithOutput(
+  session: PairSession,
   { name }: Venue,
   pairings: readonly Pairing[],
   failures: Map<Pairing, SignageError>,
-): AsyncGenerator<PairStep[]> {
-  const { call, waitFor } = plan;
-  const render = (size: LiveViewSize) => venueFrame(name, pairings, waitFor, call.clock, size);
-  const board =
+): AsyncGenerator<PairUpdate[]> {
+  const { call, waitFor } = session;
+  const render = (size: LiveViewSize) => renderVenue(name, pairings, waitFor, call.clock, size);
+  const liveView =
     isWatched(call) && pairings.length > 0 ? await openLiveView(call, render) : undefined;
   const stop = new AbortController();
-  const run: PairRun = {
-    ...plan,
+  const venueSession: PairSession = {
+    ...session,
     signal: AbortSignal.any([call.interrupted, stop.signal]),
     changed(one) {
-      if (board) board.draw();
-      else if (one.trouble !== undefined) call.note(`${placeName(one.place)}: ${one.trouble}`);
+      if (liveView) liveView.draw();
+      else if (one.problem !== undefined) call.note(`${placeName(one.place)}: ${one.problem}`);
     },
   };
   try {
-    const sources = pairings.map((pairing) => oneOfMany(run, pairing, failures));
-    for await (const step of merge(sources, mostAtOnce, () => stop.abort())) {
-      if (board) board.draw();
-      else noteStep(call, step, undefined);
-      yield [step];
+    const sources = pairings.map((pairing) => pairOneOfMany(venueSession, pairing, failures));
+    for await (const update of merge(sources, maxConcurrent, () => stop.abort())) {
+      if (liveView) liveView.draw();
+      else noteCode(call, update, undefined);
+      yield [update];
     }
   } finally {
-    board?.close(render({ columns: 80, rows: pairings.length + 4 }));
+    liveView?.close(render({ columns: 80, rows: pairings.length + 4 }));
   }
 }
 
-/** Says what is left of those that were not paired, and answers how the whole ended. */
-function outcome({ call }: PairRun, failures: ReadonlyMap<Pairing, SignageError>): number {
+/** Reports the screens that were not paired. Returns the exit code, or throws `wait_timed_out`. */
+function outcome({ call }: PairSession, failures: ReadonlyMap<Pairing, SignageError>): number {
   for (const [, error] of failures) call.note(error.message);
-  const late = [...failures].filter(([, { code }]) => code === 'wait_timed_out');
-  if (late.length === 0) return failures.size > 0 ? partlyFailed : 0;
-  const names = late.map(([{ place }]) => placeName(place)).join(', ');
-  throw new SignageError('wait_timed_out', `The time was over before all were paired: ${names}.`, {
-    hint: 'Codes that nobody used are cancelled.',
+  const timedOut = [...failures].filter(([, { code }]) => code === 'wait_timed_out');
+  if (timedOut.length === 0) return failures.size > 0 ? failedExitCode : 0;
+  const names = timedOut.map(([{ place }]) => placeName(place)).join(', ');
+  throw new SignageError('wait_timed_out', `Timed out before all screens were paired: ${names}.`, {
+    hint: 'Unused codes were cancelled.',
   });
 }
 
-/** Pairs all open screens of a venue at once; answers the exit code. */
-export async function pairVenue(plan: PairRun): Promise<number> {
-  const { call } = plan;
+/** Pairs all screens of a venue that have no TV, concurrently. Returns the exit code. */
+export async function pairVenue(session: PairSession): Promise<number> {
+  const { call } = session;
   const venue = await venueOf(call);
   const screens = await call.all('listScreens', {
     query: { venueId: venue.id, state: 'provisioning' },
   });
-  if (screens.length === 0) call.note(`No screen of "${venue.name}" waits for a TV.`);
+  if (screens.length === 0)
+    call.note(`Nothing to pair: no screen of "${venue.name}" is waiting for a TV.`);
   if (call.common.dryRun) {
     for (const { id } of screens) await call.change('createCode', { body: { screenId: id } });
     return 0;
@@ -119,13 +118,13 @@ export async function pairVenue(plan: PairRun): Promise<number> {
   const pairings = screens.map((screen) => newPairing({ venue, screen, changes: [] }));
   const failures = new Map<Pairing, SignageError>();
   try {
-    await showSteps(call, 'list', shownSteps(plan, venue, pairings, failures));
+    await showUpdates(call, 'list', updatesWithOutput(session, venue, pairings, failures));
   } catch (error) {
     const done = pairings.filter(({ state }) => state === 'done').length;
     call.note(`${done} of ${pairings.length} screens are paired.`);
     for (const pairing of pairings)
-      if (pairing.state === 'going' && pairing.code) call.note(standing(pairing));
+      if (pairing.state === 'going' && pairing.code) call.note(describeUnfinished(pairing));
     throw error;
   }
-  return outcome(plan, failures);
+  return outcome(session, failures);
 }

@@ -1,22 +1,25 @@
 import * as option from '../options/option.ts';
 import type { Setting } from '../options/settings.ts';
-import { stages } from './stages.ts';
 
-const readTimeout = option.duration('15m', '--timeout <span>', 'give up after this long');
+/** What a TV does after it gets its code, in this order. The last one completes the pairing. */
+export const milestones = ['registered', 'playlist', 'event'] as const;
+export type Milestone = (typeof milestones)[number];
+
+const readTimeout = option.duration('15m', '--timeout <span>', 'stop after this time');
 const timeout: Setting<number | undefined> = {
   ...readTimeout,
   initial: undefined,
-  shown: '15m; none where a person can be asked',
+  shown: '15m; no limit at a terminal',
 };
 
-/** What the commands that pair have in common; `reasonHelp` says what `--reason` is for. */
+/** Options shared by all pairing commands. `reasonHelp` is the help text of `--reason`. */
 export const pairingOptions = (reasonHelp: string) => ({
   reason: option.text('--reason <text>', reasonHelp),
   waitFor: option.choice(
-    stages,
+    milestones,
     '--wait-for <step>',
-    'what the TV must have done in the end (default: event)',
+    'stop after this step of the TV (default: event)',
   ),
   timeout,
-  qr: option.flag('--qr', 'also show a QR code, for TV apps with a companion on the phone'),
+  qr: option.flag('--qr', 'also show a QR code, for TV apps that work with a phone'),
 });

@@ -1,37 +1,38 @@
+import { groupedCode } from '../options/pairing-code.ts';
 import type { Device, Screen, Venue } from '../records/find.ts';
 import { shellQuote } from '../records/shell-quote.ts';
 import { typedName } from '../records/views/typed-name.ts';
-import type { Stage } from './stages.ts';
+import type { Milestone } from './pairing-options.ts';
 
-/** A screen that a TV is to be paired with. */
+/** The screen to pair, and its venue. */
 export interface Place {
   venue: Pick<Venue, 'id' | 'name'>;
   screen: Pick<Screen, 'id' | 'name'>;
-  /** What was done on the way to it, and stays done: `the venue "Lobby" was made`. */
+  /** Changes made on the way that persist: `the venue "Lobby" was created`. */
   changes: readonly string[];
 }
 
-/** A code that was made for a TV to register with. */
+/** A code that a TV can register with. */
 interface LiveCode {
   code: string;
   createdAt: string;
   expiresAt: string;
-  /** The same by our own clock, which may go otherwise than that of the service. */
+  /** Expiry by the local clock, which may differ from the clock of the service. */
   endsAtMs: number;
   link: string;
-  /** `left`: it could not be cancelled. */
-  fate: 'pending' | 'used' | 'expired' | 'cancelled' | 'left';
+  /** `uncancelled`: the code is unused, but cancelling it failed. */
+  status: 'pending' | 'used' | 'expired' | 'cancelled' | 'uncancelled';
 }
 
-/** How far one pairing is. It changes as things happen; whoever draws it looks at it whenever they draw. */
+/** Progress of one pairing. Mutable: the live view reads it at each redraw. */
 export interface Pairing {
   readonly place: Place;
   code: LiveCode | undefined;
   device: Device | undefined;
-  /** What the TV has done so far. */
-  reached: Stage[];
-  /** Why it does not get on: said once it is so, gone once it is over. */
-  trouble: string | undefined;
+  /** Milestones that the TV has reached so far. */
+  reached: Milestone[];
+  /** Why the pairing makes no progress at the moment. */
+  problem: string | undefined;
   state: 'going' | 'done' | 'failed';
 }
 
@@ -41,7 +42,7 @@ export function newPairing(place: Place): Pairing {
     code: undefined,
     device: undefined,
     reached: [],
-    trouble: undefined,
+    problem: undefined,
     state: 'going',
   };
 }
@@ -49,8 +50,39 @@ export function newPairing(place: Place): Pairing {
 /** `Lobby/Main` */
 export const placeName = ({ venue, screen }: Place) => `${venue.name}/${screen.name}`;
 
-/** What a shell takes for the screen. */
-export function placeWord({ venue, screen }: Place): string {
+/** Returns the screen as a shell-quoted command argument. */
+export function placeArgument({ venue, screen }: Place): string {
   const name = placeName({ venue, screen, changes: [] });
   return shellQuote(typedName({ id: screen.id, name }));
+}
+
+function codeText({ place, code }: Pairing): string[] {
+  if (!code || code.status === 'expired') return [];
+  const shown = groupedCode(code.code);
+  if (code.status === 'uncancelled')
+    return [`The code ${shown} could not be cancelled. It is valid until ${code.expiresAt}.`];
+  if (code.status === 'used')
+    return [`A TV has registered on "${placeName(place)}" with the code ${shown}.`];
+  return [`The code ${shown} was cancelled.`];
+}
+
+/** Describes what an unfinished pairing left behind, and how to continue. */
+export function describeUnfinished(pairing: Pairing): string {
+  const { place, device, code, reached } = pairing;
+  const made =
+    place.changes.length > 0 ? [`These changes remain: ${place.changes.join('; ')}.`] : [];
+  if (device) {
+    const what = reached.includes('playlist')
+      ? 'has fetched its playlist, but has sent no event yet'
+      : 'has registered, but has not fetched its playlist yet';
+    return [
+      ...made,
+      `The TV on "${placeName(place)}" ${what}. To check it: signage device get ${device.id}`,
+    ].join(' ');
+  }
+  const next =
+    code?.status === 'used'
+      ? []
+      : [`"${placeName(place)}" has no TV yet. To pair one: signage pair ${placeArgument(place)}`];
+  return [...made, ...codeText(pairing), ...next].join(' ');
 }

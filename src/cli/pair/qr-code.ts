@@ -1,14 +1,14 @@
-/** A QR code as text: two rows of its dots a line, the light ones as blocks. */
+/** A QR code as lines of text. Each line holds two rows of dots; light dots are drawn as blocks. */
 export interface QrCode {
   lines: readonly string[];
 }
 
-/** What TV apps with a companion on the phone read: where the service is, and the code. */
+/** Returns the link for the phone companion of a TV app: the service address and the code. */
 export function pairLink(url: string, code: string): string {
   return `signage://pair?url=${encodeURIComponent(url)}&code=${encodeURIComponent(code)}`;
 }
 
-/** Makes QR codes, the same one again for the same text; `uqr` is loaded for it. */
+/** Loads `uqr` on demand. Caches the last QR code. */
 export async function loadQrCodes(): Promise<(text: string) => QrCode> {
   const { renderUnicodeCompact } = await import('uqr');
   let last: { text: string; qr: QrCode } | undefined;

@@ -1,15 +1,18 @@
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { findScreen } from '../records/find.ts';
-import { requireVisibleCode } from './note-step.ts';
-import { placeName, placeWord } from './pairing.ts';
+import { placeArgument, placeName } from './pairing.ts';
 import { readRights } from './place/pair-rights.ts';
-import { askReason, deviceText, type Replacement } from './place/prepare-place.ts';
+import { askReason, describeDevice, type Replacement } from './place/prepare-place.ts';
 import { type PairingOptions, pairAt } from './run-pair.ts';
+import { requireVisibleCode } from './show-updates.ts';
 
-const usualReason = 'Replaced by another TV (signage device replace)';
+const defaultReason = 'Replaced by another TV (signage device replace)';
 
-/** `signage device replace`: revokes the TV of a screen, and pairs another in its place. All else of the screen stays. */
+/**
+ * Runs `signage device replace`: revokes the TV of a screen and pairs another one. Nothing else of
+ * the screen changes.
+ */
 export async function replaceDevice(
   call: CommandContext,
   named: string,
@@ -21,16 +24,16 @@ export async function replaceDevice(
   const venue = await call.read('getVenue', { params: { id: screen.venueId } });
   const place = { venue, screen, changes: [] };
   if (screen.deviceId === null) {
-    const message = `The screen "${placeName(place)}" has no TV that could be replaced.`;
+    const message = `The screen "${placeName(place)}" has no TV to replace.`;
     throw new SignageError('device_not_found', message, {
-      hint: `To pair one: signage pair ${placeWord(place)}`,
+      hint: `To pair one: signage pair ${placeArgument(place)}`,
     });
   }
   const device = await call.read('getDevice', { params: { id: screen.deviceId } });
-  call.note(`The screen "${placeName(place)}" has this TV: ${deviceText(device)}.`);
-  await call.confirmDestruction('Revoke it, and pair another in its place?');
+  call.note(`The screen "${placeName(place)}" has this TV: ${describeDevice(device)}.`);
+  await call.confirmDestruction('Revoke it and pair another TV?');
   const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
-  const reason = options.reason ?? (isAsked ? await askReason(call, usualReason) : usualReason);
+  const reason = options.reason ?? (isAsked ? await askReason(call, defaultReason) : defaultReason);
   const replacement: Replacement = { device, reason };
   await pairAt(call, options, { venue, screen }, replacement);
 }

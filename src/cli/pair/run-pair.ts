@@ -1,44 +1,42 @@
 import type { CommandContext } from '../command/context.ts';
-import { requireVisibleCode } from './note-step.ts';
-import type { PairRun } from './pair-run.ts';
 import { pairScreen } from './pair-screen.ts';
+import type { PairSession } from './pair-session.ts';
 import { pairVenue } from './pair-venue.ts';
+import type { Milestone } from './pairing-options.ts';
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { readRights } from './place/pair-rights.ts';
-import { agreeToReplace, preparePlace, type Replacement } from './place/prepare-place.ts';
+import { confirmReplacement, preparePlace, type Replacement } from './place/prepare-place.ts';
 import { pairLink } from './qr-code.ts';
-import type { Stage } from './stages.ts';
+import { requireVisibleCode } from './show-updates.ts';
 
-const usualTimeoutMs = 15 * 60_000;
+const defaultTimeoutMs = 15 * 60_000;
 
-/** What the commands that pair have in common. */
+/** Parsed options of the pairing commands. */
 export interface PairingOptions {
-  waitFor: Stage | undefined;
-  /** Milliseconds; unless said, 15 minutes where nobody can be asked, and no limit at a terminal. */
+  waitFor: Milestone | undefined;
+  /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
 }
 
-async function makeRun(call: CommandContext, options: PairingOptions): Promise<PairRun> {
-  // A code must not outlive the terminal that shows it.
+async function makeSession(call: CommandContext, options: PairingOptions): Promise<PairSession> {
+  // Cancels the code when the terminal that shows it closes.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
-  const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : usualTimeoutMs);
+  const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
-    ...{
-      call,
-      waitFor: options.waitFor ?? 'event',
-      timeoutMs,
-      signal: interrupted,
-      changed: () => {},
-    },
-    // From here on: the time that questions take does not count.
+    call,
+    waitFor: options.waitFor ?? 'event',
+    timeoutMs,
+    signal: interrupted,
+    changed: () => {},
+    // Starts the timeout only now: the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),
   };
 }
 
-/** Makes room in the place that was chosen, shows a code and follows the TV. */
+/** Prepares the chosen screen, then pairs it. */
 export async function pairAt(
   call: CommandContext,
   options: PairingOptions,
@@ -47,18 +45,18 @@ export async function pairAt(
 ): Promise<void> {
   const place = await preparePlace(call, chosen, replacement);
   if (call.common.dryRun) await call.change('createCode', { body: { screenId: place.screen.id } });
-  else await pairScreen(await makeRun(call, options), place);
+  else await pairScreen(await makeSession(call, options), place);
 }
 
-/** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
+/** Runs `signage pair`. Returns the exit code. */
 export async function runPair(
   call: CommandContext,
   options: PairingOptions & { all: boolean },
 ): Promise<number> {
   const rights = await readRights(call);
   requireVisibleCode(call);
-  if (options.all) return pairVenue(await makeRun(call, options));
+  if (options.all) return pairVenue(await makeSession(call, options));
   const chosen = await choosePlace(call, rights);
-  await pairAt(call, options, chosen, await agreeToReplace(call, chosen));
+  await pairAt(call, options, chosen, await confirmReplacement(call, chosen));
   return 0;
 }

@@ -4,44 +4,44 @@ import type { CommandContext } from '../command/context.ts';
 import { exitCodeOf } from '../command/exit-code.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
-import { differences, differingFacts } from './differences.ts';
+import { type CurrentRecord, currentScreen, currentVenue, readDetails } from './current-record.ts';
+import { differences, differingAttributes } from './differences.ts';
 import type { Planned } from './plan-site.ts';
-import { readFurther, type Standing, standingScreen, standingVenue } from './standing.ts';
-import { writeFacts } from './write-facts.ts';
+import { writeAttributes } from './write-attributes.ts';
 
-/** What became of one record. */
+/** The result for one record. */
 export interface Applied {
   kind: Planned['kind'];
   name: string;
   id: string | null;
-  /** Under `--dry-run`, what would be done: `create`, `update`, `delete`. */
+  /** Under `--dry-run`, the planned change: `create`, `update`, `delete`. */
   result: 'created' | 'updated' | 'deleted' | 'unchanged' | 'failed' | Planned['change'];
-  /** The members that were changed, or were to be. */
+  /** The changed members, or those to change. */
   changed: string[];
   error: string | null;
 }
 
-/** What was done to a record, and which it is; filled in on the way, for it may fail halfway. */
+/** Result of one record. Filled in step by step, because applying may fail halfway. */
 interface Outcome {
   id: string | null;
   result: Applied['result'];
   changed: string[];
 }
 
-/** Nothing further can go well after these. */
-const hopeless = [1, 4, 7];
-const isHopeless = (error: unknown) =>
+/** Exit codes of errors after which no other record can succeed. */
+const fatalExitCodes = [1, 4, 7];
+const isFatal = (error: unknown) =>
   !(error instanceof SignageError) ||
   error.code === 'interrupted' ||
-  hopeless.includes(exitCodeOf(error));
+  fatalExitCodes.includes(exitCodeOf(error));
 
-/** Makes a record; where somebody else has meanwhile, theirs is taken. */
-async function make(
+/** Creates a record. If somebody else has just created the same name, returns that record. */
+async function findOrCreate(
   service: ApiClient,
-  { kind, wanted, standing }: Planned,
+  { kind, wanted, current }: Planned,
   venueId: string | undefined,
-): Promise<{ standing: Standing; isNew: boolean }> {
-  if (standing) return { standing, isNew: false };
+): Promise<{ current: CurrentRecord; isNew: boolean }> {
+  if (current) return { current, isNew: false };
   const { name = '', address, timezone, labels = {} } = wanted;
   try {
     if (kind === 'venue') {
@@ -52,58 +52,58 @@ async function make(
         labels,
       };
       const made = await service.change('createVenue', { body });
-      if (made) return { standing: standingVenue(made.answer), isNew: true };
+      if (made) return { current: currentVenue(made.answer), isNew: true };
     } else {
       const made = await service.change('createScreen', {
         body: { venueId: venueId ?? '', name, labels },
       });
-      if (made) return { standing: standingScreen(made.answer), isNew: true };
+      if (made) return { current: currentScreen(made.answer), isNew: true };
     }
   } catch (error) {
     if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
     const params = { id: error.existingId };
     const found =
       kind === 'venue'
-        ? standingVenue(await service.read('getVenue', { params }))
-        : standingScreen(await service.read('getScreen', { params }));
-    return { standing: await readFurther(service, kind, found, wanted), isNew: false };
+        ? currentVenue(await service.read('getVenue', { params }))
+        : currentScreen(await service.read('getScreen', { params }));
+    return { current: await readDetails(service, kind, found, wanted), isNew: false };
   }
-  // Plans are not carried out under --dry-run, where alone there is no answer.
-  throw new SignageError('unexpected_answer', 'Nothing was made.');
+  // Unreachable: `change` returns nothing only under --dry-run, which does not apply plans.
+  throw new SignageError('unexpected_answer', 'Nothing was created.');
 }
 
-/** Brings one record to what is wanted of it. */
-async function bring(
+/** Creates or updates one record. */
+async function updateRecord(
   service: ApiClient,
   plan: Planned,
   venueId: string | undefined,
   outcome: Outcome,
 ): Promise<void> {
-  const { standing, isNew } = await make(service, plan, venueId);
-  outcome.id = standing.id;
-  if (!plan.standing && !isNew)
-    outcome.changed = differences(standing.facts, plan.wanted).map(({ member }) => member);
-  const names = differingFacts(standing.facts, plan.wanted);
-  await writeFacts(service, plan.kind, standing, plan.wanted, names);
+  const { current, isNew } = await findOrCreate(service, plan, venueId);
+  outcome.id = current.id;
+  if (!plan.current && !isNew)
+    outcome.changed = differences(current.attributes, plan.wanted).map(({ member }) => member);
+  const names = differingAttributes(current.attributes, plan.wanted);
+  await writeAttributes(service, plan.kind, current, plan.wanted, names);
   outcome.result = isNew ? 'created' : names.length > 0 ? 'updated' : 'unchanged';
 }
 
-/** Why a record will not be deleted, if so. */
-export function refusal({ change, standing }: Planned, force: boolean): string | null {
-  return change === 'delete' && standing?.isActive && !force
-    ? 'The screen is active: revoke its device first, or say --force.'
+/** Returns why a record must not be deleted, or `null`. */
+export function deletionRefusal({ change, current }: Planned, force: boolean): string | null {
+  return change === 'delete' && current?.isActive && !force
+    ? 'The screen is active. Revoke its device first, or use --force.'
     : null;
 }
 
-async function remove(
+async function deleteRecord(
   service: ApiClient,
   plan: Planned,
   force: boolean,
   outcome: Outcome,
 ): Promise<void> {
-  const { kind, standing } = plan;
-  const id = standing?.id ?? '';
-  const reason = refusal(plan, force);
+  const { kind, current } = plan;
+  const id = current?.id ?? '';
+  const reason = deletionRefusal(plan, force);
   if (reason !== null) throw new SignageError('screen_active', reason);
   try {
     if (kind === 'venue') await service.change('deleteVenue', { params: { id } });
@@ -113,13 +113,13 @@ async function remove(
         ...(force && { query: { force: 'true' } }),
       });
   } catch (error) {
-    // Somebody else was quicker.
+    // Somebody else has already deleted it.
     if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;
   }
   outcome.result = 'deleted';
 }
 
-/** The steps, one after another: what a record needs is there before it. */
+/** Order of the changes: parents are created before and deleted after their children. */
 const steps: readonly ((plan: Planned) => boolean)[] = [
   ({ kind, change }) => kind !== 'screen' && change !== 'delete',
   ({ kind, change }) => kind === 'screen' && change !== 'delete',
@@ -128,8 +128,9 @@ const steps: readonly ((plan: Planned) => boolean)[] = [
 ];
 
 /**
- * Carries out a plan, many records at once. A record that fails does not stop the others; what makes all further ones hopeless (no connection,
- * no right to do it, a signal) does, and is answered as `stopped`. The results are in the order of the plan, of as many records as there were.
+ * Applies a plan, many records at once. One failed record does not stop the others. A fatal error,
+ * such as no connection, missing rights or a signal, stops all and is returned as `stopped`.
+ * Results are in the order of the plan; after a fatal error some are missing.
  */
 export async function applyPlan(
   call: CommandContext,
@@ -143,7 +144,7 @@ export async function applyPlan(
   async function apply(plan: Planned): Promise<void> {
     const { kind, name } = plan;
     const outcome: Outcome = {
-      id: plan.standing?.id ?? null,
+      id: plan.current?.id ?? null,
       result: 'failed',
       changed: plan.differences.map(({ member }) => member),
     };
@@ -151,11 +152,11 @@ export async function applyPlan(
     try {
       const venueId = plan.venue && done.get(plan.venue)?.id;
       if (plan.change === 'unchanged') outcome.result = 'unchanged';
-      else if (plan.change === 'delete') await remove(call, plan, force, outcome);
-      else if (venueId === null) error = 'Its venue could not be made.';
-      else await bring(call, plan, venueId, outcome);
+      else if (plan.change === 'delete') await deleteRecord(call, plan, force, outcome);
+      else if (venueId === null) error = 'Its venue could not be created.';
+      else await updateRecord(call, plan, venueId, outcome);
     } catch (failure) {
-      if (isHopeless(failure)) throw failure;
+      if (isFatal(failure)) throw failure;
       error = (failure as SignageError).message;
     }
     done.set(plan, { kind, name, ...outcome, error });

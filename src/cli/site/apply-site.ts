@@ -1,107 +1,109 @@
 import { hasCode } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { type Applied, applyPlan, refusal } from './apply-plan.ts';
-import { counted, tally } from './counted.ts';
+import { type Applied, applyPlan, deletionRefusal } from './apply-plan.ts';
+import { countsText, countText } from './count-text.ts';
 import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
 import { appliedView, differenceLines, differenceView } from './site-views.ts';
 
-/** Something differs, or something failed. */
+/** Exit code when records differ or failed. */
 const differsExitCode = 9;
 
 async function* onePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
 }
 
-interface Asked {
+interface SiteOptions {
   files: readonly string[];
   prune: boolean;
-  /** The files may name playlist files outside their folders. */
+  /** Whether the files may name playlist files outside their folders. */
   allowOutside: boolean;
 }
 
 const changing = (plans: readonly Planned[]) =>
   plans.filter(({ change }) => change !== 'unchanged');
 
-/** Shows what is not as the files say; answers 9 when there is something. */
+/** Prints the differences between service and files. Returns 9 if there are any. */
 export async function showDifferences(
   call: CommandContext,
-  { files, prune, allowOutside }: Asked,
+  { files, prune, allowOutside }: SiteOptions,
 ): Promise<number> {
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   const changes = changing(plans);
   const lines = differenceLines(changes);
-  // Of names, each once.
+  // Prints each name only once.
   const shown =
     call.common.output === 'name'
       ? lines.filter((line, at) => lines[at - 1]?.name !== line.name)
       : lines;
   await call.results.list(onePage(shown), differenceView);
   const same = plans.length - changes.length;
-  if (changes.length === 0)
-    call.note(`Nothing differs: ${counted(same, 'record')} as the files say.`);
+  if (changes.length === 0) call.note(`Nothing differs: ${countText(same, 'record')} compared.`);
   else
     call.note(
-      `${counted(changes.length, 'record')} to change: ${tally(changes.map(({ change }) => `to ${change}`))}.`,
+      `${countText(changes.length, 'record')} to change: ${countsText(changes.map(({ change }) => `to ${change}`))}.`,
     );
   return changes.length === 0 ? 0 : differsExitCode;
 }
 
-/** What `--prune` is about to delete, in one question. */
+/** The confirmation question for all deletions of `--prune`. */
 function deletionQuestion(plans: readonly Planned[]): string {
   const names = (kind: Planned['kind']) =>
     plans.filter((plan) => plan.kind === kind).map(({ name }) => name);
-  const [venues, screens] = [names('venue'), names('screen')];
+  const venues = names('venue');
+  const screens = names('screen');
   const counts = [
-    ...(venues.length > 0 ? [counted(venues.length, 'venue')] : []),
-    ...(screens.length > 0 ? [counted(screens.length, 'screen')] : []),
+    ...(venues.length > 0 ? [countText(venues.length, 'venue')] : []),
+    ...(screens.length > 0 ? [countText(screens.length, 'screen')] : []),
   ];
   const shown = [...venues, ...screens].slice(0, 5).join(', ');
   return `Delete ${counts.join(' and ')} that the files do not name (${shown}${plans.length > 5 ? ', …' : ''})?`;
 }
 
-/** As it would be under `--dry-run`: the results, each before it is one. */
-function asPlanned(plan: Planned, force: boolean): Applied {
-  const { kind, name, standing, change } = plan;
+/** The result row of a record under `--dry-run`. */
+function plannedResult(plan: Planned, force: boolean): Applied {
+  const { kind, name, current, change } = plan;
   const changed = plan.differences.map(({ member }) => member);
   return {
     kind,
     name,
-    id: standing?.id ?? null,
+    id: current?.id ?? null,
     result: change,
     changed,
-    error: refusal(plan, force),
+    error: deletionRefusal(plan, force),
   };
 }
 
 function summary(results: readonly Applied[]): string {
   const words = results.map(({ result }) => result);
   if (words.every((word) => word === 'unchanged'))
-    return `Nothing to change: ${counted(words.length, 'record')} as the files say.`;
-  return `Applied ${counted(words.length, 'record')}: ${tally(words)}.`;
+    return `Nothing to change: ${countText(words.length, 'record')} compared.`;
+  return `Applied ${countText(words.length, 'record')}: ${countsText(words)}.`;
 }
 
-/** Makes the service as the files describe it; answers 9 when a record failed. */
+/** Applies site files. Returns 9 if a record failed. */
 export async function applySite(
   call: CommandContext,
-  { files, prune, force, allowOutside }: Asked & { force: boolean },
+  { files, prune, force, allowOutside }: SiteOptions & { force: boolean },
 ): Promise<number> {
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   if (call.common.dryRun) {
-    await call.results.list(onePage(plans.map((plan) => asPlanned(plan, force))), appliedView);
+    await call.results.list(onePage(plans.map((plan) => plannedResult(plan, force))), appliedView);
     call.note(
-      `Nothing was changed: this is what would be. ${tally(plans.map(({ change }) => (change === 'unchanged' ? change : `to ${change}`)))}.`,
+      `Nothing was changed. Planned: ${countsText(plans.map(({ change }) => (change === 'unchanged' ? change : `to ${change}`)))}.`,
     );
     return 0;
   }
-  const deletes = plans.filter((plan) => plan.change === 'delete' && refusal(plan, force) === null);
+  const deletes = plans.filter(
+    (plan) => plan.change === 'delete' && deletionRefusal(plan, force) === null,
+  );
   if (deletes.length > 0) await call.confirmDestruction(deletionQuestion(deletes));
   const { results, stopped } = await applyPlan(call, plans, { force });
   await call.results.list(onePage(results), appliedView);
   if (stopped !== undefined) {
     const cause = hasCode(stopped, 'interrupted') ? 'Interrupted' : 'Stopped';
     call.note(
-      `${cause} after ${results.length.toLocaleString('en')} of ${counted(plans.length, 'record')}; the same command goes on where it ended.`,
+      `${cause} after ${results.length.toLocaleString('en')} of ${countText(plans.length, 'record')}. Run the same command again to continue.`,
     );
     throw stopped;
   }

@@ -10,16 +10,16 @@ function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** What YAML reads as a number or a truth, and was meant as text: the commonest mistake in labels. */
+/** Adds a hint to numbers and booleans that must be strings, a common mistake in YAML labels. */
 function quoteHint(message: string, value: unknown): string {
   const isMeant = message === 'must be a string' && ['number', 'boolean'].includes(typeof value);
   return isMeant ? `${message}: put it in quotes, "${value}"` : message;
 }
 
-function complaintsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
+function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
-      document.complaint([...issue.path, key], 'is no entry that we know: check its spelling'),
+      document.complaint([...issue.path, key], 'is not a known entry: check the spelling'),
     );
   }
   const value = valueAt(document.value, issue.path);
@@ -29,17 +29,20 @@ function complaintsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldE
   return [document.complaint(issue.path, isMissing ? 'is missing' : quoteHint(message, value))];
 }
 
-/** Checks a document against a schema; what is wrong goes to `complaints`, each place once, and the answer is `undefined`. */
+/**
+ * Validates a document against a schema. Adds one error for each invalid place to `fieldErrors` and
+ * returns `undefined`.
+ */
 export function checkDocument<S extends z.ZodType>(
   schema: S,
   document: SourceDocument,
-  complaints: FieldError[],
+  fieldErrors: FieldError[],
 ): z.output<S> | undefined {
   const result = schema.safeParse(document.value);
   if (result.success) return result.data;
   const seen = new Set<string>();
-  for (const complaint of result.error.issues.flatMap((issue) => complaintsOf(issue, document))) {
-    if (!seen.has(complaint.path)) complaints.push(complaint);
+  for (const complaint of result.error.issues.flatMap((issue) => fieldErrorsOf(issue, document))) {
+    if (!seen.has(complaint.path)) fieldErrors.push(complaint);
     seen.add(complaint.path);
   }
   return undefined;

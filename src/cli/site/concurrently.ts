@@ -1,6 +1,6 @@
 /**
- * Does the work for all items, so many at once. The first failure stops it: nothing further is begun, what is under way is awaited, and then it
- * is thrown.
+ * Runs `work` for all items, at most `atOnce` at a time. After the first failure it starts no more,
+ * waits for those running, then throws.
  */
 export async function concurrently<T>(
   items: readonly T[],
@@ -19,5 +19,5 @@ export async function concurrently<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** How many requests a site has under way at a time. */
+/** Maximum concurrent requests of one command. */
 export const requestsAtOnce = 16;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FactName, Facts } from './site.ts';
+import type { AttributeName, Attributes } from './site.ts';
 
-/** One place where a record is not what the files say. `null` is none. */
+/** One difference between a record and the files. `null` means absent. */
 export interface Difference {
-  /** `address`, `labels.floor`, `playlist.items[2].duration`. */
+  /** Path of the member: `address`, `labels.floor`, `playlist.items[2].duration`. */
   member: string;
   from: unknown;
   to: unknown;
@@ -12,18 +12,19 @@ export interface Difference {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What differs below a member: down to single values, as long as the two are built alike. */
-function* below(member: string, from: unknown, to: unknown): Generator<Difference> {
+/** Compares two values recursively while their structure is equal. */
+function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
   if (isDeepStrictEqual(from, to)) return;
   if (isMap(from) && isMap(to)) {
     for (const key of new Set([...Object.keys(from), ...Object.keys(to)]))
-      yield* below(`${member}.${key}`, from[key], to[key]);
+      yield* differencesWithin(`${member}.${key}`, from[key], to[key]);
   } else if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) {
-    for (const [at, one] of from.entries()) yield* below(`${member}[${at}]`, one, to[at]);
+    for (const [at, one] of from.entries())
+      yield* differencesWithin(`${member}[${at}]`, one, to[at]);
   } else yield { member, from: from ?? null, to: to ?? null };
 }
 
-const factNames: readonly FactName[] = [
+const attributeNames: readonly AttributeName[] = [
   'name',
   'address',
   'timezone',
@@ -34,26 +35,26 @@ const factNames: readonly FactName[] = [
 const isNothing = (value: unknown) =>
   value === null || value === undefined || (isMap(value) && Object.keys(value).length === 0);
 
-/** The facts that are not as they are wanted; of what is not wanted nothing is said. */
-export function differingFacts(standing: Facts, wanted: Facts): FactName[] {
-  return factNames.filter((name) => {
+/** Returns the attributes that differ. Skips attributes that the files do not set. */
+export function differingAttributes(current: Attributes, wanted: Attributes): AttributeName[] {
+  return attributeNames.filter((name) => {
     const to = wanted[name];
     return (
-      to !== undefined && !isDeepStrictEqual(standing[name] ?? (name === 'labels' ? {} : null), to)
+      to !== undefined && !isDeepStrictEqual(current[name] ?? (name === 'labels' ? {} : null), to)
     );
   });
 }
 
-/** What must change for a record to be as it is wanted. */
-export function differences(standing: Facts, wanted: Facts): Difference[] {
-  return differingFacts(standing, wanted).flatMap((name) => [
-    ...below(name, standing[name] ?? undefined, wanted[name] ?? undefined),
+/** Returns all differences between a record and the files. */
+export function differences(current: Attributes, wanted: Attributes): Difference[] {
+  return differingAttributes(current, wanted).flatMap((name) => [
+    ...differencesWithin(name, current[name] ?? undefined, wanted[name] ?? undefined),
   ]);
 }
 
-/** What a record that is not there yet gets. */
-export function beginnings(wanted: Facts): Difference[] {
-  return factNames
+/** Returns the differences of a record that does not exist yet. */
+export function initialDifferences(wanted: Attributes): Difference[] {
+  return attributeNames
     .filter((name) => !isNothing(wanted[name]))
     .map((name) => ({ member: name, from: null, to: wanted[name] }));
 }

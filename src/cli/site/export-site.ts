@@ -2,12 +2,12 @@ import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
-import type { Facts, SitePlaylist } from './site.ts';
-import { type RecordKind, readConfig, readPlaylist } from './standing.ts';
+import { type RecordKind, readConfig, readPlaylist } from './current-record.ts';
+import type { Attributes, SitePlaylist } from './site.ts';
 
-type Read = Pick<Facts, 'config'> & { playlist: SitePlaylist | null };
+type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
 
-/** Playlists as the file has them: what several screens play stands under `playlists`, once. */
+/** Collects the playlists. One used by several screens is written once, under `playlists`. */
 function makePlaylists(reads: Iterable<Read>) {
   const key = (playlist: SitePlaylist) => JSON.stringify(playlist);
   const uses = new Map<string, number>();
@@ -27,27 +27,27 @@ function makePlaylists(reads: Iterable<Read>) {
 
 const filled = (map: object) => Object.keys(map).length > 0;
 
-/** What there is to say of a record; what is empty is left out. */
-function entry({ name, labels }: Venue | Screen, { config }: Pick<Facts, 'config'>): object {
+/** The common members of a record. Leaves out empty ones. */
+function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
   return { name, ...(filled(labels) && { labels }), ...(config && { config }) };
 }
 
-/** A site as one document of a site file: the named venues, or the whole tenant. */
+/** Exports the named venues, or the whole tenant, as one site document. */
 export async function exportSite(call: CommandContext, names: readonly string[]): Promise<object> {
   const progress = makeProgress(call);
   const reads = new Map<string, Read>();
   const read = async (kind: RecordKind, id: string) => {
     const config = await readConfig(call, kind, id);
     const playlist = kind === 'screen' ? await readPlaylist(call, id) : null;
-    // One that is past its end is not what anybody wants shown, and would not be taken.
-    const stands =
+    // Skips expired playlists: apply would reject them.
+    const active =
       playlist?.status === 'active'
         ? { items: playlist.items, validUntil: playlist.validUntil }
         : null;
-    reads.set(id, { config, playlist: stands });
+    reads.set(id, { config, playlist: active });
   };
   try {
-    progress.show('Reading what is there…');
+    progress.show('Reading current records …');
     const found = await Promise.all(names.map((name) => findVenue(call, name)));
     const venues =
       names.length > 0
@@ -59,7 +59,7 @@ export async function exportSite(call: CommandContext, names: readonly string[])
       for (const { id } of venues)
         screens.push(...(await call.all('listScreens', { query: { venueId: id } })));
     const me = names.length > 0 ? null : await call.read('getMe');
-    // To a token that is bound to venues, the tenant is more than there is.
+    // A token limited to venues must not export the tenant.
     const tenantId = me === null || me.venueIds !== null ? null : me.tenantId;
     const records: [RecordKind, string][] = [
       ...(tenantId === null ? [] : [['tenant', tenantId] as [RecordKind, string]]),
@@ -68,7 +68,7 @@ export async function exportSite(call: CommandContext, names: readonly string[])
     ];
     await concurrently(records, requestsAtOnce, async ([kind, id]) => {
       await read(kind, id);
-      progress.show(`Reading what is there: ${reads.size} of ${records.length}`);
+      progress.show(`Reading current records: ${reads.size} of ${records.length}`);
     });
     return document(tenantId, venues, screens, reads);
   } finally {

@@ -5,49 +5,52 @@ import { usage } from '../options/settings.ts';
 import type { Screen, Tenant, Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
-import { beginnings, type Difference, differences } from './differences.ts';
-import type { Facts, Site } from './site.ts';
 import {
+  type CurrentRecord,
+  currentScreen,
+  currentVenue,
   type RecordKind,
-  readFurther,
-  type Standing,
-  standingScreen,
-  standingVenue,
-} from './standing.ts';
+  readDetails,
+} from './current-record.ts';
+import { type Difference, differences, initialDifferences } from './differences.ts';
+import type { Attributes, Site } from './site.ts';
 
-/** What is to be done to one record. */
+/** The planned change of one record. */
 export interface Planned {
   kind: RecordKind;
-  /** In full: `Lobby/Main`. */
+  /** Full name: `Lobby/Main`. */
   name: string;
   change: 'create' | 'update' | 'delete' | 'unchanged';
-  /** As it was found; `undefined` when it is not there. */
-  standing: Standing | undefined;
-  wanted: Facts;
-  /** Of a screen, what is to be done to its venue. */
+  /** The existing record, or `undefined`. */
+  current: CurrentRecord | undefined;
+  wanted: Attributes;
+  /** The plan of a screen's venue. */
   venue: Planned | undefined;
   differences: readonly Difference[];
 }
 
-type Target = Pick<Planned, 'kind' | 'name' | 'wanted' | 'venue' | 'standing'>;
+type Target = Pick<Planned, 'kind' | 'name' | 'wanted' | 'venue' | 'current'>;
 
-/** The tenant that the files speak of, which must be the one that is acted in. */
+/** Returns the tenant of the token. Throws if the files name another one. */
 async function findTenant(
   reader: Reader,
   name: string | undefined,
 ): Promise<Pick<Tenant, 'id' | 'name'>> {
   const { tenantId, tenantName } = await reader.read('getMe');
   if (tenantId === null || tenantName === null)
-    throw usage('The files speak of the tenant: say which one with --tenant.');
+    throw usage('The files configure the tenant. Name it with --tenant.');
   if (name === undefined || foldName(name) === foldName(tenantName))
     return { id: tenantId, name: tenantName };
   throw usage(
-    `The files are for the tenant "${name}", and this is "${tenantName}".`,
-    'Name the tenant with --tenant, or use its token.',
+    `The files are for the tenant "${name}", but this is "${tenantName}".`,
+    'Name the tenant with --tenant, or use a token of it.',
   );
 }
 
-/** The screens of these venues, by venue: each by itself, or where they are most of the venues, all in one list. */
+/**
+ * Reads the screens of the given venues. Uses one list for all screens if these are most of the
+ * venues.
+ */
 async function screensOf(
   reader: Reader,
   wanted: readonly Venue[],
@@ -71,25 +74,28 @@ async function screensOf(
 const byName = <T extends { name: string }>(records: readonly T[]) =>
   new Map(records.map((one) => [foldName(one.name), one]));
 
-function planned(target: Target): Planned {
-  const { standing, wanted } = target;
-  if (!standing) return { ...target, change: 'create', differences: beginnings(wanted) };
-  const found = differences(standing.facts, wanted);
+function planTarget(target: Target): Planned {
+  const { current, wanted } = target;
+  if (!current) return { ...target, change: 'create', differences: initialDifferences(wanted) };
+  const found = differences(current.attributes, wanted);
   return { ...target, change: found.length > 0 ? 'update' : 'unchanged', differences: found };
 }
 
-function deletion(
+function planDeletion(
   kind: RecordKind,
   name: string,
-  standing: Standing,
+  current: CurrentRecord,
   venue: Planned | undefined,
 ): Planned {
-  const gone: Difference = { member: 'name', from: standing.facts.name, to: null };
-  return { kind, name, change: 'delete', standing, wanted: {}, venue, differences: [gone] };
+  const removal: Difference = { member: 'name', from: current.attributes.name, to: null };
+  return { kind, name, change: 'delete', current, wanted: {}, venue, differences: [removal] };
 }
 
-/** What `--prune` deletes: screens that no file names in the venues that are named, and where the tenant is, venues with all they have. */
-function deletions(
+/**
+ * Plans the deletions of `--prune`: unnamed screens of named venues. If the files have a `tenant`
+ * entry, also unnamed venues with their screens.
+ */
+function planDeletions(
   site: Site,
   venues: readonly Venue[],
   screens: ReadonlyMap<string, Screen[]>,
@@ -98,15 +104,17 @@ function deletions(
   return venues.flatMap((venue) => {
     const kept = named.get(foldName(venue.name));
     if (!kept && !site.tenant) return [];
-    const goes = kept ? undefined : deletion('venue', venue.name, standingVenue(venue), undefined);
+    const venueDeletion = kept
+      ? undefined
+      : planDeletion('venue', venue.name, currentVenue(venue), undefined);
     const keptScreens = byName(kept?.screens ?? []);
     const surplus = (screens.get(venue.id) ?? []).filter(
       ({ name }) => !keptScreens.has(foldName(name)),
     );
     const ofScreens = surplus.map((screen) =>
-      deletion('screen', `${venue.name}/${screen.name}`, standingScreen(screen), goes),
+      planDeletion('screen', `${venue.name}/${screen.name}`, currentScreen(screen), venueDeletion),
     );
-    return [...ofScreens, ...(goes ? [goes] : [])];
+    return [...ofScreens, ...(venueDeletion ? [venueDeletion] : [])];
   });
 }
 
@@ -118,13 +126,13 @@ function targetsOf(
 ): Target[] {
   const targets: Target[] = [];
   if (tenant && site.tenant) {
-    const standing = { id: tenant.id, isActive: false, facts: {} };
+    const current = { id: tenant.id, isActive: false, attributes: {} };
     targets.push({
       kind: 'tenant',
       name: tenant.name,
       wanted: { config: site.tenant.config },
       venue: undefined,
-      standing,
+      current,
     });
   }
   for (const { screens: wantedScreens, ...wanted } of site.venues) {
@@ -134,25 +142,25 @@ function targetsOf(
       name: wanted.name,
       wanted,
       venue: undefined,
-      standing: venue && standingVenue(venue),
+      current: venue && currentVenue(venue),
     };
-    const standing = byName((venue && screens.get(venue.id)) ?? []);
+    const current = byName((venue && screens.get(venue.id)) ?? []);
     targets.push(target);
     for (const screen of wantedScreens) {
-      const found = standing.get(foldName(screen.name));
+      const found = current.get(foldName(screen.name));
       targets.push({
         kind: 'screen',
         name: `${wanted.name}/${screen.name}`,
         wanted: screen,
         venue: target as Planned,
-        standing: found && standingScreen(found),
+        current: found && currentScreen(found),
       });
     }
   }
   return targets;
 }
 
-/** Reads what there is of a site, and works out what is to be done, in the order of the files; what is to be deleted comes last. */
+/** Reads the current records and plans the changes, in file order. Deletions come last. */
 export async function planSite(
   call: CommandContext,
   site: Site,
@@ -160,25 +168,27 @@ export async function planSite(
 ): Promise<Planned[]> {
   const progress = makeProgress(call);
   try {
-    progress.show('Reading what is there…');
+    progress.show('Reading current records …');
     const tenant = site.tenant && (await findTenant(call, site.tenant.name));
     const venues = await call.all('listVenues');
     const named = byName(site.venues);
-    const looksAtAll = prune && tenant !== undefined;
-    const looked = looksAtAll ? venues : venues.filter(({ name }) => named.has(foldName(name)));
-    const screens = await screensOf(call, looked, venues.length);
+    const includesAllVenues = prune && tenant !== undefined;
+    const relevantVenues = includesAllVenues
+      ? venues
+      : venues.filter(({ name }) => named.has(foldName(name)));
+    const screens = await screensOf(call, relevantVenues, venues.length);
     const targets = targetsOf(site, tenant, byName(venues), screens);
     let read = 0;
     await concurrently(targets, requestsAtOnce, async (target) => {
-      if (target.standing)
-        target.standing = await readFurther(call, target.kind, target.standing, target.wanted);
-      progress.show(`Reading what is there: ${++read} of ${targets.length}`);
+      if (target.current)
+        target.current = await readDetails(call, target.kind, target.current, target.wanted);
+      progress.show(`Reading current records: ${++read} of ${targets.length}`);
     });
-    // Screens point to what is planned for their venues.
+    // Venues precede their screens, so the plan of each venue is already there.
     const plans = new Map<Target, Planned>();
     for (const target of targets)
-      plans.set(target, planned({ ...target, venue: target.venue && plans.get(target.venue) }));
-    return [...plans.values(), ...(prune ? deletions(site, looked, screens) : [])];
+      plans.set(target, planTarget({ ...target, venue: target.venue && plans.get(target.venue) }));
+    return [...plans.values(), ...(prune ? planDeletions(site, relevantVenues, screens) : [])];
   } finally {
     progress.end();
   }

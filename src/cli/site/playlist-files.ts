@@ -8,18 +8,19 @@ import { type Path, parseDocuments, type SourceDocument } from './source-documen
 
 type Read = { playlist?: SitePlaylist | undefined; failure?: string };
 
-/** Whether a file is below a folder; both without symbolic links. */
+/** Whether a file is inside a folder. Both paths must be free of symbolic links. */
 function isBelow(folder: string, file: string): boolean {
   const way = relative(folder, file);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /**
- * Reads playlists that stand in files of their own, each once however often it is named; what is wrong goes to `complaints`. A site file may come from
- * somebody else: it names files in its own folder, after symbolic links, unless `allowOutside`.
+ * Returns a function that reads playlist files, each only once. Errors go to `fieldErrors`. A site
+ * file may come from an untrusted source. So only files inside its folder are read, after resolving
+ * symbolic links, unless `allowOutside` is set.
  */
 export function makePlaylistFiles(
-  complaints: FieldError[],
+  fieldErrors: FieldError[],
   { allowOutside }: { allowOutside: boolean },
 ) {
   const files = new Map<string, Promise<Read>>();
@@ -28,7 +29,7 @@ export function makePlaylistFiles(
     try {
       const [document, ...more] = parseDocuments(await readFile(file, 'utf8'), path);
       if (!document || more.length > 0) return { failure: `${path} must hold one playlist` };
-      return { playlist: checkDocument(playlistBody, document, complaints) };
+      return { playlist: checkDocument(playlistBody, document, fieldErrors) };
     } catch (error) {
       return { failure: hasCode(error, 'invalid_file') ? error.message : unreadable(error) };
     }
@@ -42,7 +43,7 @@ export function makePlaylistFiles(
       file = await realpath(path);
       if (!allowOutside && !isBelow(await realpath(folder), file)) {
         return {
-          failure: `${path} is outside the folder of the site file: give --allow-outside to read it all the same`,
+          failure: `${path} is outside the folder of the site file. To read it, give --allow-outside`,
         };
       }
     } catch (error) {
@@ -53,7 +54,7 @@ export function makePlaylistFiles(
     return read;
   }
 
-  /** The playlist that a place says; `at` is where in the document it says so. */
+  /** Returns the playlist given in place or by file; `at` is its path in the document. */
   return async (
     place: PlaylistPlace,
     document: SourceDocument,
@@ -62,7 +63,7 @@ export function makePlaylistFiles(
     if ('items' in place) return place;
     const path = isAbsolute(place.file) ? place.file : join(document.folder, place.file);
     const { playlist, failure } = await readBelow(document.folder, path);
-    if (failure !== undefined) complaints.push(document.complaint([...at, 'file'], failure));
+    if (failure !== undefined) fieldErrors.push(document.complaint([...at, 'file'], failure));
     return playlist;
   };
 }

@@ -5,7 +5,7 @@ import { usage } from '../options/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkDocument } from './check-document.ts';
 import { makePlaylistFiles } from './playlist-files.ts';
-import type { Named, Site, SitePlaylist, SiteVenue } from './site.ts';
+import type { NamedAttributes, Site, SitePlaylist, SiteVenue } from './site.ts';
 import { type SiteDocument, siteDocument } from './site-schema.ts';
 import { invalidFile, type Path, parseDocuments, type SourceDocument } from './source-document.ts';
 
@@ -14,24 +14,24 @@ interface Read {
   content: SiteDocument;
 }
 
-/** Sees to it that each thing is said once. */
-function makeOnce(complaints: FieldError[]) {
+/** Returns a check that reports the second and later uses of a key. */
+function makeDuplicateCheck(fieldErrors: FieldError[]) {
   const seen = new Map<string, () => string>();
   return (key: string, source: SourceDocument, path: Path) => {
     const before = seen.get(key);
     if (before === undefined) seen.set(key, () => source.place(path));
-    else complaints.push(source.complaint(path, `is there already: ${before()}`));
+    else fieldErrors.push(source.complaint(path, `is a duplicate of ${before()}`));
     return before === undefined;
   };
 }
 
-/** The playlists of all documents by their names: a screen may name one that stands in another file. */
+/** Reads the named playlists of all documents. Screens may use playlists of other files. */
 async function namedPlaylists(
   all: readonly Read[],
-  complaints: FieldError[],
+  fieldErrors: FieldError[],
   readPlaylist: ReturnType<typeof makePlaylistFiles>,
 ) {
-  const isFirst = makeOnce(complaints);
+  const isFirst = makeDuplicateCheck(fieldErrors);
   const playlists = new Map<string, SitePlaylist | undefined>();
   for (const { source, content } of all) {
     for (const [name, place] of Object.entries(content.playlists)) {
@@ -45,39 +45,38 @@ async function namedPlaylists(
 async function readDocuments(
   io: Io,
   files: readonly string[],
-  complaints: FieldError[],
+  fieldErrors: FieldError[],
 ): Promise<Read[]> {
-  if (files.filter((file) => file === '-').length > 1)
-    throw usage('-f - can be given once: there is one stdin.');
+  if (files.filter((file) => file === '-').length > 1) throw usage('-f - can be given only once.');
   const all: Read[] = [];
   let found = 0;
   for (const file of files) {
     for (const source of parseDocuments(await readInput(io, file), file)) {
       found += 1;
-      const content = checkDocument(siteDocument, source, complaints);
+      const content = checkDocument(siteDocument, source, fieldErrors);
       if (content) all.push({ source, content });
     }
   }
-  if (complaints.length > 0) throw invalidFile(complaints);
-  if (found === 0)
-    throw invalidFile([{ path: files.join(', '), message: 'there is nothing in it' }]);
+  if (fieldErrors.length > 0) throw invalidFile(fieldErrors);
+  if (found === 0) throw invalidFile([{ path: files.join(', '), message: 'the file is empty' }]);
   return all;
 }
 
 /**
- * Reads site files (`-` is stdin) and puts together what they say; `allowOutside` as of `makePlaylistFiles`. Nothing is asked of the service. Throws
- * `invalid_file` with every mistake, each with its file, document, line and path.
+ * Reads and merges site files; `-` is stdin. Sends no request. Throws `invalid_file` with all
+ * errors, each with file, document, line and path.
  */
 export async function readSite(
   io: Io,
   files: readonly string[],
   { allowOutside }: { allowOutside: boolean },
 ): Promise<Site> {
-  const complaints: FieldError[] = [];
-  const all = await readDocuments(io, files, complaints);
-  const readPlaylist = makePlaylistFiles(complaints, { allowOutside });
-  const playlists = await namedPlaylists(all, complaints, readPlaylist);
-  const [isFirstTenant, isFirstRecord] = [makeOnce(complaints), makeOnce(complaints)];
+  const fieldErrors: FieldError[] = [];
+  const all = await readDocuments(io, files, fieldErrors);
+  const readPlaylist = makePlaylistFiles(fieldErrors, { allowOutside });
+  const playlists = await namedPlaylists(all, fieldErrors, readPlaylist);
+  const isFirstTenant = makeDuplicateCheck(fieldErrors);
+  const isFirstRecord = makeDuplicateCheck(fieldErrors);
   let tenant: Site['tenant'];
   const venues: SiteVenue[] = [];
 
@@ -85,17 +84,14 @@ export async function readSite(
     { playlist: place, ...screen }: SiteDocument['venues'][number]['screens'][number],
     source: SourceDocument,
     path: Path,
-  ): Promise<Named> {
+  ): Promise<NamedAttributes> {
     if (place === null || place === undefined) return { ...screen, playlist: place };
     const at = [...path, 'playlist'];
     if (typeof place !== 'string')
       return { ...screen, playlist: await readPlaylist(place, source, at) };
     if (!playlists.has(place))
-      complaints.push(
-        source.complaint(
-          at,
-          `names the playlist "${place}", and there is none of that name under "playlists"`,
-        ),
+      fieldErrors.push(
+        source.complaint(at, `names the playlist "${place}", which is not under "playlists"`),
       );
     return { ...screen, playlist: playlists.get(place) };
   }
@@ -105,7 +101,7 @@ export async function readSite(
     for (const [at, { screens, ...venue }] of content.venues.entries()) {
       const path = ['venues', at];
       isFirstRecord(foldName(venue.name), source, [...path, 'name']);
-      const named: Named[] = [];
+      const named: NamedAttributes[] = [];
       for (const [index, screen] of screens.entries()) {
         const where = [...path, 'screens', index];
         isFirstRecord(`${foldName(venue.name)}/${foldName(screen.name)}`, source, [
@@ -117,6 +113,6 @@ export async function readSite(
       venues.push({ ...venue, screens: named });
     }
   }
-  if (complaints.length > 0) throw invalidFile(complaints);
+  if (fieldErrors.length > 0) throw invalidFile(fieldErrors);
   return { tenant, venues };
 }

@@ -5,7 +5,7 @@ import { publication } from '../../domain/records/playlist.ts';
 import { venuePatch } from '../../domain/records/venue.ts';
 import type { SitePlaylist } from './site.ts';
 
-/** A playlist in the file itself, as it is published. */
+/** A playlist written in the site file, in the format of publications. */
 export const playlistBody = publication.transform(
   ({ items, validUntil }): SitePlaylist => ({
     items,
@@ -13,7 +13,7 @@ export const playlistBody = publication.transform(
   }),
 );
 
-/** A playlist in a file of its own, JSON or YAML, found from the folder of the site file. */
+/** A playlist in its own JSON or YAML file, relative to the folder of the site file. */
 const playlistFile = z.strictObject({
   file: z.string('must be the path of a file').min(1, 'must be the path of a file'),
 });
@@ -23,7 +23,7 @@ export type PlaylistPlace = SitePlaylist | z.infer<typeof playlistFile>;
 const isMap = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Checks by the form that is meant: of a union, zod says only that nothing fits. */
+/** Selects the schema by the form of the value, because zod reports little about a failed union. */
 const playlistPlace = z.unknown().transform((value, context): PlaylistPlace => {
   const form = isMap(value) && Object.hasOwn(value, 'file') ? playlistFile : playlistBody;
   const result = form.safeParse(value);

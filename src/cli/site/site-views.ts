@@ -3,7 +3,7 @@ import { isPrintable } from '../terminal/escape.ts';
 import type { Applied } from './apply-plan.ts';
 import type { Planned } from './plan-site.ts';
 
-/** One place in which a record differs from the files, by itself. */
+/** One difference as an output row. */
 export interface DifferenceLine {
   change: Planned['change'];
   kind: Planned['kind'];
@@ -15,11 +15,11 @@ export interface DifferenceLine {
 }
 
 export const differenceLines = (plans: readonly Planned[]): DifferenceLine[] =>
-  plans.flatMap(({ change, kind, name, standing, differences }) =>
-    differences.map((one) => ({ change, kind, name, id: standing?.id ?? null, ...one })),
+  plans.flatMap(({ change, kind, name, current, differences }) =>
+    differences.map((one) => ({ change, kind, name, id: current?.id ?? null, ...one })),
   );
 
-/** A value in short: of lists and playlists, how much there is of them. */
+/** Shortens a value: lists and playlists become their number of items. */
 function brief(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 1 ? '1 item' : `${value.length} items`;
   const items =

@@ -1,35 +1,35 @@
 import type { ConfigBody } from '../../domain/records/config.ts';
 
-/** What a screen plays, as it is published. */
+/** A playlist in the form in which it is published. */
 export interface SitePlaylist {
   items: readonly object[];
-  /** Unix epoch seconds; `null` for no end. */
+  /** Unix epoch seconds, or `null` for no end. */
   validUntil: number | null;
 }
 
-/** What can be said of a record. What is left out is not looked at; `null` is none. */
-export interface Facts {
+/** Attributes of a record. `undefined` is not compared; `null` means absent. */
+export interface Attributes {
   name?: string | undefined;
   address?: string | null | undefined;
   timezone?: string | null | undefined;
-  /** All of them. */
+  /** All labels of the record. */
   labels?: Readonly<Record<string, string>> | undefined;
   config?: ConfigBody | null | undefined;
   playlist?: SitePlaylist | null | undefined;
 }
 
-export type FactName = keyof Facts;
+export type AttributeName = keyof Attributes;
 
-/** What a file may say of a record under its name. */
-export type Named = Facts & { name: string };
+/** Attributes of a record in a site file. */
+export type NamedAttributes = Attributes & { name: string };
 
-export interface SiteVenue extends Named {
-  screens: readonly Named[];
+export interface SiteVenue extends NamedAttributes {
+  screens: readonly NamedAttributes[];
 }
 
-/** What site files say, all together: their playlists are put where they are named. */
+/** All site files merged, with playlist references resolved. */
 export interface Site {
-  /** There when a file speaks of the tenant: then its venues are all named. */
-  tenant: Pick<Facts, 'name' | 'config'> | undefined;
+  /** Set if a file has a `tenant` entry: the files then name all venues. */
+  tenant: Pick<Attributes, 'name' | 'config'> | undefined;
   venues: readonly SiteVenue[];
 }

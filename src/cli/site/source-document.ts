@@ -3,25 +3,25 @@ import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import { type FieldError, SignageError } from '../../domain/error.ts';
 import { memoize } from '../command/memoize.ts';
 
-/** Where something stands in a document: `['venues', 0, 'name']`. */
+/** Path inside a document: `['venues', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
 
-/** One document of a file, and where in the file its parts stand. */
+/** One document of a file, with the positions of its parts. */
 export interface SourceDocument {
-  /** As JSON would have it. */
+  /** The value as JSON. */
   value: unknown;
-  /** From where the files that it names are found. */
+  /** Base folder for the files that the document names. */
   folder: string;
-  /** A complaint about what stands at a path: `site.yaml, document 2, line 12: /venues/0/name`. */
+  /** Makes a validation error with its place: `site.yaml, document 2, line 12: /venues/0/name`. */
   complaint(path: Path, message: string): FieldError;
-  /** Where something stands, for a reader: `site.yaml, line 12`. */
+  /** Returns the position for people: `site.yaml, line 12`. */
   place(path: Path): string;
 }
 
-/** No more copies than this are made of what is written once (`&` and `*`), lest a small file blows up into a large one. */
+/** Limits alias expansion (`&` and `*`), so that a small file cannot expand into a huge one. */
 const maxAliasCount = 100_000;
 
-/** Where the deepest part of a path that is there begins; all of it is there, unless something is missing. */
+/** Returns the offset of the deepest existing part of a path. */
 function offsetOf(document: Document.Parsed, path: Path): number {
   for (let depth = path.length; depth > 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true);
@@ -33,7 +33,7 @@ function offsetOf(document: Document.Parsed, path: Path): number {
 const pointer = (path: Path) =>
   path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** As the service will have it after JSON: what JSON does not know goes, as does what the service drops. */
+/** Normalizes a value to JSON, and drops `__proto__` keys as the service does. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value) ?? 'null', (key, one) =>
     key === '__proto__' ? undefined : one,
@@ -59,7 +59,10 @@ function countMembers(value: unknown): number {
   );
 }
 
-/** JSON without the way through YAML, which takes a hundred times as long; `undefined` for all else, and where a member is written twice. */
+/**
+ * Parses JSON directly, about 100 times faster than through YAML. Returns `undefined` for other
+ * text, and if a member occurs twice.
+ */
 function asPlainJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
@@ -90,12 +93,15 @@ function parseYaml(
   if (first)
     throw new SignageError(
       'invalid_file',
-      `${file} is no YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
+      `${file} is not valid YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
     );
   return { documents, lines };
 }
 
-/** The documents of a YAML or JSON text; empty ones are left out. Throws `invalid_file` with the place of the mistake. */
+/**
+ * Parses the documents of a YAML or JSON text. Skips empty documents. Throws `invalid_file` with
+ * the position of a syntax error.
+ */
 export function parseDocuments(text: string, path: string): SourceDocument[] {
   const file = path === '-' ? 'stdin' : path;
   const parse = memoize(() => parseYaml(text, file));
@@ -117,11 +123,13 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
   });
 }
 
-/** The error that complaints make together: the first is told, the others are counted, and listed under it. */
-export function invalidFile(complaints: readonly FieldError[]): SignageError {
-  const [first] = complaints;
-  const more = complaints.length > 1 ? ` (and ${complaints.length - 1} more)` : '';
+/**
+ * Combines validation errors into one error. Its message is the first one and the number of others.
+ */
+export function invalidFile(fieldErrors: readonly FieldError[]): SignageError {
+  const [first] = fieldErrors;
+  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
   return new SignageError('invalid_file', `${first?.path}: ${first?.message}${more}`, {
-    errors: [...complaints],
+    errors: [...fieldErrors],
   });
 }

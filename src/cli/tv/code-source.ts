@@ -2,10 +2,11 @@ import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../simulator/player/observer.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readCode, readCodeWords } from '../options/pairing-code.ts';
+import { usage } from '../options/settings.ts';
 import type { TvOptions } from './tv-options.ts';
 import { unpairedWords } from './tv-words.ts';
 
-/** Where the pairing codes of the TV come from. */
+/** Provides pairing codes for the TV, or `undefined` if there are no more. */
 export type CodeSource = (
   why: UnpairedReason,
   error: SignageError | undefined,
@@ -20,11 +21,14 @@ function codeProblem(text: string): string | undefined {
   }
 }
 
-/** First the code that was given, then those that the person at the terminal types; none where there is nobody. */
+/**
+ * Returns first the code of `--code`, then codes typed at the terminal. Without a terminal, there
+ * is only the first.
+ */
 export async function codeSource(
   { io, prompter }: CommandContext,
   options: TvOptions,
-  aside: <T>(ask: () => Promise<T>) => Promise<T>,
+  suspend: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Promise<CodeSource> {
   let given = options.code === undefined ? undefined : await readCodeWords(io, [options.code]);
   return async (why, error) => {
@@ -32,7 +36,7 @@ export async function codeSource(
     given = undefined;
     if (first !== undefined || !prompter.canAsk) return first;
     const message = `${error ? error.message : unpairedWords[why]} Pairing code:`;
-    return aside(async () =>
+    return suspend(async () =>
       readCode(
         await prompter.input({
           message,
@@ -42,4 +46,12 @@ export async function codeSource(
       ),
     );
   };
+}
+
+/** The error for an unpaired TV without a terminal to ask for a code. */
+export function needCode(): SignageError {
+  return usage(
+    'This TV is not paired. Give a pairing code with --code.',
+    'Create a code: signage code create, or signage pair.',
+  );
 }

@@ -2,7 +2,7 @@ import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { readDeviceProfile } from '../simulate/device-profiles.ts';
 import type { TvOptions } from './tv-options.ts';
 
-const usualProfile = 'samsung-tizen';
+const defaultProfile = 'samsung-tizen';
 const members = [
   'manufacturer',
   'model',
@@ -14,17 +14,20 @@ const members = [
   'locationHint',
 ] as const;
 
-/** What the TV says of itself: the profile, or else what it said before a restart, or else the usual one; flags change single members. */
+/**
+ * Returns the device info of the TV. Flags override single members of `--profile`, the saved info
+ * or the default profile.
+ */
 export async function readDeviceInfo(
   options: TvOptions,
-  kept: DeviceInfoInput | undefined,
+  saved: DeviceInfoInput | undefined,
 ): Promise<DeviceInfoInput> {
   const given = Object.fromEntries(
     members.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
   const basis =
-    options.profile === undefined && kept
-      ? kept
-      : await readDeviceProfile(options.profile ?? usualProfile, '--profile');
+    options.profile === undefined && saved
+      ? saved
+      : await readDeviceProfile(options.profile ?? defaultProfile, '--profile');
   return { ...basis, ...given };
 }

@@ -1,9 +1,8 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Player } from '../../simulator/player/player.ts';
-import type { CodeSource } from './code-source.ts';
-import { needCode } from './need-code.ts';
+import { type CodeSource, needCode } from './code-source.ts';
 
-/** One round of a TV, for scripts: what fails is thrown. That there is no playlist is no failure. */
+/** Runs one round of a TV, for scripts. Throws on failure; a missing playlist is not a failure. */
 export async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Promise<void> {
   if ((await player.load()).deviceId === undefined) {
     const code = await nextCode('new', undefined);
@@ -11,7 +10,7 @@ export async function runOnce(player: Player, nextCode: CodeSource, nowMs: numbe
     await player.register(code);
   }
   await player.fetchConfig().catch((error) => {
-    // It went back to its former key, or to its other id.
+    // On a 401 the player may have returned to its previous key; then one more try is due.
     if (
       error instanceof SignageError &&
       error.status === 401 &&

@@ -6,64 +6,69 @@ import { Player } from '../../simulator/player/player.ts';
 import { ramMemory } from '../../simulator/player/state.ts';
 import { makeVirtualClock } from '../../simulator/time/virtual-clock.ts';
 import type { CommandContext } from '../command/context.ts';
-import { counted } from '../site/counted.ts';
-import { type CodeSource, codeSource } from './code-source.ts';
+import { countText } from '../site/count-text.ts';
+import { type CodeSource, codeSource, needCode } from './code-source.ts';
 import { readDeviceInfo } from './device-info.ts';
-import { type Happening, observe } from './happening.ts';
-import { needCode } from './need-code.ts';
+import { observe, type TvLogEntry } from './log-entry.ts';
+import { renderTv, type TvStatus, updateStatus } from './render-tv.ts';
 import { runOnce } from './run-once.ts';
 import { StateFile } from './state-file.ts';
 import { makeDisplay } from './tv-display.ts';
-import { tvFrame } from './tv-frame.ts';
 import type { TvOptions } from './tv-options.ts';
 import { tvService } from './tv-service.ts';
-import { note, type TvStory } from './tv-story.ts';
 
-/** How long a good end may take once it was asked for. */
-const farewellMs = 2 * secondMs;
-/** How often a TV that was never paired tries before it gives up. */
-const mostTries = 3;
+/** Time for a clean shutdown before the player is aborted. */
+const shutdownGraceMs = 2 * secondMs;
+/** Failed attempts of a TV that was never paired before it gives up. */
+const maxAttempts = 3;
 
-const passing = ['unreachable', 'unavailable', 'internal_error'];
-const isRefusal = ({ code, status }: SignageError) =>
+const transientCodes = ['unreachable', 'unavailable', 'internal_error'];
+const isRejection = ({ code, status }: SignageError) =>
   code.startsWith('pairing_code_') || status === 400;
 
-/** Cuts the power of a TV that cannot even be paired: a real one would try for ever, but here somebody waits for it. */
+/** Aborts a TV that cannot be paired. A real TV would retry forever, but here a person waits. */
 class PairingWatch {
-  readonly #cut: AbortController;
+  readonly #hardStop: AbortController;
   #isPaired: boolean;
-  #tries = 0;
-  /** What kept it from being paired. */
+  #attempts = 0;
+  /** The error that prevented pairing. */
   fatal: unknown;
 
-  constructor(isPaired: boolean, cut: AbortController) {
+  constructor(isPaired: boolean, hardStop: AbortController) {
     this.#isPaired = isPaired;
-    this.#cut = cut;
+    this.#hardStop = hardStop;
   }
 
-  look(happening: Happening): void {
-    if (happening.what === 'bound') this.#isPaired = true;
-    if (happening.what !== 'failure' || this.#isPaired) return;
-    const { error } = happening;
-    if (error instanceof SignageError && isRefusal(error)) return;
-    if (error instanceof SignageError && passing.includes(error.code) && ++this.#tries < mostTries)
+  handle(entry: TvLogEntry): void {
+    if (entry.what === 'bound') this.#isPaired = true;
+    if (entry.what !== 'failure' || this.#isPaired) return;
+    const { error } = entry;
+    if (error instanceof SignageError && isRejection(error)) return;
+    if (
+      error instanceof SignageError &&
+      transientCodes.includes(error.code) &&
+      ++this.#attempts < maxAttempts
+    )
       return;
     this.fatal ??= error;
-    this.#cut.abort();
+    this.#hardStop.abort();
   }
 }
 
-/** A good end at the first signal, at the end of the time and when nobody reads any more; a quick one when that takes too long. */
-function planEnd(
+/**
+ * Stops the player cleanly at the first signal, at `--duration`, or when stdout closes. Aborts it
+ * after `shutdownGraceMs`. Returns a function that cancels the timers.
+ */
+function planShutdown(
   { io, clock, interrupted }: CommandContext,
   { duration }: TvOptions,
   player: Player,
-  cut: AbortController,
+  hardStop: AbortController,
 ): () => void {
-  let cancelCut: (() => void) | undefined;
+  let cancelHardStop: (() => void) | undefined;
   const stop = () => {
     player.stop();
-    cancelCut ??= clock.after(farewellMs, () => cut.abort());
+    cancelHardStop ??= clock.after(shutdownGraceMs, () => hardStop.abort());
   };
   const cancelTime = duration === undefined ? undefined : clock.after(duration, stop);
   for (const signal of [interrupted, io.stdout.gone])
@@ -71,11 +76,11 @@ function planEnd(
   if (interrupted.aborted) stop();
   return () => {
     cancelTime?.();
-    cancelCut?.();
+    cancelHardStop?.();
   };
 }
 
-/** Never resolves, and throws at the first signal. */
+/** Never resolves. Rejects at the first signal. */
 function untilInterrupted({ interrupted }: CommandContext): Promise<never> {
   return new Promise((_, fail) => {
     const end = () => fail(interruption());
@@ -87,26 +92,26 @@ function untilInterrupted({ interrupted }: CommandContext): Promise<never> {
 function noteEnd(
   call: CommandContext,
   { state }: TvOptions,
-  { stored }: TvStory,
+  { stored }: TvStatus,
   { queued, deviceId }: PlayerView,
 ): void {
   if (deviceId === undefined && stored === 0) return;
   const rest =
-    queued === 0 ? '' : state === undefined ? `, ${queued} lost` : `, ${queued} kept in ${state}`;
-  call.note(`The TV has ended: ${counted(stored, 'event')} stored${rest}.`);
+    queued === 0 ? '' : state === undefined ? `, ${queued} lost` : `, ${queued} saved in ${state}`;
+  call.note(`The TV has stopped: ${countText(stored, 'event')} stored${rest}.`);
 }
 
-/** Lets the player live, or do its one round. Throws what kept it from being a TV at all. */
-async function live(tv: Tv, call: CommandContext, options: TvOptions): Promise<number> {
-  const { player, watch, cut, nextCode, now } = tv;
+/** Runs the player, or one round with `--once`. Throws the error that prevented pairing, if any. */
+async function runPlayer(tv: Tv, call: CommandContext, options: TvOptions): Promise<number> {
+  const { player, watch, hardStop, nextCode, now } = tv;
   if (options.once) {
     await Promise.race([runOnce(player, nextCode, now()), untilInterrupted(call)]);
     return 0;
   }
-  const cancel = planEnd(call, options, player, cut);
+  const cancel = planShutdown(call, options, player, hardStop);
   try {
-    const { reason, error } = await player.run(cut.signal);
-    tv.tell({ what: 'end', reason, atMs: now() });
+    const { reason, error } = await player.run(hardStop.signal);
+    tv.log({ what: 'end', reason, atMs: now() });
     if (watch.fatal !== undefined) throw watch.fatal;
     if (reason === 'unpaired') throw error ?? needCode();
     return call.interrupted.aborted ? Number(call.interrupted.reason) : 0;
@@ -115,23 +120,23 @@ async function live(tv: Tv, call: CommandContext, options: TvOptions): Promise<n
   }
 }
 
-/** All that one TV of the command line is made of. */
+/** The parts of the TV that this command runs. */
 interface Tv {
   player: Player;
   watch: PairingWatch;
-  cut: AbortController;
+  hardStop: AbortController;
   nextCode: CodeSource;
   now(): number;
-  tell(happening: Happening): void;
+  log(entry: TvLogEntry): void;
 }
 
-async function beTv(
+async function runWithState(
   call: CommandContext,
   options: TvOptions,
   file: StateFile | undefined,
 ): Promise<number> {
-  const { address, client } = await tvService(call, options, file?.kept);
-  const deviceInfo = await readDeviceInfo(options, file?.kept?.deviceInfo);
+  const { address, client } = await tvService(call, options, file?.saved);
+  const deviceInfo = await readDeviceInfo(options, file?.saved?.deviceInfo);
   file?.begin(address, deviceInfo);
   const speed = options.speed ?? 1;
   const clock =
@@ -139,23 +144,23 @@ async function beTv(
       ? call.clock
       : makeVirtualClock({ speed, startMs: call.clock.now(), wall: call.clock });
   const now = () => clock.now();
-  const story: TvStory = {
+  const status: TvStatus = {
     service: address,
     deviceInfo,
     speed,
     stored: 0,
     dropped: 0,
-    trouble: undefined,
+    problem: undefined,
   };
-  const display = makeDisplay(call, options, (size) => tvFrame(player.state, story, now(), size));
-  const cut = new AbortController();
-  const watch = new PairingWatch(file?.kept?.tv.binding !== undefined, cut);
-  const tell = (happening: Happening) => {
-    watch.look(happening);
-    note(story, happening);
-    display.tell(happening);
+  const display = makeDisplay(call, options, (size) => renderTv(player.state, status, now(), size));
+  const hardStop = new AbortController();
+  const watch = new PairingWatch(file?.saved?.tv.binding !== undefined, hardStop);
+  const log = (entry: TvLogEntry) => {
+    watch.handle(entry);
+    updateStatus(status, entry);
+    display.log(entry);
   };
-  const nextCode = await codeSource(call, options, (ask) => display.aside(ask));
+  const nextCode = await codeSource(call, options, (ask) => display.suspend(ask));
   const memory = file ?? ramMemory();
   const { rotateEvery: rotateEveryMs } = options;
   const own = {
@@ -168,24 +173,24 @@ async function beTv(
     speed,
     rotateEveryMs,
   };
-  const player = new Player({ ...own, observer: observe(now, tell) });
+  const player = new Player({ ...own, observer: observe(now, log) });
   await display.open();
   try {
-    return await live({ player, watch, cut, nextCode, now, tell }, call, options);
+    return await runPlayer({ player, watch, hardStop, nextCode, now, log }, call, options);
   } finally {
     display.close();
-    noteEnd(call, options, story, player.state);
+    noteEnd(call, options, status, player.state);
   }
 }
 
-/** `signage tv`: one TV in the foreground. Answers the exit code. */
+/** Runs `signage tv`: one TV in the foreground. Returns the exit code. */
 export async function runTv(call: CommandContext, options: TvOptions): Promise<number> {
   call.heedHangup();
   const file = options.state === undefined ? undefined : await StateFile.open(options.state);
   try {
     if (!file)
-      call.note('Without --state this TV is forgotten when it ends, and needs another code then.');
-    return await beTv(call, options, file);
+      call.note('Without --state this TV is lost when it stops. It then needs a new code.');
+    return await runWithState(call, options, file);
   } finally {
     await file?.close();
   }

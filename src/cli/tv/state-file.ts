@@ -2,13 +2,16 @@ import { open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerMemory, PlayerState } from '../../simulator/player/state.ts';
-import { holdName, type Release } from './hold-name.ts';
-import { type KeptTv, parseKeptTv } from './kept-tv.ts';
+import { parseSavedTv, type SavedTv } from './saved-tv.ts';
+import { acquireLock, type Release } from './state-lock.ts';
 
 const empty: PlayerState = { format: 1, queue: [] };
 const isWindows = process.platform === 'win32';
 
-/** Keys that others on the machine can read are as good as public. Windows keeps no such bits. */
+/**
+ * Reads the file. Rejects one that other users can read, because it holds a key. Windows has no
+ * such permission bits.
+ */
 async function readPrivate(path: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(path);
@@ -16,7 +19,7 @@ async function readPrivate(path: string): Promise<string | undefined> {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
       throw new SignageError(
         'invalid_file',
-        `The state file ${path} can be read by others on this machine (mode ${shown}).`,
+        `Other users can read the state file ${path} (mode ${shown}).`,
         {
           hint: `chmod 600 ${path}`,
         },
@@ -31,13 +34,13 @@ async function readPrivate(path: string): Promise<string | undefined> {
   }
 }
 
-async function readKept(path: string): Promise<KeptTv | undefined> {
+async function readSaved(path: string): Promise<SavedTv | undefined> {
   const text = await readPrivate(path);
   if (text === undefined) return undefined;
-  const kept = parseKeptTv(text);
-  if (kept) return kept;
+  const saved = parseSavedTv(text);
+  if (saved) return saved;
   throw new SignageError('invalid_file', `The state file ${path} is damaged.`, {
-    hint: 'Delete it to begin as a new TV, which needs a new code. The key in it is lost then: revoke the device.',
+    hint: 'To start as a new TV, delete the file, revoke the old device and use a new code.',
   });
 }
 
@@ -47,37 +50,43 @@ async function syncFolder(path: string): Promise<void> {
   await folder.sync().finally(() => folder.close());
 }
 
-/** Replaces the file in one step, durably: written beside it, for the owner alone from the moment it exists, then moved into its place. */
+/**
+ * Replaces the file atomically and durably: writes a temporary file with mode 0600, syncs it, then
+ * renames it.
+ */
 async function replace(path: string, text: string): Promise<void> {
-  const beside = `${path}.new`;
-  // What a power cut left there; nobody else uses the name while the file is held.
-  await unlink(beside).catch(() => {});
-  const handle = await open(beside, 'wx', 0o600);
+  const temporary = `${path}.new`;
+  // A power failure may have left this file. The lock keeps other processes away from it.
+  await unlink(temporary).catch(() => {});
+  const handle = await open(temporary, 'wx', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(beside, path);
+  await rename(temporary, path);
   await syncFolder(path);
 }
 
-/** The file that a TV keeps itself in. */
+/** The file of `--state`, which keeps a TV across restarts. */
 export class StateFile implements PlayerMemory {
   readonly #path: string;
   readonly #release: Release;
-  #kept: KeptTv | undefined;
+  #saved: SavedTv | undefined;
 
-  private constructor(path: string, release: Release, kept: KeptTv | undefined) {
+  private constructor(path: string, release: Release, saved: SavedTv | undefined) {
     this.#path = path;
     this.#release = release;
-    this.#kept = kept;
+    this.#saved = saved;
   }
 
-  /** Takes the file for this process. Throws `state_in_use` when another has it, and `invalid_file` when it is damaged or open to others. */
+  /**
+   * Opens and locks the file. Throws `state_in_use` if another process has it, and `invalid_file`
+   * if it is damaged or readable by others.
+   */
   static async open(path: string): Promise<StateFile> {
-    const release = await holdName(path).catch((error: Error) => {
+    const release = await acquireLock(path).catch((error: Error) => {
       throw new SignageError(
         'invalid_file',
         `The state file ${path} cannot be used: ${error.message}.`,
@@ -86,35 +95,35 @@ export class StateFile implements PlayerMemory {
     if (!release)
       throw new SignageError(
         'state_in_use',
-        `Another signage tv is the TV of ${path}. Stop that one, or name another file.`,
+        `Another signage tv uses ${path}. Stop it, or name another file.`,
       );
     try {
-      return new StateFile(path, release, await readKept(path));
+      return new StateFile(path, release, await readSaved(path));
     } catch (error) {
       await release();
       throw error;
     }
   }
 
-  /** What it held when it was opened, or what was said at the beginning. */
-  get kept(): KeptTv | undefined {
-    return this.#kept;
+  /** The saved TV: as read from the file, or as set by `begin`. */
+  get saved(): SavedTv | undefined {
+    return this.#saved;
   }
 
-  /** Says which service and TV this is, before anything is saved. */
-  begin(service: string, deviceInfo: KeptTv['deviceInfo']): void {
-    this.#kept = { format: 1, service, deviceInfo, tv: this.#kept?.tv ?? empty };
+  /** Sets the service and the device info. Must be called before `save`. */
+  begin(service: string, deviceInfo: SavedTv['deviceInfo']): void {
+    this.#saved = { format: 1, service, deviceInfo, tv: this.#saved?.tv ?? empty };
   }
 
-  /** Looks into the file again: somebody may have mended it. */
+  /** Reads the file again, because somebody may have repaired it. */
   async load(): Promise<PlayerState | undefined> {
-    return (await readKept(this.#path))?.tv;
+    return (await readSaved(this.#path))?.tv;
   }
 
   async save(tv: PlayerState): Promise<void> {
-    if (!this.#kept) throw new Error('A state file must be begun before it is saved.');
+    if (!this.#saved) throw new Error('begin() must be called before save().');
     try {
-      await replace(this.#path, `${JSON.stringify({ ...this.#kept, tv } satisfies KeptTv)}\n`);
+      await replace(this.#path, `${JSON.stringify({ ...this.#saved, tv } satisfies SavedTv)}\n`);
     } catch (error) {
       throw new SignageError(
         'state_not_saved',

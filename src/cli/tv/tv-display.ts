@@ -7,51 +7,53 @@ import {
   type LiveViewSize,
   openLiveView,
 } from '../terminal/live-view.ts';
-import type { Happening } from './happening.ts';
-import { tvLine, tvRecord } from './tv-line.ts';
+import type { TvLogEntry } from './log-entry.ts';
+import { logLine, logRecord } from './log-line.ts';
 import type { TvOptions } from './tv-options.ts';
 
-/** Where what a TV does is shown. */
+/** Shows what a TV does. */
 export interface TvDisplay {
   open(): Promise<void>;
-  tell(happening: Happening): void;
-  /** Makes room for a question, and comes back after it. */
-  aside<T>(ask: () => Promise<T>): Promise<T>;
+  log(entry: TvLogEntry): void;
+  /** Removes the live view while `ask` runs. */
+  suspend<T>(ask: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** More often nobody can look. */
+/** Minimum time between two redraws. */
 const drawEveryMs = secondMs / 10;
 
-/** Whether a person sees one screen that changes, and not line after line. */
+/** Whether to draw the live view instead of printing lines. */
 function isWatched({ io, common }: CommandContext): boolean {
   const isPlain =
     common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
   return isPlain && io.stdout.isTTY && io.stderr.isTTY;
 }
 
-/** A line for each thing that happens: an object with `-o ndjson`. With `--quiet` only the objects are left. */
+/**
+ * Prints one line for each log entry. `-o ndjson` prints JSON objects. `--quiet` prints only those.
+ */
 function lineDisplay({ io, common }: CommandContext): TvDisplay {
-  const text = (happening: Happening) => {
-    if (common.output === 'ndjson') return `${printableJson(tvRecord(happening), 0)}\n`;
-    return common.quiet ? undefined : tvLine(happening);
+  const text = (entry: TvLogEntry) => {
+    if (common.output === 'ndjson') return `${printableJson(logRecord(entry), 0)}\n`;
+    return common.quiet ? undefined : logLine(entry);
   };
   return {
-    tell(happening) {
-      const line = text(happening);
+    log(entry) {
+      const line = text(entry);
       if (line !== undefined) io.stdout.write(line);
     },
     open: async () => {},
-    aside: (ask) => ask(),
+    suspend: (ask) => ask(),
     close: () => {},
   };
 }
 
-/** The one screen. */
+/** Draws the live view. */
 class LiveDisplay implements TvDisplay {
   readonly #call: CommandContext;
   readonly #render: (size: LiveViewSize) => readonly LiveLine[];
-  #board: LiveView | undefined;
+  #liveView: LiveView | undefined;
   #cancel: (() => void) | undefined;
 
   constructor(call: CommandContext, render: (size: LiveViewSize) => readonly LiveLine[]) {
@@ -60,17 +62,17 @@ class LiveDisplay implements TvDisplay {
   }
 
   async open(): Promise<void> {
-    this.#board = await openLiveView(this.#call, this.#render);
+    this.#liveView = await openLiveView(this.#call, this.#render);
   }
 
-  tell(): void {
+  log(): void {
     this.#cancel ??= this.#call.clock.after(drawEveryMs, () => {
       this.#cancel = undefined;
-      this.#board?.draw();
+      this.#liveView?.draw();
     });
   }
 
-  async aside<T>(ask: () => Promise<T>): Promise<T> {
+  async suspend<T>(ask: () => Promise<T>): Promise<T> {
     this.close();
     try {
       return await ask();
@@ -82,12 +84,12 @@ class LiveDisplay implements TvDisplay {
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#board?.close();
-    this.#board = undefined;
+    this.#liveView?.close();
+    this.#liveView = undefined;
   }
 }
 
-/** Shows a TV: on one screen for a person who watches, else line by line. */
+/** Returns the live view for a person at a terminal, otherwise the line output. */
 export function makeDisplay(
   call: CommandContext,
   options: Pick<TvOptions, 'once'>,

@@ -5,46 +5,49 @@ import { rotateEvery, span, speed } from '../simulate/options.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
 
-/** What `signage tv` takes. */
+/** Options of `signage tv`. */
 export const tvOptions = {
   code: option.text(
     '--code <code>',
-    'the pairing code, in any spelling (abcd-2345); - reads it from stdin',
+    'the pairing code, such as ABCD2345 or abcd-2345; - reads it from stdin',
   ),
   state: option.text(
     '--state <file>',
-    'keep identity, key, playlist and unsent events in this file, for the owner alone',
+    'keep identity, key, playlist and unsent events in this file, readable only by you',
   ),
   profile: option.text(
     '--profile <name>',
-    'what the TV says of itself: a name of fixtures/devices; samsung-tizen unless given',
+    'device info from fixtures/devices (default: samsung-tizen)',
   ),
-  manufacturer: option.text('--manufacturer <text>', 'in place of what the profile says'),
-  model: option.text('--model <text>', 'likewise'),
-  osVersion: option.text('--os-version <text>', 'likewise'),
-  appVersion: option.text('--app-version <text>', 'likewise'),
-  macAddress: option.text('--mac <address>', 'likewise'),
-  ipAddress: option.text('--ip <address>', 'likewise'),
-  deviceName: option.text('--device-name <text>', 'likewise'),
-  locationHint: option.text('--location <text>', 'likewise'),
+  manufacturer: option.text('--manufacturer <text>', 'override the profile'),
+  model: option.text('--model <text>', 'override the profile'),
+  osVersion: option.text('--os-version <text>', 'override the profile'),
+  appVersion: option.text('--app-version <text>', 'override the profile'),
+  macAddress: option.text('--mac <address>', 'override the profile'),
+  ipAddress: option.text('--ip <address>', 'override the profile'),
+  deviceName: option.text('--device-name <text>', 'override the profile'),
+  locationHint: option.text('--location <text>', 'override the profile'),
   speed: speed(
     '--speed <factor>',
-    'seconds of the TV in one of ours: 60 is an hour a minute, max is no waiting; 1 unless given',
+    'run faster: 60 is one hour per minute, max never waits (default: 1)',
   ),
-  duration: span('--duration <time>', 'stop after so long, such as 30s or 10m'),
+  duration: span('--duration <time>', 'stop after this time, such as 30s or 10m'),
   rotateEvery: rotateEvery(
     '--rotate-every <time>',
-    "change the key so often, by the TV's clock, such as 12h or 7d; never unless given",
+    'rotate the key at this interval of TV time, such as 12h or 7d (default: never)',
   ),
-  once: option.flag('--once', 'fetch config and playlist, send a heartbeat, and end'),
+  once: option.flag('--once', 'fetch config and playlist, send a heartbeat, and stop'),
   output: option.choice(
     ['ndjson'],
     '-o, --output <format>',
-    'a JSON object for each thing that happens',
+    'print a JSON object for each log entry',
   ),
   ...behaviourOptions,
-  ...{ url, context, caFile, insecureHttp },
+  url,
+  context,
+  caFile,
+  insecureHttp,
 };
 
-/** What it was told. */
+/** The parsed options. */
 export type TvOptions = Values<typeof tvOptions>;

@@ -5,41 +5,49 @@ import { SignageError } from '../../domain/error.ts';
 import { exchangeLine, readCertificates } from '../api/connect.ts';
 import { readAddress } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
-import type { KeptTv } from './kept-tv.ts';
+import type { SavedTv } from './saved-tv.ts';
 import type { TvOptions } from './tv-options.ts';
 
-/** The service of the TV. */
+/** The service that the TV talks to. */
 export interface TvService {
   address: string;
   client: RuntimeClient;
 }
 
-/** A key is for one service; a TV that has one stays with it. Throws `state_of_elsewhere`. */
-function ownService(kept: KeptTv | undefined, { url, state }: TvOptions): string | undefined {
-  if (!kept?.tv.binding && !kept?.tv.registering) return undefined;
-  if (url === undefined || serviceAddress(url) === kept.service) return kept.service;
+/**
+ * Returns the service that the TV is paired with. Its key is never sent elsewhere. Throws
+ * `state_of_elsewhere` if `--url` names another service.
+ */
+function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
+  if (!saved?.tv.binding && !saved?.tv.registering) return undefined;
+  if (url === undefined || serviceAddress(url) === saved.service) return saved.service;
   throw new SignageError(
     'state_of_elsewhere',
-    `The TV of ${state} is paired with ${kept.service}, and its key is not sent to ${url}.`,
+    `The TV in ${state} is paired with ${saved.service}. Its key is not sent to ${url}.`,
     {
-      hint: 'Leave --url out, or name another file for --state.',
+      hint: 'Leave out --url, or name another file with --state.',
     },
   );
 }
 
-/** The service that is named, or that the TV is paired with already, or that of the context; no token is looked for. */
+/**
+ * Connects to the paired service, or to that of `--url`, or to that of the context. Uses no token.
+ */
 export async function tvService(
   { io, clock, random, common }: CommandContext,
   options: TvOptions,
-  kept: KeptTv | undefined,
+  saved: SavedTv | undefined,
 ): Promise<TvService> {
-  const url = ownService(kept, options) ?? options.url;
+  const url = pairedService(saved, options) ?? options.url;
   const address = await readAddress(
     { url, context: options.context, caFile: options.caFile, insecureHttp: options.insecureHttp },
     io,
   );
   const client = new RuntimeClient({
-    ...{ url: address.url.value, clock, random, makeRequester: makeNodeRequester },
+    url: address.url.value,
+    clock,
+    random,
+    makeRequester: makeNodeRequester,
     ...(address.caFile !== undefined && { certificates: await readCertificates(address.caFile) }),
     ...(common.verbose && {
       onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { type Action, scenarios, runRotations } from '../../faults/rotations/scenario.ts';
+import { type Action, runRotations, scenarios } from '../../faults/rotations/scenario.ts';
 
 it('in any order of rotations, repeats and uses, replaced keys stay revoked and at most one key is pending', async () => {
   const tell = async (actions: readonly Action[]) => {

@@ -6,23 +6,23 @@ import { auditView } from '../../records/views/audit-view.ts';
 export const command = defineCommand({
   summary: 'List who changed what, newest first',
   options: {
-    action: option.text('--action <action>', 'those of this kind, such as device.revoke'),
-    subject: option.text('--subject <id>', 'those that changed the record of this id'),
+    action: option.text('--action <action>', 'only this action, such as device.revoke'),
+    subject: option.text('--subject <id>', 'only changes of the record with this id'),
     since: option.text(
       '--since <time>',
-      'since then: 2h for two hours ago, 2026-11-20 or 2026-11-20T08:00:00Z',
+      'from this time on: 2h for two hours ago, 2026-11-20 or 2026-11-20T08:00:00Z',
     ),
-    until: option.text('--until <time>', 'before then, written likewise'),
+    until: option.text('--until <time>', 'before this time, in the same formats'),
   },
   examples: [
     ['signage audit list --limit 20', 'the latest changes'],
     [
       'signage audit list --action device.revoke --since 7d',
-      'the devices that were revoked in the last seven days',
+      'devices revoked in the last seven days',
     ],
     [
       'signage audit list --since 2026-11-01 --until 2026-12-01 -o ndjson',
-      'a month, as lines of JSON',
+      'one month, one JSON object per line',
     ],
   ],
   operation: 'listAudit',

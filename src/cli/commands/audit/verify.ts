@@ -22,11 +22,13 @@ interface Found {
 }
 
 export const command = defineCommand({
-  summary: 'Verify that nobody has changed the audit trail',
-  description: `Follows the chain of MACs over all entries, and names every entry that was changed, dropped, moved or inserted. Nothing is changed. It reads the
-store itself: a data folder whose service is stopped (or a restored backup), or a database, whose service may run. Whoever has the server's secret can make another
-trail that verifies. A head that is kept elsewhere finds that, too, and tells when the end was cut off or an older backup was restored.
-Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in use, 6 the file of --head is none.`,
+  summary: 'Verify that the audit trail was not changed',
+  description: `Checks the chain of MACs over all entries. Lists every entry that was changed,
+deleted, moved or inserted. Changes nothing. It reads the store directly: the data folder of a
+stopped service, a restored backup, or a database, whose service may keep running. Anyone who has
+the server secret can forge a trail that verifies. A head that you keep on another machine detects
+this. It also detects a truncated trail and a restored older backup. Exit codes: 0 the trail is
+intact, 9 it was changed, 5 the folder is in use, 6 the file given with --head is not a saved head.`,
   options: {
     data: option.withVariable(
       'SIGNAGE_DATA',
@@ -34,17 +36,17 @@ Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in us
     ),
     store: storeSetting,
     storeFile: storeFileSetting,
-    head: option.text('--head <file>', 'a head that was kept elsewhere: the trail must contain it'),
+    head: option.text('--head <file>', 'a head that you saved before: the trail must contain it'),
     saveHead: option.text(
       '--save-head <file>',
-      'writes the head there if the trail verifies; keep it on another machine',
+      'write the head to this file if the trail is intact; keep it on another machine',
     ),
   },
   examples: [
-    ['signage audit verify --data ./signage-data', 'the trail of a service that is stopped'],
+    ['signage audit verify --data ./signage-data', 'the trail of a stopped service'],
     [
       'signage audit verify --store-file database.url --head head.json --save-head head.json',
-      'the trail since the last time, and all before it',
+      'compares with the saved head, then saves the new one',
     ],
     ['signage audit verify --data ./restored -o ndjson', 'for scripts'],
   ],
@@ -54,11 +56,11 @@ Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in us
     const { data, head, saveHead } = call.options;
     if (showsPassword(call.flags))
       call.note(
-        'The database password stands in the command line, for everybody on this machine to read: use --store-file.',
+        'The database password is in the command line, where everyone on this machine can read it: use --store-file.',
       );
     const place = storePlace({ store: await givenStore(call.options), data });
     if (place === 'memory:')
-      throw usage('A store in memory cannot be verified: name a data folder or a database.');
+      throw usage('A store in memory cannot be verified. Name a data folder or a database.');
     const [{ verifyAudit }, { readHead, writeHead }] = await Promise.all([
       import('../../../store/maintenance/verify-audit.ts'),
       import('../../audit/head-file.ts'),
@@ -88,12 +90,12 @@ Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in us
       unlinked === 0 ? '' : `, ${unlinked} of them without a MAC, from an earlier version`;
     const span =
       first && end
-        ? `; the chain goes from entry ${first.sequence} to ${end.sequence} of writer ${end.writer}, MAC ${end.mac}`
+        ? `; the chain runs from entry ${first.sequence} to ${end.sequence} of writer ${end.writer}, MAC ${end.mac}`
         : '';
     call.note(`${entries} entries${older}${span}.`);
     if (findings.some(({ level }) => level === 'damage')) {
       call.note(
-        'The audit trail is not what was written. Keep the store as it is, and compare it with a backup.',
+        'The audit trail was changed. Keep the store as it is, and compare it with a backup.',
       );
       return damagedExitCode;
     }

@@ -3,12 +3,12 @@ import { findScreen } from '../../records/find.ts';
 import { createdCodeView } from '../../records/views/code-view.ts';
 
 export const command = defineCommand({
-  summary: 'Make a pairing code for a screen',
-  description:
-    'Type it into the TV app before it expires. signage pair does this and looks on until the TV plays.',
+  summary: 'Create a pairing code for a screen',
+  description: `Type the code into the TV app before it expires. signage pair also follows the TV
+until it plays.`,
   arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
   examples: [
-    ['signage code create Lobby/Main', 'shows the code, and until when it is good'],
+    ['signage code create Lobby/Main', 'shows the code and when it expires'],
     ['signage code create Lobby/Main -o name', 'for scripts: prints the code alone'],
   ],
   operation: 'createCode',

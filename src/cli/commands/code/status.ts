@@ -10,12 +10,12 @@ import { makeProgress } from '../../terminal/progress.ts';
 
 type CodeStatus = CallAnswer<'getCodeStatus'>;
 
-/** The longest that the service holds an answer (docs/protocol.md §4). */
+/** Longest time that the service holds a long poll (docs/protocol.md §4). */
 const longestHoldSeconds = 30;
-/** Between two held answers, lest a service that does not hold them is asked without end. */
+/** Pause between two polls, in case the service does not hold its answers. */
 const everyMs = 500;
 
-/** Waits until the code is finished; the service holds its answers meanwhile. */
+/** Long-polls until the code is used, has expired or is cancelled. */
 async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatus> {
   const timeoutMs: number = call.options.timeout;
   const endsAt = call.clock.now() + timeoutMs;
@@ -35,31 +35,31 @@ async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatu
 }
 
 export const command = defineCommand({
-  summary: 'Show where a pairing code stands',
-  description:
-    'With --wait it is shown once it is finished: the exit code is 0 when a TV used it, 5 when it expired or was cancelled, 8 when the time was over.',
-  arguments: { code: many('the code in any spelling, such as abcd-2345; - reads it from stdin') },
+  summary: 'Show the status of a pairing code',
+  description: `With --wait, waits until the code is used, has expired or is cancelled. Exit codes:
+0 a TV used it, 5 it expired or was cancelled, 8 the timeout passed.`,
+  arguments: { code: many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin') },
   options: {
-    wait: option.flag('--wait', 'wait until a TV used it, or it expired or was cancelled'),
+    wait: option.flag('--wait', 'wait until the code is used, has expired or is cancelled'),
     timeout: option.duration(
       '1h',
       '--timeout <time>',
-      'with --wait: the longest to wait, such as 90s or 15m',
+      'with --wait: stop waiting after this time, such as 90s or 15m',
     ),
   },
   examples: [
-    ['signage code status ABCD 2345', 'as it is read off the screen'],
-    ['signage code status ABCD2345 --wait --timeout 15m', 'until a TV used it'],
+    ['signage code status ABCD 2345', 'typed as the screen shows it'],
+    ['signage code status ABCD2345 --wait --timeout 15m', 'waits until a TV uses it'],
     [
       'signage code create Lobby/Main -o name | signage code status - --wait',
-      'the code is never seen',
+      'the code is never shown',
     ],
   ],
   operation: 'getCodeStatus',
   effect: 'reads',
   hints: {
     pairing_code_not_found:
-      'Codes have no 0, O, 1, I or L. They are forgotten a day after their end: signage code create makes another.',
+      'Codes never contain 0, O, 1, I or L. The service deletes a code a day after it ends. Create a new one: signage code create',
   },
   async run(call) {
     const code = await readCodeWords(call.io, call.args.code);
@@ -68,7 +68,7 @@ export const command = defineCommand({
       : await call.read('getCodeStatus', { params: { code } });
     await call.results.record(found, codeStatusView(call, found));
     if (!call.options.wait || found.status === 'used') return;
-    const hint = `Make another: signage code create ${found.screenId}`;
+    const hint = `Create a new one: signage code create ${found.screenId}`;
     throw new SignageError(
       `pairing_code_${found.status}`,
       `No TV used the code: it is ${found.status}.`,

@@ -23,13 +23,15 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
 }
 
 export const command = defineCommand({
-  summary: 'Store settings for a screen, a venue or the tenant',
-  description: `What is stored already stays, unless it is named or --replace is given. The TVs get it when they next ask for their config.
+  summary: 'Change settings of a screen, a venue or the tenant',
+  description: `Settings that you do not name are kept unless you give --replace. TVs get the change
+when they next fetch their config.
 
-Values are JSON; what is no JSON is a text. A dot leads into a member: cachePolicy.maxSizeGB=20`,
+Values are read as JSON; anything else is text. A dot separates nested keys:
+cachePolicy.maxSizeGB=20`,
   arguments: {
     name: optional(
-      'the screen, venue or tenant, by id or name; for the tenant itself it may be left out',
+      'the screen, venue or tenant, by id or name; optional with --level tenant',
       'screen',
     ),
     settings: some('key=value'),
@@ -38,9 +40,9 @@ Values are JSON; what is no JSON is a text. A dot leads into a member: cachePoli
     level: levelOption,
     file: option.text(
       '-f, --file <file>',
-      'file with settings, JSON or YAML; - for stdin; those on the command line lie over them',
+      'file with settings, JSON or YAML; - reads stdin; settings on the command line override it',
     ),
-    replace: option.flag('--replace', 'in place of all that is stored'),
+    replace: option.flag('--replace', 'replace the whole stored config'),
   },
   examples: [
     ['signage config set Lobby/Main syncIntervalMinutes=10', 'for one screen'],
@@ -50,7 +52,7 @@ Values are JSON; what is no JSON is a text. A dot leads into a member: cachePoli
     ],
     [
       'signage config set --level tenant -f config.yaml --replace',
-      'for the whole tenant, nothing else',
+      'replaces the config of the tenant',
     ],
   ],
   operation: ['putScreenConfig', 'putVenueConfig', 'putTenantConfig'],
@@ -58,12 +60,12 @@ Values are JSON; what is no JSON is a text. A dot leads into a member: cachePoli
   async run(call) {
     const { level, file, replace } = call.options;
     const { name, settings } = call.args;
-    // Where the name was left out, the first setting stands in its place.
+    // Without a name, the first setting is parsed as the name argument.
     const isAlone = settings.length === 0 && file === undefined;
     const isNamed = name !== undefined && !(name.includes('=') && (level === 'tenant' || isAlone));
     const assignments = name === undefined || isNamed ? settings : [name, ...settings];
     if (assignments.length === 0 && file === undefined)
-      throw usage('There is nothing to set: give key=value, or -f.');
+      throw usage('Nothing to set. Give key=value, or -f.');
     const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const stored = replace ? undefined : await getConfigIfAny(call, owner);

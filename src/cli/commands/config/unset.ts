@@ -16,17 +16,17 @@ function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
   const left = withoutKey(config, readPath(key));
   if (left) return left;
   throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
-    hint: 'signage config get shows what is.',
+    hint: 'signage config get shows what is set.',
   });
 }
 
 export const command = defineCommand({
-  summary: 'Remove what is stored for a screen, a venue or the tenant',
-  description:
-    'All of it, or with --key single settings. What is stored above, or the default, is in force then.',
+  summary: 'Remove settings of a screen, a venue or the tenant',
+  description: `Removes all settings, or with --key only the named ones. TVs then use the next
+higher level, or the default.`,
   arguments: {
     name: optional(
-      'the screen, venue or tenant, by id or name; for the tenant itself it may be left out',
+      'the screen, venue or tenant, by id or name; optional with --level tenant',
       'screen',
     ),
   },
@@ -35,14 +35,14 @@ export const command = defineCommand({
     key: option.repeated('--key <key>', 'only this setting, such as cachePolicy.maxSizeGB'),
   },
   examples: [
-    ['signage config unset Lobby/Main', 'all of it; asks first'],
+    ['signage config unset Lobby/Main', 'removes all settings; asks first'],
     [
       'signage config unset Lobby --level venue --key cachePolicy.maxSizeGB --key volume',
       'two settings of a venue',
     ],
     [
       'signage config unset --level tenant --yes',
-      'all that is stored for the tenant, without a question',
+      'removes all settings of the tenant, without asking',
     ],
   ],
   operation: ['deleteScreenConfig', 'deleteVenueConfig', 'deleteTenantConfig'],
@@ -63,7 +63,7 @@ export const command = defineCommand({
       const config = await putConfig(call, owner, left);
       if (config) await showConfig(call, config);
     } else if (await deleteConfig(call, owner)) {
-      call.note(`Nothing is set for ${owner.what} any more.`);
+      call.note(`Removed the last settings of ${owner.what}.`);
     }
   },
 });

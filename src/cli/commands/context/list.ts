@@ -3,11 +3,11 @@ import { defineCommand } from '../../command/spec.ts';
 import { type ContextRow, contextView } from '../../records/views/context-view.ts';
 
 export const command = defineCommand({
-  summary: 'List the contexts',
+  summary: 'List the saved contexts',
   description: 'Tokens are never shown.',
   examples: [
-    ['signage context list', 'all of them'],
-    ['signage context list --jq ".[] | select(.current).url"', 'where commands go'],
+    ['signage context list', 'all'],
+    ['signage context list --jq ".[] | select(.current).url"', 'the service that commands use'],
   ],
   effect: 'reads',
   local: true,

@@ -5,9 +5,7 @@ import { defineCommand, one } from '../../command/spec.ts';
 export const command = defineCommand({
   summary: 'Make a context the current one',
   arguments: { context: one('its name', 'context') },
-  examples: [
-    ['signage context use work', 'commands go to the service of this context from now on'],
-  ],
+  examples: [['signage context use work', 'later commands use the service of this context']],
   effect: 'changes',
   local: true,
   async run(call) {
@@ -17,6 +15,6 @@ export const command = defineCommand({
       requireContext(saved, name);
       saved.current = name;
     });
-    call.note(`The context "${name}" is the current one.`);
+    call.note(`The context "${name}" is now the current one.`);
   },
 });

@@ -2,16 +2,17 @@ import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 
 export const command = defineCommand({
-  summary: 'Take a backup of a running service',
-  description: `One consistent state of the whole store, with everything that was acknowledged before, as a tar file that only you may read: it holds the
-server secret. The file appears when it is complete; nothing is overwritten. It takes a platform token.
-A service on PostgreSQL is backed up with PostgreSQL's own tools.`,
+  summary: 'Back up a running service',
+  description: `Writes a consistent snapshot of the whole store as a tar file. It contains
+everything that was acknowledged before. Only you can read the file, because it holds the server
+secret. The file appears when it is complete; existing files are never overwritten. Needs a platform
+token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
   options: { out: option.needed('-o, --out <file>', 'the new file') },
   examples: [
-    ['signage data backup -o monday.tar', 'of the service that the context names'],
+    ['signage data backup -o monday.tar', 'the service of the current context'],
     [
       'signage data backup -o "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:',
-      'kept on another machine',
+      'copies the backup to another machine',
     ],
   ],
   operation: 'createBackup',

@@ -1,16 +1,30 @@
 import { defineCommand, one } from '../../command/spec.ts';
-import { findingsView } from '../../data/findings-view.ts';
+import { member, type View } from '../../output/view.ts';
 
 const damagedExitCode = 9;
 
+interface Found {
+  level: string;
+  file: string;
+  offset: number | null;
+  what: string;
+}
+
+const findingsView: View<Found> = {
+  columns: [member('level'), member('file'), member('offset'), member('what')],
+  nameOf: ({ file }) => file,
+};
+
 export const command = defineCommand({
   summary: 'Check a data folder for damage',
-  description: `Reads everything in the data folder of a service that is stopped, and names every file and place that is not as it was written: also old
-events and audit entries, which no start reads, and audit entries whose MAC is wrong though their checksum is right. Nothing is changed. Exit codes: 0 it is sound, 9 it is damaged or was tampered with, 5 the folder is in use: then stop the service,
-or check a restored backup.`,
+  description: `Reads the whole data folder of a stopped service and lists every damaged file with
+the position of the damage. It also reads old events and audit entries, which a start of the service
+skips. It finds audit entries that have a valid checksum but a wrong MAC. Changes nothing. Exit
+codes: 0 no damage, 9 the folder is damaged or was tampered with, 5 the folder is in use: stop the
+service, or check a restored backup.`,
   arguments: { folder: one('the data folder') },
   examples: [
-    ['signage data check ./signage-data', 'what is damaged, by file and offset'],
+    ['signage data check ./signage-data', 'lists damage by file and offset'],
     ['signage data check ./signage-data -o ndjson', 'for scripts'],
   ],
   effect: 'reads',
@@ -26,11 +40,11 @@ or check a restored backup.`,
       findingsView,
     );
     if (findings.every(({ level }) => level === 'note')) {
-      call.note(`${folder} is sound.`);
+      call.note(`${folder} is not damaged.`);
       return 0;
     }
     call.note(
-      `${folder} is damaged. Restore a backup (signage data restore), or save what can be read: signage data repair ${folder} --into NEW`,
+      `${folder} is damaged. Restore a backup (signage data restore), or recover what is readable: signage data repair ${folder} --into NEW`,
     );
     return damagedExitCode;
   },

@@ -1,16 +1,32 @@
 import { defineCommand, one } from '../../command/spec.ts';
-import { mendedView } from '../../data/mended-view.ts';
 import * as option from '../../options/option.ts';
+import { member, type View } from '../../output/view.ts';
 
 const lostExitCode = 9;
 
+/** One loss or reconstruction in a repair. */
+interface Repaired {
+  file: string;
+  offset: number | null;
+  what: string;
+  lost: number | null;
+}
+
+const repairedView: View<Repaired> = {
+  columns: [member('file'), member('offset'), member('what'), member('lost')],
+  nameOf: ({ file }) => file,
+};
+
 export const command = defineCommand({
-  summary: 'Save what can be read of a damaged data folder',
-  description: `Writes a sound store with all that can be read into another folder, and opens it once to prove that it starts. The damaged folder stays as it
-is. A backup that is not too old is better: this is for when there is none. What was left out or made up for is listed, and stands in repair-<time>.json in the new
-folder. Exit codes: 0 nothing is lost, 9 something is, 5 a folder is in use or not empty.`,
+  summary: 'Recover a damaged data folder',
+  description: `Copies everything readable into a new folder, then opens the new store once to prove
+that it starts. The damaged folder is not changed. Prefer a recent backup, if you have one. The
+output lists what was lost or reconstructed; repair-<time>.json in the new folder holds the same
+list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not empty.`,
   arguments: { folder: one('the damaged data folder') },
-  options: { into: option.needed('--into <new>', 'the new data folder: empty, or to be made') },
+  options: {
+    into: option.needed('--into <new>', 'the new data folder: empty, or not existing yet'),
+  },
   examples: [
     [
       'signage data repair ./signage-data --into ./repaired',
@@ -23,18 +39,18 @@ folder. Exit codes: 0 nothing is lost, 9 something is, 5 a folder is in use or n
     const { folder } = call.args;
     const { into } = call.options;
     const { repairStore } = await import('../../../store/maintenance/repair.ts');
-    const mended = await repairStore(folder, into, call.clock);
+    const repaired = await repairStore(folder, into, call.clock);
     await call.results.list(
       (async function* () {
-        yield mended;
+        yield repaired;
       })(),
-      mendedView,
+      repairedView,
     );
-    const lost = mended.reduce((sum, one) => sum + (one.lost ?? 0), 0);
-    const isMore = mended.some((one) => one.lost === null);
+    const lost = repaired.reduce((sum, one) => sum + (one.lost ?? 0), 0);
+    const isUnknown = repaired.some((one) => one.lost === null);
     call.note(
-      `${into} is sound and can be started. Records that are lost: ${lost}${isMore ? ', or more' : ''}. ${folder} is as it was.`,
+      `${into} is ready to use. Records lost: ${lost}${isUnknown ? ', or more' : ''}. ${folder} is unchanged.`,
     );
-    return lost > 0 || isMore ? lostExitCode : 0;
+    return lost > 0 || isUnknown ? lostExitCode : 0;
   },
 });

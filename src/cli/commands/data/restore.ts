@@ -14,16 +14,16 @@ async function requireReadable(path: string, what: string): Promise<void> {
   });
 }
 
-/** The file, in pieces; an error as soon as the signal aborts, even while a pipe has nothing to read. */
+/** Yields the file in chunks. Fails as soon as the signal aborts, even while a pipe has no data. */
 async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uint8Array> {
   const stream = createReadStream(path, { highWaterMark: 1 << 18 });
-  const pieces = stream.iterator({ destroyOnReturn: false });
+  const chunks = stream.iterator({ destroyOnReturn: false });
   const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('it was interrupted')));
   aborted.catch(() => undefined);
   try {
     for (;;) {
       signal.throwIfAborted();
-      const { done, value } = await Promise.race([pieces.next(), aborted]);
+      const { done, value } = await Promise.race([chunks.next(), aborted]);
       if (done) return;
       yield value;
     }
@@ -34,7 +34,7 @@ async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uin
 
 async function restore(call: CommandContext, path: string, folder: string) {
   const { restoreStore } = await import('../../../store/maintenance/restore.ts');
-  const { megabytes } = await import('../../data/megabytes.ts');
+  const { megabytes } = await import('../../data/take-backup.ts');
   const progress = makeProgress(call);
   try {
     return await restoreStore(readUntil(call.interrupted, path), folder, {
@@ -59,13 +59,15 @@ async function findUndone(folder: string, backupAt: string) {
 }
 
 export const command = defineCommand({
-  summary: 'Put a backup into an empty data folder',
-  description: `The backup is checked while it is read: one that was cut short or damaged is refused, and nothing stays behind. What was changed after the
-backup is undone: device keys and tokens that were revoked since then work again. --audit names the former data folder, or a copy of its folder
-audit: those that it tells of are listed, with what to type. Exit codes: 6 the backup cannot be used, 5 the folder is in use or not empty.`,
-  arguments: { file: one('the tar file that data backup made') },
+  summary: 'Restore a backup into an empty data folder',
+  description: `Checks the backup while reading it. A truncated or damaged backup is rejected, and
+no files remain. All changes after the backup are lost. Device keys and tokens that were revoked
+after the backup work again. With --audit, the command lists them with the commands that revoke them
+again. --audit names the former data folder, or a copy of its audit folder. Exit codes: 6 the backup
+cannot be used, 5 the folder is in use or not empty.`,
+  arguments: { file: one('the tar file written by data backup') },
   options: {
-    data: option.needed('--data <folder>', 'the data folder: empty, or to be made'),
+    data: option.needed('--data <folder>', 'the data folder: empty, or not existing yet'),
     audit: option.text('--audit <folder>', 'the former data folder'),
   },
   examples: [
@@ -75,7 +77,7 @@ audit: those that it tells of are listed, with what to type. Exit codes: 6 the b
     ],
     [
       'signage data restore monday.tar --data ./new --audit ./signage-data',
-      'and what must be revoked again',
+      'also lists what to revoke again',
     ],
   ],
   effect: 'reads',
@@ -92,7 +94,7 @@ audit: those that it tells of are listed, with what to type. Exit codes: 6 the b
     for (const one of undone ?? []) call.note(undoneNote(one));
     if (undone === undefined)
       call.note(
-        'Device keys and tokens that were revoked after the backup work again. --audit FOLDER lists them.',
+        'Device keys and tokens that were revoked after the backup work again. To list them: --audit FOLDER',
       );
     const result = { backupAt: at, data, files, bytes, ...(undone && { undone }) };
     await call.results.record(result, { columns: columns(), nameOf: () => data });

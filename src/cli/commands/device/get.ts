@@ -4,10 +4,10 @@ import { devicesOfScreenView } from '../../records/views/device-view.ts';
 
 export const command = defineCommand({
   summary: 'Show a device',
-  arguments: { device: one('its id, or the screen that it is on', 'device') },
+  arguments: { device: one('the device id, or the screen that it is on', 'device') },
   examples: [
-    ['signage device get Lobby/Main', 'the one that is on this screen now'],
-    ['signage device get Lobby/Main -o json --jq .lastSeenAt', 'one member of it'],
+    ['signage device get Lobby/Main', 'the device on this screen'],
+    ['signage device get Lobby/Main -o json --jq .lastSeenAt', 'one field'],
   ],
   operation: 'getDevice',
   effect: 'reads',

@@ -6,23 +6,27 @@ import { devicesOfScreenView, devicesView } from '../../records/views/device-vie
 
 export const command = defineCommand({
   summary: 'List devices',
-  description: 'Devices that were revoked are listed, too: --state bound leaves them out.',
+  description: 'The list includes revoked devices. --state bound leaves them out.',
   options: {
-    venue: option.text('--venue <venue>', 'those on screens of this venue, by id or name', 'venue'),
-    screen: option.text('--screen <screen>', 'those that are, or were, on this screen', 'screen'),
-    state: option.choice(['bound', 'suspended'], '--state <state>', 'those in this state'),
-    online: option.flag('--online', 'those that are online'),
-    offline: option.flag('--offline', 'those that are not'),
+    venue: option.text('--venue <venue>', 'only devices of this venue, by id or name', 'venue'),
+    screen: option.text(
+      '--screen <screen>',
+      'only devices that are or were on this screen',
+      'screen',
+    ),
+    state: option.choice(['bound', 'suspended'], '--state <state>', 'only devices in this state'),
+    online: option.flag('--online', 'only devices that are online'),
+    offline: option.flag('--offline', 'only devices that are offline'),
   },
   examples: [
-    ['signage device list', 'all of them'],
+    ['signage device list', 'all'],
     [
       'signage device list --venue Lobby --state bound --offline',
-      'the TVs of a venue that should be there and are not',
+      'the paired TVs of a venue that are offline',
     ],
     [
       'signage device list --screen Lobby/Main -o wide',
-      'those that a screen has and had, with all there is',
+      'current and former devices of a screen, with all columns',
     ],
   ],
   operation: 'listDevices',

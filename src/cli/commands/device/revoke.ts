@@ -13,7 +13,9 @@ import { screenPath } from '../../records/screen-path.ts';
 import { shellQuote } from '../../records/shell-quote.ts';
 import { revocationView } from '../../records/views/revocation-view.ts';
 
-/** One of many to revoke: `id` and `name` are those of the screen, or what was typed. */
+/**
+ * A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text.
+ */
 interface Target {
   id: string;
   name: string;
@@ -37,15 +39,15 @@ async function revokeOne(call: CommandContext, named: string): Promise<void> {
   const wasRevoked = device.state === 'suspended';
   if (!wasRevoked)
     await call.confirmDestruction(
-      `Revoke the device on "${name}"? It must be paired again to go on.`,
+      `Revoke the device on "${name}"? Its TV stops working until it is paired again.`,
     );
   const made = await revocation(call, device.id);
   if (!made) return;
   await call.results.record(made.answer, revocationView(name));
   call.note(
     wasRevoked
-      ? 'It had been revoked before: nothing changed.'
-      : `Revoked. To pair another: signage pair ${shellQuote(name)}`,
+      ? 'The device was already revoked. Nothing changed.'
+      : `Revoked the device. To pair a TV: signage pair ${shellQuote(name)}`,
   );
 }
 
@@ -74,21 +76,23 @@ async function revokeTarget(call: CommandContext, { device }: Target): Promise<s
 
 export const command = defineCommand({
   summary: 'Revoke a device and free its screen',
-  description:
-    'Its key is refused from then on, and the screen waits for another TV, or for the same one to be paired again.\n' +
-    'With several devices, --selector or --venue there is a result for each; one that fails does not stop the others, and screens that ' +
-    'have no device stay unchanged.',
-  arguments: { device: some('its id, or the screen that it is on', 'device') },
+  description: `Its key no longer works. Pair the same or another TV to use the screen again. With
+several devices, --selector or --venue there is one result for each. One failure does not stop the
+others. Screens without a device are not changed.`,
+  arguments: { device: some('the device id, or the screen that it is on', 'device') },
   options: {
-    reason: option.text('--reason <text>', 'why; kept with the device and in the audit trail'),
+    reason: option.text(
+      '--reason <text>',
+      'the reason; recorded with the device and in the audit trail',
+    ),
     ...choiceOptions,
   },
   examples: [
     ['signage device revoke Lobby/Main --reason stolen', 'asks first'],
-    ['signage device revoke Lobby/Main --yes', 'does not ask: for scripts'],
+    ['signage device revoke Lobby/Main --yes', 'for scripts: does not ask first'],
     [
       'signage device revoke --selector floor=2 --venue Lobby --reason "new hardware" --yes',
-      'all devices on that floor of the venue',
+      'all devices of one floor in the venue',
     ],
   ],
   operation: 'revokeDevice',

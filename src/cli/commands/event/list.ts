@@ -15,7 +15,7 @@ const time = ({ clock }: CommandContext, source: string, text: string | undefine
     ? undefined
     : new Date(readTime(text, { source, nowMs: clock.now(), spans: 'ago' })).toISOString();
 
-/** An id is taken as it is: events outlive their screens and devices. */
+/** Resolves a name to an id. Ids are not looked up: events outlive their screens and devices. */
 async function idOf(
   text: string | undefined,
   find: (name: string) => Promise<{ id: string }>,
@@ -23,7 +23,7 @@ async function idOf(
   return text === undefined || isUuid(text) ? text : (await find(text)).id;
 }
 
-/** Shows events as they come in, until it is interrupted, nobody reads any more, or `--limit` is reached. */
+/** Prints events as they arrive. Ends when interrupted, when stdout closes, or at `--limit`. */
 async function follow(
   call: CommandContext,
   filters: Filters,
@@ -44,34 +44,36 @@ async function follow(
 }
 
 export const command = defineCommand({
-  summary: 'List what TVs reported, or follow what they report',
-  description:
-    'Newest first; with --follow or --after oldest first. Times are those of receipt.\n\n--follow shows what comes in from now on, or from --since or --after on, until Ctrl-C.',
+  summary: 'List or follow the events of TVs',
+  description: `Newest first; with --follow or --after, oldest first. Times are when the service
+received the event.
+
+--follow prints new events until Ctrl-C. It starts now, or at --since or --after.`,
   options: {
     type: option.text(
       '--type <type>',
-      'those of this type, such as impression, heartbeat or playback_error',
+      'only this type, such as impression, heartbeat or playback_error',
     ),
-    screen: option.text('--screen <screen>', 'those of this screen, by id or name', 'screen'),
+    screen: option.text('--screen <screen>', 'only events of this screen, by id or name', 'screen'),
     device: option.text(
       '--device <device>',
-      'those of this device, by id, or by the name of the screen that it is on',
+      'only events of this device, by its id or the name of its screen',
       'device',
     ),
     since: option.text(
       '--since <time>',
-      'those from then on: ISO 8601, epoch seconds, or a span such as 2h',
+      'from this time on: ISO 8601, epoch seconds, or a time span such as 2h',
     ),
-    until: option.text('--until <time>', 'those before then'),
-    after: option.text('--after <event>', 'those that came after this event, by its id'),
-    follow: option.flag('-F, --follow', 'go on with what comes in'),
+    until: option.text('--until <time>', 'before this time'),
+    after: option.text('--after <event>', 'only events received after the event with this id'),
+    follow: option.flag('-F, --follow', 'keep printing new events'),
   },
   examples: [
-    ['signage event list --since 1h --type playback_error', 'what went wrong in the last hour'],
-    ['signage event list --follow --screen Lobby/Main', 'what a TV reports, as it comes in'],
+    ['signage event list --since 1h --type playback_error', 'playback errors of the last hour'],
+    ['signage event list --follow --screen Lobby/Main', 'events of one TV as they arrive'],
     [
       'signage event list --follow --since 10m -o ndjson | jq .event',
-      'for programs: an object a line',
+      'for scripts: one JSON object per line',
     ],
   ],
   operation: 'listEvents',
@@ -80,13 +82,11 @@ export const command = defineCommand({
   async run(call) {
     const { type, follow: follows, after } = call.options;
     if (follows && call.options.until !== undefined)
-      throw usage('--follow goes on without end: leave --until out.');
+      throw usage('--follow never ends. Leave out --until.');
     if (after !== undefined && !isUuid(after))
       throw usage(`--after takes the id of an event, not "${after}".`);
-    const [from, to] = [
-      time(call, '--since', call.options.since),
-      time(call, '--until', call.options.until),
-    ];
+    const from = time(call, '--since', call.options.since);
+    const to = time(call, '--until', call.options.until);
     const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
     const filters = {
@@ -102,7 +102,7 @@ export const command = defineCommand({
       ...(after !== undefined && { order: 'asc' as const }),
     };
     if (after === undefined) return call.list('listEvents', eventView(call), { query });
-    // The cursor of a list is the id of an event, and so is this.
+    // The list cursor is an event id.
     await call.list('listEvents', eventView(call), { query: { ...query, cursor: after } });
   },
 });

@@ -6,18 +6,20 @@ import { itemView, playlistView } from '../../records/views/playlist-view.ts';
 export const command = defineCommand({
   summary: 'Show the playlist of a screen',
   arguments: { screen: one('its id or name', 'screen') },
-  options: { items: option.flag('--items', 'list what is played, in its order') },
+  options: { items: option.flag('--items', 'list the items in playing order') },
   examples: [
-    ['signage playlist get Lobby/Main', 'its version, its end, and how much there is'],
-    ['signage playlist get Lobby/Main --items', 'what is played'],
+    ['signage playlist get Lobby/Main', 'version, end and number of items'],
+    ['signage playlist get Lobby/Main --items', 'the items'],
     [
       'signage playlist get Lobby/Main -o yaml > playlist.yaml',
-      'whole, as playlist publish takes it',
+      'the whole playlist, ready for playlist publish',
     ],
   ],
   operation: 'readPlaylist',
   effect: 'reads',
-  hints: { playlist_not_found: 'Give it one: signage playlist publish {screen} -f playlist.yaml' },
+  hints: {
+    playlist_not_found: 'To publish one: signage playlist publish {screen} -f playlist.yaml',
+  },
   async run(call) {
     const { id } = await findScreen(call, call.args.screen);
     const playlist = await call.read('readPlaylist', { params: { id } });

@@ -4,11 +4,15 @@ import { versionView } from '../../records/views/playlist-view.ts';
 
 export const command = defineCommand({
   summary: 'List the versions of the playlist of a screen',
-  description: 'Newest first, with the one that stands now. The last 20 are kept.',
+  description:
+    'Newest first, including the current version. The service keeps the last 20 versions.',
   arguments: { screen: one('its id or name', 'screen') },
   examples: [
-    ['signage playlist history Lobby/Main', 'what there was, and what became of it'],
-    ['signage playlist history Lobby/Main --limit 2 -o ndjson', 'the last two, whole'],
+    ['signage playlist history Lobby/Main', 'all kept versions and their status'],
+    [
+      'signage playlist history Lobby/Main --limit 2 -o ndjson',
+      'the last two versions, with all fields',
+    ],
   ],
   operation: 'listPlaylistVersions',
   effect: 'reads',

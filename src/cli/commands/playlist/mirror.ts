@@ -5,40 +5,39 @@ import { usage } from '../../options/settings.ts';
 import { limitPages } from '../../output/results.ts';
 import { findVenue } from '../../records/find.ts';
 import { copiesView, type MirrorCopy, repairView } from '../../records/views/mirror-view.ts';
-import { counted } from '../../site/counted.ts';
+import { countText } from '../../site/count-text.ts';
 
 const states = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
-/** The store and its copy say the same. */
-const good: readonly string[] = ['ok', 'tombstone'];
-/** As `signage diff` has it: something differs. */
+/** States in which the copy matches the store. */
+const matchingStates: readonly string[] = ['ok', 'tombstone'];
+/** The same exit code as for `signage diff`. */
 const differsExitCode = 9;
 
-interface Asked {
+interface CheckOptions {
   venue: string | undefined;
   state: (typeof states)[number] | undefined;
 }
 
-async function check(call: CommandContext, { venue, state }: Asked): Promise<number> {
+async function check(call: CommandContext, { venue, state }: CheckOptions): Promise<number> {
   const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
   const query = {
     ...(venueId !== undefined && { venueId }),
     ...(state !== undefined && { state }),
   };
-  const seen = { all: 0, differ: 0 };
-  async function* watched(pages: AsyncIterable<readonly MirrorCopy[]>) {
+  const counts = { all: 0, differ: 0 };
+  async function* countedPages(pages: AsyncIterable<readonly MirrorCopy[]>) {
     for await (const page of limitPages(pages, call.common.limit)) {
-      seen.all += page.length;
-      seen.differ += page.filter((copy) => !good.includes(copy.state)).length;
+      counts.all += page.length;
+      counts.differ += page.filter((copy) => !matchingStates.includes(copy.state)).length;
       yield page;
     }
   }
-  await call.results.list(watched(call.pages('listMirror', { query })), copiesView(call));
-  const { all, differ } = seen;
-  if (differ === 0)
-    call.note(`Nothing differs between the service and its copies: ${counted(all, 'screen')}.`);
+  await call.results.list(countedPages(call.pages('listMirror', { query })), copiesView(call));
+  const { all, differ } = counts;
+  if (differ === 0) call.note(`All copies match the service: ${countText(all, 'screen')}.`);
   else
     call.note(
-      `Of ${counted(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}: signage playlist mirror --repair mends that.`,
+      `Of ${countText(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}. To repair: signage playlist mirror --repair`,
     );
   return differ === 0 ? 0 : differsExitCode;
 }
@@ -48,40 +47,38 @@ async function repair(call: CommandContext): Promise<number> {
   if (!made) return 0;
   const { queued } = made.answer;
   call.note(
-    `${counted(queued, 'screen')} queued; signage playlist mirror --check shows how their copies stand.`,
+    `${countText(queued, 'screen')} queued for repair. To see the result: signage playlist mirror --check`,
   );
   await call.results.record(made.answer, repairView);
   return 0;
 }
 
 export const command = defineCommand({
-  summary: 'Check the copies of playlists in the object store, or mend them',
-  description: `The service keeps a copy of each screen’s playlist in an object store (docs/object-store.md). The check compares them with what the
-service has: ok and tombstone (withdrawn on both sides) are as they should be; missing, stale, newer and damaged are not, and then the exit code is 9.
-Copies that are waiting to be made say since when. The repair has all of them looked at, and mended where they differ, in the background.`,
+  summary: 'Check or repair the playlist copies in the object store',
+  description: `The service keeps a copy of each screen's playlist in an object store
+(docs/object-store.md). --check compares the copies with the service. The states ok and tombstone
+(withdrawn on both sides) match. The states missing, stale, newer and damaged differ; the exit code
+is then 9. Pending copies show since when they wait. --repair checks all copies in the background
+and repairs those that differ.`,
   options: {
-    check: option.flag('--check', 'compare, and change nothing; so it does unless told otherwise'),
-    repair: option.flag('--repair', 'mend what differs'),
-    venue: option.text(
-      '--venue <venue>',
-      'check the screens of this venue, by id or name',
-      'venue',
-    ),
-    state: option.choice(states, '--state <state>', 'show the copies in this state'),
+    check: option.flag('--check', 'compare without changing anything (the default)'),
+    repair: option.flag('--repair', 'repair the copies that differ'),
+    venue: option.text('--venue <venue>', 'check only this venue, by id or name', 'venue'),
+    state: option.choice(states, '--state <state>', 'show only copies in this state'),
   },
   examples: [
-    ['signage playlist mirror --check', 'how all of them stand'],
-    ['signage playlist mirror --check --state missing -o name', 'the screens that have none'],
-    ['signage playlist mirror --repair', 'mends what differs'],
+    ['signage playlist mirror --check', 'the state of all copies'],
+    ['signage playlist mirror --check --state missing -o name', 'the screens without a copy'],
+    ['signage playlist mirror --repair', 'repairs the copies that differ'],
   ],
   operation: ['listMirror', 'repairMirror'],
   effect: 'changes',
   list: true,
   async run(call) {
     const { check: isCheck, repair: isRepair, venue, state } = call.options;
-    if (isCheck && isRepair) throw usage('--check and --repair do not go together: choose one.');
+    if (isCheck && isRepair) throw usage('Give --check or --repair, not both.');
     if (isRepair && (venue !== undefined || state !== undefined))
-      throw usage('--venue and --state go with --check: --repair sees to all.');
+      throw usage('--venue and --state work only with --check. --repair covers all screens.');
     return isRepair ? repair(call) : check(call, { venue, state });
   },
 });

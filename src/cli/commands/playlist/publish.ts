@@ -17,7 +17,7 @@ async function versionOn(call: CommandContext, id: string): Promise<number | und
   }
 }
 
-/** Publishes on one of many; answers whether that changed anything. */
+/** Publishes on one of several screens. Returns the result for its row. */
 async function publishOn(
   call: CommandContext,
   id: string,
@@ -29,23 +29,24 @@ async function publishOn(
 }
 
 export const command = defineCommand({
-  summary: 'Publish a playlist on a screen, or on many',
-  description: `The file has what the screens are to play, as YAML or JSON:
+  summary: 'Publish a playlist on one or more screens',
+  description: `The file holds the playlist as YAML or JSON:
 
   items:
     - creativeId: 11111111-1111-4111-8111-111111111111
       creativeUrl: https://media.example.com/spring.mp4
       creativeType: video        # or image, or html
       duration: 15               # seconds
-  validUntil: 2026-12-24         # may be left out
+  validUntil: 2026-12-24         # optional
 
-What playlist get shows as JSON or YAML can be published as it is. The same content again changes nothing.`,
-  arguments: { screens: some('the screen, or several, by id or name', 'screen') },
+You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
+nothing.`,
+  arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: {
-    file: option.needed('-f, --file <file>', 'file with the playlist, JSON or YAML; - for stdin'),
+    file: option.needed('-f, --file <file>', 'file with the playlist, JSON or YAML; - reads stdin'),
     validUntil: option.text(
       '--valid-until <time>',
-      'when it ends: ISO 8601, epoch seconds, a span such as 7d, or none; in place of what the file says',
+      'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
     ...choiceOptions,
   },
@@ -53,11 +54,11 @@ What playlist get shows as JSON or YAML can be published as it is. The same cont
     ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
     [
       'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
-      'on all with a label, until Christmas Eve',
+      'on all screens with a label, until Christmas Eve',
     ],
     [
       'signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -',
-      'what another screen plays',
+      'copies the playlist of another screen',
     ],
   ],
   operation: 'publishPlaylist',

@@ -18,27 +18,27 @@ function find(versions: readonly Playlist[], wanted: number, screen: string): Pl
   const found = versions.find(({ version }) => version === wanted);
   if (found) return found;
   const kept = versions.map(({ version }) => version).join(', ');
-  const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `: there are ${kept}`}.`;
+  const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `. Kept versions: ${kept}`}.`;
   throw new SignageError('playlist_not_found', message, {
     hint: `signage playlist history ${shellQuote(screen)}`,
   });
 }
 
 export const command = defineCommand({
-  summary: 'Publish a former version of the playlist of a screen again',
-  description: 'The content becomes the newest version; what stands now stays in the history.',
+  summary: 'Publish an earlier version of a playlist again',
+  description: 'The old content becomes a new version. The current version stays in the history.',
   arguments: { screen: one('its id or name', 'screen'), version: one('the version to go back to') },
   options: {
     validUntil: option.text(
       '--valid-until <time>',
-      'another end: ISO 8601, epoch seconds, a span such as 7d, or none',
+      'a new end: ISO 8601, epoch seconds, a time span such as 7d, or none',
     ),
   },
   examples: [
-    ['signage playlist rollback Lobby/Main 3', 'publishes what version 3 was'],
+    ['signage playlist rollback Lobby/Main 3', 'publishes the content of version 3'],
     [
       'signage playlist rollback Lobby/Main 3 --valid-until none',
-      'the same without an end, when that is over',
+      'the same without an end, if version 3 has expired',
     ],
   ],
   effect: 'changes',
@@ -54,8 +54,8 @@ export const command = defineCommand({
     const { items, validUntil: former } = find(versions, wanted, name);
     const validUntil = given === undefined ? former : given;
     if (given === undefined && former !== null && former * 1000 <= call.clock.now()) {
-      throw new SignageError('invalid_request', `Version ${wanted} is past its end.`, {
-        hint: 'Give it another end: --valid-until 7d, or none.',
+      throw new SignageError('invalid_request', `Version ${wanted} has expired.`, {
+        hint: 'Give it a new end: --valid-until 7d, or --valid-until none.',
       });
     }
     const made = await call.change('publishPlaylist', {
@@ -67,8 +67,8 @@ export const command = defineCommand({
     const isNew = version !== versions[0]?.version;
     call.note(
       isNew
-        ? `Version ${version} of "${name}" has what version ${wanted} had.`
-        : `Nothing to do: that is what "${name}" has.`,
+        ? `Published the content of version ${wanted} on "${name}" as version ${version}.`
+        : `Nothing to do: "${name}" already has this content.`,
     );
     await call.results.record(made.answer, playlistView);
   },

@@ -8,24 +8,21 @@ import {
 } from '../../options/select-screens.ts';
 
 export const command = defineCommand({
-  summary: 'Take the playlist off a screen, or off many',
-  description:
-    'The screens then have nothing to play, until something is published, or rolled back to. Where there is no playlist, nothing changes.',
-  arguments: { screens: some('the screen, or several, by id or name', 'screen') },
+  summary: 'Withdraw the playlist of one or more screens',
+  description: `The screens then play nothing until you publish or roll back. Screens without a
+playlist are not changed.`,
+  arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: choiceOptions,
   examples: [
     ['signage playlist withdraw Lobby/Main', 'asks first'],
-    [
-      'signage playlist withdraw --venue Lobby --yes',
-      'off all screens of a venue, without a question',
-    ],
+    ['signage playlist withdraw --venue Lobby --yes', 'for all screens of a venue, without asking'],
   ],
   operation: 'withdrawPlaylist',
   effect: 'destroys',
   async run(call) {
     const choice = { screens: call.args.screens, ...call.options };
     const screens = await chooseScreens(call, choice);
-    await confirmSelected(call, 'Take the playlist off', screens);
+    await confirmSelected(call, 'Withdraw the playlist of', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
     if (!isSingle(choice))
       return forEachRecord(
@@ -35,6 +32,6 @@ export const command = defineCommand({
         async ({ id }) => (await withdraw(id)) && 'withdrawn',
       );
     if (await withdraw(screens[0]?.id ?? ''))
-      call.note(`Took the playlist off "${screens[0]?.name}".`);
+      call.note(`Withdrew the playlist of "${screens[0]?.name}".`);
   },
 });

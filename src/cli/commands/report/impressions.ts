@@ -4,29 +4,32 @@ import { limitPages } from '../../output/results.ts';
 import { impressionView } from '../../records/views/impression-view.ts';
 
 export const command = defineCommand({
-  summary: 'Count what was played',
-  description: 'Impressions and the seconds that they really took, summed up. Days are UTC days.',
+  summary: 'Report proof of play',
+  description: 'Counts impressions and sums their real playing time in seconds. Days are UTC days.',
   options: {
     groupBy: option.choice(
       ['campaign', 'creative', 'screen', 'venue', 'day'],
       '--group-by <group>',
-      'a row for each, campaigns unless given',
+      'one row per group (default: campaign)',
     ),
-    from: option.text('--from <day>', 'from this day on, such as 2026-11-20'),
-    to: option.text('--to <day>', 'before this day'),
+    from: option.text('--from <day>', 'first day, such as 2026-11-20'),
+    to: option.text('--to <day>', 'end before this day'),
     by: option.choice(
       ['timestamp', 'received'],
       '--by <time>',
-      'what puts an impression into a day, its own time unless given',
+      'the time that decides the day of an impression (default: timestamp)',
     ),
   },
   examples: [
-    ['signage report impressions', 'by campaign, all there is'],
+    ['signage report impressions', 'by campaign, over all time'],
     [
       'signage report impressions --group-by day --from 2026-11-01 --to 2026-12-01 -o csv',
-      'a month, day by day, for a spreadsheet',
+      'one month by day, for a spreadsheet',
     ],
-    ['signage report impressions --group-by screen --by received', 'by screen, as they came in'],
+    [
+      'signage report impressions --group-by screen --by received',
+      'by screen, dated by time of receipt',
+    ],
   ],
   operation: 'reportImpressions',
   effect: 'reads',

@@ -5,17 +5,14 @@ import { findVenue } from '../../records/find.ts';
 import { screensOfVenueView } from '../../records/views/screen-view.ts';
 
 export const command = defineCommand({
-  summary: 'Make a screen in a venue',
+  summary: 'Create a screen in a venue',
   options: {
-    venue: option.needed('--venue <venue>', 'the venue that it is in, by id or name', 'venue'),
-    name: option.needed('--name <name>', 'what people call it; unique in the venue'),
+    venue: option.needed('--venue <venue>', 'the venue, by id or name', 'venue'),
+    name: option.needed('--name <name>', 'its name, unique in the venue'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
-    [
-      'signage screen create --venue Lobby --name Main',
-      'waits for a TV from then on: signage pair Lobby/Main',
-    ],
+    ['signage screen create --venue Lobby --name Main', 'next: signage pair Lobby/Main'],
     [
       'signage screen create --venue Lobby --name Main --label floor=2',
       'with a label to select it by',
@@ -27,7 +24,7 @@ export const command = defineCommand({
   ],
   operation: 'createScreen',
   effect: 'changes',
-  hints: { name_taken: 'It is there already: signage screen get {venue}/{name}' },
+  hints: { name_taken: 'It already exists: signage screen get {venue}/{name}' },
   async run(call) {
     const { venue, name, label } = call.options;
     const labels = readLabels(label);

@@ -21,7 +21,7 @@ async function deleteOne(call: CommandContext, screen: Selected['screen']): Prom
   const name = await screenPath(call, screen);
   const withDevice = call.options.force && screen.state === 'active';
   await call.confirmDestruction(
-    `Delete the screen "${name}"${withDevice ? ' and its device, which is refused from then on' : ''}?`,
+    `Delete the screen "${name}"${withDevice ? ' and revoke its device' : ''}?`,
   );
   if (await deletion(call, screen.id)) call.note(`Deleted the screen "${name}".`);
 }
@@ -29,7 +29,7 @@ async function deleteOne(call: CommandContext, screen: Selected['screen']): Prom
 async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Promise<number> {
   await confirmSelected(
     call,
-    call.options.force ? 'Delete, with whatever devices they have,' : 'Delete',
+    call.options.force ? 'Delete, together with their devices,' : 'Delete',
     chosen,
   );
   const nameOf = ({ id, name }: Selected) => ({ id, name });
@@ -42,28 +42,30 @@ async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Pr
 }
 
 export const command = defineCommand({
-  summary: 'Delete a screen, or many',
-  description:
-    'A screen that has a device is deleted with --force only; the device is refused from then on, its events stay.\n' +
-    'With several screens, --selector or --venue there is a result for each of them; one that fails does not stop the others.',
+  summary: 'Delete one or more screens',
+  description: `A screen with a device is deleted only with --force. Its device is revoked, and its
+events are kept. With several screens, --selector or --venue there is one result for each. One
+failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
-  options: { force: option.flag('--force', 'also when it has a device'), ...choiceOptions },
+  options: {
+    force: option.flag('--force', 'also delete a screen that has a device'),
+    ...choiceOptions,
+  },
   examples: [
     ['signage screen delete Lobby/Main', 'asks first'],
     [
       'signage screen delete Lobby/Main --force --yes',
-      'with its device, and without asking: for scripts',
+      'for scripts: revokes its device and does not ask first',
     ],
     [
       'signage screen delete --selector floor=2 --venue Lobby --yes',
-      'all screens of that floor in the venue',
+      'all screens of one floor in the venue',
     ],
   ],
   operation: 'deleteScreen',
   effect: 'destroys',
   hints: {
-    screen_active:
-      'Free it first, signage device revoke {screen}, or delete it with its device: --force',
+    screen_active: 'Revoke its device first (signage device revoke {screen}), or use --force.',
   },
   async run(call) {
     const choice = { ...call.options, screens: call.args.screen };

@@ -6,9 +6,9 @@ export const command = defineCommand({
   summary: 'Show a screen',
   arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
   examples: [
-    ['signage screen get Lobby/Main', 'by its venue and name'],
-    ['signage screen get Main', 'by its name alone, where only one is called so'],
-    ['signage screen get Lobby/Main -o json --jq .state', 'one member of it'],
+    ['signage screen get Lobby/Main', 'by venue and name'],
+    ['signage screen get Main', 'by name only, if it is unique'],
+    ['signage screen get Lobby/Main -o json --jq .state', 'one field'],
   ],
   operation: 'getScreen',
   effect: 'reads',

@@ -7,15 +7,19 @@ import { screensOfVenueView, screensView } from '../../records/views/screen-view
 export const command = defineCommand({
   summary: 'List screens',
   options: {
-    venue: option.text('--venue <venue>', 'those of this venue, by id or name', 'venue'),
-    state: option.choice(['provisioning', 'active'], '--state <state>', 'those in this state'),
-    label: option.repeated('--label <key=value>', 'those with this label'),
-    search: option.text('--search <text>', 'those with this in their name'),
+    venue: option.text('--venue <venue>', 'only screens of this venue, by id or name', 'venue'),
+    state: option.choice(
+      ['provisioning', 'active'],
+      '--state <state>',
+      'only screens in this state',
+    ),
+    label: option.repeated('--label <key=value>', 'only screens with this label'),
+    search: option.text('--search <text>', 'only names that contain this text'),
   },
   examples: [
-    ['signage screen list', 'all of them'],
-    ['signage screen list --venue Lobby --state provisioning', 'those that wait for a TV'],
-    ['signage screen list --label floor=2 -o name', 'names as other commands take them'],
+    ['signage screen list', 'all'],
+    ['signage screen list --venue Lobby --state provisioning', 'screens without a TV'],
+    ['signage screen list --label floor=2 -o name', 'names that other commands accept'],
   ],
   operation: 'listScreens',
   effect: 'reads',

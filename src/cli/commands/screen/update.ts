@@ -7,31 +7,30 @@ import { usage } from '../../options/settings.ts';
 import type { Screen } from '../../records/find.ts';
 import { screensOfVenueView } from '../../records/views/screen-view.ts';
 
-const hasAlready = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
+const isUpToDate = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
   Object.entries(changes).every(
     ([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value,
   );
 
 export const command = defineCommand({
-  summary: 'Change a screen, or the labels of many',
-  description:
-    'What is not named stays as it is. With several screens, --selector or --venue there is a result for each of them; one that fails ' +
-    'does not stop the others.',
+  summary: 'Change a screen, or the labels of several',
+  description: `Fields that you do not name are not changed. With several screens, --selector or
+--venue there is one result for each. One failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
-    name: option.text('--name <name>', 'what people call it from now on'),
-    label: option.repeated('--label <key=value>', 'sets a label; key- removes it'),
+    name: option.text('--name <name>', 'the new name'),
+    label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
     ...choiceOptions,
   },
   examples: [
-    ['signage screen update Lobby/Main --name Entrance', 'another name'],
+    ['signage screen update Lobby/Main --name Entrance', 'a new name'],
     [
       'signage screen update Lobby/Main --label floor=2 --label old-',
       'sets a label and removes one',
     ],
     [
       'signage screen update --selector floor=2 --venue Lobby --label wing=east',
-      'a label for all screens of that floor in the venue',
+      'a label for all screens of one floor in the venue',
     ],
   ],
   operation: 'updateScreen',
@@ -41,10 +40,9 @@ export const command = defineCommand({
     const choice = { ...call.options, screens: call.args.screen };
     const labels = readLabelChanges(label);
     const body = { ...(name !== undefined && { name }), ...(label.length > 0 && { labels }) };
-    if (Object.keys(body).length === 0)
-      throw usage('There is nothing to change: give --name or --label.');
+    if (Object.keys(body).length === 0) throw usage('Nothing to change. Give --name or --label.');
     if (name !== undefined && !isSingle(choice))
-      throw usage('--name is for one screen, which is named.');
+      throw usage('--name works only with one named screen.');
     const update = (id: string) => call.change('updateScreen', { params: { id }, body });
     const chosen = await chooseScreens(call, choice);
     const [only] = chosen;
@@ -54,7 +52,7 @@ export const command = defineCommand({
         chosen,
         ({ id, name }) => ({ id, name }),
         async ({ id, screen }) =>
-          hasAlready(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
+          isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
       );
     }
     const made = await update(only.id);

@@ -12,11 +12,12 @@ const place = (flags: string, env: string, help: string): Setting<string | undef
 });
 
 export const command = defineCommand({
-  summary: 'Copy everything into another store: from a data folder to PostgreSQL, or back',
-  description: `Stop the service first: neither store may be in use. Everything is taken along: rows, secret, events with their ids, reports, audit trail, idempotency keys.
-The other store must be empty. When the copy breaks off, the same command goes on with it, and until it is complete no service starts on what has come.
-At the end the two are compared, section by section, by counts and checksums.
-Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empty.`,
+  summary: 'Copy a whole store: from a data folder to PostgreSQL, or back',
+  description: `Stop the service first: neither store may be in use. The copy includes all records,
+the server secret, events with their ids, reports, the audit trail and idempotency keys. The target
+store must be empty. Run the same command again to continue an interrupted copy. No service starts
+on an incomplete copy. At the end the command compares counts and checksums of each section. Exit
+codes: 0 both stores are equal, 9 they differ, 5 a store is in use or not empty.`,
   options: {
     from: place(
       '--from <place>',
@@ -33,7 +34,7 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
     to: place(
       '--to <place>',
       'SIGNAGE_STORE_TO',
-      'the store to copy into: a folder or a database that is empty',
+      'the store to copy into: an empty folder or database',
     ),
     toFile: withVariable(
       'SIGNAGE_STORE_TO_FILE',
@@ -43,15 +44,15 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
   examples: [
     [
       'signage store copy --from ./signage-data --to-file database.url',
-      'from a data folder to a database, whose URL a file holds',
+      'from a data folder to a database; the file holds its URL',
     ],
     [
       'signage store copy --from ./signage-data --to-file database.url --dry-run',
-      'how much there is',
+      'shows how much would be copied',
     ],
     [
       'SIGNAGE_STORE_FROM=postgres://signage:…@db/signage?sslmode=verify-full signage store copy --to ./signage-data',
-      'and back',
+      'from a database to a data folder',
     ],
   ],
   effect: 'changes',
@@ -63,7 +64,7 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
     for (const flag of ['from', 'to'] as const) {
       if (hasPassword(String(flags[flag] ?? '')))
         call.note(
-          `The database password stands in the command line, for everybody on this machine to read: use --${flag}-file.`,
+          `The database password is in the command line, where everyone on this machine can read it: use --${flag}-file.`,
         );
     }
     if (call.common.dryRun) await plan(call, from, to);
@@ -93,7 +94,7 @@ async function copy(call: CommandContext, from: string, to: string): Promise<voi
   const compared = await copyStore(from, to, {
     clock: call.clock,
     signal: call.interrupted,
-    onResume: () => call.note('Going on with the copy that was begun.'),
+    onResume: () => call.note('Continuing the interrupted copy.'),
     onProgress: (what, section, done, all) =>
       progress.show(`${what} ${section}: ${done} of ${all}`),
   }).finally(() => progress.end());
@@ -101,9 +102,9 @@ async function copy(call: CommandContext, from: string, to: string): Promise<voi
   const differing = compared.filter(({ same }) => !same).map(({ section }) => section);
   if (differing.length === 0)
     return call.note(
-      'Everything was copied, and compared. Start the service on the new store, and keep the old one as it is.',
+      'Everything was copied and compared. Start the service on the new store. Keep the old store unchanged.',
     );
-  const message = `The two stores differ in ${differing.join(', ')}: no service starts on the copy. Empty it, and copy again.`;
+  const message = `The two stores differ in ${differing.join(', ')}. No service starts on the copy. Empty it, then copy again.`;
   throw new SignageError('copy_differs', message);
 }
 

@@ -13,16 +13,18 @@ interface Step {
 }
 
 export const command = defineCommand({
-  summary: 'Bring the schema of a PostgreSQL database up to date',
-  description: `serve does the same when it starts. This command is for those who let another role change the schema, or want to see first what there is to do
-(--dry-run). There is no way back. Instances of the former version that still run go on as before, unless the release notes say otherwise.`,
+  summary: 'Migrate the schema of a PostgreSQL database',
+  description: `signage serve runs the same migrations when it starts. Use this command to migrate
+with another database role, or to see the steps first (--dry-run). Migrations cannot be undone.
+Running instances of the previous version keep working, except where the release notes say
+otherwise.`,
   options: { store: storeSetting, storeFile: storeFileSetting },
   examples: [
     [
       'SIGNAGE_STORE=postgres://owner:…@db/signage?sslmode=verify-full signage store migrate',
-      'the URL from the environment, where only you can read it',
+      'the URL comes from the environment, where only you can read it',
     ],
-    ['signage store migrate --store-file database.url --dry-run', 'what there is to do'],
+    ['signage store migrate --store-file database.url --dry-run', 'lists the pending steps'],
   ],
   effect: 'changes',
   local: true,
@@ -30,18 +32,18 @@ export const command = defineCommand({
     const store = await givenStore(call.options);
     if (showsPassword(call.flags)) {
       call.note(
-        'The database password stands in the command line, for everybody on this machine to read: use SIGNAGE_STORE or --store-file.',
+        'The database password is in the command line, where everyone on this machine can read it: use SIGNAGE_STORE or --store-file.',
       );
     }
     if (!isDatabaseUrl(store))
       throw usage(
-        'There is no database to bring up to date: SIGNAGE_STORE, --store or --store-file names it.',
+        'There is no database to migrate. Name it with SIGNAGE_STORE, --store or --store-file.',
       );
     const { migrateDatabase } = await import('../../../store/postgres/open.ts');
     const { dryRun } = call.common;
     const steps = await migrateDatabase(store, { dryRun });
     if (steps.length === 0) call.note('The schema is up to date.');
-    else call.note(dryRun ? 'There is this to do:' : 'Done:');
+    else call.note(dryRun ? 'Pending steps:' : 'Completed steps:');
     const page = steps.map((step): Step => ({ step }));
     await call.results.list(pagesOf(page), {
       columns: [{ name: 'step', value: ({ step }) => step }],

@@ -4,10 +4,10 @@ import { tenantView } from '../../records/views/tenant-view.ts';
 
 export const command = defineCommand({
   summary: 'List tenants',
-  options: { search: option.text('--search <text>', 'those with this in their name') },
+  options: { search: option.text('--search <text>', 'only names that contain this text') },
   examples: [
-    ['signage tenant list', 'all of them'],
-    ['signage tenant list -o name', 'names as --tenant takes them'],
+    ['signage tenant list', 'all'],
+    ['signage tenant list -o name', 'names that --tenant accepts'],
   ],
   operation: 'listTenants',
   effect: 'reads',

@@ -6,8 +6,8 @@ import { tenantView } from '../../records/views/tenant-view.ts';
 export const command = defineCommand({
   summary: 'Change a tenant',
   arguments: { tenant: one('its id or name', 'tenant') },
-  options: { name: option.needed('--name <name>', 'what people call it from now on') },
-  examples: [['signage tenant update Acme --name "Acme Media"', 'another name']],
+  options: { name: option.needed('--name <name>', 'the new name') },
+  examples: [['signage tenant update Acme --name "Acme Media"', 'a new name']],
   operation: 'updateTenant',
   effect: 'changes',
   async run(call) {

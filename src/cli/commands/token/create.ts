@@ -11,8 +11,10 @@ import { findVenue } from '../../records/find.ts';
 import { namesOf } from '../../records/views/reach-columns.ts';
 import { createdTokenView, knownTokenView } from '../../records/views/token-view.ts';
 
-/** Keeps a token that was just made. One that cannot be kept is deleted again: nobody has it. */
-async function keep(
+/**
+ * Writes the new token to the file. Deletes the token again if that fails, because it is lost then.
+ */
+async function saveToken(
   call: CommandContext,
   path: string,
   file: ReservedFile,
@@ -31,7 +33,7 @@ async function keep(
   }
 }
 
-/** Notes that the token ends earlier than was asked, because the one that made it does. */
+/** Prints a note if the service shortened the token's life to that of the token that created it. */
 function noteCapped(
   call: CommandContext,
   asked: string | undefined,
@@ -39,17 +41,17 @@ function noteCapped(
 ): void {
   if (expiresAt === null || (asked !== undefined && Date.parse(asked) <= Date.parse(expiresAt)))
     return;
-  call.note(`It ends at ${expiresAt}, when the token that made it ends.`);
+  call.note(`It expires at ${expiresAt}, together with the token that created it.`);
 }
 
 type Body = CallInput<'createToken'>['body'];
 
-/** Times without a date are counted by the clock of this machine. */
+/** Reads `--expires`. Time spans start at the clock of this machine. */
 function expiry(call: CommandContext, text: string): string {
   const timeMs = readTime(text, { source: '--expires', nowMs: call.clock.now(), spans: 'ahead' });
   const time = new Date(timeMs);
   if (!(time.getUTCFullYear() <= 9999))
-    throw usage(`--expires is too far away: "${text}". Leave it out for a token that never ends.`);
+    throw usage(`--expires is too late: "${text}". Leave it out for a token that never expires.`);
   return time.toISOString();
 }
 
@@ -63,7 +65,7 @@ async function createInto(
   try {
     const made = await call.change('createToken', { body });
     if (!made) return;
-    await keep(call, path, file, made.answer);
+    await saveToken(call, path, file, made.answer);
     const { token: _kept, ...known } = made.answer;
     await call.results.record(known, knownTokenView(venueName, call.clock.now()));
     noteCapped(call, body.expiresAt ?? undefined, made.answer);
@@ -75,33 +77,32 @@ async function createInto(
 }
 
 export const command = defineCommand({
-  summary: 'Make a management token',
-  description:
-    'The token itself is in this one result and can never be shown again. With --output-file it goes into a new file that only you ' +
-    'may read, and not into the result: no terminal and no log sees it. --token-file, of every command, reads such a file. A token ' +
-    'ends no later than the one that makes it.',
+  summary: 'Create a management token',
+  description: `The token is shown only once. With --output-file it is written to a new file that
+only you can read, and not to the terminal or a log. Every command reads such a file with
+--token-file. A token expires no later than the token that creates it.`,
   options: {
-    name: option.needed('--name <name>', 'what people call it; unique in the tenant'),
+    name: option.needed('--name <name>', 'its name, unique in the tenant'),
     role: roleOption,
     expires: option.text(
       '--expires <time>',
-      'when it ends: a span from now such as 12h or 30d, or a time such as 2026-12-01',
+      'when it expires: a time span such as 12h or 30d, or a date such as 2026-12-01',
     ),
     venue: option.repeated(
       '--venue <venue>',
-      'bind it to this venue, by id or name: it sees and does nothing elsewhere',
+      'limit it to this venue, by id or name: it cannot see or change anything else',
       'venue',
     ),
     outputFile: option.text(
       '--output-file <file>',
-      'a new file to write the token to, in place of showing it',
+      'write the token to this new file instead of showing it',
     ),
   },
   examples: [
-    ['signage token create --name "Front desk" --role viewer', 'shows the token, this once'],
+    ['signage token create --name "Front desk" --role viewer', 'shows the token once'],
     [
       'signage token create --name "Fitter" --role installer --venue Lobby --expires 12h',
-      'for one venue and one day',
+      'for one venue and 12 hours',
     ],
     [
       'signage token create --name Audit --role viewer --expires 2026-12-01',
@@ -109,7 +110,7 @@ export const command = defineCommand({
     ],
     [
       'signage token create --name CI --role operator --output-file ci.token',
-      'the token goes into the file alone',
+      'writes the token to a file only',
     ],
     [
       'signage token create --name CI --role operator --jq .token',
@@ -118,7 +119,7 @@ export const command = defineCommand({
   ],
   operation: 'createToken',
   effect: 'changes',
-  hints: { name_taken: 'It is there already: signage token get {name}' },
+  hints: { name_taken: 'It already exists: signage token get {name}' },
   async run(call) {
     const { name, role, expires, venue, outputFile } = call.options;
     const expiresAt = expires === undefined ? undefined : expiry(call, expires);
@@ -131,13 +132,14 @@ export const command = defineCommand({
       ...(expiresAt !== undefined && { expiresAt }),
       ...(venues.size > 0 && { venueIds: [...venues.keys()] }),
     };
-    const [body, venueName] = [{ name, role, ...reach }, namesOf(venues)];
+    const body = { name, role, ...reach };
+    const venueName = namesOf(venues);
     if (outputFile !== undefined && !call.common.dryRun)
       return createInto(call, outputFile, body, venueName);
     const made = await call.change('createToken', { body });
     if (!made) return;
     await call.results.record(made.answer, createdTokenView(venueName, call.clock.now()));
     noteCapped(call, expiresAt, made.answer);
-    call.note('Keep the token safe: it is not shown again.');
+    call.note('Save the token now: it is not shown again.');
   },
 });

@@ -3,11 +3,11 @@ import { findToken } from '../../records/find.ts';
 import { tokenView } from '../../records/views/token-view.ts';
 
 export const command = defineCommand({
-  summary: 'Show a management token, but for the token itself',
+  summary: 'Show a management token, without its secret',
   arguments: { token: one('its id or name', 'token') },
   examples: [
     ['signage token get CI', 'by its name'],
-    ['signage token get CI -o json --jq .lastUsedAt', 'one member of it'],
+    ['signage token get CI -o json --jq .lastUsedAt', 'one field'],
   ],
   operation: 'getToken',
   effect: 'reads',

@@ -4,17 +4,17 @@ import { tokensView } from '../../records/views/token-view.ts';
 
 export const command = defineCommand({
   summary: 'List management tokens',
-  description: 'EXPIRES says "soon" of those that end within 7 days.',
-  options: { search: option.text('--search <text>', 'those with this in their name') },
+  description: 'The column EXPIRES shows "soon" for tokens that expire within 7 days.',
+  options: { search: option.text('--search <text>', 'only names that contain this text') },
   examples: [
-    ['signage token list', 'all of them; never the tokens themselves'],
+    ['signage token list', 'all tokens, without their secrets'],
     [
       'signage token list -o json --jq ".[] | select(.lastUsedAt == null) | .name"',
-      'those that nobody used yet',
+      'tokens that were never used',
     ],
     [
       `signage token list -o json --jq '.[] | select(.expiresAt != null and .expiresAt < "2026-12-01") | .name'`,
-      'those that end before December',
+      'tokens that expire before December',
     ],
   ],
   operation: 'listTokens',

@@ -4,24 +4,24 @@ import * as option from '../../options/option.ts';
 import { venueView } from '../../records/views/venue-view.ts';
 
 export const command = defineCommand({
-  summary: 'Make a venue',
+  summary: 'Create a venue',
   options: {
-    name: option.needed('--name <name>', 'what people call it; unique in the tenant'),
+    name: option.needed('--name <name>', 'its name, unique in the tenant'),
     address: option.text('--address <text>', 'where it is'),
     timezone: option.text('--timezone <zone>', 'its time zone, such as Europe/Berlin'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
-    ['signage venue create --name Lobby', 'the name is enough'],
+    ['signage venue create --name Lobby', 'only the name is required'],
     [
       'signage venue create --name Lobby --timezone Europe/Berlin --label region=north',
-      'with what else there is to say',
+      'with a time zone and a label',
     ],
     ['signage venue create --name Lobby -o json --jq .id', 'for scripts: prints the id alone'],
   ],
   operation: 'createVenue',
   effect: 'changes',
-  hints: { name_taken: 'It is there already: signage venue get {name}' },
+  hints: { name_taken: 'It already exists: signage venue get {name}' },
   async run(call) {
     const { name, address, timezone, label } = call.options;
     const body = {

@@ -2,11 +2,11 @@ import { defineCommand, one } from '../../command/spec.ts';
 import { findVenue } from '../../records/find.ts';
 
 export const command = defineCommand({
-  summary: 'Delete a venue that has no screens',
+  summary: 'Delete a venue without screens',
   arguments: { venue: one('its id or name', 'venue') },
   examples: [
     ['signage venue delete Lobby', 'asks first'],
-    ['signage venue delete Lobby --yes', 'does not ask: for scripts'],
+    ['signage venue delete Lobby --yes', 'for scripts: does not ask first'],
   ],
   operation: 'deleteVenue',
   effect: 'destroys',

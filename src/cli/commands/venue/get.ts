@@ -7,7 +7,7 @@ export const command = defineCommand({
   arguments: { venue: one('its id or name', 'venue') },
   examples: [
     ['signage venue get Lobby', 'by its name'],
-    ['signage venue get Lobby -o json --jq .timezone', 'one member of it'],
+    ['signage venue get Lobby -o json --jq .timezone', 'one field'],
   ],
   operation: 'getVenue',
   effect: 'reads',

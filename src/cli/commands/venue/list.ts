@@ -4,11 +4,14 @@ import { venueView } from '../../records/views/venue-view.ts';
 
 export const command = defineCommand({
   summary: 'List venues',
-  options: { search: option.text('--search <text>', 'those with this in their name') },
+  options: { search: option.text('--search <text>', 'only names that contain this text') },
   examples: [
-    ['signage venue list', 'all of them'],
-    ['signage venue list --search berlin -o wide', 'some of them, with all there is'],
-    ['signage venue list -o name', 'only the names, one a line'],
+    ['signage venue list', 'all'],
+    [
+      'signage venue list --search berlin -o wide',
+      'venues by part of their name, with all columns',
+    ],
+    ['signage venue list -o name', 'only the names, one per line'],
   ],
   operation: 'listVenues',
   effect: 'reads',

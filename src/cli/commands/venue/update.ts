@@ -9,19 +9,19 @@ const orNull = (text: string) => (text === '' ? null : text);
 
 export const command = defineCommand({
   summary: 'Change a venue',
-  description: 'What is not named stays as it is.',
+  description: 'Fields that you do not name are not changed.',
   arguments: { venue: one('its id or name', 'venue') },
   options: {
-    name: option.text('--name <name>', 'what people call it from now on'),
+    name: option.text('--name <name>', 'the new name'),
     address: option.text('--address <text>', 'where it is; empty removes it'),
     timezone: option.text(
       '--timezone <zone>',
       'its time zone, such as Europe/Berlin; empty removes it',
     ),
-    label: option.repeated('--label <key=value>', 'sets a label; key- removes it'),
+    label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
   },
   examples: [
-    ['signage venue update Lobby --name "Main lobby"', 'another name'],
+    ['signage venue update Lobby --name "Main lobby"', 'a new name'],
     [
       'signage venue update Lobby --timezone "" --label region=north --label floor-',
       'removes the time zone and a label, sets a label',
@@ -38,7 +38,7 @@ export const command = defineCommand({
       ...(label.length > 0 && { labels: readLabelChanges(label) }),
     };
     if (Object.keys(body).length === 0)
-      throw usage('There is nothing to change: give --name, --address, --timezone or --label.');
+      throw usage('Nothing to change. Give --name, --address, --timezone or --label.');
     const { id } = await findVenue(call, call.args.venue);
     const made = await call.change('updateVenue', { params: { id }, body });
     if (made) await call.results.record(made.answer, venueView);

@@ -8,7 +8,7 @@ import { isUuid } from '../../records/uuid.ts';
 import { devicesOfScreenView } from '../../records/views/device-view.ts';
 import { waitFor } from '../../records/wait.ts';
 
-/** A device by its id; of a screen whichever it has at the moment. */
+/** A fixed device, or whichever device a screen has at the moment. */
 type Target = { deviceId: string } | { screenId: string };
 
 async function findTarget(call: CommandContext, text: string): Promise<Target> {
@@ -37,9 +37,9 @@ async function look(call: CommandContext, target: Target) {
   if (device.state === 'suspended' && 'deviceId' in target) {
     throw new SignageError(
       'wait_timed_out',
-      `The device ${id} was revoked: it never comes online again.`,
+      `The device ${id} was revoked and cannot come online again.`,
       {
-        hint: 'Pair its TV anew: signage pair',
+        hint: 'Pair its TV again: signage pair',
       },
     );
   }
@@ -48,16 +48,20 @@ async function look(call: CommandContext, target: Target) {
 
 export const command = defineCommand({
   summary: 'Wait until a device is online',
-  description:
-    'Answers at once when it is so already. Of a screen, it may be bound only while this waits. Ends with exit code 8 when the time is over.',
-  arguments: { device: one('its id, or the screen that it is on', 'device') },
+  description: `Returns at once if the device is online. For a screen, the device may be paired
+while the command waits. Exit code 8: the timeout passed.`,
+  arguments: { device: one('the device id, or the screen that it is on', 'device') },
   options: {
-    for: option.choice(['online'], '--for <state>', 'what to wait for, online unless given'),
-    timeout: option.duration('15m', '--timeout <time>', 'how long, such as 90s, 15m or 2h'),
+    for: option.choice(['online'], '--for <state>', 'what to wait for (default: online)'),
+    timeout: option.duration(
+      '15m',
+      '--timeout <time>',
+      'stop waiting after this time, such as 90s, 15m or 2h',
+    ),
   },
   examples: [
-    ['signage wait device Lobby/Main', 'until its TV reports'],
-    ['signage wait device Lobby/Main --for online --timeout 2m', 'not for long'],
+    ['signage wait device Lobby/Main', 'waits until its TV is online'],
+    ['signage wait device Lobby/Main --for online --timeout 2m', 'waits at most two minutes'],
   ],
   effect: 'reads',
   async run(call) {

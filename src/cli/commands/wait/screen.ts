@@ -17,23 +17,26 @@ async function look(call: CommandContext, id: string, state: string) {
 }
 
 export const command = defineCommand({
-  summary: 'Wait until a screen has a TV, or has none',
-  description:
-    'Answers at once when it is so already. Ends with exit code 8 when the time is over.',
+  summary: 'Wait until a screen has a TV, or no longer has one',
+  description: 'Returns at once if the screen is in this state. Exit code 8: the timeout passed.',
   arguments: { screen: one('its id or name', 'screen') },
   options: {
     for: option.choice(
       ['active', 'provisioning'],
       '--for <state>',
-      'what to wait for, active unless given',
+      'what to wait for (default: active)',
     ),
-    timeout: option.duration('15m', '--timeout <time>', 'how long, such as 90s, 15m or 2h'),
+    timeout: option.duration(
+      '15m',
+      '--timeout <time>',
+      'stop waiting after this time, such as 90s, 15m or 2h',
+    ),
   },
   examples: [
-    ['signage wait screen Lobby/Main', 'until a TV has registered'],
+    ['signage wait screen Lobby/Main', 'waits until a TV has registered'],
     [
       'signage wait screen Lobby/Main --for provisioning --timeout 5m',
-      'until its device is revoked',
+      'waits until its device is revoked',
     ],
   ],
   effect: 'reads',

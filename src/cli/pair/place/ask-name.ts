@@ -2,28 +2,28 @@ import type { CommandContext } from '../../command/context.ts';
 import { escapeControl } from '../../terminal/escape.ts';
 import type { Choice } from '../../terminal/prompter.ts';
 
-/** What is not there yet, and will be made under this name. */
-export interface ToMake {
+/** A venue or screen that does not exist yet and will be created. */
+export interface NewRecord {
   id?: undefined;
   name: string;
 }
 
-const longestName = 200;
+const maxNameLength = 200;
 
-/** The rules of names, as far as they help who types one (docs/protocol.md §5.1); the service has the last word. */
+/** Checks a name early, by the main rules of docs/protocol.md §5.1. The service checks it again. */
 function nameProblem(text: string): string | undefined {
   const name = text.trim();
-  if (name === '') return 'Give it a name.';
-  if ([...name].length > longestName) return `At most ${longestName} characters.`;
-  return name.includes('/') ? 'No slashes: they part the venue from the screen.' : undefined;
+  if (name === '') return 'Type a name.';
+  if ([...name].length > maxNameLength) return `Use at most ${maxNameLength} characters.`;
+  return name.includes('/') ? 'Do not use "/": it separates the venue from the screen.' : undefined;
 }
 
-/** Asks for the name of something new. */
+/** Asks for the name of a new record. */
 export async function askName(
   { prompter }: CommandContext,
   message: string,
   flag: string,
-): Promise<ToMake> {
+): Promise<NewRecord> {
   const name = await prompter.input({
     message: escapeControl(message),
     flag,
@@ -32,19 +32,19 @@ export async function askName(
   return { name: name.trim() };
 }
 
-/** Stands in a list for what is not in it; without a name it will be asked for. */
-export type Offer = { id?: undefined; name: string | undefined };
+/** List entry that creates a record. Without a name, the name is asked for next. */
+export type CreateOffer = { id?: undefined; name: string | undefined };
 
-/** The offer to make something new: under the name that was typed, when it may be one and there is none of that name. */
-export function offerToMake(
+/** Offers to create a record with the typed name, if that is a valid name and not taken. */
+export function offerToCreate(
   kind: string,
   term: string,
   there: readonly { name: string }[],
-): Choice<Offer>[] {
+): Choice<CreateOffer>[] {
   const name = term.trim();
-  if (name === '') return [{ value: { name: undefined }, name: `Make a new ${kind} …` }];
+  if (name === '') return [{ value: { name: undefined }, name: `Create a new ${kind} …` }];
   const isThere = there.some((one) => one.name.toLowerCase() === name.toLowerCase());
   return isThere || nameProblem(name) !== undefined
     ? []
-    : [{ value: { name }, name: `Make the ${kind} "${name}"` }];
+    : [{ value: { name }, name: `Create the ${kind} "${name}"` }];
 }

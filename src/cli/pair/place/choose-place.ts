@@ -3,15 +3,15 @@ import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, type Screen, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
-import type { ToMake } from './ask-name.ts';
+import type { NewRecord } from './ask-name.ts';
 import { askScreen, screenNamed } from './choose-screen.ts';
 import { askVenue, venueNamed } from './choose-venue.ts';
 import type { PairRights } from './pair-rights.ts';
 
-/** Venue and screen as they were chosen: there already, or to be made. */
+/** The chosen venue and screen. Either may still have to be created. */
 export interface ChosenPlace {
-  venue: Venue | ToMake;
-  screen: Screen | ToMake;
+  venue: Venue | NewRecord;
+  screen: Screen | NewRecord;
 }
 
 interface Named {
@@ -19,18 +19,20 @@ interface Named {
   screen: string | undefined;
 }
 
-/** What the command line says of the place: `Lobby/Main`, an id, or `--venue` and `--screen`. */
+/** Reads the place from the command line: `Lobby/Main`, an id, or `--venue` and `--screen`. */
 function namedPlace({ args, options }: CommandContext): Named {
   const given: string | undefined = args.screen;
   if (given === undefined) return { venue: options.venue, screen: options.screen };
   if (options.venue !== undefined || options.screen !== undefined)
-    throw usage('Name the screen once: as VENUE/SCREEN, or with --venue and --screen.');
+    throw usage('Name the screen as VENUE/SCREEN, or with --venue and --screen, not both.');
   const slash = given.indexOf('/');
   if (slash < 0) return { venue: undefined, screen: given };
   return { venue: given.slice(0, slash), screen: given.slice(slash + 1) };
 }
 
-/** A screen that is named without its venue: one that there is, or, where that may be, one to make in a venue that is asked for. */
+/**
+ * Finds a screen named without its venue. With `--create`, asks for the venue of a missing screen.
+ */
 async function screenAnywhere(
   call: CommandContext,
   rights: PairRights,
@@ -46,7 +48,7 @@ async function screenAnywhere(
   }
 }
 
-/** Works out which screen is meant, and asks for what was not said. Nothing is made yet. */
+/** Determines which screen to pair, and asks for missing names. Creates nothing yet. */
 export async function choosePlace(call: CommandContext, rights: PairRights): Promise<ChosenPlace> {
   const named = namedPlace(call);
   if (named.venue === undefined && named.screen !== undefined)

@@ -3,26 +3,26 @@ import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, type Screen, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
-import { askName, type Offer, offerToMake, type ToMake } from './ask-name.ts';
-import { orMake } from './choose-venue.ts';
-import { type PairRights, requireMaking } from './pair-rights.ts';
+import { askName, type CreateOffer, type NewRecord, offerToCreate } from './ask-name.ts';
+import { orCreate } from './choose-venue.ts';
+import { type PairRights, requireCreateRight } from './pair-rights.ts';
 
-const mostChoices = 50;
+const maxChoices = 50;
 const flag = '--screen';
 
-/** The screen of that id or name in the venue, or the one to make. */
+/** Finds a screen of the venue by id or name, or returns the one to create. */
 export async function screenNamed(
   call: CommandContext,
   rights: PairRights,
-  venue: Venue | ToMake,
+  venue: Venue | NewRecord,
   name: string,
-): Promise<Screen | ToMake> {
+): Promise<Screen | NewRecord> {
   if (isUuid(name)) {
     const screen = await findScreen(call, name);
     if (screen.venueId === venue.id) return screen;
     throw usage(`The screen ${name} is not in the venue "${venue.name}".`);
   }
-  // Who agreed to a new venue wants its screen too.
+  // A new venue has no screens, so the screen is new too.
   if (venue.id === undefined) return { name: name.trim() };
   const { items } = await call.read('listScreens', { query: { venueId: venue.id, name } });
   if (items[0]) return items[0];
@@ -30,7 +30,7 @@ export async function screenNamed(
     'screen_not_found',
     `There is no screen "${name}" in the venue "${venue.name}".`,
   );
-  return orMake(call, rights, name, 'screen', missing);
+  return orCreate(call, rights, name, 'screen', missing);
 }
 
 async function someScreens(
@@ -40,7 +40,7 @@ async function someScreens(
   signal: AbortSignal,
 ): Promise<Screen[]> {
   const search = term.trim();
-  const query = { venueId, limit: mostChoices, ...(search !== '' && { search }) };
+  const query = { venueId, limit: maxChoices, ...(search !== '' && { search }) };
   const { items } = await call.read('listScreens', {
     query,
     signal: AbortSignal.any([signal, call.interrupted]),
@@ -48,21 +48,22 @@ async function someScreens(
   return items.toSorted((a, b) => Number(a.state === 'active') - Number(b.state === 'active'));
 }
 
-/** Lets the person at the terminal choose a screen of the venue, or a name for a new one. Those that wait for a TV come first. */
+/**
+ * Asks for a screen of the venue, or for the name of a new one. Lists screens without a TV first.
+ */
 export async function askScreen(
   call: CommandContext,
   rights: PairRights,
-  venue: Venue | ToMake,
-): Promise<Screen | ToMake> {
+  venue: Venue | NewRecord,
+): Promise<Screen | NewRecord> {
   const { id: venueId } = venue;
-  if (venueId === undefined)
-    return askName(call, `What is the screen in "${venue.name}" called?`, flag);
+  if (venueId === undefined) return askName(call, `Name of the screen in "${venue.name}":`, flag);
   if (
     call.prompter.canAsk &&
     (await someScreens(call, venueId, '', call.interrupted)).length === 0
   ) {
-    requireMaking(rights, `screens, and there is none in "${venue.name}" yet`);
-    return askName(call, 'There is no screen yet. What is the first one called?', flag);
+    requireCreateRight(rights, `screens, and "${venue.name}" has none yet`);
+    return askName(call, 'There is no screen yet. Name of the first screen:', flag);
   }
   const find = async (term: string, signal: AbortSignal) => {
     const screens = await someScreens(call, venueId, term, signal);
@@ -70,9 +71,13 @@ export async function askScreen(
       value: screen,
       name: screen.state === 'active' ? `${screen.name} (has a TV)` : screen.name,
     }));
-    return rights.mayMake ? [...there, ...offerToMake('screen', term, screens)] : there;
+    return rights.mayCreate ? [...there, ...offerToCreate('screen', term, screens)] : there;
   };
-  const chosen = await call.prompter.search<Screen | Offer>({ message: 'Screen', flag, find });
-  if (chosen.name === undefined) return askName(call, 'What is the new screen called?', flag);
-  return chosen as Screen | ToMake;
+  const chosen = await call.prompter.search<Screen | CreateOffer>({
+    message: 'Screen',
+    flag,
+    find,
+  });
+  if (chosen.name === undefined) return askName(call, 'Name of the new screen:', flag);
+  return chosen as Screen | NewRecord;
 }

@@ -3,32 +3,32 @@ import type { CommandContext } from '../../command/context.ts';
 import { findVenue, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
 import { escapeControl } from '../../terminal/escape.ts';
-import { askName, type Offer, offerToMake, type ToMake } from './ask-name.ts';
-import { ofVenues, type PairRights, requireMaking } from './pair-rights.ts';
+import { askName, type CreateOffer, type NewRecord, offerToCreate } from './ask-name.ts';
+import { type PairRights, requireCreateRight, venueRights } from './pair-rights.ts';
 
-const mostChoices = 20;
+const maxChoices = 20;
 const flag = '--venue';
 
 /**
- * Says what becomes of a name that there is nothing of: it is made with `--create`, or when the person at the terminal says so. Else throws
- * `error`, with what would help.
+ * Returns the record to create under a missing name, if `--create` or the person at the terminal
+ * allows it. Otherwise throws `error` with a hint.
  */
-export async function orMake(
+export async function orCreate(
   call: CommandContext,
   rights: PairRights,
   name: string,
   kind: string,
   error: unknown,
-): Promise<ToMake> {
+): Promise<NewRecord> {
   if (!(error instanceof SignageError)) throw error;
   if (isUuid(name)) throw error;
   if (!call.options.create && !call.prompter.canAsk) {
-    if (rights.mayMake)
-      throw new SignageError(error.code, error.message, { hint: '--create makes it.' });
+    if (rights.mayCreate)
+      throw new SignageError(error.code, error.message, { hint: 'To create it: --create' });
     throw error;
   }
-  requireMaking(rights, `the ${kind} "${name}", which is not there`);
-  const question = `There is no ${kind} "${name}". Make it?`;
+  requireCreateRight(rights, `the missing ${kind} "${name}"`);
+  const question = `There is no ${kind} "${name}". Create it?`;
   if (
     call.options.create ||
     (await call.prompter.confirm({
@@ -41,18 +41,18 @@ export async function orMake(
   throw new SignageError('declined', 'Nothing was changed.');
 }
 
-/** The venue of that id or name, or the one to make. */
+/** Finds a venue by id or name, or returns the one to create. */
 export async function venueNamed(
   call: CommandContext,
   anyRights: PairRights,
   name: string,
-): Promise<Venue | ToMake> {
-  const rights = ofVenues(anyRights);
+): Promise<Venue | NewRecord> {
+  const rights = venueRights(anyRights);
   try {
     return await findVenue(call, name);
   } catch (error) {
     if (!hasCode(error, 'venue_not_found')) throw error;
-    return orMake(call, rights, name, 'venue', error);
+    return orCreate(call, rights, name, 'venue', error);
   }
 }
 
@@ -62,25 +62,25 @@ async function someVenues(
   signal: AbortSignal,
 ): Promise<Venue[]> {
   const search = term.trim();
-  const query = { limit: mostChoices, ...(search !== '' && { search }) };
+  const query = { limit: maxChoices, ...(search !== '' && { search }) };
   return (
     await call.read('listVenues', { query, signal: AbortSignal.any([signal, call.interrupted]) })
   ).items;
 }
 
-/** Lets the person at the terminal choose a venue, or a name for a new one where `rights` are given that allow it. */
+/** Asks for a venue. Offers to create one if `rights` allow it. */
 export async function askVenue(
   call: CommandContext,
   anyRights: PairRights | undefined,
-): Promise<Venue | ToMake> {
-  const rights = ofVenues(anyRights);
+): Promise<Venue | NewRecord> {
+  const rights = venueRights(anyRights);
   if (call.prompter.canAsk && (await someVenues(call, '', call.interrupted)).length === 0) {
     if (!rights)
       throw new SignageError('venue_not_found', 'There is no venue yet.', {
         hint: 'signage venue create --name …',
       });
-    requireMaking(rights, 'venues, and there is none yet');
-    return askName(call, 'There is no venue yet. What is the first one called?', flag);
+    requireCreateRight(rights, 'venues, and there are none yet');
+    return askName(call, 'There is no venue yet. Name of the first venue:', flag);
   }
   const find = async (term: string, signal: AbortSignal) => {
     const venues = await someVenues(call, term, signal);
@@ -89,9 +89,9 @@ export async function askVenue(
       name: venue.name,
       ...(venue.address && { description: venue.address }),
     }));
-    return rights?.mayMake ? [...there, ...offerToMake('venue', term, venues)] : there;
+    return rights?.mayCreate ? [...there, ...offerToCreate('venue', term, venues)] : there;
   };
-  const chosen = await call.prompter.search<Venue | Offer>({ message: 'Venue', flag, find });
-  if (chosen.name === undefined) return askName(call, 'What is the new venue called?', flag);
-  return chosen as Venue | ToMake;
+  const chosen = await call.prompter.search<Venue | CreateOffer>({ message: 'Venue', flag, find });
+  if (chosen.name === undefined) return askName(call, 'Name of the new venue:', flag);
+  return chosen as Venue | NewRecord;
 }

@@ -3,18 +3,18 @@ import { mayAct, type Role, roles } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations.ts';
 import type { Reader } from '../../api/client.ts';
 
-/** What the token that pairs may do beside that. */
+/** Rights of the token beyond pairing. */
 export interface PairRights {
   role: Role;
-  /** Whether it may make what is not there. */
-  mayMake: boolean;
-  /** Whether it is bound to venues. */
+  /** Whether it may create missing venues and screens. */
+  mayCreate: boolean;
+  /** Whether it is limited to some venues. */
   isBound: boolean;
 }
 
-/** The same, of venues: a token that is bound to some makes no others. */
-export const ofVenues = <R extends PairRights | undefined>(rights: R): R =>
-  rights && { ...rights, mayMake: rights.mayMake && !rights.isBound };
+/** The rights for venues: a token limited to some venues may not create others. */
+export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
+  rights && { ...rights, mayCreate: rights.mayCreate && !rights.isBound };
 
 /** `operator, admin or platform` */
 function rolesFrom(needs: Role): string {
@@ -23,34 +23,36 @@ function rolesFrom(needs: Role): string {
 }
 
 function notAllowed(role: Role, what: string, needs: Role): SignageError {
-  const message = `The token's role, ${role}, may not ${what}: that takes ${rolesFrom(needs)}.`;
+  const message = `The token's role ${role} may not ${what}. Needed: ${rolesFrom(needs)}.`;
   return new SignageError('insufficient_role', message, {
-    hint: 'Ask somebody with such a token; signage whoami shows whose this one is.',
+    hint: 'Ask somebody with such a token. To see your own: signage whoami',
   });
 }
 
-/** Asks whose token it is. Throws `insufficient_role` when it may not pair at all, before any question is put. */
+/**
+ * Reads the rights of the token. Throws `insufficient_role` before any question if it may not pair.
+ */
 export async function readRights(reader: Reader): Promise<PairRights> {
   const { role, venueIds } = await reader.read('getMe');
   const needs = operations.createCode.access;
-  if (!mayAct(role, needs)) throw notAllowed(role, 'make pairing codes', needs);
+  if (!mayAct(role, needs)) throw notAllowed(role, 'create pairing codes', needs);
   return {
     role,
-    mayMake: mayAct(role, operations.createScreen.access),
+    mayCreate: mayAct(role, operations.createScreen.access),
     isBound: venueIds !== null,
   };
 }
 
-/** Refuses what would have to be made by somebody else, and says by whom. */
-export function requireMaking({ role, mayMake }: PairRights, what: string): void {
-  if (mayMake) return;
+/** Throws `insufficient_role` if the token may not create this, and says which token can. */
+export function requireCreateRight({ role, mayCreate }: PairRights, what: string): void {
+  if (mayCreate) return;
   const needs = operations.createScreen.access;
-  if (!mayAct(role, needs)) throw notAllowed(role, `make ${what}`, needs);
+  if (!mayAct(role, needs)) throw notAllowed(role, `create ${what}`, needs);
   throw new SignageError(
     'insufficient_role',
-    `The token is bound to venues, and may not make ${what}.`,
+    `The token is limited to some venues and may not create ${what}.`,
     {
-      hint: 'Ask somebody with a token of the whole tenant; signage whoami shows the venues of this one.',
+      hint: 'Ask somebody with a token for the whole tenant. To see the venues of yours: signage whoami',
     },
   );
 }

@@ -1,60 +1,70 @@
 import { hasCode, SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import type { Device } from '../../records/find.ts';
-import { modelText } from '../pair-step.ts';
-import { type Place, placeName, placeWord } from '../pairing.ts';
+import { modelText } from '../pair-update.ts';
+import { type Place, placeArgument, placeName } from '../pairing.ts';
 import type { ChosenPlace } from './choose-place.ts';
 
-const usualReason = 'Replaced by another TV (signage pair)';
+const defaultReason = 'Replaced by another TV (signage pair)';
 
-/** A device that makes way for another. */
+/** A device to revoke, and the recorded reason. */
 export interface Replacement {
   device: Device;
   reason: string;
 }
 
-/** A device as people tell it from others, and whether it is there. */
-export function deviceText({ id, deviceInfo, online, lastSeenAt }: Device): string {
+/** Describes a device for people: model, id and when it was last seen. */
+export function describeDevice({ id, deviceInfo, online, lastSeenAt }: Device): string {
   const what = modelText(deviceInfo) || 'a device';
   return `${what} (${id}), ${online ? 'online' : `offline, last seen ${lastSeenAt ?? 'never'}`}`;
 }
 
 /** Asks why a device is revoked. */
-export function askReason({ prompter }: CommandContext, usual: string): Promise<string> {
-  return prompter.input({ message: 'Why? It is recorded.', flag: '--reason', initial: usual });
+export function askReason({ prompter }: CommandContext, fallback: string): Promise<string> {
+  return prompter.input({
+    message: 'Reason (recorded in the audit trail):',
+    flag: '--reason',
+    initial: fallback,
+  });
 }
 
-/** Whether the device of an active screen is to make way for another, and why. Throws `screen_already_bound`, and `declined`. */
-export async function agreeToReplace(
+/**
+ * Decides whether to replace the device of an active screen. Throws `screen_already_bound` or
+ * `declined`.
+ */
+export async function confirmReplacement(
   call: CommandContext,
   { venue, screen }: ChosenPlace,
 ): Promise<Replacement | undefined> {
   if (screen.id === undefined || screen.deviceId === null || venue.id === undefined)
     return undefined;
   const device = await call.read('getDevice', { params: { id: screen.deviceId } });
-  const { reason = usualReason, replace } = call.options;
+  const { reason = defaultReason, replace } = call.options;
   if (replace) return { device, reason };
   const place = { venue, screen, changes: [] };
-  const what = `The screen "${placeName(place)}" has a TV already: ${deviceText(device)}.`;
+  const what = `The screen "${placeName(place)}" already has a TV: ${describeDevice(device)}.`;
   if (!call.prompter.canAsk) {
     throw new SignageError('screen_already_bound', what, {
-      hint: `To revoke it: signage pair ${placeWord(place)} --replace`,
+      hint: `To revoke it: signage pair ${placeArgument(place)} --replace`,
     });
   }
   call.note(what);
   if (
     !(await call.prompter.confirm({
-      message: 'Revoke it, and pair another in its place?',
+      message: 'Revoke it and pair another TV?',
       flag: '--replace',
     }))
   ) {
     throw new SignageError('declined', 'Nothing was changed.');
   }
-  return { device, reason: call.options.reason ?? (await askReason(call, usualReason)) };
+  return { device, reason: call.options.reason ?? (await askReason(call, defaultReason)) };
 }
 
-/** Makes it, or takes the one that somebody has made under that name at the same moment; `undefined` under `--dry-run`. */
-async function madeOrThere<T>(
+/**
+ * Creates a record. If somebody else has just created the same name, returns that record. Under
+ * `--dry-run` the record is `undefined`.
+ */
+async function createOrFind<T>(
   make: () => Promise<{ answer: T } | undefined>,
   read: (id: string) => Promise<T>,
 ): Promise<{ record: T | undefined; isNew: boolean }> {
@@ -66,7 +76,10 @@ async function madeOrThere<T>(
   }
 }
 
-/** Makes what is to be made and revokes what is to be revoked. Under `--dry-run` ids stand in that there are none of yet. */
+/**
+ * Creates missing records and revokes the old device. Under `--dry-run` missing ids are
+ * placeholders.
+ */
 export async function preparePlace(
   call: CommandContext,
   chosen: ChosenPlace,
@@ -82,21 +95,21 @@ export async function preparePlace(
   if (chosen.venue.id === undefined) {
     const { name } = chosen.venue;
     const make = () => call.change('createVenue', { body: { name } });
-    const { record, isNew } = await madeOrThere(make, (id) =>
+    const { record, isNew } = await createOrFind(make, (id) =>
       call.read('getVenue', { params: { id } }),
     );
     venue = record ?? venue;
-    if (isNew) did(`the venue "${name}" was made`);
+    if (isNew) did(`the venue "${name}" was created`);
   }
   let screen: Place['screen'] = { id: '(the new screen)', ...chosen.screen };
   if (chosen.screen.id === undefined) {
     const { name } = chosen.screen;
     const make = () => call.change('createScreen', { body: { venueId: venue.id, name } });
-    const { record, isNew } = await madeOrThere(make, (id) =>
+    const { record, isNew } = await createOrFind(make, (id) =>
       call.read('getScreen', { params: { id } }),
     );
     screen = record ?? screen;
-    if (isNew) did(`the screen "${venue.name}/${name}" was made`);
+    if (isNew) did(`the screen "${venue.name}/${name}" was created`);
   }
   if (replacement) {
     await call.change('revokeDevice', {

@@ -9,7 +9,7 @@ import type {
 } from '../../simulator/player/observer.ts';
 import type { PlayerEnd } from '../../simulator/player/options.ts';
 
-/** One thing that a TV did or met. */
+/** The kinds of log entries. Their members are the JSON of `-o ndjson`. */
 type What =
   | { what: 'phase'; phase: PlayerPhase }
   | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }
@@ -25,32 +25,32 @@ type What =
   | { what: 'failure'; code: string; message: string; error: unknown }
   | { what: 'end'; reason: PlayerEnd['reason'] };
 
-/** With the TV's own time. */
-export type Happening = What & { atMs: number };
+/** A log entry with its time, by the clock of the TV. */
+export type TvLogEntry = What & { atMs: number };
 
-/** Tells all that a player tells as happenings. */
+/** Makes a player observer that turns each callback into a log entry. */
 export function observe(
   now: () => number,
-  tell: (happening: Happening) => void,
+  log: (entry: TvLogEntry) => void,
 ): Required<PlayerObserver> {
-  const say = (what: What) => tell({ ...what, atMs: now() });
+  const add = (what: What) => log({ ...what, atMs: now() });
   return {
-    onEvent: (event) => say({ what: 'event', event }),
+    onEvent: (event) => add({ what: 'event', event }),
     onSending: ({ events, idempotencyKey }) =>
-      say({ what: 'sending', events: events.length, idempotencyKey }),
+      add({ what: 'sending', events: events.length, idempotencyKey }),
     onAcknowledged: ({ events, idempotencyKey }, received) =>
-      say({ what: 'acknowledged', events: events.length, received, idempotencyKey }),
-    onDropped: (events, why) => say({ what: 'dropped', events, why }),
-    onAnswer: ({ atMs: _, ...answer }) => say({ what: 'answer', ...answer }),
-    onPhase: (phase) => say({ what: 'phase', phase }),
-    onShow: (item) => say({ what: 'show', item: item ?? null }),
-    onBound: (binding) => say({ what: 'bound', ...binding }),
-    onRotated: () => say({ what: 'rotated' }),
-    onFallBack: ({ code }) => say({ what: 'fallBack', code }),
-    onUnpaired: (why, error) => say({ what: 'unpaired', why, code: error?.code }),
+      add({ what: 'acknowledged', events: events.length, received, idempotencyKey }),
+    onDropped: (events, why) => add({ what: 'dropped', events, why }),
+    onAnswer: ({ atMs: _, ...answer }) => add({ what: 'answer', ...answer }),
+    onPhase: (phase) => add({ what: 'phase', phase }),
+    onShow: (item) => add({ what: 'show', item: item ?? null }),
+    onBound: (binding) => add({ what: 'bound', ...binding }),
+    onRotated: () => add({ what: 'rotated' }),
+    onFallBack: ({ code }) => add({ what: 'fallBack', code }),
+    onUnpaired: (why, error) => add({ what: 'unpaired', why, code: error?.code }),
     onFailure: (error) => {
       const code = error instanceof SignageError ? error.code : 'unexpected';
-      say({
+      add({
         what: 'failure',
         code,
         message: error instanceof Error ? error.message : String(error),

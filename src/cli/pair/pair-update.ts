@@ -2,12 +2,15 @@ import { member, type View } from '../output/view.ts';
 import type { Device } from '../records/find.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import type { Pairing } from './pairing.ts';
-import type { Stage } from './stages.ts';
+import type { Milestone } from './pairing-options.ts';
 
-/** One step of a pairing, as it happens: what `-o ndjson` has a line for. Each has all members, `null` where there is nothing yet. */
-export interface PairStep {
-  /** `code` comes again when the former one has expired. */
-  step: 'code' | Stage | 'paired' | 'failed';
+/**
+ * One update of a pairing: one line of `-o ndjson`. All members are present; those not yet known
+ * are `null`.
+ */
+export interface PairUpdate {
+  /** `code` occurs again when a code has expired and was replaced. */
+  step: 'code' | Milestone | 'paired' | 'failed';
   at: string;
   venue: string;
   screen: string;
@@ -15,7 +18,7 @@ export interface PairStep {
   screenId: string;
   code: string | null;
   expiresAt: string | null;
-  /** What the QR code says. */
+  /** The text that the QR code encodes. */
   link: string | null;
   deviceId: string | null;
   manufacturer: string | null;
@@ -43,13 +46,13 @@ function deviceMembers(device: Device | undefined) {
   };
 }
 
-/** The step that a pairing has just come to. */
-export function makeStep(
+/** Makes the update for a step that was just reached. */
+export function makeUpdate(
   { place, code, device }: Pairing,
-  step: PairStep['step'],
+  step: PairUpdate['step'],
   at: string,
   error: string | null = null,
-): PairStep {
+): PairUpdate {
   const { venue, screen } = place;
   const names = { venue: venue.name, screen: screen.name, venueId: venue.id, screenId: screen.id };
   const codeMembers = {
@@ -60,7 +63,7 @@ export function makeStep(
   return { step, at, ...names, ...codeMembers, ...deviceMembers(device), error };
 }
 
-type Info = Pick<PairStep, 'manufacturer' | 'model' | 'appVersion' | 'osVersion'>;
+type Info = Pick<PairUpdate, 'manufacturer' | 'model' | 'appVersion' | 'osVersion'>;
 
 /** `Samsung QM55B` */
 export function modelText({ manufacturer, model }: Info): string {
@@ -74,19 +77,19 @@ export function versionText({ appVersion, osVersion }: Info): string {
 
 const screenColumn = {
   name: 'screen',
-  value: ({ venue, screen }: PairStep) => `${venue}/${screen}`,
+  value: ({ venue, screen }: PairUpdate) => `${venue}/${screen}`,
 };
 const deviceColumns = [
-  { name: 'device', value: ({ deviceId }: PairStep) => deviceId },
+  { name: 'device', value: ({ deviceId }: PairUpdate) => deviceId },
   { name: 'model', value: modelText },
   { name: 'version', value: versionText },
 ];
 
-const nameOf = ({ venue, screen, screenId }: PairStep) =>
+const nameOf = ({ venue, screen, screenId }: PairUpdate) =>
   isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
 
-/** How the steps are shown as a table: they are written as they come. */
-export const stepView: View<PairStep> = {
+/** Table of updates, printed as they happen. */
+export const updateView: View<PairUpdate> = {
   columns: [
     member('step'),
     screenColumn,
@@ -100,5 +103,5 @@ export const stepView: View<PairStep> = {
   nameOf,
 };
 
-/** How a pairing that is done is shown. */
-export const pairedView: View<PairStep> = { columns: [screenColumn, ...deviceColumns], nameOf };
+/** Table of finished pairings. */
+export const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns], nameOf };

@@ -2,19 +2,22 @@ import type { CallAnswer } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
 import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
 import type { Reader } from '../api/client.ts';
-import type { Facts, SitePlaylist } from './site.ts';
+import type { Attributes, SitePlaylist } from './site.ts';
 
 export type RecordKind = 'tenant' | 'venue' | 'screen';
 
-/** A record as it is on the service. */
-export interface Standing {
+/** A record as it exists on the service. */
+export interface CurrentRecord {
   id: string;
-  facts: Facts;
+  attributes: Attributes;
   /** Whether it is a screen with a TV. */
   isActive: boolean;
 }
 
-/** What stands for "there is none". A record that went away meanwhile has nothing either: what is wanted of it then fails by itself. */
+/**
+ * Error codes that mean "absent". If the record itself was deleted meanwhile, applying the plan
+ * fails later.
+ */
 const noneCodes = ['config_not_found', 'playlist_not_found', 'screen_not_found', 'venue_not_found'];
 
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {
@@ -26,7 +29,11 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-export function readConfig(reader: Reader, kind: RecordKind, id: string): Promise<Facts['config']> {
+export function readConfig(
+  reader: Reader,
+  kind: RecordKind,
+  id: string,
+): Promise<Attributes['config']> {
   const params = { id };
   if (kind === 'tenant') return orNull(reader.read('getTenantConfig', { params }));
   return orNull(
@@ -36,7 +43,7 @@ export function readConfig(reader: Reader, kind: RecordKind, id: string): Promis
   );
 }
 
-/** The playlist of a screen, also one that is past its end. */
+/** Reads the playlist of a screen, including an expired one. */
 export function readPlaylist(
   reader: Reader,
   id: string,
@@ -44,40 +51,43 @@ export function readPlaylist(
   return orNull(reader.read('readPlaylist', { params: { id } }));
 }
 
-/** The items in the form in which site files are read: a service may still have URLs that an earlier version stored as they were sent. */
+/**
+ * Normalizes media URLs like site files do. An earlier version of the service stored URLs
+ * unchanged.
+ */
 function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylist['items'] {
   return items.map((item) => ({ ...item, creativeUrl: canonicalMediaUrl(item.creativeUrl) }));
 }
 
-/** Reads what the list of records does not tell, as far as `wanted` speaks of it. */
-export async function readFurther(
+/** Reads the attributes that lists do not contain, if `wanted` sets them. */
+export async function readDetails(
   reader: Reader,
   kind: RecordKind,
-  standing: Standing,
-  wanted: Facts,
-): Promise<Standing> {
-  const facts = { ...standing.facts };
-  if (wanted.config !== undefined) facts.config = await readConfig(reader, kind, standing.id);
+  current: CurrentRecord,
+  wanted: Attributes,
+): Promise<CurrentRecord> {
+  const attributes = { ...current.attributes };
+  if (wanted.config !== undefined) attributes.config = await readConfig(reader, kind, current.id);
   if (wanted.playlist !== undefined) {
-    const playlist = await readPlaylist(reader, standing.id);
-    facts.playlist = playlist && {
+    const playlist = await readPlaylist(reader, current.id);
+    attributes.playlist = playlist && {
       items: canonicalItems(playlist.items),
       validUntil: playlist.validUntil,
     };
   }
-  return { ...standing, facts };
+  return { ...current, attributes };
 }
 
-export function standingVenue({
+export function currentVenue({
   id,
   name,
   address,
   timezone,
   labels,
-}: CallAnswer<'getVenue'>): Standing {
-  return { id, isActive: false, facts: { name, address, timezone, labels } };
+}: CallAnswer<'getVenue'>): CurrentRecord {
+  return { id, isActive: false, attributes: { name, address, timezone, labels } };
 }
 
-export function standingScreen({ id, name, labels, state }: CallAnswer<'getScreen'>): Standing {
-  return { id, isActive: state === 'active', facts: { name, labels } };
+export function currentScreen({ id, name, labels, state }: CallAnswer<'getScreen'>): CurrentRecord {
+  return { id, isActive: state === 'active', attributes: { name, labels } };
 }

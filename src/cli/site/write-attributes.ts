@@ -1,26 +1,26 @@
 import type { CallInput } from '../../client/call.ts';
 import type { ApiClient } from '../api/client.ts';
-import type { FactName, Facts } from './site.ts';
-import type { RecordKind, Standing } from './standing.ts';
+import type { CurrentRecord, RecordKind } from './current-record.ts';
+import type { AttributeName, Attributes } from './site.ts';
 
-/** A merge patch that leaves the wanted labels and no others. */
+/** Returns a merge patch that sets the wanted labels and removes all others. */
 function labelsPatch(
-  standing: Facts['labels'] = {},
-  wanted: Facts['labels'] = {},
+  current: Attributes['labels'] = {},
+  wanted: Attributes['labels'] = {},
 ): Record<string, string | null> {
-  return { ...Object.fromEntries(Object.keys(standing).map((key) => [key, null])), ...wanted };
+  return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...wanted };
 }
 
 async function patchRecord(
   service: ApiClient,
   kind: RecordKind,
-  { id, facts }: Standing,
-  wanted: Facts,
-  names: readonly FactName[],
+  { id, attributes }: CurrentRecord,
+  wanted: Attributes,
+  names: readonly AttributeName[],
 ): Promise<void> {
   const patch = {
     ...(names.includes('name') && wanted.name !== undefined && { name: wanted.name }),
-    ...(names.includes('labels') && { labels: labelsPatch(facts.labels, wanted.labels) }),
+    ...(names.includes('labels') && { labels: labelsPatch(attributes.labels, wanted.labels) }),
   };
   const ofVenue = {
     ...(names.includes('address') && { address: wanted.address ?? null }),
@@ -36,7 +36,7 @@ async function writeConfig(
   service: ApiClient,
   kind: RecordKind,
   id: string,
-  config: Facts['config'],
+  config: Attributes['config'],
 ): Promise<void> {
   const params = { id };
   if (config == null) {
@@ -51,7 +51,7 @@ async function writeConfig(
 async function writePlaylist(
   service: ApiClient,
   id: string,
-  playlist: Facts['playlist'],
+  playlist: Attributes['playlist'],
 ): Promise<void> {
   if (playlist == null) await service.change('withdrawPlaylist', { params: { id } });
   else
@@ -61,15 +61,15 @@ async function writePlaylist(
     });
 }
 
-/** Makes the named facts of a record what they are wanted to be. */
-export async function writeFacts(
+/** Writes the named attributes of a record. */
+export async function writeAttributes(
   service: ApiClient,
   kind: RecordKind,
-  standing: Standing,
-  wanted: Facts,
-  names: readonly FactName[],
+  current: CurrentRecord,
+  wanted: Attributes,
+  names: readonly AttributeName[],
 ): Promise<void> {
-  await patchRecord(service, kind, standing, wanted, names);
-  if (names.includes('config')) await writeConfig(service, kind, standing.id, wanted.config);
-  if (names.includes('playlist')) await writePlaylist(service, standing.id, wanted.playlist);
+  await patchRecord(service, kind, current, wanted, names);
+  if (names.includes('config')) await writeConfig(service, kind, current.id, wanted.config);
+  if (names.includes('playlist')) await writePlaylist(service, current.id, wanted.playlist);
 }

@@ -4,10 +4,13 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Gives the name up again. */
+/** Releases the lock. */
 export type Release = () => Promise<void>;
 
-/** Where the system keeps a name for one process at a time, and frees it when that ends, however it ends. */
+/**
+ * Returns a socket name for the file. The operating system frees it when the process ends, even
+ * after a crash.
+ */
 async function socketName(file: string, platform: NodeJS.Platform): Promise<string> {
   const folder = await realpath(dirname(resolve(file)));
   const { dev, ino } = await stat(folder, { bigint: true });
@@ -40,10 +43,11 @@ function answers(path: string): Promise<boolean> {
 }
 
 /**
- * Holds a file for this process, though the file itself is replaced again and again; `undefined` when another process has it. It is a socket, for a
- * lock file would stay behind when the power goes.
+ * Locks a state file for this process. Returns `undefined` if another process holds the lock. A
+ * socket is the lock, because the file itself is replaced on each save, and a lock file would
+ * remain after a power failure.
  */
-export async function holdName(
+export async function acquireLock(
   file: string,
   platform: NodeJS.Platform = process.platform,
 ): Promise<Release | undefined> {
@@ -59,7 +63,7 @@ export async function holdName(
   };
   const held = await tryOnce();
   if (held || (await answers(path))) return held;
-  // Of a socket in the file system the name outlives the process.
+  // A socket in the file system remains after its process ends.
   if (platform !== 'linux' && platform !== 'win32') await unlink(path).catch(() => {});
   return tryOnce();
 }

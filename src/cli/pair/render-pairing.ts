@@ -2,47 +2,47 @@ import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
 import { blockLetters } from './block-letters.ts';
-import { modelText, versionText } from './pair-step.ts';
+import { modelText, versionText } from './pair-update.ts';
 import { type Pairing, placeName } from './pairing.ts';
+import { type Milestone, milestones } from './pairing-options.ts';
 import type { QrCode } from './qr-code.ts';
-import { type Stage, stages } from './stages.ts';
 
-/** `14:59`; hours are minutes too. */
+/** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
 export function countdown(endsAtMs: number, clock: Clock): string {
   const seconds = Math.max(0, Math.ceil((endsAtMs - clock.now()) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-const waiting: Record<Stage, string> = {
+const waiting: Record<Milestone, string> = {
   registered: 'waiting for the TV to register',
-  playlist: 'waiting for it to fetch its playlist',
-  event: 'waiting for its first event',
+  playlist: 'waiting for the TV to fetch its playlist',
+  event: 'waiting for the first event of the TV',
 };
-const later: Record<Stage, string> = {
-  registered: 'it registers',
-  playlist: 'it fetches its playlist',
-  event: 'it sends its first event',
+const later: Record<Milestone, string> = {
+  registered: 'the TV registers',
+  playlist: 'the TV fetches its playlist',
+  event: 'the TV sends its first event',
 };
-const done: Record<Stage, string> = {
+const done: Record<Milestone, string> = {
   registered: 'registered',
   playlist: 'fetched its playlist',
   event: 'sent its first event',
 };
 
-function stageLines({ reached }: Pairing, waitFor: Stage): LiveLine[] {
-  const wanted = stages.slice(0, stages.indexOf(waitFor) + 1);
-  const next = wanted.find((stage) => !reached.includes(stage));
-  return wanted.map((stage) => {
-    if (reached.includes(stage)) return { text: `✓ the TV ${done[stage]}`, look: 'good' };
-    return stage === next
-      ? { text: `● ${waiting[stage]}` }
-      : { text: `○ then ${later[stage]}`, look: 'faint' };
+function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
+  const wanted = milestones.slice(0, milestones.indexOf(waitFor) + 1);
+  const next = wanted.find((milestone) => !reached.includes(milestone));
+  return wanted.map((milestone) => {
+    if (reached.includes(milestone)) return { text: `✓ the TV ${done[milestone]}`, look: 'good' };
+    return milestone === next
+      ? { text: `● ${waiting[milestone]}` }
+      : { text: `○ then ${later[milestone]}`, look: 'faint' };
   });
 }
 
 const blank: LiveLine = { text: '' };
 
-/** A sentence on as many lines as it takes; a word that is too long for one is cut by the board. */
+/** Wraps text at word boundaries. The live view truncates words that are longer than a line. */
 function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter((one) => one !== '')) {
@@ -59,7 +59,7 @@ function codeLines(
   clock: Clock,
   letters: readonly string[] | undefined,
 ): LiveLine[] {
-  if (!code) return [{ text: 'Making a code …' }, blank];
+  if (!code) return [{ text: 'Creating a code …' }, blank];
   const large: LiveLine[] = letters
     ? [...letters.map((text): LiveLine => ({ text, look: 'strong' })), blank]
     : [];
@@ -67,12 +67,12 @@ function codeLines(
   return [
     ...large,
     { text: `Code ${groupedCode(code.code)}`, look: 'strong' },
-    { text: `Type it on the TV: ${left} left` },
+    { text: `Type it on the TV. ${left} left` },
     blank,
   ];
 }
 
-function beside(left: readonly string[], right: readonly LiveLine[]): LiveLine[] {
+function sideBySide(left: readonly string[], right: readonly LiveLine[]): LiveLine[] {
   const width = left[0]?.length ?? 0;
   return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
     const { text = '' } = right[at] ?? {};
@@ -83,9 +83,12 @@ function beside(left: readonly string[], right: readonly LiveLine[]): LiveLine[]
   });
 }
 
-const mostBesideColumns = 30;
+const minColumnsBeside = 30;
 
-/** The QR code with what else there is to say: beside it, or under it, or, where it does not fit, what to do about that. */
+/**
+ * Adds the QR code above the text, or beside it. If neither fits, says how large the terminal must
+ * be.
+ */
 function withQr(
   qr: QrCode,
   lines: readonly LiveLine[],
@@ -94,33 +97,34 @@ function withQr(
   const width = (qr.lines[0]?.length ?? 0) + 1;
   if (columns > width && qr.lines.length + lines.length < rows)
     return [...qr.lines.map((text): LiveLine => ({ text, look: 'inverse' })), blank, ...lines];
-  if (columns > width + mostBesideColumns && qr.lines.length < rows) return beside(qr.lines, lines);
+  if (columns > width + minColumnsBeside && qr.lines.length < rows)
+    return sideBySide(qr.lines, lines);
   return [
     ...lines,
     {
-      text: `No room for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
+      text: `Enlarge the window for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
     },
   ];
 }
 
-interface PairFrame {
+interface PairingView {
   pairing: Pairing;
-  waitFor: Stage;
+  waitFor: Milestone;
   clock: Clock;
   qr: QrCode | undefined;
 }
 
-/** What a person sees while one screen is paired. */
-export function pairFrame(
-  { pairing, waitFor, clock, qr }: PairFrame,
+/** Renders the live view while one screen is paired. */
+export function renderPairing(
+  { pairing, waitFor, clock, qr }: PairingView,
   size: LiveViewSize,
 ): LiveLine[] {
   const title: LiveLine = { text: placeName(pairing.place), look: 'strong' };
-  const trouble: LiveLine[] = wrapped(pairing.trouble ?? '', size.columns - 1).map((text) => ({
+  const problem: LiveLine[] = wrapped(pairing.problem ?? '', size.columns - 1).map((text) => ({
     text,
     look: 'bad',
   }));
-  const rest = [...stageLines(pairing, waitFor), ...trouble];
+  const rest = [...milestoneLines(pairing, waitFor), ...problem];
   if (pairing.reached.length > 0) return [title, blank, ...rest];
   if (qr) return withQr(qr, [title, ...codeLines(pairing, clock, undefined), ...rest], size);
   const letters = pairing.code && blockLetters(pairing.code.code, size.columns - 1);
@@ -130,8 +134,8 @@ export function pairFrame(
     : [title, ...codeLines(pairing, clock, undefined), ...rest];
 }
 
-/** What stays of it. */
-export function pairedFrame(pairing: Pairing, waitFor: Stage): LiveLine[] {
+/** Renders the lines that remain after a successful pairing. */
+export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   const { deviceInfo } = pairing.device ?? {};
   const what =
     deviceInfo === undefined
@@ -139,7 +143,7 @@ export function pairedFrame(pairing: Pairing, waitFor: Stage): LiveLine[] {
       : [modelText(deviceInfo), versionText(deviceInfo)].filter((text) => text !== '').join(' · ');
   const word = waitFor === 'event' ? 'paired ✓' : `${done[waitFor]} ✓`;
   return [
-    ...stageLines(pairing, waitFor),
+    ...milestoneLines(pairing, waitFor),
     blank,
     { text: `${word} ${placeName(pairing.place)}${what && ` · ${what}`}`, look: 'good' },
   ];

@@ -6,11 +6,11 @@ import type { CommandContext } from '../command/context.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { outcomeView } from './outcome-view.ts';
 
-const partlyFailed = 9;
+const failedExitCode = 9;
 const pageSize = 25;
 
-/** What a run may be told. */
-export interface RowOptions {
+/** Parsed options. */
+export interface CheckOptions {
   only: Level | undefined;
   row: readonly string[];
   slow: boolean;
@@ -18,7 +18,7 @@ export interface RowOptions {
   withTenants: boolean;
 }
 
-function allowed({ slow, withGuessing, withTenants }: RowOptions): Need[] {
+function allowed({ slow, withGuessing, withTenants }: CheckOptions): Need[] {
   const needs: (Need | false)[] = [
     slow && 'time',
     withGuessing && 'guessing',
@@ -27,7 +27,10 @@ function allowed({ slow, withGuessing, withTenants }: RowOptions): Need[] {
   return needs.filter((need) => need !== false);
 }
 
-/** The rows in pages, for columns that line up; when the run breaks off, those that it came to are shown all the same. */
+/**
+ * Groups outcomes into pages so that table columns line up. Shows the last page even if the run
+ * fails.
+ */
 async function* inPages(
   outcomes: AsyncIterable<Outcome>,
   count: (outcome: Outcome) => void,
@@ -48,8 +51,8 @@ async function* inPages(
   yield page;
 }
 
-/** Runs the rows and shows what became of them. Answers the exit code. */
-export async function runRows(call: CommandContext, options: RowOptions): Promise<number> {
+/** Runs the checks and prints their outcomes. Returns the exit code. */
+export async function runChecks(call: CommandContext, options: CheckOptions): Promise<number> {
   const profile = await call.profile();
   const { tenantId } = await connect(profile, call, call.common.verbose);
   const { url, token, certificates, clock, random, onExchange } = await clientOptions(
@@ -58,26 +61,27 @@ export async function runRows(call: CommandContext, options: RowOptions): Promis
     call.common.verbose,
   );
   const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
-  const left: string[] = [];
+  const leftovers: string[] = [];
   const progress = makeProgress(call);
-  const rows = runConformance({
-    ...{
-      url,
-      token,
-      tenantId,
-      certificates,
-      clock,
-      random,
-      onExchange,
-      makeRequester: makeNodeRequester,
-    },
-    ...{ only: options.only, ids: options.row, allow: allowed(options), signal: call.interrupted },
+  const outcomes = runConformance({
+    url,
+    token,
+    tenantId,
+    certificates,
+    clock,
+    random,
+    onExchange,
+    makeRequester: makeNodeRequester,
+    only: options.only,
+    ids: options.row,
+    allow: allowed(options),
+    signal: call.interrupted,
     onProgress: (done, of) => progress.show(`${done} of ${of} rows`),
-    onLeft: (what) => void left.push(...what),
+    onLeft: (what) => void leftovers.push(...what),
   });
   try {
     await call.results.list(
-      inPages(rows, ({ result }) => {
+      inPages(outcomes, ({ result }) => {
         progress.end();
         counts[result]++;
       }),
@@ -85,8 +89,8 @@ export async function runRows(call: CommandContext, options: RowOptions): Promis
     );
   } finally {
     progress.end();
-    for (const what of left) call.note(`This could not be removed: ${what}`);
+    for (const what of leftovers) call.note(`Could not be removed: ${what}`);
   }
   call.note(`${counts.pass} rows passed, ${counts.fail} failed, ${counts.skip} were skipped.`);
-  return counts.fail > 0 || left.length > 0 ? partlyFailed : 0;
+  return counts.fail > 0 || leftovers.length > 0 ? failedExitCode : 0;
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { PlayerState } from '../../simulator/player/state.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 
-/** What a state file holds: which service it is for, what the TV says of itself, and what it must not forget. */
-export interface KeptTv {
+/** Content of a state file: the service, the device info and the saved player state. */
+export interface SavedTv {
   format: 1;
   service: string;
   deviceInfo: DeviceInfoInput;
@@ -30,7 +30,7 @@ const playlist = z.looseObject({
   items: z.array(item),
 });
 
-const keptTv = z.object({
+const savedTvSchema = z.object({
   format: z.literal(1),
   service: z.url(),
   deviceInfo: z.looseObject({}),
@@ -51,14 +51,15 @@ const keptTv = z.object({
   }),
 });
 
-/** What the text of a state file says; `undefined` when it is damaged. */
-export function parseKeptTv(json: string): KeptTv | undefined {
+/** Parses a state file. Returns `undefined` if it is damaged. */
+export function parseSavedTv(json: string): SavedTv | undefined {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
     return undefined;
   }
-  // The value itself, for its members stay in their order: a batch is sent again with the same bytes.
-  return keptTv.safeParse(value).success ? (value as KeptTv) : undefined;
+  // Returns the parsed value itself to keep the member order: a retried batch must have the same
+  // bytes.
+  return savedTvSchema.safeParse(value).success ? (value as SavedTv) : undefined;
 }

@@ -2,11 +2,32 @@ import { minuteMs } from '../../domain/clock.ts';
 import type { Playlist } from '../../simulator/player/batch.ts';
 import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import type { TvStory } from './tv-story.ts';
+import type { TvLogEntry } from './log-entry.ts';
 import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
 
-const widestBar = 40;
+/** What the live view shows besides the state of the player. */
+export interface TvStatus {
+  service: string;
+  deviceInfo: DeviceInfoInput;
+  speed: number;
+  /** Events since the start. */
+  stored: number;
+  dropped: number;
+  /** The last failure. Cleared by the next successful call. */
+  problem: string | undefined;
+}
+
+/** Updates the status from a log entry. */
+export function updateStatus(status: TvStatus, entry: TvLogEntry): void {
+  if (entry.what === 'acknowledged') status.stored += entry.received;
+  if (entry.what === 'dropped') status.dropped += entry.events.length;
+  if (entry.what === 'failure') status.problem = entry.message;
+  if (entry.what === 'answer' && entry.code === undefined) status.problem = undefined;
+}
+
+const maxBarWidth = 40;
 const blank: LiveLine = { text: '' };
 const calls: readonly RuntimeOperation[] = [
   'registerDevice',
@@ -16,7 +37,7 @@ const calls: readonly RuntimeOperation[] = [
   'rotateDeviceKey',
 ];
 
-/** Left and right on one line, or below each other where there is no room. */
+/** Puts two texts on one line, or on two lines if they do not fit. */
 function sides(left: string, right: string, { columns }: LiveViewSize): string[] {
   const gap = columns - 1 - left.length - right.length;
   return gap >= 2 ? [`${left}${' '.repeat(gap)}${right}`] : [left, right];
@@ -24,7 +45,7 @@ function sides(left: string, right: string, { columns }: LiveViewSize): string[]
 
 function headLines(
   view: PlayerView,
-  { service, deviceInfo, speed }: TvStory,
+  { service, deviceInfo, speed }: TvStatus,
   size: LiveViewSize,
 ): LiveLine[] {
   const { manufacturer, model, osVersion, appVersion } = deviceInfo;
@@ -48,10 +69,10 @@ function headLines(
   ];
 }
 
-/** `█████░░░░░  5 of 15 s` */
+/** Renders a progress bar: `█████░░░░░  5 of 15 s` */
 function progressText(playedSeconds: number, seconds: number, columns: number): string {
   const words = `${Math.floor(playedSeconds)} of ${spanText(seconds)}`;
-  const width = Math.max(0, Math.min(widestBar, columns - words.length - 6));
+  const width = Math.max(0, Math.min(maxBarWidth, columns - words.length - 6));
   const full = Math.min(width, Math.round((playedSeconds / seconds) * width));
   return `  ${'█'.repeat(full)}${'░'.repeat(width - full)}  ${words}`;
 }
@@ -61,7 +82,7 @@ function showLines(
   nowMs: number,
   { columns }: LiveViewSize,
 ): LiveLine[] {
-  if (!showing || !playlist) return [{ text: '■ nothing is shown', look: 'faint' }, blank];
+  if (!showing || !playlist) return [{ text: '■ shows nothing', look: 'faint' }, blank];
   const { item, place, sinceMs } = showing;
   const { items } = playlist;
   const played = Math.min(item.duration, Math.max(0, (nowMs - sinceMs) / 1000));
@@ -78,7 +99,7 @@ function showLines(
     },
     { text: progressText(played, item.duration, columns) },
     {
-      text: next.length > 0 ? `  then ${next.join(', ')}` : '  then the same again',
+      text: next.length > 0 ? `  then ${next.join(', ')}` : '  then repeats',
       look: 'faint',
     },
     blank,
@@ -93,7 +114,7 @@ function playlistText(playlist: Playlist | undefined, validUntilMs: number | und
   return `version ${playlist.version}, ${playlist.items.length} items, until ${dayText(validUntilMs ?? 0)} UTC`;
 }
 
-function factLines(view: PlayerView, { stored, dropped }: TvStory): LiveLine[] {
+function stateLines(view: PlayerView, { stored, dropped }: TvStatus): LiveLine[] {
   const { config, playlist, validUntilMs, queued, batch } = view;
   const policy = config?.cachePolicy;
   const rows: [string, string][] = [
@@ -107,7 +128,7 @@ function factLines(view: PlayerView, { stored, dropped }: TvStory): LiveLine[] {
     ['cache', policy ? `${policy.maxSizeGB} GB, ${policy.retentionDays} days` : 'none'],
     [
       'events',
-      `${queued} wait${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
+      `${queued} queued${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
     ],
   ];
   return [...rows.map(([label, text]): LiveLine => ({ text: `${label.padEnd(9)}${text}` })), blank];
@@ -132,21 +153,21 @@ function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
   });
 }
 
-/** The one screen on which a person sees what the TV is at. Where there is little room, what is furthest down goes first. */
-export function tvFrame(
+/** Renders the live view of a TV. In a small terminal, the last lines are left out first. */
+export function renderTv(
   view: PlayerView,
-  story: TvStory,
+  status: TvStatus,
   nowMs: number,
   size: LiveViewSize,
 ): LiveLine[] {
-  const trouble: LiveLine[] =
-    story.trouble === undefined ? [] : [{ text: story.trouble, look: 'bad' }];
+  const problem: LiveLine[] =
+    status.problem === undefined ? [] : [{ text: status.problem, look: 'bad' }];
   return [
-    ...headLines(view, story, size),
+    ...headLines(view, status, size),
     ...showLines(view, nowMs, size),
-    ...factLines(view, story),
+    ...stateLines(view, status),
     ...answerLines(view, nowMs),
-    ...trouble,
+    ...problem,
     { text: 'Ctrl-C stops the TV.', look: 'faint' },
   ];
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import { countdown } from './pair-frame.ts';
-import { modelText } from './pair-step.ts';
+import { modelText } from './pair-update.ts';
 import type { Pairing } from './pairing.ts';
-import type { Stage } from './stages.ts';
+import type { Milestone } from './pairing-options.ts';
+import { countdown } from './render-pairing.ts';
 
 const nameColumns = 24;
-/** What the code, the time it has left and the longest word of the state take beside the name. */
+/** Width of the code, the countdown and the longest state text. */
 const otherColumns = 30;
 
-function stateText({ state, reached, device, code }: Pairing, waitFor: Stage): string {
+function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone): string {
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
   if (state === 'done')
@@ -29,7 +29,7 @@ function cut(text: string, columns: number): string {
     : `${characters.slice(0, columns - 1).join('')}…`;
 }
 
-function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number): LiveLine {
+function rowOf(pairing: Pairing, waitFor: Milestone, clock: Clock, columns: number): LiveLine {
   const { code, state, reached } = pairing;
   const isOpen = state === 'going' && reached.length === 0 && code !== undefined;
   const name = cut(pairing.place.screen.name, columns);
@@ -41,11 +41,14 @@ function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number):
   };
 }
 
-/** What a person sees while all screens of a venue are paired: those that are not done yet come first where not all fit. */
-export function venueFrame(
+/**
+ * Renders the live view while all screens of a venue are paired. If the rows do not fit, unfinished
+ * screens come first.
+ */
+export function renderVenue(
   venue: string,
   pairings: readonly Pairing[],
-  waitFor: Stage,
+  waitFor: Milestone,
   clock: Clock,
   size: LiveViewSize,
 ): LiveLine[] {
@@ -56,9 +59,9 @@ export function venueFrame(
     text: `${venue}: ${done} of ${pairings.length} paired`,
     look: 'strong',
   };
-  const trouble = pairings.find((one) => one.trouble !== undefined);
-  const last: LiveLine[] = trouble
-    ? [{ text: `${trouble.place.screen.name}: ${trouble.trouble}`, look: 'bad' }]
+  const problem = pairings.find((one) => one.problem !== undefined);
+  const last: LiveLine[] = problem
+    ? [{ text: `${problem.place.screen.name}: ${problem.problem}`, look: 'bad' }]
     : [];
   const room = Math.max(1, size.rows - 3 - last.length);
   const order =

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { holdName } from '../../src/cli/tv/hold-name.ts';
+import { acquireLock } from '../../src/cli/tv/state-lock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
@@ -11,50 +11,52 @@ beforeAll(async () => {
   folder = await temporaryFolder();
 });
 
-// On other systems the socket is a file; that works here too.
+// Other systems use a socket file, which also works here.
 describe.each(
   process.platform === 'win32' ? (['win32'] as const) : ([process.platform, 'darwin'] as const),
-)('holdName on %s', (platform) => {
-  it('gives a file to one at a time, by whatever way it is reached', async () => {
+)('acquireLock on %s', (platform) => {
+  it('locks a file for one process, whichever path names it', async () => {
     const file = join(folder, `${platform}.json`);
-    const release = await holdName(file, platform);
+    const release = await acquireLock(file, platform);
     expect(release).toBeDefined();
-    expect(await holdName(file, platform)).toBeUndefined();
+    expect(await acquireLock(file, platform)).toBeUndefined();
     await symlink(folder, join(folder, `link-${platform}`));
     expect(
-      await holdName(join(folder, `link-${platform}`, `${platform}.json`), platform),
+      await acquireLock(join(folder, `link-${platform}`, `${platform}.json`), platform),
     ).toBeUndefined();
-    const other = await holdName(join(folder, 'other.json'), platform);
+    const other = await acquireLock(join(folder, 'other.json'), platform);
     expect(other).toBeDefined();
     await release?.();
-    const again = await holdName(file, platform);
+    const again = await acquireLock(file, platform);
     expect(again).toBeDefined();
     await Promise.all([again?.(), other?.()]);
   });
 
-  it('fails where there is no such folder', async () => {
-    await expect(holdName(join(folder, 'nowhere', 'tv.json'), platform)).rejects.toThrow('ENOENT');
+  it('fails in a missing folder', async () => {
+    await expect(acquireLock(join(folder, 'nowhere', 'tv.json'), platform)).rejects.toThrow(
+      'ENOENT',
+    );
   });
 });
 
 describe.skipIf(process.platform === 'win32')(
-  'holdName with a socket that is a file (Windows has none)',
+  'acquireLock with a socket file (not on Windows)',
   () => {
-    it('takes over what a process left that is gone', async () => {
+    it('takes over the socket of a process that was killed', async () => {
       const file = join(folder, 'left.json');
       const before = new Set(await readdir(tmpdir()));
-      const release = await holdName(file, 'darwin');
+      const release = await acquireLock(file, 'darwin');
       const name =
         (await readdir(tmpdir())).find(
           (one) => one.startsWith('signage-tv-') && !before.has(one),
         ) ?? '';
       await release?.();
-      // What a killed process leaves: the name, and nobody behind it.
+      // A killed process leaves the socket file, but nothing listens on it.
       const left = createServer();
       await new Promise<void>((resolve) => left.listen(join(tmpdir(), `${name}.living`), resolve));
       await link(join(tmpdir(), `${name}.living`), join(tmpdir(), name));
       await new Promise((resolve) => left.close(resolve));
-      const again = await holdName(file, 'darwin');
+      const again = await acquireLock(file, 'darwin');
       expect(again).toBeDefined();
       await again?.();
     });

@@ -1,4 +1,0 @@
-/** A number of bytes for people. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
