@@ -31,9 +31,9 @@ describe.skipIf(process.platform !== 'linux')(
 
     it('takes an installer from nothing to a paired TV', async () => {
       const terminal = openTerminal(['pair'], env);
-      await terminal.until(/What is the first one called\?/);
+      await terminal.until(/Name of the first venue:/);
       terminal.type('Harbour\r');
-      await terminal.until(/What is the screen in "Harbour" called\?/);
+      await terminal.until(/Name of the screen in "Harbour":/);
       terminal.type('Left\r');
       const pairingCode = await codeOn(terminal);
       expect(terminal.seen()).toMatch(/[█▀▄]{3}/);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== 'linux')(
       terminal.type('\u0003');
       expect(await terminal.ended).toBe(130);
       expect(await statusOf(code)).toBe('cancelled');
-      expect(terminal.seen()).toContain('is cancelled');
+      expect(terminal.seen()).toContain('was cancelled');
       expect(terminal.seen()).not.toMatch(/[█▀▄]/);
       // A cursor that was hidden is shown again.
       expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(
@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== 'linux')(
 
     it('Ctrl-C at a question exits 130, and nothing was made', async () => {
       const terminal = openTerminal(['pair', '--venue', 'Pier', '--create'], env);
-      await terminal.until(/What is the screen in "Pier" called/);
+      await terminal.until(/Name of the screen in "Pier"/);
       terminal.type('\u0003');
       expect(await terminal.ended).toBe(130);
       expect((await service.manage('GET', '/v1/venues?name=Pier')).body.items).toEqual([]);

@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')(
       await terminal.until(/^playing, ×60$/m);
       terminal.type('\u0003');
       expect(await terminal.ended).toBe(130);
-      expect(terminal.seen()).toMatch(/The TV has ended: \d+ events stored\.$/);
+      expect(terminal.seen()).toMatch(/The TV has stopped: \d+ events stored\.$/);
       // A cursor that was hidden is shown again.
       expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(
         terminal.written().lastIndexOf('\u001b[?25h'),
