@@ -23,7 +23,10 @@ const complaints = (schema: z.ZodType, value: unknown) =>
   schema.safeParse(value).error?.issues ?? [];
 const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
-/** `mac` of RFC 7042 §2.1.2 and `address` of RFC 5737 and RFC 3849: kept for documentation, so that nobody has them. */
+/**
+ * `mac` of RFC 7042 §2.1.2 and `address` of RFC 5737 and RFC 3849: kept for documentation, so that
+ * nobody has them.
+ */
 const documentation = {
   mac: /^00[:-]00[:-]5e[:-]00[:-]53[:-]/i,
   address: /^(192\.0\.2\.|198\.51\.100\.|203\.0\.113\.|2001:db8:)/,

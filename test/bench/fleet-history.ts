@@ -14,7 +14,10 @@ import { shortHash } from '../../src/store/short-hash.ts';
 import { guid } from '../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';
 
-/** How much the TVs of a fleet have sent: each a batch of so many impressions on each of the last days. */
+/**
+ * How much the TVs of a fleet have sent: each a batch of so many impressions on each of the last
+ * days.
+ */
 export interface HistorySize {
   days: number;
   eventsABatch: number;

@@ -26,7 +26,10 @@ const shown = () =>
 
 const anyOf = (tvs: readonly BoundTv[]) => tvs[upTo(tvs.length)] as BoundTv;
 
-/** What a service has to do all at once: TVs that fetch and post, installers, editors, and somebody who looks through all devices. */
+/**
+ * What a service has to do all at once: TVs that fetch and post, installers, editors, and somebody
+ * who looks through all devices.
+ */
 async function mixedLoad(
   { url }: Served,
   tvs: readonly BoundTv[],

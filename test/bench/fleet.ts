@@ -161,7 +161,8 @@ async function take<S extends Section>(
 const noHistory: HistorySize = { days: 0, eventsABatch: 0 };
 
 /**
- * Fills a fresh data folder with bound screens, a hundred a venue, each with a playlist of ten items, and with what their TVs have sent: a batch a day each.
+ * Fills a fresh data folder with bound screens, a hundred a venue, each with a playlist of ten
+ * items, and with what their TVs have sent: a batch a day each.
  * Written as a copy of another store is, which is much quicker than through a service.
  */
 export async function fillWithFleet(

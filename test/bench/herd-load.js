@@ -1,4 +1,5 @@
-// TVs that all come back at once: each on a connection of its own fetches its playlist and its config and posts what it has played. A TV that is refused comes
+// TVs that all come back at once: each on a connection of its own fetches its playlist and its
+// config and posts what it has played. A TV that is refused comes
 // again when it was told to, as a player does; one whose connection breaks, after a second.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';

@@ -1,4 +1,5 @@
-// How long the event loop of this process is held, and for how much of that its thread had to wait until a core was free.
+// How long the event loop of this process is held, and for how much of that its thread had to wait
+// until a core was free.
 import { openSync, readSync } from 'node:fs';
 
 /** Linux alone tells; elsewhere nothing counts as waiting. */
@@ -11,7 +12,8 @@ function openSchedule() {
 }
 
 /**
- * Looks once a millisecond, which costs 2 us. `longestHoldMs`: by the clock; `longestOwnHoldMs`: without the time in which this thread could have gone on, but other
+ * Looks once a millisecond, which costs 2 us. `longestHoldMs`: by the clock; `longestOwnHoldMs`:
+ * without the time in which this thread could have gone on, but other
  * threads and programs had the cores (the second number of `schedstat`, in nanoseconds).
  */
 export function watchHolds() {

@@ -1,4 +1,5 @@
-// Codes and registrations, durable, in fleets of three sizes; beside plain lowdb, which one would write first, and json-server, which one would mock it with.
+// Codes and registrations, durable, in fleets of three sizes; beside plain lowdb, which one would
+// write first, and json-server, which one would mock it with.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,5 @@
-// The service in a process of its own, for benchmarks: tells its URL, then on each message how it has fared.
+// The service in a process of its own, for benchmarks: tells its URL, then on each message how it
+// has fared.
 import { serve } from '../../dist/index.js';
 import { watchHolds } from './holds.js';
 

@@ -28,7 +28,9 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
   return (await once(child, 'message'))[0] as T;
 }
 
-/** The built service on a folder, in a process of its own; `more` are further options of `serve`. */
+/**
+ * The built service on a folder, in a process of its own; `more` are further options of `serve`.
+ */
 export async function startServed(
   data: string,
   adminToken: string,

@@ -20,7 +20,8 @@ async function start(argv: readonly string[]) {
 }
 
 it(`what ${tvs} TVs cost that play, ask and report, in one process`, async () => {
-  // An item each five minutes and a heartbeat each quarter of an hour, 60 times as fast: a report each 15 s, playlist and config each minute.
+  // An item each five minutes and a heartbeat each quarter of an hour, 60 times as fast: a report
+  // each 15 s, playlist and config each minute.
   const { served, fleet } = await start([
     '--scenario',
     'week',

@@ -90,7 +90,10 @@ async function addScreen(store: Store, venueId: string, number: number): Promise
   });
 }
 
-/** What a registration writes: code used, device and key made, screen bound, an entry in the audit trail. */
+/**
+ * What a registration writes: code used, device and key made, screen bound, an entry in the audit
+ * trail.
+ */
 async function register(
   store: Store,
   screen: Screen,

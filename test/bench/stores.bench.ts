@@ -1,4 +1,5 @@
-// Both stores side by side, over HTTP, each instance in a process of its own; PostgreSQL syncs as it does in earnest. All share this machine's cores.
+// Both stores side by side, over HTTP, each instance in a process of its own; PostgreSQL syncs as
+// it does in earnest. All share this machine's cores.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -120,7 +121,10 @@ async function cost(
   };
 }
 
-/** Rounds of the same batches by the store and by a client that does nothing else, in turn; the median of each by its rate. */
+/**
+ * Rounds of the same batches by the store and by a client that does nothing else, in turn; the
+ * median of each by its rate.
+ */
 async function sideBySide(
   server: PostgresServer,
   database: string,

@@ -10,7 +10,10 @@ beforeAll(async () => {
   service = await startService({ store: await temporaryFolder() });
 });
 
-/** The binding sequence; each step goes on from the one before, and the service is restarted after each. */
+/**
+ * The binding sequence; each step goes on from the one before, and the service is restarted after
+ * each.
+ */
 describe('the binding sequence, on a data folder, with a restart after each step', () => {
   const idempotency = { 'idempotency-key': randomUUID() };
   const batch = [impression({ duration: 15 }), { type: 'heartbeat', timestamp: 1760000015 }];

@@ -1,4 +1,5 @@
-// A backup is put back that is older than the keys of some TVs: they go back to the former ones, and nobody has to visit them.
+// A backup is put back that is older than the keys of some TVs: they go back to the former ones,
+// and nobody has to visit them.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Clock, minuteMs, systemClock } from '../../src/domain/clock.ts';

@@ -18,7 +18,10 @@ const { version } = createRequire(checkout)('./package.json') as { version: stri
 
 afterEach(endProcesses);
 
-/** Runs the built program; answers what it said, and the files of code that it loaded: Node's own account of what was covered. */
+/**
+ * Runs the built program; answers what it said, and the files of code that it loaded: Node's own
+ * account of what was covered.
+ */
 async function started(argv: readonly string[], env: Record<string, string> = {}) {
   const folder = await temporaryFolder();
   const signage = startProcess(['bin/signage.js', ...argv], {

@@ -1,4 +1,5 @@
-// `signage tv`, as it was built: in a real terminal (`script` of util-linux makes it), and killed like a TV whose plug is pulled.
+// `signage tv`, as it was built: in a real terminal (`script` of util-linux makes it), and killed
+// like a TV whose plug is pulled.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';

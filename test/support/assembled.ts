@@ -44,7 +44,10 @@ async function ask(
   };
 }
 
-/** The service without its listener on this store, with a bug around it unless there is none, and a ledger under both. */
+/**
+ * The service without its listener on this store, with a bug around it unless there is none, and a
+ * ledger under both.
+ */
 export async function assembled(
   store: Store,
   clock: ManualClock,

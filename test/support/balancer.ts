@@ -1,4 +1,5 @@
-// In front of several instances, by the rules of docs/deployment/nginx.conf: in turn, and on to the next one when one is not there, or says 503.
+// In front of several instances, by the rules of docs/deployment/nginx.conf: in turn, and on to the
+// next one when one is not there, or says 503.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';

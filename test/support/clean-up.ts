@@ -1,4 +1,5 @@
-// Files share the modules of the process that they run in: what a module asks for when it is loaded would be done after one of them only.
+// Files share the modules of the process that they run in: what a module asks for when it is loaded
+// would be done after one of them only.
 type Work = () => Promise<unknown>;
 
 const afterFile: Work[] = [];

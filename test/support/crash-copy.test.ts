@@ -8,7 +8,10 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const documents = Array.from({ length: 20 }, (_, place) => `document-${place}`);
 
-/** Writes all documents anew in each turn of the event loop, and a segment of the journal; rests now and then. */
+/**
+ * Writes all documents anew in each turn of the event loop, and a segment of the journal; rests now
+ * and then.
+ */
 async function live(folder: string, lives: number, isCut: boolean): Promise<void> {
   for (let life = 1; life <= lives; life++) {
     for (const name of documents) writeFileSync(join(folder, name), String(life));

@@ -22,13 +22,17 @@ async function copyOnce(folder: string, copy: string): Promise<boolean> {
     await cp(folder, copy, { recursive: true, filter: (path) => !passing.test(path) });
     return (await stateOf(folder)) === before;
   } catch (error) {
-    // A file was there when its folder was read, and is gone: the store writes its documents, and deletes the journal that they replace.
+    // A file was there when its folder was read, and is gone: the store writes its documents, and
+    // deletes the journal that they replace.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
 }
 
-/** Copies a data folder as it is at one moment, as a crash of its process would leave it: again for as long as the store changes it meanwhile. */
+/**
+ * Copies a data folder as it is at one moment, as a crash of its process would leave it: again for
+ * as long as the store changes it meanwhile.
+ */
 export async function crashCopy(folder: string, copy: string): Promise<void> {
   while (!(await copyOnce(folder, copy))) {
     await rm(copy, { recursive: true, force: true });

@@ -66,8 +66,10 @@ async function fillTenant(
 }
 
 /**
- * Fills a data folder through the service, and keeps it as a kill leaves it. `fixtures/data-v1` is what the first version with format 1 made of it: it is made
- * once, and never again. For another format, call this from a test of the version before, and keep what it answers beside the data.
+ * Fills a data folder through the service, and keeps it as a kill leaves it. `fixtures/data-v1` is
+ * what the first version with format 1 made of it: it is made
+ * once, and never again. For another format, call this from a test of the version before, and keep
+ * what it answers beside the data.
  */
 export async function makeData(folder: string, killed: string): Promise<DataFacts> {
   const clock = new ManualClock();

@@ -8,7 +8,10 @@ export interface DatabaseProxy {
   url: string;
   /** From now on nothing comes or goes, and nobody is told: as when a network is gone. */
   hang(): void;
-  /** Hands the next message with this text on to the database, and cuts the connection before the answer comes back. */
+  /**
+   * Hands the next message with this text on to the database, and cuts the connection before the
+   * answer comes back.
+   */
   cutAfter(text: string): void;
   /** Cuts the connection on which this text comes next, and hands nothing on. */
   cutBefore(text: string): void;

@@ -1,6 +1,9 @@
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 
-/** The machine's clock, set forward now and then: what waits takes as long as ever, and much time goes by all the same. */
+/**
+ * The machine's clock, set forward now and then: what waits takes as long as ever, and much time
+ * goes by all the same.
+ */
 export class DriftingClock implements Clock {
   #aheadMs = 0;
 

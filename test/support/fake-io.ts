@@ -9,7 +9,10 @@ export interface FakeIo extends Io {
   type(text: string): void;
   /** Sends a signal; answers whether anybody listened. */
   signal(name: SignalName): boolean;
-  /** Resolves with the text as soon as it has been written to `stdout` or `stderr`; rejects after `timeoutMs`. */
+  /**
+   * Resolves with the text as soon as it has been written to `stdout` or `stderr`; rejects after
+   * `timeoutMs`.
+   */
   until(pattern: RegExp, timeoutMs?: number): Promise<string>;
 }
 

@@ -16,7 +16,10 @@ type Operation =
 export interface FaultyDisk extends FileSystem {
   /** Every call, as `operation path`. */
   readonly calls: string[];
-  /** Called before each operation: may throw, or wait. A number, of a write, is how many bytes it takes. */
+  /**
+   * Called before each operation: may throw, or wait. A number, of a write, is how many bytes it
+   * takes.
+   */
   fault: (operation: Operation, path: string) => number | undefined | void | Promise<void>;
   free: number;
 }

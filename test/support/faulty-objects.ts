@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ObjectStore } from '../../src/origin/object-store/object-store.ts';
 
-/** What happens to every call: as always, a failure, no answer ever, rubbish to read, or nothing to read. */
+/**
+ * What happens to every call: as always, a failure, no answer ever, rubbish to read, or nothing to
+ * read.
+ */
 export type ObjectFault = 'no' | 'error' | 'hang' | 'garbage' | 'none';
 
 export interface FaultyObjects extends ObjectStore {

@@ -1,6 +1,9 @@
 import type { Reader, Store } from '../../src/store/store.ts';
 
-/** What happens to reads of playlists, and to every write: as always, a failure, no answer ever, or (reads alone) rubbish. */
+/**
+ * What happens to reads of playlists, and to every write: as always, a failure, no answer ever, or
+ * (reads alone) rubbish.
+ */
 export type StoreFault = 'no' | 'error' | 'hang' | 'garbage';
 
 export interface FaultyStore extends Store {
@@ -12,7 +15,10 @@ export interface FaultyStore extends Store {
 const planted = () => Promise.reject(new Error('planted: the store is down'));
 const never = () => new Promise<never>(() => {});
 
-/** An object with some members in place of its own; the others work on the object itself, which may have private ones. */
+/**
+ * An object with some members in place of its own; the others work on the object itself, which may
+ * have private ones.
+ */
 function replaced<T extends object>(target: T, members: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {
@@ -24,7 +30,10 @@ function replaced<T extends object>(target: T, members: Partial<T>): T {
   });
 }
 
-/** A store whose playlists cannot be had. Keys are found all the same: who asks must be known before anything else fails. */
+/**
+ * A store whose playlists cannot be had. Keys are found all the same: who asks must be known before
+ * anything else fails.
+ */
 export function faultyStore(store: Store): FaultyStore {
   const get: Reader['get'] = (table, id) => {
     if (table !== 'playlists' || self.fault === 'no') return store.read.get(table, id);

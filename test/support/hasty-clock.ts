@@ -6,7 +6,8 @@ export interface HastyClock extends Clock {
 }
 
 /**
- * A clock on which every wait is over at once: time leaps to its end. Waits of `timeoutMs` and more never end, for those are time-outs of
+ * A clock on which every wait is over at once: time leaps to its end. Waits of `timeoutMs` and more
+ * never end, for those are time-outs of
  * requests that are answered.
  */
 export function hastyClock(startMs = Date.UTC(2026, 10, 20, 12), timeoutMs = 30_000): HastyClock {

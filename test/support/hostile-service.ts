@@ -1,7 +1,10 @@
 // A service that means no good: text that a terminal would obey, in every field of every record.
 import { type StubService, stubService } from './stub-service.ts';
 
-/** Escape sequences (of 7 and 8 bits), a title, line breaks of all kinds, and marks that turn the direction of text. */
+/**
+ * Escape sequences (of 7 and 8 bits), a title, line breaks of all kinds, and marks that turn the
+ * direction of text.
+ */
 export const hostile =
   'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\nnext\u2028line\u2029para\u0085\u0000\b\u007f\u202eevil\u2066\u2069\u200f\u061c\ufeff\u200b\u2060\u00ad"\',=<b>';
 /** What must not come out, line breaks of ours apart. */
@@ -103,7 +106,10 @@ const me = {
   tenantName: hostile,
 };
 
-/** By how the path begins; the first that fits. A path that names a record answers it, else a page of it. */
+/**
+ * By how the path begins; the first that fits. A path that names a record answers it, else a page
+ * of it.
+ */
 const records: [string, unknown][] = [
   ['/v1/devices/provisioning-codes', code],
   ['/v1/devices', device],

@@ -5,7 +5,10 @@ export interface LateRequest {
   path: string;
   key: string;
   body: unknown;
-  /** Announces no length. Default: announces one of more than 16 KiB, which the listener does not wait for. */
+  /**
+   * Announces no length. Default: announces one of more than 16 KiB, which the listener does not
+   * wait for.
+   */
   chunked?: boolean;
   headers?: Record<string, string>;
 }
@@ -20,7 +23,8 @@ export interface LateAnswer {
 const paddedBytes = 20_000;
 
 /**
- * Sends the head of a request and the first half of its body. `finish` sends the rest and resolves with the answer, which may have come before. `begun` resolves
+ * Sends the head of a request and the first half of its body. `finish` sends the rest and resolves
+ * with the answer, which may have come before. `begun` resolves
  * when the first half is with the operating system.
  */
 export function lateRequest(

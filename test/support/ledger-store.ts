@@ -2,7 +2,10 @@ import type { TableName } from '../../src/domain/records/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import { overriding } from './planted-store.ts';
 
-/** One thing that was changed for good: a row that was put, one that was deleted, an audit entry, or a batch of events. */
+/**
+ * One thing that was changed for good: a row that was put, one that was deleted, an audit entry, or
+ * a batch of events.
+ */
 export interface Change {
   table: TableName | 'events' | 'audit';
   /** As it was put; `undefined` of what was deleted, and of audit entries. */

@@ -55,7 +55,9 @@ export function expectProblem(answer: Answer, code: ErrorCode, members: object =
   expect(answer.body.requestId).toBe(answer.headers.get('x-request-id'));
 }
 
-/** That the request was refused for these members of the body, query or headers, and for no others. */
+/**
+ * That the request was refused for these members of the body, query or headers, and for no others.
+ */
 export function expectInvalid(answer: Answer, ...paths: string[]): void {
   expectProblem(answer, 'invalid_request');
   expect(answer.body.errors.map((error: { path: string }) => error.path).toSorted()).toEqual(

@@ -5,7 +5,9 @@ interface Timer {
   wake: () => void;
 }
 
-/** A clock that stands still until it is moved by hand. It starts at noon UTC on 20 November 2026. */
+/**
+ * A clock that stands still until it is moved by hand. It starts at noon UTC on 20 November 2026.
+ */
 export class ManualClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<Timer>();
@@ -24,7 +26,10 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Moves time on; timers that become due fire on the way, each at its own time. What they start goes on by itself. */
+  /**
+   * Moves time on; timers that become due fire on the way, each at its own time. What they start
+   * goes on by itself.
+   */
   advance(byMs: number): void {
     const endMs = this.#nowMs + byMs;
     for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {

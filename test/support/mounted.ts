@@ -26,7 +26,10 @@ export interface Parts<C extends Clock> {
   log?: LogSink;
 }
 
-/** The service without its listener, on a store and origins of one's own: for what cannot be provoked from outside. */
+/**
+ * The service without its listener, on a store and origins of one's own: for what cannot be
+ * provoked from outside.
+ */
 export async function mounted<C extends Clock = ManualClock>({
   store,
   clock = new ManualClock() as Clock as C,

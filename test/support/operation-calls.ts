@@ -9,7 +9,10 @@ interface Where {
   screenId?: string;
 }
 
-/** What sends each operation of the table, with records made for it by a manager of the whole tenant. */
+/**
+ * What sends each operation of the table, with records made for it by a manager of the whole
+ * tenant.
+ */
 export function operationCalls(
   service: Pick<TestService, 'register'>,
   maker: Manager,
@@ -17,7 +20,10 @@ export function operationCalls(
 ) {
   let count = 0;
 
-  /** Makes a record of each kind that nothing else needs, in a venue that is given or in one of its own; answers what stands for it in a path. */
+  /**
+   * Makes a record of each kind that nothing else needs, in a venue that is given or in one of its
+   * own; answers what stands for it in a path.
+   */
   const make: Record<RecordKind, (venueId?: string) => Promise<string>> = {
     tenant: async () => tenantId,
     async token(venueId) {
@@ -35,7 +41,10 @@ export function operationCalls(
     pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
   };
 
-  /** A body that each operation takes; what it names is the given one, or made in the venue that is given. */
+  /**
+   * A body that each operation takes; what it names is the given one, or made in the venue that is
+   * given.
+   */
   const bodies: Partial<Record<SchemaName, (where: Where) => unknown>> = {
     codeCreation: async ({ screenId, venueId }) => ({
       screenId: screenId ?? (await make.screen(venueId)),
@@ -64,7 +73,10 @@ export function operationCalls(
     }),
   };
 
-  /** A good body for an operation; `undefined` where it takes none. An operation with a body of a new kind needs an entry above. */
+  /**
+   * A good body for an operation; `undefined` where it takes none. An operation with a body of a
+   * new kind needs an entry above.
+   */
   async function bodyOf({ body }: Operation, where: Where): Promise<unknown> {
     if (!body) return undefined;
     const good = bodies[body];

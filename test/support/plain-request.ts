@@ -1,6 +1,8 @@
 import { Agent, request } from 'node:http';
 
-/** A request as bytes on the wire would be: names and values in turn, nothing added, nothing joined. */
+/**
+ * A request as bytes on the wire would be: names and values in turn, nothing added, nothing joined.
+ */
 export interface WireRequest {
   method: string;
   path: string;

@@ -1,4 +1,5 @@
-// Services with one bug each, planted around the parts that the real one is made of: whoever claims to find bugs is tried on these.
+// Services with one bug each, planted around the parts that the real one is made of: whoever claims
+// to find bugs is tried on these.
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Device, PairingCode } from '../../src/domain/records/rows.ts';
 import { listen } from '../../src/http/listener/listener.ts';
@@ -304,7 +305,8 @@ const running = new Set<{ close(): Promise<void> }>();
 afterEachFile(() => Promise.all([...running].map((service) => service.close())));
 
 /**
- * A service on a free port, in memory, with this bug; the same without any when none is given. Closed after the tests of the file.
+ * A service on a free port, in memory, with this bug; the same without any when none is given.
+ * Closed after the tests of the file.
  *
  * @example const { url, adminToken } = await servePlanted('counts received off by one');
  */

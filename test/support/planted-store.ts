@@ -16,7 +16,10 @@ export function withTx(store: Store, plant: (tx: Tx) => Partial<Tx>): Partial<St
   return { write: (change) => store.write((tx) => change(overriding(tx, plant(tx)))) };
 }
 
-/** A transaction in which a code that is over, once `mended`, binds a TV again; the one that the screen has is pushed aside. */
+/**
+ * A transaction in which a code that is over, once `mended`, binds a TV again; the one that the
+ * screen has is pushed aside.
+ */
 export function binding(
   tx: Tx,
   mend: (code: PairingCode) => PairingCode,

@@ -23,7 +23,10 @@ function toldByConfig(): string[] {
   }
 }
 
-/** Debian and its kin keep the server off the PATH; pg_config is theirs only with the packages for developers. */
+/**
+ * Debian and its kin keep the server off the PATH; pg_config is theirs only with the packages for
+ * developers.
+ */
 function keptByDebian(): string[] {
   const root = '/usr/lib/postgresql';
   if (!existsSync(root)) return [];
@@ -39,7 +42,10 @@ interface Link {
   target: string;
 }
 
-/** A package of npm has no links: it lists them, for an install script, and those are blocked (.npmrc). */
+/**
+ * A package of npm has no links: it lists them, for an install script, and those are blocked
+ * (.npmrc).
+ */
 function makeLinks(folder: string): void {
   const list = join(folder, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;

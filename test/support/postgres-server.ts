@@ -1,4 +1,5 @@
-// A PostgreSQL server for tests: in a temporary folder, on a free port of this machine, gone with whoever started it.
+// A PostgreSQL server for tests: in a temporary folder, on a free port of this machine, gone with
+// whoever started it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -50,7 +51,10 @@ function account(): Account | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** The binaries where their user can run them: a checkout in root's own folder is closed to others, and they are copied. */
+/**
+ * The binaries where their user can run them: a checkout in root's own folder is closed to others,
+ * and they are copied.
+ */
 async function withinReach(
   binaries: string,
   folder: string,
@@ -70,7 +74,8 @@ async function withinReach(
 }
 
 /**
- * Keeps the server: does what it is told on stdin, and when that closes, as it does however the starter ends, it stops the server and removes the folder.
+ * Keeps the server: does what it is told on stdin, and when that closes, as it does however the
+ * starter ends, it stops the server and removes the folder.
  */
 const keeper = `folder=$1; shift
 start() { "$0/postgres" -D "$folder/data" "$@" >>"$folder/log" 2>&1 </dev/null & pid=$!; echo "$pid"; }

@@ -1,4 +1,5 @@
-// Runs once for all test files, in the process that starts them: has a PostgreSQL server for those that ask for a database, from the first that does.
+// Runs once for all test files, in the process that starts them: has a PostgreSQL server for those
+// that ask for a database, from the first that does.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { TestProject } from 'vitest/node';

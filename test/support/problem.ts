@@ -2,7 +2,10 @@ import { expect } from 'vitest';
 import { errorKinds } from '../../src/wire/errors.ts';
 import type { Answer } from './service.ts';
 
-/** Expects a whole, well-formed problem document with this code; with `paths`, exactly these complaints. */
+/**
+ * Expects a whole, well-formed problem document with this code; with `paths`, exactly these
+ * complaints.
+ */
 export function expectProblem(
   answer: Answer,
   status: number,

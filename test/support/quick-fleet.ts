@@ -7,10 +7,15 @@ const playlist = JSON.parse(
   readFileSync(new URL('../../fixtures/playlists/five-minutes.json', import.meta.url), 'utf8'),
 );
 
-/** Items of five minutes, a heartbeat each quarter of an hour, a look at playlist and config each hour. */
+/**
+ * Items of five minutes, a heartbeat each quarter of an hour, a look at playlist and config each
+ * hour.
+ */
 export const calm = { playlist, config: { syncIntervalMinutes: 60, heartbeatIntervalMinutes: 15 } };
 
-/** A fleet of 3 TVs that live for 6 hours and wait for nothing but answers, unless said otherwise. */
+/**
+ * A fleet of 3 TVs that live for 6 hours and wait for nothing but answers, unless said otherwise.
+ */
 export function quickFleet(options: Partial<FleetOptions> & Pick<FleetOptions, 'url'>) {
   return runFleet({
     count: 3,

@@ -1,4 +1,5 @@
-// A small S3: one bucket in memory. It checks signatures by its own reading of Signature Version 4, knows conditional writes, and misbehaves when told to.
+// A small S3: one bucket in memory. It checks signatures by its own reading of Signature Version 4,
+// knows conditional writes, and misbehaves when told to.
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +11,10 @@ export const s3Credentials = {
 };
 export const s3Bucket = 'signage';
 
-/** What happens to a request in place of what should: an answer, no answer at all, or one that breaks off. */
+/**
+ * What happens to a request in place of what should: an answer, no answer at all, or one that
+ * breaks off.
+ */
 type Fault =
   | { status: number; body?: string | Buffer; headers?: Record<string, string> }
   | 'silent'

@@ -22,7 +22,10 @@ export interface Sent {
   /** Sent as `Authorization: Bearer …`. */
   key?: string;
   headers?: Record<string, string>;
-  /** Text and bytes go out as they are, all else as JSON; always as `application/json` unless `headers` say otherwise. */
+  /**
+   * Text and bytes go out as they are, all else as JSON; always as `application/json` unless
+   * `headers` say otherwise.
+   */
   body?: unknown;
   /** Sends the body without any `Content-Type`. */
   untyped?: boolean;
@@ -46,7 +49,10 @@ export interface BoundTv {
 export interface TestService<C extends Clock = ManualClock> {
   readonly url: string;
   readonly clock: C;
-  /** Sent by `manage` as `X-Tenant-Id`: where there are several tenants, a platform token must name one. */
+  /**
+   * Sent by `manage` as `X-Tenant-Id`: where there are several tenants, a platform token must name
+   * one.
+   */
   tenantId: string | undefined;
   /** One request, whatever the answer. */
   send(method: string, path: string, sent?: Sent): Promise<Answer>;
@@ -54,7 +60,10 @@ export interface TestService<C extends Clock = ManualClock> {
   manage(method: string, path: string, body?: unknown, sent?: Sent): Promise<Answer>;
   /** Makes a token of the tenant; answers the token itself. */
   token(role: string, sent?: Sent): Promise<string>;
-  /** These make what they are named after, with all that it needs and is not given, and expect that to succeed. */
+  /**
+   * These make what they are named after, with all that it needs and is not given, and expect that
+   * to succeed.
+   */
   venue(fields?: Record<string, unknown>): Promise<Answer['body']>;
   screen(fields?: Record<string, unknown>): Promise<Answer['body']>;
   code(screenId?: string): Promise<{ code: string; screenId: string; expiresAt: string }>;
@@ -121,7 +130,10 @@ export function listenPlainly({ fetch }: Pick<Running, 'fetch'>) {
   });
 }
 
-/** `serve`, but what is asked of it goes the plain way: past what answers the hot requests before the app. */
+/**
+ * `serve`, but what is asked of it goes the plain way: past what answers the hot requests before
+ * the app.
+ */
 const servePlainly: typeof serve = async (options) => {
   const { close, ...running } = await serve(options);
   const plain = await listenPlainly(running);
@@ -135,7 +147,8 @@ export function takePlainWay(): void {
 }
 
 /**
- * Starts a service of its own on a free port, in memory and on a `ManualClock` unless told otherwise; closed after the tests of the file. `run`
+ * Starts a service of its own on a free port, in memory and on a `ManualClock` unless told
+ * otherwise; closed after the tests of the file. `run`
  * is what starts it, where that is not `serve`.
  *
  * @example

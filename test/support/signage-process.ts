@@ -25,7 +25,10 @@ export async function endProcesses(): Promise<void> {
   }
 }
 
-/** Starts a program of Node's in a process of its own. Its environment has no settings of the service but those given. */
+/**
+ * Starts a program of Node's in a process of its own. Its environment has no settings of the
+ * service but those given.
+ */
 export function startProcess(
   argv: readonly string[],
   { cwd = checkout, env = {} }: { cwd?: string; env?: Record<string, string> } = {},

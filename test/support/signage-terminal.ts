@@ -18,9 +18,13 @@ export interface SignageTerminal {
   type(keys: string): void;
   /** Changes its size, as somebody does who drags the window. */
   resize(columns: number, rows: number): void;
-  /** Closes it, as somebody does who shuts the window. What runs in it goes on as long as it likes. */
+  /**
+   * Closes it, as somebody does who shuts the window. What runs in it goes on as long as it likes.
+   */
   hangUp(): void;
-  /** Resolves once what is seen matches; rejects when the program ends without it, or after 20 s. */
+  /**
+   * Resolves once what is seen matches; rejects when the program ends without it, or after 20 s.
+   */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code. */
   ended: Promise<number | null>;
@@ -34,7 +38,10 @@ function hasScript(): boolean {
   }
 }
 
-/** Makes sure that there is `script` of util-linux, and the built program. What is missing fails the tests; it skips none. */
+/**
+ * Makes sure that there is `script` of util-linux, and the built program. What is missing fails the
+ * tests; it skips none.
+ */
 const requireTerminals = onlyOnce(() => {
   if (!hasScript()) {
     try {
@@ -59,7 +66,10 @@ afterEachTest(async () => {
   }
 });
 
-/** Runs `signage` with these arguments in a pseudo-terminal. Its environment has no settings of the service, and no `CI`, but those given. */
+/**
+ * Runs `signage` with these arguments in a pseudo-terminal. Its environment has no settings of the
+ * service, and no `CI`, but those given.
+ */
 export function openTerminal(
   argv: readonly string[],
   env: Record<string, string>,

@@ -1,8 +1,14 @@
-/** What `script`, prompts and live lines write, piece by piece: a control sequence, a control character, or a character to show. */
+/**
+ * What `script`, prompts and live lines write, piece by piece: a control sequence, a control
+ * character, or a character to show.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is made of them
 const pieces = /\u001b\[([?0-9;]*)([A-Za-z])|([\r\n])|([^\u0000-\u001f])/gu;
 
-/** What a person sees in the end, on a terminal of so many columns on which all this was written; rows never scroll away. */
+/**
+ * What a person sees in the end, on a terminal of so many columns on which all this was written;
+ * rows never scroll away.
+ */
 export function terminalScreen(written: string, columns = 80): string[] {
   const rows: string[][] = [[]];
   let [row, column] = [0, 0];

@@ -47,7 +47,10 @@ export function summary({ status, headers }: Answer): string {
     .join(' ');
 }
 
-/** The service on an on-demand source, a store and an object store that can each be made to fail, on a clock that stands still. */
+/**
+ * The service on an on-demand source, a store and an object store that can each be made to fail, on
+ * a clock that stands still.
+ */
 export async function threeOrigins({
   clock = new ManualClock(),
   onDemand,
@@ -100,7 +103,10 @@ export async function threeOrigins({
 
   return {
     ...{ service, clock, store, inner, objects, copies, origins, driven },
-    /** A bound TV whose key was used: the first use is a write of its own, which is none of these tests' business. */
+    /**
+     * A bound TV whose key was used: the first use is a write of its own, which is none of these
+     * tests' business.
+     */
     async tv() {
       const tv = await service.tv();
       await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey });

@@ -15,7 +15,10 @@ import { Player } from '../../src/simulator/player/player.ts';
 import { type PlayerMemory, ramMemory } from '../../src/simulator/player/state.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/time/virtual-clock.ts';
 
-/** All that a player told, in the order in which it told it. Times are the TV's, in milliseconds since its start. */
+/**
+ * All that a player told, in the order in which it told it. Times are the TV's, in milliseconds
+ * since its start.
+ */
 interface Told {
   events: EventInput[];
   sent: Batch[];
@@ -49,7 +52,8 @@ interface VirtualTvOptions extends Partial<PlayerOptions> {
 }
 
 /**
- * A TV whose time takes none: it leaps from one thing to do to the next, and stands still while a request is under way. It ends by
+ * A TV whose time takes none: it leaps from one thing to do to the next, and stands still while a
+ * request is under way. It ends by
  * `player.run(undefined, forMs)`.
  */
 export function virtualTv({
@@ -112,7 +116,9 @@ export function virtualTv({
   return { player, told, clock, memory, at, pace };
 }
 
-/** Chance without any, for waits: each is as long as it is on average. Keys are random all the same. */
+/**
+ * Chance without any, for waits: each is as long as it is on average. Keys are random all the same.
+ */
 const evenChance = (length: number) =>
   length === 2 ? Uint8Array.of(0x80, 0) : systemRandom(length);
 

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { CopiedBatch, CopiedImpressions, CopiedMarks, Records, Section } from './transfer.ts';
 
 /**
- * The text of a record to hash, by section; `rowText` for all others. In rows the id comes first, as
+ * The text of a record to hash, by section; `rowText` for all others. In rows the id comes first,
+ * as
  * one store keeps it there. Other members keep their order, since they may be returned as stored.
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {

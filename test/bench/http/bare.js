@@ -49,7 +49,9 @@ function sendObject(response, status, names, body, requestId) {
   response.writeHead(status, headers).end(body);
 }
 
-/** `writeHead` with one array, and the body as Latin-1 text, which goes out in one piece with it. */
+/**
+ * `writeHead` with one array, and the body as Latin-1 text, which goes out in one piece with it.
+ */
 function sendLatin(response, status, names, body, requestId) {
   const always = [
     'X-Request-Id',

@@ -51,7 +51,10 @@ async function round(
   return { perSecond: (count / done.ms) * 1000, cpuUs: (cpuMs * 1000) / count };
 }
 
-/** Each in turn, round after round, so that a busy moment of the machine hits all alike; before that, each is warmed up by so many requests. */
+/**
+ * Each in turn, round after round, so that a busy moment of the machine hits all alike; before
+ * that, each is warmed up by so many requests.
+ */
 export async function compete(
   load: Program,
   servers: readonly Contestant[],

@@ -1,4 +1,5 @@
-// Fastify, with its own router, its own validation (ajv, compiled from the schema of the service) and the raw bytes of a batch kept.
+// Fastify, with its own router, its own validation (ajv, compiled from the schema of the service)
+// and the raw bytes of a batch kept.
 
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';

@@ -70,7 +70,10 @@ async function answered(url: string, path: string, apiKey: string) {
   };
 }
 
-/** Fills our service with bound TVs that have a playlist each, and writes down what they get, for the others. */
+/**
+ * Fills our service with bound TVs that have a playlist each, and writes down what they get, for
+ * the others.
+ */
 async function fill(port: number): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   const management = new ManagementClient({ url, token });

@@ -1,9 +1,13 @@
-// The load: connections, each of one TV, that send a request, wait for its answer, and send the next. Written on bare sockets, so that it never is what is measured.
+// The load: connections, each of one TV, that send a request, wait for its answer, and send the
+// next. Written on bare sockets, so that it never is what is measured.
 import { connect } from 'node:net';
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Sends as fast as answers come, for `ms` or until there were `count`; answers how many there were, by status. */
+/**
+ * Sends as fast as answers come, for `ms` or until there were `count`; answers how many there were,
+ * by status.
+ */
 async function run({ port, requests, connections, ms, count = Number.POSITIVE_INFINITY }) {
   const messages = requests.map((text) => Buffer.from(text));
   const counts = {};

@@ -1,4 +1,5 @@
-// The built service as it runs in production, its log off; `unsynced` makes of every fdatasync a call that does nothing.
+// The built service as it runs in production, its log off; `unsynced` makes of every fdatasync a
+// call that does nothing.
 import { open } from 'node:fs/promises';
 import { serve } from '../../../dist/index.js';
 import { beServed } from './peer.js';

@@ -1,4 +1,5 @@
-// How a server of this comparison lives in its process: it tells its port, on each message its CPU time so far, and ends when told to.
+// How a server of this comparison lives in its process: it tells its port, on each message its CPU
+// time so far, and ends when told to.
 export function beServed(port, close) {
   process.send?.({ port });
   process.on('message', async (message) => {

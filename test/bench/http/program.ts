@@ -26,7 +26,10 @@ function answerOf<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-/** Starts one on a core of its own, if it can be, with these options of Node's; answers what it says first, too. */
+/**
+ * Starts one on a core of its own, if it can be, with these options of Node's; answers what it says
+ * first, too.
+ */
 export async function startProgram<T>(
   name: string,
   core: number,

@@ -1,4 +1,5 @@
-// What every server of this comparison does alike: the key check, the headers, the check of events, and the durable file.
+// What every server of this comparison does alike: the key check, the headers, the check of events,
+// and the durable file.
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -94,7 +95,10 @@ export function lineOf(device, sent) {
   return [Buffer.from(`${head.slice(0, -1)},"events":`), oneLine(sent), closing];
 }
 
-/** A log with group commit: what comes while the disk is busy shares the next write and, when `synced`, the next `fdatasync`. */
+/**
+ * A log with group commit: what comes while the disk is busy shares the next write and, when
+ * `synced`, the next `fdatasync`.
+ */
 export async function openLog(path, synced) {
   const file = await open(path, 'a');
   let waiting = [];

@@ -1,4 +1,5 @@
-// What one would mock it with: json-server, which has no registration: the caller makes two changes. It is no dependency of ours, for it brings 122 packages:
+// What one would mock it with: json-server, which has no registration: the caller makes two
+// changes. It is no dependency of ours, for it brings 122 packages:
 // `npm install --no-save json-server@0.17.4` first.
 const [file, found] = process.argv.slice(2);
 const { default: jsonServer } = await import(found);

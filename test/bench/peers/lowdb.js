@@ -1,4 +1,5 @@
-// What one would write first: plain lowdb, one JSON document, written after every change, no sync. It checks and makes what the service does, by hand.
+// What one would write first: plain lowdb, one JSON document, written after every change, no sync.
+// It checks and makes what the service does, by hand.
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Low } from 'lowdb';

@@ -22,10 +22,16 @@ const deviceInfo = {
 };
 
 const fixture = new URL('../../../fixtures/playlists/retail.json', import.meta.url);
-/** Of more, a document with all their playlists comes near the longest string that Node can make: there, they are left out. */
+/**
+ * Of more, a document with all their playlists comes near the longest string that Node can make:
+ * there, they are left out.
+ */
 const mostPlaylists = 10_000;
 
-/** The same data as `fillWithFleet` makes: bound screens with a playlist each, and beside them some that are free. */
+/**
+ * The same data as `fillWithFleet` makes: bound screens with a playlist each, and beside them some
+ * that are free.
+ */
 async function documentOf(screens: number, free: readonly string[]) {
   const { items } = JSON.parse(await readFile(fixture, 'utf8')) as { items: object[] };
   const [tenantId, createdAt] = [randomUUID(), Date.now()];

@@ -41,7 +41,10 @@ export async function treeOf(folder: string): Promise<Map<string, string | undef
 const shown = (tree: Map<string, string | undefined>) =>
   JSON.stringify([...tree].sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Targets as they may be before: each a function that makes one in a folder, and answers the target. */
+/**
+ * Targets as they may be before: each a function that makes one in a folder, and answers the
+ * target.
+ */
 const targets: ((folder: string) => Promise<string>)[] = [
   async (folder) => join(folder, 'data'),
   async (folder) => join(folder, 'new', 'and', 'deep'),
@@ -75,7 +78,10 @@ export interface FuzzRestore {
   restore?: typeof restoreStore;
 }
 
-/** Restores archives with something wrong in them, and answers what came out, and each outcome that must not be. */
+/**
+ * Restores archives with something wrong in them, and answers what came out, and each outcome that
+ * must not be.
+ */
 export async function fuzzRestore({
   seed,
   count,

@@ -1,4 +1,5 @@
-// Tar files taken apart into headers and bodies, and put together again with whatever is wrong in them.
+// Tar files taken apart into headers and bodies, and put together again with whatever is wrong in
+// them.
 
 const blockBytes = 512;
 

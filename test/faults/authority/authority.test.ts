@@ -1,4 +1,5 @@
-// Credentials taken away while a request is under way, a few tries of each. The full suite is authority.full.ts.
+// Credentials taken away while a request is under way, a few tries of each. The full suite is
+// authority.full.ts.
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';

@@ -9,7 +9,10 @@ import { type Answer, sendTo, type TestService } from '../../support/service.ts'
 
 type Service = TestService<Clock>;
 
-/** One try: the services that the attacker and the one who takes the credential away talk to, and the number of the try. */
+/**
+ * One try: the services that the attacker and the one who takes the credential away talk to, and
+ * the number of the try.
+ */
 interface Try {
   attacked: Service;
   other: Service;
@@ -40,7 +43,10 @@ async function succeeded(
 const newToken = (service: Service, role: string) =>
   succeeded(service.manage('POST', '/v1/tokens', { name: randomUUID(), role }));
 
-/** Sends half of a request, has its credential taken away, and sends the rest once that was answered. */
+/**
+ * Sends half of a request, has its credential taken away, and sends the rest once that was
+ * answered.
+ */
 async function halfSent(
   { attacked, place }: Try,
   { path, key, body }: { path: string; key: string; body: unknown },
@@ -129,7 +135,10 @@ export type Attacked = Record<
   { tries: number; refused: number; successes: string[] }
 >;
 
-/** Makes each attack so many times, spread over the instances: the credential is taken away at the next one. */
+/**
+ * Makes each attack so many times, spread over the instances: the credential is taken away at the
+ * next one.
+ */
 export async function runAttacks(services: readonly Service[], tries: number): Promise<Attacked> {
   const turns = pLimit(atOnce);
   const at = (place: number) => services[place % services.length] as Service;

@@ -1,4 +1,5 @@
-// What clients are told about a screen while many call at once must have an order that explains it, also across power cuts.
+// What clients are told about a screen while many call at once must have an order that explains it,
+// also across power cuts.
 import { describe, expect, it } from 'vitest';
 import { onCrashingDisk, onDatabase } from './fixture.ts';
 import { runBindingScenario } from './scenario.ts';

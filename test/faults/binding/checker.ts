@@ -1,12 +1,17 @@
-/** An operation as a client saw it: it took effect, if at all, at some instant between its call and its return. */
+/**
+ * An operation as a client saw it: it took effect, if at all, at some instant between its call and
+ * its return.
+ */
 export interface Timed {
   called: number;
   returned: number;
 }
 
 /**
- * Whether these operations, one after another in some order that agrees with their times, can have had the outcomes that they had (Wing and Gong's search, with
- * the memory of Lowe: "Testing for linearizability", 2017). `apply` gives every state that an operation can lead to; none when its outcome cannot be in this
+ * Whether these operations, one after another in some order that agrees with their times, can have
+ * had the outcomes that they had (Wing and Gong's search, with
+ * the memory of Lowe: "Testing for linearizability", 2017). `apply` gives every state that an
+ * operation can lead to; none when its outcome cannot be in this
  * one. What is over a few dozen operations at a time, or many that overlap, takes long.
  */
 export function isLinearizable<O extends Timed, S>(

@@ -1,6 +1,9 @@
 import type { Timed } from './checker.ts';
 
-/** A screen as the changes before made it. A device goes by the code that it registered with, for a code binds one at most. */
+/**
+ * A screen as the changes before made it. A device goes by the code that it registered with, for a
+ * code binds one at most.
+ */
 export interface ScreenState {
   device: string | null;
   /** Codes that wait, oldest first. */
@@ -11,7 +14,10 @@ export interface ScreenState {
 export const newScreen: ScreenState = { device: null, live: [], used: [] };
 export const nameOf = ({ device, live, used }: ScreenState): string => `${device}|${live}|${used}`;
 
-/** What a client asked of one screen, and what it was told; `unknown` is an answer that did not come, or a 503. */
+/**
+ * What a client asked of one screen, and what it was told; `unknown` is an answer that did not
+ * come, or a 503.
+ */
 export type ScreenCall = Timed &
   (
     | { kind: 'create'; outcome: 'made' | 'bound' | 'unknown'; code: string }
@@ -49,7 +55,9 @@ function register(
   return device === code ? [state] : binds;
 }
 
-/** Every state that a screen can be in after this call; none when it cannot have been answered so. */
+/**
+ * Every state that a screen can be in after this call; none when it cannot have been answered so.
+ */
 export function applyCall(call: ScreenCall, state: ScreenState): ScreenState[] {
   if (call.kind === 'create') return create(call, state);
   if (call.kind === 'register') return register(call, state);

@@ -2,7 +2,10 @@ import { Agent, request } from 'undici';
 import { startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** TVs that all register with one code at once, over HTTP and 500 connections, on a data folder: how they were answered, and how many devices there are. */
+/**
+ * TVs that all register with one code at once, over HTTP and 500 connections, on a data folder: how
+ * they were answered, and how many devices there are.
+ */
 export async function raceForOne(
   racers: number,
 ): Promise<{ statuses: Record<number, number>; devices: number }> {

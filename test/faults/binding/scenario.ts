@@ -14,7 +14,10 @@ type Instance = Awaited<ReturnType<typeof mounted<ManualClock>>>;
 export interface Fixture {
   /** Opens one more instance on what is kept. */
   open(clock: ManualClock): Promise<Store>;
-  /** Pulls the plug: from now on nothing more is kept. What opens next finds what was made to last, and perhaps some of the rest. */
+  /**
+   * Pulls the plug: from now on nothing more is kept. What opens next finds what was made to last,
+   * and perhaps some of the rest.
+   */
   cut?(fuzzRandom: FuzzRandom): void;
   close?(): Promise<void>;
 }
@@ -50,7 +53,10 @@ async function venueOf(instance: Instance): Promise<string> {
   return (await instance.manage('POST', '/v1/venues', { name: randomUUID() })).id;
 }
 
-/** Screens whose rows contradict each other: more than one device bound, or a key that lives beside it. */
+/**
+ * Screens whose rows contradict each other: more than one device bound, or a key that lives beside
+ * it.
+ */
 async function contradictions(store: Store, screenIds: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const screenId of screenIds) {

@@ -51,7 +51,10 @@ export class ScreenClient {
     return this.#create(instance);
   }
 
-  /** All calls in which what is said of devices is said of their codes; asks for those of which no answer told. */
+  /**
+   * All calls in which what is said of devices is said of their codes; asks for those of which no
+   * answer told.
+   */
   async history(instance: Instance): Promise<ScreenCall[]> {
     for (const code of this.#codes) {
       const { body } = await instance.send('GET', `/v1/devices/provisioning-codes/${code}/status`, {
@@ -81,7 +84,10 @@ export class ScreenClient {
     return { answer, times: { called, returned: ++this.#tick.now } };
   }
 
-  /** What an answer says; `unknown` for 503, and a line among what is wrong for what must never be said. */
+  /**
+   * What an answer says; `unknown` for 503, and a line among what is wrong for what must never be
+   * said.
+   */
   #outcome<T extends string>({ status, body }: Answer, said: Record<string, T>): T | 'unknown' {
     const outcome = said[status < 400 ? String(status) : body.code];
     if (outcome === undefined && status !== 503)

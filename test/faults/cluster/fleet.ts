@@ -1,4 +1,5 @@
-// A fleet of simulated TVs as a load: it keeps the books of what the service said on the wire, and compares them in the end with what is stored.
+// A fleet of simulated TVs as a load: it keeps the books of what the service said on the wire, and
+// compares them in the end with what is stored.
 import { Agent, request } from 'undici';
 import { type Clock, hourMs, systemClock } from '../../../src/domain/clock.ts';
 import { runFleet } from '../../../src/simulator/fleet/fleet.ts';
@@ -8,7 +9,10 @@ import type { Tried } from './load.ts';
 
 /** Longer than any test: the fleet is told when its time is over. */
 const endlessMs = 1000 * hourMs;
-/** An hour of a TV's life takes a minute; each looks at its playlist and config once in a second of the wall's, and sends what it has played. */
+/**
+ * An hour of a TV's life takes a minute; each looks at its playlist and config once in a second of
+ * the wall's, and sends what it has played.
+ */
 const life = { speed: 60, config: { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1 } };
 /** Answers get lost on the way, and requests come twice, on top of whatever else fails. */
 const faults = ['lost-answer:events:2%', 'duplicate:events:2%', 'lost-answer:register:20%'];

@@ -30,7 +30,10 @@ const probeEveryMs = 50;
 /** Half a minute of patience: nobody gives up because a fault takes a few seconds. */
 const retry = { attempts: 12, firstDelayMs: 100, longestDelayMs: 6000 };
 
-/** A playlist or config says 500 while the store is away (docs/protocol.md §2.3, §2.4), all else 503. */
+/**
+ * A playlist or config says 500 while the store is away (docs/protocol.md §2.3, §2.4), all else
+ * 503.
+ */
 export function isDocumented({ what, outcome }: Tried): boolean {
   if (!/^5/.test(outcome)) return true;
   return outcome === '503' || (outcome === '500' && /^GET .*(playlist|config)$/.test(what));
@@ -66,7 +69,10 @@ class Worker {
     this.#anyone = new RuntimeClient({ url, retry, onExchange });
   }
 
-  /** One TV's life: its screen is made, it pairs, posts batches, fetches, and is now and then revoked. */
+  /**
+   * One TV's life: its screen is made, it pairs, posts batches, fetches, and is now and then
+   * revoked.
+   */
   async live(): Promise<void> {
     const { seen } = this.#load;
     const screenId = await this.#screen();
@@ -93,7 +99,10 @@ class Worker {
     seen.revoked.set(deviceId, apiKey);
   }
 
-  /** What a manager does is sent again when its answer was lost, as people do: a name that is taken then is the screen. */
+  /**
+   * What a manager does is sent again when its answer was lost, as people do: a name that is taken
+   * then is the screen.
+   */
   async #screen(): Promise<string> {
     const body = { venueId: this.#venueId, name: randomUUID() };
     return this.#again(async () => {
@@ -120,7 +129,10 @@ class Worker {
   }
 }
 
-/** Asks over and over, and waits for nobody's `Retry-After`: so it is seen at once when all is well again. */
+/**
+ * Asks over and over, and waits for nobody's `Retry-After`: so it is seen at once when all is well
+ * again.
+ */
 async function probe(
   load: ClusterLoad,
   url: string,

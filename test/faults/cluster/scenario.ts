@@ -46,7 +46,10 @@ export class Cluster {
     return new Cluster(folder, stores, started, balancer, proxy.cut);
   }
 
-  /** A fleet of TVs that play, and `workers` who make screens, pair and revoke beside them; all that they try is in one list. */
+  /**
+   * A fleet of TVs that play, and `workers` who make screens, pair and revoke beside them; all that
+   * they try is in one list.
+   */
   async load(tvs: number, workers: number): Promise<{ load: ClusterLoad; fleet: FleetLoad }> {
     const load = await startLoad(this.#balancer.url, token, workers);
     const fleet = startFleetLoad({ url: this.#balancer.url, token }, tvs, load.tries);

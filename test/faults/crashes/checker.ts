@@ -110,8 +110,10 @@ function runOf(
 }
 
 /**
- * Opens the store on what a crash has left, and says what is wrong: it must start, and show what it may show after so many steps of the run. If `twice`, it must also
- * take a further change and a further batch; after another power cut show all that again; and know the batches that are sent again.
+ * Opens the store on what a crash has left, and says what is wrong: it must start, and show what it
+ * may show after so many steps of the run. If `twice`, it must also
+ * take a further change and a further batch; after another power cut show all that again; and know
+ * the batches that are sent again.
  */
 export async function checkState(
   files: Files,

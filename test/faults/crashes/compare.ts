@@ -26,7 +26,10 @@ function isRest(
   return last < dayOf(droppedBeforeMs) && (there.length === 0 || last < next);
 }
 
-/** What is wrong with what a store shows after so many steps; which changes and batches it holds, if it is any of those that it may hold. */
+/**
+ * What is wrong with what a store shows after so many steps; which changes and batches it holds, if
+ * it is any of those that it may hold.
+ */
 export function compare(
   contents: Contents,
   run: Run,

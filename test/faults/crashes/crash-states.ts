@@ -14,7 +14,9 @@ export interface CrashState {
 export interface CrashStateOptions {
   /** Records of logs are torn after every so many bytes. */
   tornEveryBytes: number;
-  /** At most so many steps that no sync covers are kept and lost in all combinations; of more, some. */
+  /**
+   * At most so many steps that no sync covers are kept and lost in all combinations; of more, some.
+   */
   combined: number;
   /** States after these steps only; all when absent. */
   from?: number;
@@ -107,7 +109,10 @@ function* combinations<T>(of: readonly T[], most: number): Generator<readonly T[
   }
 }
 
-/** A write that the crash has cut short: a beginning of it, alone or as long as it was to be, the rest zeros. */
+/**
+ * A write that the crash has cut short: a beginning of it, alone or as long as it was to be, the
+ * rest zeros.
+ */
 function* torn(step: Open & { do: 'write' }, everyBytes: number): Generator<Open> {
   const { length } = step.bytes;
   for (let kept = everyBytes; kept < length; kept += everyBytes) {
@@ -118,7 +123,8 @@ function* torn(step: Open & { do: 'write' }, everyBytes: number): Generator<Open
 }
 
 /**
- * Every state in which a crash may leave a disk: after each step, with each combination of those that no sync covers yet, and each record of a log torn
+ * Every state in which a crash may leave a disk: after each step, with each combination of those
+ * that no sync covers yet, and each record of a log torn
  * at each byte. Equal states come more than once.
  */
 export function* crashStates(

@@ -24,7 +24,10 @@ export async function whyNoLoopDisk(folder: string): Promise<string | undefined>
   }
 }
 
-/** An ext4 file system in a file, on a loop device. Its power can be cut at an instant: what the device has been told to write is there, and nothing else. */
+/**
+ * An ext4 file system in a file, on a loop device. Its power can be cut at an instant: what the
+ * device has been told to write is there, and nothing else.
+ */
 export class LoopDisk {
   readonly #image: string;
   readonly #mountPoint: string;
@@ -60,7 +63,10 @@ export class LoopDisk {
     await run('umount', [this.#mountPoint]);
   }
 
-  /** The image as it is while nothing is on its way to the device. Whoever writes to it has been stopped, or it may never come. */
+  /**
+   * The image as it is while nothing is on its way to the device. Whoever writes to it has been
+   * stopped, or it may never come.
+   */
   async copyAtAnInstant(): Promise<string> {
     const copy = `${this.#image}.copy`;
     for (let left = 100; left > 0; left--) {

@@ -30,7 +30,8 @@ export class ExpectedState {
   }
 
   /**
-   * All that may be there after a crash: what had been acknowledged, and of what was begun after the last of that some more, in its order. What was refused
+   * All that may be there after a crash: what had been acknowledged, and of what was begun after
+   * the last of that some more, in its order. What was refused
    * and had others acknowledged after it is gone for good.
    */
   possibleAt(step: number): number[][] {

@@ -2,12 +2,18 @@ import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-sys
 import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
 
-/** One change of a disk, in the order in which they were done. A file is known by a number, whatever names it bears. */
+/**
+ * One change of a disk, in the order in which they were done. A file is known by a number, whatever
+ * names it bears.
+ */
 export type DiskStep =
   | { do: 'write'; file: number; at: number; bytes: Buffer }
   | { do: 'truncate'; file: number; length: number }
   | { do: 'datasync'; file: number }
-  /** A `datasync` has failed: what was not yet on the disk never gets there, though it can still be read (as Linux has it). */
+  /**
+   * A `datasync` has failed: what was not yet on the disk never gets there, though it can still be
+   * read (as Linux has it).
+   */
   | { do: 'lose'; file: number }
   | { do: 'create'; path: string; file: number }
   | { do: 'rename'; path: string; to: string; file: number }
@@ -24,7 +30,10 @@ export function diskOf(files: Files): CrashDisk {
   );
 }
 
-/** Notes all that is done to a disk that begins with `start` on it. Files are numbered in the order of `start`, then as they are made. */
+/**
+ * Notes all that is done to a disk that begins with `start` on it. Files are numbered in the order
+ * of `start`, then as they are made.
+ */
 export class RecordedDisk {
   readonly steps: DiskStep[] = [];
   readonly #disk: CrashDisk;

@@ -43,7 +43,10 @@ export const universe: readonly (readonly [TableName, string])[] = [
   ]),
 ];
 
-/** Change `number`: takes the place of what the one before wrote, counts on, pairs or revokes, publishes. All of it or nothing must be there. */
+/**
+ * Change `number`: takes the place of what the one before wrote, counts on, pairs or revokes,
+ * publishes. All of it or nothing must be there.
+ */
 function opsOf(number: number, counted: number): Op[] {
   const screen = number % screens;
   const screenId = guid('scre', screen);

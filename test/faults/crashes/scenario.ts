@@ -27,7 +27,10 @@ interface Between {
   isQuiet: boolean;
 }
 
-/** A store's life on a recorded disk: what it is asked for is noted with what it answers, and what it shows is compared all along. */
+/**
+ * A store's life on a recorded disk: what it is asked for is noted with what it answers, and what
+ * it shows is compared all along.
+ */
 export class CrashScenario {
   readonly run: Run = newRun();
   readonly #recorded: RecordedDisk;
@@ -242,7 +245,10 @@ export class CrashScenario {
     if (reused) this.run.wrong.push(reused);
   }
 
-  /** Notes what becomes of it. A disk that fails is answered `unavailable`; a process that is killed answers nothing. */
+  /**
+   * Notes what becomes of it. A disk that fails is answered `unavailable`; a process that is killed
+   * answers nothing.
+   */
   async #noted(
     entry: { acknowledged: number; refused: number },
     asked: Promise<unknown>,

@@ -8,7 +8,10 @@ import { CrashScenario } from './scenario.ts';
 import { allSteps, type Step, shuffled } from './steps.ts';
 
 export interface CrashSearch {
-  /** So many lives, each with its scenarioSteps in another order; the first one as they are written down. */
+  /**
+   * So many lives, each with its scenarioSteps in another order; the first one as they are written
+   * down.
+   */
   lives: number;
   /** Acts of each; about this many. */
   rounds?: number;
@@ -16,7 +19,10 @@ export interface CrashSearch {
   tornEveryBytes: number;
   /** Of the different states, each so many-th. */
   every?: number;
-  /** Of those, each so many-th is opened once more after another power cut; a state in which no record is torn always is. */
+  /**
+   * Of those, each so many-th is opened once more after another power cut; a state in which no
+   * record is torn always is.
+   */
   twiceEvery?: number;
   /** Of those, in each so many-th the start itself is cut short, at each of its steps. */
   recoveryEvery?: number;

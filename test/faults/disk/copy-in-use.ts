@@ -14,7 +14,10 @@ export interface CopyReport {
   copies: number;
   /** The start of the copy is refused: it is damaged. */
   refused: number;
-  /** The copy starts, and holds the first changes and the first batches, as many as an earlier crash might have left. */
+  /**
+   * The copy starts, and holds the first changes and the first batches, as many as an earlier crash
+   * might have left.
+   */
   earlier: number;
   bad: string[];
 }
@@ -31,7 +34,10 @@ function inFolder(files: Files, folder: string): string[] {
   );
 }
 
-/** A copy as `cp -r` makes it: each folder is listed when its turn comes, each file read a while after the one before. */
+/**
+ * A copy as `cp -r` makes it: each folder is listed when its turn comes, each file read a while
+ * after the one before.
+ */
 function copyOf(moments: readonly Files[], seed: string): Files {
   const copy = new Map<string, Buffer>();
   const stepsEach = chance(`${seed} pace`) * 12;
@@ -66,7 +72,10 @@ async function judge(
   }
 }
 
-/** Copies the folder of a store that lives on meanwhile, many times: each copy must be refused, or hold what an earlier crash may have left. */
+/**
+ * Copies the folder of a store that lives on meanwhile, many times: each copy must be refused, or
+ * hold what an earlier crash may have left.
+ */
 export async function copyInUse(copies: number): Promise<CopyReport> {
   const recorded = new RecordedDisk();
   const run = await new CrashScenario(recorded).live(allSteps(2));

@@ -29,7 +29,10 @@ export interface DamageReport {
   found: number;
   /** It shows the same as before. */
   harmless: number;
-  /** After a crash alone: the last record of a log, or the end of one cut off, which is what an earlier crash would have left. */
+  /**
+   * After a crash alone: the last record of a log, or the end of one cut off, which is what an
+   * earlier crash would have left.
+   */
   earlier: number;
   bad: string[];
 }
@@ -87,7 +90,10 @@ class DamageJudge {
       : [...shown, 'nobody is told'];
   }
 
-  /** What a start makes of it: an empty list when what it shows is not what was there, but what may be after an earlier crash. */
+  /**
+   * What a start makes of it: an empty list when what it shows is not what was there, but what may
+   * be after an earlier crash.
+   */
   async #show(files: Files, path: string, run: Run): Promise<Outcome> {
     let stage: Outcome = 'refused';
     try {
@@ -124,7 +130,10 @@ class DamageJudge {
     );
   }
 
-  /** The last file of a log, and beyond what the manifest vouches for: a flip only in its last record. */
+  /**
+   * The last file of a log, and beyond what the manifest vouches for: a flip only in its last
+   * record.
+   */
   #mayBeTorn(path: string, at: number): boolean {
     const folder = path.slice(0, path.lastIndexOf('/') + 1);
     const last = [...this.#files.keys()]
@@ -141,7 +150,10 @@ class DamageJudge {
   }
 }
 
-/** Damages each file of a store in every place, one at a time: each damage must be told of, or do no harm. */
+/**
+ * Damages each file of a store in every place, one at a time: each damage must be told of, or do no
+ * harm.
+ */
 export async function damageEverywhere(
   search: DamageSearch,
   defect: Defect = {},

@@ -37,7 +37,10 @@ interface Failed {
   isSyncOf: 'changes' | 'batches' | undefined;
 }
 
-/** Of what a power cut may leave in the end, so many are opened: nothing kept of what was not synced, and others. */
+/**
+ * Of what a power cut may leave in the end, so many are opened: nothing kept of what was not
+ * synced, and others.
+ */
 const mostStates = 6;
 
 const logOf = (path: string) =>
@@ -82,7 +85,10 @@ async function liveThrough(
   return { recorded, failing, life, run, failed, wrong };
 }
 
-/** What the disk holds in the end, as a process that was killed leaves it, and after a power cut, with and without what was not synced. */
+/**
+ * What the disk holds in the end, as a process that was killed leaves it, and after a power cut,
+ * with and without what was not synced.
+ */
 async function examineEnd(
   recorded: RecordedDisk,
   run: Run,
@@ -110,8 +116,10 @@ async function examineEnd(
 }
 
 /**
- * Lives once with each operation of the disk failing, in each way that it can. Whatever fails: what was acknowledged is there, shown while the store runs and
- * found after a crash; reads go on; a change that could not be kept is answered `unavailable`; and once the disk is well the store goes on, after a start at
+ * Lives once with each operation of the disk failing, in each way that it can. Whatever fails: what
+ * was acknowledged is there, shown while the store runs and
+ * found after a crash; reads go on; a change that could not be kept is answered `unavailable`; and
+ * once the disk is well the store goes on, after a start at
  * the latest.
  */
 export async function failEverywhere(

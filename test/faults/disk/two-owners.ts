@@ -9,7 +9,10 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 const jumpsMs = [0, secondMs, -secondMs, hourMs, -hourMs, 400 * dayMs, -400 * dayMs];
 
-/** Has several try at once for a folder, and again after each jump of the clock: only one at a time may have it. Says how it was otherwise. */
+/**
+ * Has several try at once for a folder, and again after each jump of the clock: only one at a time
+ * may have it. Says how it was otherwise.
+ */
 export async function findTwoOwners(
   lock: typeof lockFolder = lockFolder,
   triers = 4,

@@ -61,10 +61,16 @@ function ofSuccess(request: Composed, answer: Answer, documented: DescribedAnswe
     : wrong;
 }
 
-/** A path may be written so that it is another one, or none at all: then the document has nothing to say of it. */
+/**
+ * A path may be written so that it is another one, or none at all: then the document has nothing to
+ * say of it.
+ */
 const outside = ['not_found', 'method_not_allowed', 'malformed_request', 'headers_too_large'];
 
-/** What is wrong with an answer, by the rules that hold for all and by the document; empty when nothing is. */
+/**
+ * What is wrong with an answer, by the rules that hold for all and by the document; empty when
+ * nothing is.
+ */
 export function checkAnswer(
   request: Composed,
   answer: Answer,

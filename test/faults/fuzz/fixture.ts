@@ -24,7 +24,10 @@ interface Known {
 
 const roles = ['viewer', 'installer', 'operator', 'admin'];
 
-/** The tenant, its TVs and its managers that requests are about. It is made anew every so often, for requests delete and revoke. */
+/**
+ * The tenant, its TVs and its managers that requests are about. It is made anew every so often, for
+ * requests delete and revoke.
+ */
 export class Fixture {
   known: Known = {
     tenants: [],
@@ -55,7 +58,10 @@ export class Fixture {
     return this.#tenantId;
   }
 
-  /** A new venue with screens, TVs, codes and tokens; what was known before stays known, as far as it is not too much. */
+  /**
+   * A new venue with screens, TVs, codes and tokens; what was known before stays known, as far as
+   * it is not too much.
+   */
   async renew(): Promise<void> {
     // biome-ignore lint/suspicious/noExplicitAny: records of every shape.
     const items = async (path: string): Promise<any[]> =>
@@ -112,7 +118,10 @@ export class Fixture {
     return body;
   }
 
-  /** Something that a member or parameter of this name can be about; `undefined` where there is nothing of the kind. */
+  /**
+   * Something that a member or parameter of this name can be about; `undefined` where there is
+   * nothing of the kind.
+   */
   idFor(name: string, fuzzRandom: FuzzRandom): string | undefined {
     const ids = this.#idsByName(name);
     return ids === undefined || ids.length === 0 ? undefined : fuzzRandom.one(ids);

@@ -1,4 +1,5 @@
-// 100,000 requests made from the document and spoilt, most of them to the embedded store; and each nasty thing in each place, one at a time.
+// 100,000 requests made from the document and spoilt, most of them to the embedded store; and each
+// nasty thing in each place, one at a time.
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';

@@ -70,7 +70,10 @@ function growNumber(
   return Math.max(least + 0.001, fuzzRandom.whole(Math.ceil(least), most));
 }
 
-/** Something that a schema allows, as a value; `known` offers ids that exist, by the name of the member. */
+/**
+ * Something that a schema allows, as a value; `known` offers ids that exist, by the name of the
+ * member.
+ */
 export class Grower {
   readonly #document: Schema;
   readonly #known: (name: string, fuzzRandom: FuzzRandom) => string | undefined;

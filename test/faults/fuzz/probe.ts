@@ -47,7 +47,10 @@ async function exchange(
 
 /** What undici refuses to send at all. */
 const unsendable = (error: unknown) => (error as { code?: string }).code === 'UND_ERR_INVALID_ARG';
-/** A body that is too large is not read to its end: the service answers, hangs up, and the answer may get lost on the way. */
+/**
+ * A body that is too large is not read to its end: the service answers, hangs up, and the answer
+ * may get lost on the way.
+ */
 const hungUp = (error: unknown) =>
   /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test((error as { code?: string }).code ?? '');
 const isLarge = ({ body }: Composed) => (body?.length ?? 0) > 64 * 1024;

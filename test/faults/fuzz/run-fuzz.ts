@@ -31,7 +31,9 @@ export interface FuzzRun {
 
 /** Every so many requests the world is made anew. */
 const worldLasts = 250;
-/** Each request takes so long by the service's clock, so that codes end, and sources are forgotten. */
+/**
+ * Each request takes so long by the service's clock, so that codes end, and sources are forgotten.
+ */
 const stepMs = 2_000;
 
 /** Sends requests that are good, nearly good and not good at all, and judges each answer. */
@@ -67,7 +69,8 @@ export async function runFuzz({
   while (run.requests < requests) {
     await world.renew();
     const end = Math.min(requests, run.requests + worldLasts);
-    // New ones each time: the service may be about to close those that were idle while the world was made (RFC 9112 §9.3.1).
+    // New ones each time: the service may be about to close those that were idle while the world
+    // was made (RFC 9112 §9.3.1).
     const clients = Array.from(
       { length: connections },
       () => new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 }),

@@ -19,7 +19,10 @@ class FullDice extends FuzzRandom {
 
 const codeStep = 50;
 
-/** Puts every nasty thing there is into every place of every body and into every parameter, one at a time, where all else is good. */
+/**
+ * Puts every nasty thing there is into every place of every body and into every parameter, one at a
+ * time, where all else is good.
+ */
 export async function runSweep({
   service,
   adminToken,

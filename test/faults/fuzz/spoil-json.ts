@@ -1,7 +1,9 @@
 import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty-values.ts';
 import type { FuzzRandom } from './random.ts';
 
-/** JSON that is put in as it is written: not every number and every object can be said by a value. */
+/**
+ * JSON that is put in as it is written: not every number and every object can be said by a value.
+ */
 class Raw {
   readonly text: string;
   constructor(text: string) {

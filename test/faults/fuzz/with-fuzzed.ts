@@ -3,7 +3,10 @@ import { DriftingClock } from '../../support/drifting-clock.ts';
 import { adminToken, startService } from '../../support/service.ts';
 import type { FuzzOptions } from './run-fuzz.ts';
 
-/** Runs over a service of its own. It trusts this machine as a proxy, so that requests can come from many sources. */
+/**
+ * Runs over a service of its own. It trusts this machine as a proxy, so that requests can come from
+ * many sources.
+ */
 export async function withFuzzed<T>(
   options: ServeOptions,
   run: (subject: Pick<FuzzOptions, 'service' | 'clock' | 'adminToken'>) => Promise<T>,

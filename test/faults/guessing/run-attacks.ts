@@ -6,7 +6,9 @@ import { composeSchedule, type Place, type Schedule, type Step, type Tenant } fr
 import { Topology, type TopologyDefect, type Verdict } from './topology.ts';
 
 const hour = 3_600_000;
-/** Of refused guesses, so many are looked at twice: whether a right code would have fared otherwise. */
+/**
+ * Of refused guesses, so many are looked at twice: whether a right code would have fared otherwise.
+ */
 const lookedAt = 16;
 const fixed: Partial<Record<Place, Address>> = {
   'venue 0': { address: '198.51.100.1', source: '198.51.100.1' },
@@ -34,7 +36,10 @@ export interface AttackTotals {
   schedules: number;
   guesses: number;
   refused: number;
-  /** TVs of the victim at trusted places, and those of them that paired; where an attacker sits at such a place, too, apart. */
+  /**
+   * TVs of the victim at trusted places, and those of them that paired; where an attacker sits at
+   * such a place, too, apart.
+   */
   honest: number;
   paired: number;
   besieged: number;
@@ -51,7 +56,10 @@ interface Twin {
   kept: GuessCountersOfEach;
 }
 
-/** Rows of the same source; that their attempts are as many and end alike is enough to see a difference. */
+/**
+ * Rows of the same source; that their attempts are as many and end alike is enough to see a
+ * difference.
+ */
 function isSame(one: GuessCounter | undefined, other: GuessCounter | undefined): boolean {
   const [a, b] = [one ?? unset, other ?? unset];
   return (
@@ -240,7 +248,10 @@ interface Size {
   defect?: TopologyDefect;
 }
 
-/** Runs so many schedules; those of a seed are always the same. Each finding is told once, with the schedule that shows it. */
+/**
+ * Runs so many schedules; those of a seed are always the same. Each finding is told once, with the
+ * schedule that shows it.
+ */
 export async function runAttacks({
   schedules,
   seed,

@@ -52,7 +52,10 @@ export interface RegistrationTotals {
   findings: string[];
 }
 
-/** Codes that are made, guessed, used and left to expire, by registrations at instances of which the clocks go wrong. */
+/**
+ * Codes that are made, guessed, used and left to expire, by registrations at instances of which the
+ * clocks go wrong.
+ */
 class Scenario {
   readonly #chance: SeededRandom;
   readonly #clock: ManualClock;
@@ -186,7 +189,10 @@ class Scenario {
 const told = ({ state }: Made, isOver: boolean) =>
   state === 'used' ? 'was used' : isOver ? 'has expired' : 'is good';
 
-/** Runs so many scenarios, each on a store of its own in memory; those of a seed are always the same. */
+/**
+ * Runs so many scenarios, each on a store of its own in memory; those of a seed are always the
+ * same.
+ */
 export async function runRegistrations({
   scenarios,
   seed,

@@ -3,7 +3,10 @@ import type { SeededRandom } from '../../../src/simulator/time/seeded-random.ts'
 const minute = 60_000;
 const lifetime = 15 * minute;
 
-/** Where a request comes from: a number names one of the attacker's own sources, the words many, or none that is the attacker's. */
+/**
+ * Where a request comes from: a number names one of the attacker's own sources, the words many, or
+ * none that is the attacker's.
+ */
 export type Place =
   | number
   /** An address that nobody has used before, or a /64. */
@@ -16,7 +19,10 @@ export type Place =
   | 'one /60'
   | 'one /56'
   | 'one /48'
-  /** Of the tenant under attack: places where its credentials work, and one of them at which an attacker sits, too. */
+  /**
+   * Of the tenant under attack: places where its credentials work, and one of them at which an
+   * attacker sits, too.
+   */
   | 'venue 0'
   | 'venue 1'
   | 'venue 2'
@@ -38,7 +44,9 @@ export type Step =
   | { do: 'pair'; at: 0 | 1 | 2; by: number }
   | { do: 'work'; of: Tenant; from: Place; by: number }
   | { do: 'restart'; by: number }
-  /** One source of which nothing is known guesses until it is refused, and then sits out each wait. */
+  /**
+   * One source of which nothing is known guesses until it is refused, and then sits out each wait.
+   */
   | { do: 'sit out'; by: number };
 
 export interface Schedule {
@@ -236,7 +244,10 @@ const kinds: Record<string, Compose> = {
   'sits out': (pick) => [{ do: 'sit out', by: pick.by() }, pair(pick)],
 };
 
-/** Those in which all sources together come to their limit take long: one of these for each fifteen others. */
+/**
+ * Those in which all sources together come to their limit take long: one of these for each fifteen
+ * others.
+ */
 const long = [
   'burst',
   'window edges',

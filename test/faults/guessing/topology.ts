@@ -46,7 +46,9 @@ export type Verdict = 'passes' | number;
 const lifetime = 15 * 60_000;
 const start = Date.UTC(2026, 10, 20, 12);
 
-/** Instances of the service, as far as guessing goes: the real limit and trust, and what they share. */
+/**
+ * Instances of the service, as far as guessing goes: the real limit and trust, and what they share.
+ */
 export class Topology {
   nowMs = start;
   readonly audit: AuditEntry[] = [];

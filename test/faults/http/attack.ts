@@ -11,7 +11,10 @@ export interface Aim {
   screenId: string;
 }
 
-/** Bytes to send on a connection of their own, and the statuses of all that is to come back on it before it is closed. */
+/**
+ * Bytes to send on a connection of their own, and the statuses of all that is to come back on it
+ * before it is closed.
+ */
 export interface Attack {
   name: string;
   bytes: string | Buffer;

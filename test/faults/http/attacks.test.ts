@@ -1,4 +1,5 @@
-// What is sent over the bare connection to break the service, deceive it or get a second request past it.
+// What is sent over the bare connection to break the service, deceive it or get a second request
+// past it.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import type { Aim } from './attack.ts';
@@ -38,7 +39,8 @@ describe('members', () => {
 
 describe('slow clients', () => {
   it('are told 408 and cut off, and hold up nobody', async () => {
-    // Looked for as often as ever: were that each few seconds, many would be cut off at once, and hold up everybody else.
+    // Looked for as often as ever: were that each few seconds, many would be cut off at once, and
+    // hold up everybody else.
     const limits = { headersTimeout: 150, requestTimeout: 300 };
     expect(await fronted({ limits }, (url, at) => slowClients(url, at, 2_000))).toEqual([]);
   });

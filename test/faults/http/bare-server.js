@@ -1,4 +1,5 @@
-// A bare node:http server that answers everything at once: what a flood costs a TV where nothing is done for it.
+// A bare node:http server that answers everything at once: what a flood costs a TV where nothing is
+// done for it.
 import { createServer } from 'node:http';
 
 const answer = (outgoing, status, body) =>

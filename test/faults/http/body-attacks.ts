@@ -93,7 +93,10 @@ function sent(
   };
 }
 
-/** Bodies that are no JSON, too large, too deep, or not what their headers say: as a manager, as a TV, and as anybody who registers. */
+/**
+ * Bodies that are no JSON, too large, too deep, or not what their headers say: as a manager, as a
+ * TV, and as anybody who registers.
+ */
 export function bodyAttacks({ host, token, key, screenId }: Aim): Attack[] {
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
   const endless = [

@@ -1,4 +1,5 @@
-// What is cheap to send must be cheap to refuse: the answers stay small, whatever is wrong with a body.
+// What is cheap to send must be cheap to refuse: the answers stay small, whatever is wrong with a
+// body.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import { bodyTargets, costlyBodies } from './costly-bodies.ts';

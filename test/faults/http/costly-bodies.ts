@@ -26,7 +26,10 @@ const wrongItem = {
 };
 const json = JSON.stringify;
 
-/** Bodies that cost little to send. Only operations that keep or ignore members that they do not know take any of them. */
+/**
+ * Bodies that cost little to send. Only operations that keep or ignore members that they do not
+ * know take any of them.
+ */
 export const costlyBodies: readonly (readonly [name: string, body: string])[] = [
   ['350,000 empty objects', filled('[', () => '{}', ']')],
   ['350,000 empty objects as items', filled('{"items":[', () => '{}', ']}')],

@@ -1,4 +1,5 @@
-// One TV, and a flood beside it that needs no credential, from a process of their own: prints what the TV's requests took, in milliseconds,
+// One TV, and a flood beside it that needs no credential, from a process of their own: prints what
+// the TV's requests took, in milliseconds,
 // and how many answers of the flood came before each of its own.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';

@@ -3,7 +3,9 @@ import { freshDatabase } from '../../support/postgres.ts';
 import { floods, type Met, meet, serviceCore, startBare } from './floods.ts';
 import { startServed } from './served.ts';
 
-/** The service may raise what a TV waits by twice what a bare server does; less than this is noise. */
+/**
+ * The service may raise what a TV waits by twice what a bare server does; less than this is noise.
+ */
 const most = 2;
 const noiseMs = 1;
 

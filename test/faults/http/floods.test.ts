@@ -1,4 +1,5 @@
-// A flood that needs no credential keeps no TV waiting (docs/protocol.md §1.8): by what is counted, not by time.
+// A flood that needs no credential keeps no TV waiting (docs/protocol.md §1.8): by what is counted,
+// not by time.
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
@@ -58,7 +59,8 @@ it('of made-up keys that wait for the store turns away no TV that is known, and 
     if (answer.status === 503) refused++;
     return answer;
   };
-  // Nothing gets through, and the lane of strangers is overloaded after a second or so of its clock.
+  // Nothing gets through, and the lane of strangers is overloaded after a second or so of its
+  // clock.
   for (let n = 0; refused === 0 && n < 40; n++) {
     for (let each = 0; each < 20; each++) flood.push(send());
     await expect.poll(() => release.length + refused).toBe(flood.length);

@@ -19,7 +19,10 @@ export type Flood = (typeof floods)[number];
 export interface Met {
   p50Ms: number;
   p99Ms: number;
-  /** Answers of the flood that came while the TV waited for one of its own: unlike times, these do not depend on what else the machine does. */
+  /**
+   * Answers of the flood that came while the TV waited for one of its own: unlike times, these do
+   * not depend on what else the machine does.
+   */
   ahead: number;
   /** Answers to the TV that were no success, and answers to the flood, by status. */
   wrong: Record<string, number>;

@@ -8,7 +8,8 @@ function request(line: string, headers: readonly string[], body = ''): string {
 }
 
 /**
- * Requests that two readers could take for two different things, or that are none. Where it can, each brings along a second request, which makes a
+ * Requests that two readers could take for two different things, or that are none. Where it can,
+ * each brings along a second request, which makes a
  * venue if anybody takes it for one: that must not happen.
  */
 export function framingAttacks({ host, token }: Aim): Attack[] {

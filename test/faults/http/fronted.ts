@@ -18,7 +18,10 @@ export interface Around {
   network?(url: string): Promise<{ url: string; close(): Promise<void> }>;
 }
 
-/** Has something done with a service of its own in memory, on the real listener, that has one bound TV. */
+/**
+ * Has something done with a service of its own in memory, on the real listener, that has one bound
+ * TV.
+ */
 export async function fronted<T>(
   { limits, admit, store, front, network }: Around,
   work: (url: string, aim: Aim) => Promise<T>,

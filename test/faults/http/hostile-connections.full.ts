@@ -20,7 +20,8 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
   it.each([
     { flood: floods.oneConnection, mostMb: 60, mostMs: 100 },
     { flood: floods.manyConnections, mostMb: 150, mostMs: 100 },
-    // Node parses all that one read of each connection delivers before anything else runs: 2,500 requests.
+    // Node parses all that one read of each connection delivers before anything else runs: 2,500
+    // requests.
     { flood: floods.tinyRequests, mostMb: 600, mostMs: Number.POSITIVE_INFINITY },
   ])('$flood.name: less than $mostMb MB more', async ({ flood, mostMb, mostMs }) => {
     const { growthMb, healthzP99Ms } = await runFlood(await startAttacked({ tls }), {

@@ -73,7 +73,10 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** Seconds from when the service has accepted `connections`, beside the sockets that it had `before`, until it has closed all of them. */
+/**
+ * Seconds from when the service has accepted `connections`, beside the sockets that it had
+ * `before`, until it has closed all of them.
+ */
 export async function secondsUntilClosed(
   service: AttackedService,
   connections: number,
@@ -122,7 +125,10 @@ export const floods = {
   },
 };
 
-/** Pipelines requests on connections that read nothing, and measures memory and `/healthz` meanwhile. */
+/**
+ * Pipelines requests on connections that read nothing, and measures memory and `/healthz`
+ * meanwhile.
+ */
 export async function runFlood(
   service: AttackedService,
   { connections, requests, path = largestFile, seconds }: Flood,
@@ -175,7 +181,10 @@ export const hostileConnections: Record<
   'responses that nobody reads': { bytes: `GET ${largestFile} HTTP/1.1\r\n${head}\r\n`.repeat(50) },
 };
 
-/** Seconds from SIGTERM until the process has ended, while all kinds of hostile connections are open. */
+/**
+ * Seconds from SIGTERM until the process has ended, while all kinds of hostile connections are
+ * open.
+ */
 export async function secondsToStop(
   service: AttackedService,
   each: number,

@@ -25,7 +25,10 @@ async function publishLarge({ manage, aim }: Served): Promise<void> {
   }
 }
 
-/** Sends the requests on so many connections, reading the answers or not, and asks meanwhile how the service fares. */
+/**
+ * Sends the requests on so many connections, reading the answers or not, and asks meanwhile how the
+ * service fares.
+ */
 async function attack({ url, aim, fared }: Served, connections: number, reads: boolean) {
   const before = await fared();
   const { hostname, port, host } = new URL(url);

@@ -23,7 +23,10 @@ async function post(client: SpareClient, bytes: Buffer, patienceMs: number) {
   return { outcome: status === 202 && tookMs > patienceMs ? 'late' : String(status), wait, tookMs };
 }
 
-/** Sends batches of one event at a steady rate, then waits for the last answers. Goodput is what was answered in time while they were sent. */
+/**
+ * Sends batches of one event at a steady rate, then waits for the last answers. Goodput is what was
+ * answered in time while they were sent.
+ */
 export async function offerLoad(
   url: string,
   aim: Aim,

@@ -1,4 +1,7 @@
-/** What came of requests that were sent at a steady rate, whether those before them were answered or not. */
+/**
+ * What came of requests that were sent at a steady rate, whether those before them were answered or
+ * not.
+ */
 export interface Offered {
   perSecond: number;
   /** 202 within the patience of a client, a second, while they were sent. */

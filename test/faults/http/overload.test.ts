@@ -1,4 +1,5 @@
-// More requests than get through: as many are answered as ever, and the others are told when to come again (docs/protocol.md §1.8).
+// More requests than get through: as many are answered as ever, and the others are told when to
+// come again (docs/protocol.md §1.8).
 import { expect, it } from 'vitest';
 import { modelOverload, varied } from './overload.ts';
 

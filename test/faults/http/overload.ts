@@ -28,7 +28,8 @@ export interface OverloadParts {
 }
 
 /**
- * Offers a service as much as gets through, then five and ten times that, on a clock of its own: the service is a queue from which so many get
+ * Offers a service as much as gets through, then five and ten times that, on a clock of its own:
+ * the service is a queue from which so many get
  * their answer each tenth of a second, what stands in front of it is the real thing.
  */
 export async function modelOverload(

@@ -25,7 +25,10 @@ async function isWell(url: string, { key, screenId }: Aim): Promise<boolean> {
   return answer.status === 200;
 }
 
-/** Makes all attacks, some at a time; tells what was answered otherwise than it should be, and what came of it. */
+/**
+ * Makes all attacks, some at a time; tells what was answered otherwise than it should be, and what
+ * came of it.
+ */
 export async function runAttacks(
   url: string,
   aim: Aim,

@@ -1,4 +1,5 @@
-// The built service in a process of its own, for harnesses that load it: tells its URL, then on each message how it has fared. Its disk can be made
+// The built service in a process of its own, for harnesses that load it: tells its URL, then on
+// each message how it has fared. Its disk can be made
 // slow through the adapter that the store uses anyway.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +25,9 @@ function slowDisk(disk) {
   };
 }
 
-/** What each open descriptor leads to; the one that reads this list is gone when it is asked for. */
+/**
+ * What each open descriptor leads to; the one that reads this list is gone when it is asked for.
+ */
 function descriptors() {
   return readdirSync('/proc/self/fd').flatMap((name) => {
     try {

@@ -5,7 +5,10 @@ import { unitOptions } from '../../support/node-options.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Aim } from './attack.ts';
 
-/** How a service has fared: what is on its heap after garbage was collected, and its open files and connections. */
+/**
+ * How a service has fared: what is on its heap after garbage was collected, and its open files and
+ * connections.
+ */
 interface Fared {
   heapBytes: number;
   residentBytes: number;

@@ -1,5 +1,7 @@
-// Clients that hold connections and never get on: some send nothing, some a header a second, some a body a byte a second. Whoever is cut off
-// comes again at once. Tells how many are connected, how many were cut off so far, and why others could not connect; ends with the channel.
+// Clients that hold connections and never get on: some send nothing, some a header a second, some a
+// body a byte a second. Whoever is cut off
+// comes again at once. Tells how many are connected, how many were cut off so far, and why others
+// could not connect; ends with the channel.
 import { connect } from 'node:net';
 
 const [host, port, count] = process.argv.slice(2);
@@ -9,7 +11,10 @@ const heads = [
   `POST /devices/register HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 10000\r\n\r\n{`,
 ];
 const open = new Set();
-/** Their turns to be cut off, after 10 s and 15 s, are spread as they came; and the queue of connections to be accepted is short. */
+/**
+ * Their turns to be cut off, after 10 s and 15 s, are spread as they came; and the queue of
+ * connections to be accepted is short.
+ */
 const comeWithinMs = 10_000;
 const tickMs = 20;
 let connected = 0;

@@ -10,7 +10,10 @@ export interface SlowRound {
   /** Milliseconds that each request of honest TVs took, without slow clients and with them. */
   without: number[];
   beside: number[];
-  /** The fewest slow clients that were connected at a time meanwhile: of those that are cut off some are always on their way back. */
+  /**
+   * The fewest slow clients that were connected at a time meanwhile: of those that are cut off some
+   * are always on their way back.
+   */
   connected: number;
   /** Slow clients that were cut off meanwhile, and why others could not connect, by error code. */
   cutOff: number;

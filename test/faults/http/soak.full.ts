@@ -5,10 +5,12 @@ import { startServed } from './served.ts';
 import { checkSoak, soak, soakTvs } from './soak.ts';
 
 const requests = 1_000_000;
-// Code is compiled for half a minute: after 100,000 requests a whole megabyte of it was still to come.
+// Code is compiled for half a minute: after 100,000 requests a whole megabyte of it was still to
+// come.
 const warmUp = 300_000;
 const tvCount = 200;
-// The log, and the day's files of events and of the audit, which stay open from the first time that something is written to them.
+// The log, and the day's files of events and of the audit, which stay open from the first time that
+// something is written to them.
 const storeFiles = 3;
 // Until connections that nobody uses any more are closed.
 const leftMs = 8_000;

@@ -99,7 +99,10 @@ const kinds: Kind[] = [
   },
 ];
 
-/** Pairs a TV and revokes it again, and deletes its screen: what it leaves behind is in the log alone. */
+/**
+ * Pairs a TV and revokes it again, and deletes its screen: what it leaves behind is in the log
+ * alone.
+ */
 async function comeAndGo({ manage, tv }: Served): Promise<void> {
   const { screenId, deviceId } = await tv();
   await manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'soak' });
@@ -130,7 +133,9 @@ export async function soakTvs(served: Served, count: number): Promise<Tv[]> {
 
 const deck = kinds.flatMap((kind) => Array.from({ length: kind.share }, () => kind));
 
-/** Sends so many requests of the mix, on some connections at a time, and leaves none of them open. */
+/**
+ * Sends so many requests of the mix, on some connections at a time, and leaves none of them open.
+ */
 export async function soak(
   served: Served,
   tvs: readonly Tv[],

@@ -7,7 +7,10 @@ export interface SpareAnswer {
 
 const idleMs = 2_000;
 
-/** A client that costs next to nothing: one request at a time on each connection, as many connections as it takes, answers of known length only. */
+/**
+ * A client that costs next to nothing: one request at a time on each connection, as many
+ * connections as it takes, answers of known length only.
+ */
 export class SpareClient {
   readonly #to: { port: number; host: string };
   readonly #idle: { socket: Socket; sinceMs: number }[] = [];
@@ -18,7 +21,10 @@ export class SpareClient {
     this.#to = { host: hostname, port: Number(port) };
   }
 
-  /** Rejects when the connection ends without an answer; one that was idle and is closed at the same moment is no answer yet (RFC 9112 §9.3.1). */
+  /**
+   * Rejects when the connection ends without an answer; one that was idle and is closed at the same
+   * moment is no answer yet (RFC 9112 §9.3.1).
+   */
   send(bytes: Buffer): Promise<SpareAnswer> {
     const reused = this.#reused();
     return reused

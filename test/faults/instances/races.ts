@@ -82,7 +82,10 @@ export interface RaceReport {
   wrong: string[];
 }
 
-/** Races for codes, one screen each: `racers` registrations that share `codesEach` codes of the screen, spread over the instances. */
+/**
+ * Races for codes, one screen each: `racers` registrations that share `codesEach` codes of the
+ * screen, spread over the instances.
+ */
 export async function raceForCodes(
   services: readonly Service[],
   database: string,
@@ -107,7 +110,10 @@ export async function raceForCodes(
   return { winners, ...looked, wrong };
 }
 
-/** Calls on and on; answers the statuses of what was sent once `isOver` was true, and stops after two of those. */
+/**
+ * Calls on and on; answers the statuses of what was sent once `isOver` was true, and stops after
+ * two of those.
+ */
 async function callOn(
   call: () => Promise<{ status: number }>,
   isOver: () => boolean,
@@ -119,7 +125,10 @@ async function callOn(
   }
 }
 
-/** Revokes TVs at one instance while the others are asked; answers the statuses of all requests that began after the revocation's answer. */
+/**
+ * Revokes TVs at one instance while the others are asked; answers the statuses of all requests that
+ * began after the revocation's answer.
+ */
 export async function revokeUnderWay(
   services: readonly Service[],
   tries: number,
@@ -149,7 +158,9 @@ export async function revokeUnderWay(
   return (await Promise.all(times(tries, (n) => turns(run, n)))).flat();
 }
 
-/** Guesses from one address at all instances; how many were judged, and how many refused unjudged. */
+/**
+ * Guesses from one address at all instances; how many were judged, and how many refused unjudged.
+ */
 export async function guessEverywhere(
   services: readonly Service[],
   guesses: number,

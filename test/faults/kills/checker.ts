@@ -16,7 +16,10 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   );
 }
 
-/** A batch whose answer was lost goes out again: whether it was stored before or not, it then counts once. */
+/**
+ * A batch whose answer was lost goes out again: whether it was stored before or not, it then counts
+ * once.
+ */
 export async function sendLostAgain(
   { url }: Pick<Asked, 'url'>,
   seen: Acknowledged,
@@ -32,7 +35,10 @@ export async function sendLostAgain(
 /** Of each device so many dead keys are remembered (docs/protocol.md §2.8). */
 const remembered = 4;
 
-/** What a dead key may answer that so many others of its device are known to have followed: one more may have died by a call whose answer was lost. */
+/**
+ * What a dead key may answer that so many others of its device are known to have followed: one more
+ * may have died by a call whose answer was lost.
+ */
 function deadAfter(others: number): string[] {
   return others + 1 < remembered
     ? ['device_key_revoked']
@@ -62,7 +68,10 @@ async function checkKeys({ url }: Asked, seen: Acknowledged, missing: string[]):
   }
 }
 
-/** What is there is the last value acknowledged, or the one that was asked for after it; from then on it is that. */
+/**
+ * What is there is the last value acknowledged, or the one that was asked for after it; from then
+ * on it is that.
+ */
 async function checkEdits(
   management: ManagementClient,
   seen: Acknowledged,
@@ -88,7 +97,9 @@ async function checkEdits(
   }
 }
 
-/** Of each device at least the events that were acknowledged are there, and no more than were sent. */
+/**
+ * Of each device at least the events that were acknowledged are there, and no more than were sent.
+ */
 function checkEvents(
   stored: ReadonlyMap<string, number>,
   seen: Acknowledged,
@@ -103,7 +114,10 @@ function checkEvents(
   }
 }
 
-/** Each thing that one life has acknowledged and that is not there, asked for by itself: that costs the same however much there is beside it. */
+/**
+ * Each thing that one life has acknowledged and that is not there, asked for by itself: that costs
+ * the same however much there is beside it.
+ */
 export async function checkLife(asked: Asked, life: Acknowledged): Promise<string[]> {
   const missing: string[] = [];
   const management = new ManagementClient(asked);

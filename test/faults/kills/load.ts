@@ -51,7 +51,10 @@ async function pair({ url, token, venueId, seen }: Place) {
 
 const few = () => impressions(1 + Math.floor(Math.random() * 20));
 
-/** One installer and its TV: makes a screen, pairs, posts batches, now and then revokes; until the service is gone. */
+/**
+ * One installer and its TV: makes a screen, pairs, posts batches, now and then revokes; until the
+ * service is gone.
+ */
 async function install(place: Place): Promise<never> {
   const { seen } = place;
   for (;;) {
@@ -114,7 +117,10 @@ async function edit(place: Place): Promise<never> {
   }
 }
 
-/** Posts a batch, and notes what was acknowledged; one without an answer may have been stored or not. */
+/**
+ * Posts a batch, and notes what was acknowledged; one without an answer may have been stored or
+ * not.
+ */
 export async function post(
   tv: RuntimeClient,
   { deviceId, apiKey }: { deviceId: string; apiKey: string },

@@ -14,11 +14,17 @@ export interface Acknowledged {
   /** Keys of bound devices, by device. */
   keys: Map<string, string>;
   revoked: Map<string, string>;
-  /** Events of each device: acknowledged, and sent at all (one that was not answered may be there or not). */
+  /**
+   * Events of each device: acknowledged, and sent at all (one that was not answered may be there or
+   * not).
+   */
   events: Map<string, { acknowledged: number; sent: number }>;
   /** Keys that another has taken the place of, since that was first used; by themselves. */
   rotated: Map<string, { deviceId: string }>;
-  /** What was written over and over, by its name: the last value acknowledged, and the last one asked for. */
+  /**
+   * What was written over and over, by its name: the last value acknowledged, and the last one
+   * asked for.
+   */
   edits: Map<string, { acknowledged: string | undefined; asked: string }>;
   /** Batches whose answer was lost, to be sent again under the same key: then they count once. */
   lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];

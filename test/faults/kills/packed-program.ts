@@ -9,7 +9,8 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const beside = ['package.json', 'bin', 'dist/cli/fast-path.cjs'];
 
 /**
- * Puts the built program and its packages into few files, and answers which to run. It is the same code and starts in two thirds of the time: the rest is
+ * Puts the built program and its packages into few files, and answers which to run. It is the same
+ * code and starts in two thirds of the time: the rest is
  * spent on finding and reading some hundreds of files.
  */
 export async function packProgram(): Promise<string> {

@@ -19,7 +19,10 @@ export interface KillReport {
   events: number;
   /** Batches that were under way at a kill, and sent again. */
   cutOff: number;
-  /** Each acknowledged thing that was not there again, and each start that failed; empty when all is well. */
+  /**
+   * Each acknowledged thing that was not there again, and each start that failed; empty when all is
+   * well.
+   */
   missing: string[];
 }
 
@@ -45,11 +48,15 @@ const loads: readonly Workers[] = [
   { installers: 1, editors: 0, posters: 0 },
 ];
 
-/** After each so many-th kill, by chance, what the life before it has acknowledged is compared at once. */
+/**
+ * After each so many-th kill, by chance, what the life before it has acknowledged is compared at
+ * once.
+ */
 const comparedEvery = 4;
 
 /**
- * Starts the service on a folder, puts load on it, kills it at a random moment and starts it again; so many times, on the same folder. What was acknowledged
+ * Starts the service on a folder, puts load on it, kills it at a random moment and starts it again;
+ * so many times, on the same folder. What was acknowledged
  * is compared with what is there: of some lives at once, and in the end of all.
  */
 export async function killLoop(

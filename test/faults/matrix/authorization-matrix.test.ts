@@ -1,4 +1,5 @@
-// Every operation by every kind of caller on every kind of record; all of them in authorization-matrix.full.ts.
+// Every operation by every kind of caller on every kind of record; all of them in
+// authorization-matrix.full.ts.
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { type Assembled, assembled } from '../../support/assembled.ts';

@@ -16,7 +16,10 @@ interface Refused {
 
 const tables = (changes: readonly Change[]) => changes.map(({ table }) => table).join(', ');
 
-/** What is wrong with a refusal: it must be the very one, a whole problem document, and nothing may have changed. */
+/**
+ * What is wrong with a refusal: it must be the very one, a whole problem document, and nothing may
+ * have changed.
+ */
 export function checkRefusal({ answer, changes, expected, requestId, isHead }: Refused): string[] {
   const { status, title } = errorKinds[expected as ErrorCode];
   const { headers, body } = answer;
@@ -52,7 +55,10 @@ interface Opened {
   backups: boolean;
 }
 
-/** The status of success, or what is answered in its place because of how things stand in the fixtureRows. */
+/**
+ * The status of success, or what is answered in its place because of how things stand in the
+ * fixtureRows.
+ */
 function isDue({ id, operation, answer, who, backups }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
   // The only venue that such a token knows of has screens; and there is no object store.
@@ -79,7 +85,10 @@ function hidden({ id, who, fixtureRows, tenantId }: Opened): string[] {
   ]);
 }
 
-/** What is wrong with an answer to somebody who is let in: it must succeed, tell nothing that is not theirs, and change nothing of others. */
+/**
+ * What is wrong with an answer to somebody who is let in: it must succeed, tell nothing that is not
+ * theirs, and change nothing of others.
+ */
 export function checkAllowed(opened: Opened): string[] {
   const { operation, answer, changes, tenantId } = opened;
   const wrong: string[] = [];

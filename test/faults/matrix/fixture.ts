@@ -131,7 +131,9 @@ async function endTokens(
   return { expired, deleted };
 }
 
-/** Two tenants with all that a caller could reach for, and credentials that are no good any more. */
+/**
+ * Two tenants with all that a caller could reach for, and credentials that are no good any more.
+ */
 export async function makeFixture(service: Assembled): Promise<Fixture> {
   const platform = manager(service);
   const { tenantId: homeId } = made(await platform.get('/v1/me'));

@@ -1,4 +1,5 @@
-// What must be answered to whom, by docs/protocol.md §1.3, §2.1, §5.1 and §5.8 alone: nothing here looks at how the service decides.
+// What must be answered to whom, by docs/protocol.md §1.3, §2.1, §5.1 and §5.8 alone: nothing here
+// looks at how the service decides.
 import type { errorKinds } from '../../../src/wire/errors.ts';
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
 import type { Who } from './callers.ts';
@@ -80,7 +81,10 @@ export function acting(
   return tenantOf(who, operation, known);
 }
 
-/** What must become of a good request of this kind from this caller. `members` are those of its body. */
+/**
+ * What must become of a good request of this kind from this caller. `members` are those of its
+ * body.
+ */
 export function expectedAnswer(
   operation: Operation,
   who: Who,

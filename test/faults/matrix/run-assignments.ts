@@ -6,7 +6,10 @@ import { operationCalls } from '../../support/operation-calls.ts';
 import type { Answer, Sent } from '../../support/service.ts';
 import { type Fixture, makeFixture } from './fixture.ts';
 
-/** What becomes of members that nobody knows (docs/protocol.md §1.7); where a body is not named here they are refused. */
+/**
+ * What becomes of members that nobody knows (docs/protocol.md §1.7); where a body is not named here
+ * they are refused.
+ */
 const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
   registration: 'ignored',
   codeCreation: 'ignored',
@@ -18,7 +21,10 @@ const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
 const mark = 'poisoned-4c1f';
 const markId = '66666666-bad0-4bad-8bad-666666666666';
 
-/** Members that are the service's own business, or the language's, with values that must turn up nowhere. */
+/**
+ * Members that are the service's own business, or the language's, with values that must turn up
+ * nowhere.
+ */
 function poisons({ foreign }: Fixture): [member: string, value: unknown][] {
   const inside = { [mark]: true, tenantId: foreign.tenantId };
   return [
@@ -84,7 +90,10 @@ function judge({ member, body, operation, answer, changes, fixtureRows }: Tried)
   return wrong;
 }
 
-/** Sends every body of the table with members that are not the caller's to set, and looks whether any gets through. */
+/**
+ * Sends every body of the table with members that are not the caller's to set, and looks whether
+ * any gets through.
+ */
 export async function runAssignments(
   service: Assembled,
   only?: readonly string[],

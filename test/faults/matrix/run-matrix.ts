@@ -156,7 +156,10 @@ function bytesOf({ status, headers, text }: Answer): string {
   return [status, ...lines.toSorted(), text].join('\n');
 }
 
-/** Tries every operation of the table by every kind of caller on every kind of record, and judges each answer (docs/protocol.md §1.3). */
+/**
+ * Tries every operation of the table by every kind of caller on every kind of record, and judges
+ * each answer (docs/protocol.md §1.3).
+ */
 export async function runMatrix(
   service: Assembled,
   { oneOf = 1, only, backups = true }: MatrixOptions = {},

@@ -16,7 +16,10 @@ export interface RotationReport {
   lost: number;
   /** Copies of requests that came again later. */
   late: number;
-  /** TVs whose keys, of all that were ever given out for them, are not: the one they have works, and no other. */
+  /**
+   * TVs whose keys, of all that were ever given out for them, are not: the one they have works, and
+   * no other.
+   */
   wrong: string[];
 }
 
@@ -29,7 +32,10 @@ function seeded(seed: number): Chance {
   };
 }
 
-/** A network that loses half of the answers and some requests, and delivers some a second time, later. */
+/**
+ * A network that loses half of the answers and some requests, and delivers some a second time,
+ * later.
+ */
 class Network {
   readonly counts = { answers: 0, lost: 0, late: 0 };
   /** Every key that was ever answered, whether the answer arrived or not. */
@@ -87,7 +93,10 @@ class Network {
   }
 }
 
-/** A TV that does what docs/protocol.md §2.8 tells it to, but for giving up at times, or forgetting what it began. */
+/**
+ * A TV that does what docs/protocol.md §2.8 tells it to, but for giving up at times, or forgetting
+ * what it began.
+ */
 class RotatingTv {
   key: string;
   readonly #path: string;
@@ -124,7 +133,10 @@ class RotatingTv {
     }
   }
 
-  /** Calls with a key until there is an answer. A late copy of an earlier rotation may have put another in its place: the old one goes on. */
+  /**
+   * Calls with a key until there is an answer. A late copy of an earlier rotation may have put
+   * another in its place: the old one goes on.
+   */
   async #works(key: string): Promise<boolean> {
     for (;;) {
       const answer = await this.#network.send(`${this.#path}/config`, 'GET', key);
@@ -137,7 +149,10 @@ class RotatingTv {
   }
 }
 
-/** What is wrong with the keys of a TV between two rotations: its own must work, and at most one other may wait. */
+/**
+ * What is wrong with the keys of a TV between two rotations: its own must work, and at most one
+ * other may wait.
+ */
 async function misfit(store: Store, deviceId: string, key: string): Promise<string | undefined> {
   const alive = (await store.read.select('deviceKeys', 'deviceId', [deviceId])).filter(
     ({ state }) => state !== 'revoked',
@@ -146,7 +161,10 @@ async function misfit(store: Store, deviceId: string, key: string): Promise<stri
   return alive.length > 2 ? `${alive.length} keys work` : undefined;
 }
 
-/** What is wrong with the keys of a TV, of all that were ever given out for it: its own must work, and no other. */
+/**
+ * What is wrong with the keys of a TV, of all that were ever given out for it: its own must work,
+ * and no other.
+ */
 async function probe(
   service: Service,
   screenId: string,
@@ -178,7 +196,10 @@ interface RotationLoad {
   seed: number;
 }
 
-/** Rotates the keys of TVs over a network that loses half of the answers, on two instances; a second `other` is one on the same rows. */
+/**
+ * Rotates the keys of TVs over a network that loses half of the answers, on two instances; a second
+ * `other` is one on the same rows.
+ */
 export async function rotateUnderLoss(
   store: Store,
   { tvs, rotations, seed }: RotationLoad,

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import type { Store } from '../../../src/store/store.ts';
 import { mounted } from '../../support/mounted.ts';
 
-/** What a TV does: asks for a new key under one of a few secrets, or none, with the key that it goes by; or calls with the newest one. */
+/**
+ * What a TV does: asks for a new key under one of a few secrets, or none, with the key that it goes
+ * by; or calls with the newest one.
+ */
 export type Action = { do: 'rotate'; secret: number | undefined } | { do: 'use' };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -66,7 +69,10 @@ class Told {
   }
 }
 
-/** Lets one TV do this; answers what was wrong: what was replaced stays dead, at most one key waits, and a repeat gets the same one. */
+/**
+ * Lets one TV do this; answers what was wrong: what was replaced stays dead, at most one key waits,
+ * and a repeat gets the same one.
+ */
 export async function runRotations(actions: readonly Action[], store: Store): Promise<string[]> {
   const service = await mounted({ store });
   const tv = await service.tv();

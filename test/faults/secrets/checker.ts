@@ -104,7 +104,10 @@ async function failAround(service: TestService): Promise<Place[]> {
   ];
 }
 
-/** Tells a whole scenario with secrets, and looks for them wherever anything was written, shown or sent. */
+/**
+ * Tells a whole scenario with secrets, and looks for them wherever anything was written, shown or
+ * sent.
+ */
 export async function searchSecrets({
   store,
   contents,

@@ -120,7 +120,8 @@ async function misplace(
 }
 
 /**
- * Everything that the service is for, and everything that goes wrong, with secrets in every place where a caller may put one: all of them, or so many of
+ * Everything that the service is for, and everything that goes wrong, with secrets in every place
+ * where a caller may put one: all of them, or so many of
  * them.
  */
 export async function runScenario(

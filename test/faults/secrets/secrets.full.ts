@@ -1,4 +1,5 @@
-// Where secrets could be left by a service on a database, and by one that is a process of its own and is killed.
+// Where secrets could be left by a service on a database, and by one that is a process of its own
+// and is killed.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -64,7 +65,10 @@ it('PostgreSQL', async () => {
   );
 });
 
-/** The arguments of a process and of all that it has started: everybody on the machine can read them. */
+/**
+ * The arguments of a process and of all that it has started: everybody on the machine can read
+ * them.
+ */
 async function argumentsOf(pid: number): Promise<string[]> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);

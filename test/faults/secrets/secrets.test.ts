@@ -1,4 +1,5 @@
-// That no secret stands where it does not belong; with a database and a process of its own in secrets.full.ts.
+// That no secret stands where it does not belong; with a database and a process of its own in
+// secrets.full.ts.
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { filesIn, searchSecrets } from './checker.ts';

@@ -11,7 +11,10 @@ const requesters: MakeRequester[] = [
   makeNodeRequester,
 ];
 
-/** What clients send to another address when a service that they trust sends them there: a line for each request, and there must be none. */
+/**
+ * What clients send to another address when a service that they trust sends them there: a line for
+ * each request, and there must be none.
+ */
 export async function sentElsewhere(
   around: (make: MakeRequester) => MakeRequester = (make) => make,
 ): Promise<string[]> {

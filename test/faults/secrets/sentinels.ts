@@ -1,4 +1,7 @@
-/** Cuts off what depends on the bytes before and after: the text that stands in base64 wherever the secret stands in what was encoded. */
+/**
+ * Cuts off what depends on the bytes before and after: the text that stands in base64 wherever the
+ * secret stands in what was encoded.
+ */
 function withinBase64(secret: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), secret])
     .toString('base64')

@@ -1,4 +1,5 @@
-// Bugs of a store that keeps less than it promises, put around the disk and the store, and the harnesses that go through crashes and failing disks.
+// Bugs of a store that keeps less than it promises, put around the disk and the store, and the
+// harnesses that go through crashes and failing disks.
 import { setImmediate } from 'node:timers/promises';
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 import {
@@ -56,7 +57,10 @@ async function filtered(
 
 const nothing = async () => {};
 
-/** What the store would take away after a checkpoint goes before the manifest that allows it is there. */
+/**
+ * What the store would take away after a checkpoint goes before the manifest that allows it is
+ * there.
+ */
 function cutJournalFirst(disk: FileSystem): FileSystem {
   const cut = async (bytes: Uint8Array) => {
     const { marks } = JSON.parse(Buffer.from(bytes).toString()) as ManifestData;

@@ -5,7 +5,10 @@ import { startService } from '../../support/service.ts';
 import { raceForCodes } from '../instances/races.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-/** The database makes each change, whether or not what it had read is still so, and has no index that minds two devices on a screen. */
+/**
+ * The database makes each change, whether or not what it had read is still so, and has no index
+ * that minds two devices on a screen.
+ */
 async function plantBlindness(database: string): Promise<void> {
   await inDatabase(database, async (sql) => {
     const [{ text }] = (await sql(

@@ -14,7 +14,10 @@ const sound = {
   objects: 'no',
 } as const;
 
-/** A scenario in which the copy lags behind when the store is lost, and one in which nothing but a withdrawal happens. */
+/**
+ * A scenario in which the copy lags behind when the store is lost, and one in which nothing but a
+ * withdrawal happens.
+ */
 const scenarios: Step[][] = [
   [
     sound,

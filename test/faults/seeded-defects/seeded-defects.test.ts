@@ -1,4 +1,5 @@
-// Who claims to find defects is tried on some: each seeded defect must turn its own harness red, and the sound part must not.
+// Who claims to find defects is tried on some: each seeded defect must turn its own harness red,
+// and the sound part must not.
 import { describe, expect, it } from 'vitest';
 import { areas } from './areas.ts';
 

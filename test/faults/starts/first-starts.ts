@@ -61,7 +61,10 @@ async function answerTo(socket: Socket, path: string): Promise<string> {
   return text(socket);
 }
 
-/** Asks with the token as soon as the service accepts connections. Returns what was not answered 200. */
+/**
+ * Asks with the token as soon as the service accepts connections. Returns what was not answered
+ * 200.
+ */
 async function askAtOnce({ port, ended }: Started): Promise<string[]> {
   let isOver = false;
   const asked = paths.map(async (path) => {
@@ -76,7 +79,10 @@ async function askAtOnce({ port, ended }: Started): Promise<string[]> {
   }
 }
 
-/** Starts services on one fresh store at the same moment. Returns every answer to a first request that was not 200. */
+/**
+ * Starts services on one fresh store at the same moment. Returns every answer to a first request
+ * that was not 200.
+ */
 export async function firstStart(starts: readonly (() => Promise<Started>)[]): Promise<string[]> {
   const started = await Promise.all(starts.map((start) => start()));
   try {

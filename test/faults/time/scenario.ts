@@ -8,7 +8,10 @@ const second = 1000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 const ttl = 15 * minute;
-/** Around the ends of codes and lock-outs, and as far as a wrong battery or a wrong server of time takes a clock. */
+/**
+ * Around the ends of codes and lock-outs, and as far as a wrong battery or a wrong server of time
+ * takes a clock.
+ */
 const jumpsMs = [second, 5 * minute, ttl - 1, ttl, ttl + 1, day, 40 * day].flatMap((ms) => [
   ms,
   -ms,
@@ -32,7 +35,10 @@ class Scenario {
   readonly #living = new Map<string, { screenId: string; apiKey: string }>();
   readonly #revoked: { screenId: string; apiKey: string }[] = [];
   #batches = 0;
-  /** Whether codes may be over by the store's time, which never steps back, that are not by the clock's. */
+  /**
+   * Whether codes may be over by the store's time, which never steps back, that are not by the
+   * clock's.
+   */
   #wasSetBack = false;
 
   constructor(fuzzRandom: FuzzRandom, clock: ManualClock, service: TestService) {
@@ -135,7 +141,10 @@ class Scenario {
     }
   }
 
-  /** Whoever guesses is stopped, and free again once the longest wait has passed by the clock as it goes on now. */
+  /**
+   * Whoever guesses is stopped, and free again once the longest wait has passed by the clock as it
+   * goes on now.
+   */
   async guess(): Promise<void> {
     const statuses = new Set<number>();
     for (let n = 0; n < 11; n++)
@@ -182,7 +191,10 @@ class Scenario {
   }
 }
 
-/** Plays a life of `steps` things that happen, with jumps between them; answers what must not have been, a line each. */
+/**
+ * Plays a life of `steps` things that happen, with jumps between them; answers what must not have
+ * been, a line each.
+ */
 export async function runTimeScenario(
   seed: string,
   steps: number,

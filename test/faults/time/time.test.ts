@@ -1,4 +1,5 @@
-// Clocks jump, by seconds and by years, forth and back: what is over stays over, what lives goes on, and nothing is lost.
+// Clocks jump, by seconds and by years, forth and back: what is over stays over, what lives goes
+// on, and nothing is lost.
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

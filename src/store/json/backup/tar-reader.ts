@@ -144,7 +144,9 @@ function isZero(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** POSIX.1-1988: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html#tag_20_94_13_06 */
+/**
+ * POSIX.1-1988: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html#tag_20_94_13_06
+ */
 function parseHeader(block: Buffer, at: number): Header {
   const sum = block.reduce(
     (total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte),

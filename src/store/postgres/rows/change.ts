@@ -47,7 +47,8 @@ export class Change implements Tx {
   #isOver = false;
 
   /**
-   * @param checksKeysEarly whether each `put` checks for taken keys. Otherwise the commit detects them,
+   * @param checksKeysEarly whether each `put` checks for taken keys. Otherwise the commit detects
+   * them,
    * and the change is retried.
    */
   constructor(now: number, rows: VersionedRows, { checksKeysEarly }: { checksKeysEarly: boolean }) {
