@@ -76,6 +76,7 @@ const computedImports: Record<string, string> = { 'cli/command/load.ts': 'import
 const namesWithoutSubject = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types'];
 const maxLines = 330;
 const maxFiles = 20;
+const maxWidth = 100;
 
 /** Names that a file must not mention, with the exceptions. */
 const bans: { what: string[]; except: string[] }[] = [
@@ -277,6 +278,26 @@ function crowdedFolders(paths: string[]): string[] {
     .map(([folder, count]) => `${folder}: ${count} files`);
 }
 
+/**
+ * Returns the lines with comments that are too wide. A directive of a tool cannot wrap, and neither
+ * can a single word such as a URL.
+ */
+function wideComments(path: string, text: string): string[] {
+  const lines = text.split('\n');
+  const wide = new Set<number>();
+  let offset = 0;
+  let index = 0;
+  for (const { start, end } of parseSync(path, text).comments) {
+    while (offset + lines[index]!.length < start) offset += lines[index++]!.length + 1;
+    const count = text.slice(start, end).split('\n').length;
+    for (let at = index; at < index + count; at++) {
+      const cannotWrap = /biome-ignore|@ts-|^\s*(\/\/|\*) \S+$/.test(lines[at]!);
+      if (lines[at]!.length > maxWidth && !cannotWrap) wide.add(at + 1);
+    }
+  }
+  return [...wide].map((line) => `${path}:${line}`);
+}
+
 function filesIn(folder: string): { path: string; text: string }[] {
   const root = fileURLToPath(new URL(`../${folder}`, import.meta.url));
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -306,6 +327,11 @@ describe('src/', () => {
   it.each(bans)('mentions $what only in $except', (ban) =>
     expect(bannedMentions(sources, ban)).toEqual([]),
   );
+});
+
+describe.each(['src', 'test', 'bin'])('%s/', (folder) => {
+  it(`has no comment over ${maxWidth} columns`, () =>
+    expect(filesIn(folder).flatMap(({ path, text }) => wideComments(path, text))).toEqual([]));
 });
 
 describe('the architecture checks, on sample files', () => {
@@ -457,6 +483,23 @@ describe('the architecture checks, on sample files', () => {
     expect(crowdedFolders([...names.map((name) => `http/${name}`), 'http/a/b.ts'])).toEqual([
       `http: ${maxFiles + 1} files`,
     ]);
+  });
+
+  it('find wide comments, but no wide code, directives or URLs', () => {
+    const wide = 'x '.repeat(50);
+    const url = `https://example.com/${'x'.repeat(100)}`;
+    const text = [
+      `const a = '${wide}';`,
+      `// ${wide}`,
+      '/**',
+      ` * ${wide}`,
+      ' */',
+      `const b = 1; // ${wide}`,
+      `// biome-ignore lint/a/b: ${wide}`,
+      `// ${url}`,
+      `const c = '// ${wide}';`,
+    ];
+    expect(wideComments('a.ts', text.join('\n'))).toEqual(['a.ts:2', 'a.ts:4', 'a.ts:6']);
   });
 
   it('name the file that cannot be parsed', () =>
