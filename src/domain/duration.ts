@@ -12,7 +12,7 @@ const unitsMs: Readonly<Record<string, number>> = {
  * Parses a duration such as `250ms`, `90s`, `15m`, `2h` or `7d` to milliseconds. A bare number is
  * in seconds. Returns `undefined` for other text.
  */
-export function readDuration(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, amount, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(text) ?? [];
   return amount === undefined ? undefined : Number(amount) * (unitsMs[unit] ?? secondMs);
 }

@@ -13,7 +13,7 @@ export const othersCanWrite = (mode: number): boolean => (mode & writable) !== 0
  * Returns a message that names what other users can do with a file or folder, and the command that
  * prevents it.
  */
-export function othersCan(
+export function describeOthersAccess(
   access: 'read' | 'write',
   path: string,
   mode: number,
@@ -24,10 +24,15 @@ export function othersCan(
 }
 
 /** Returns the error for a file or folder that other users can change. */
-export function openToOthers(path: string, mode: number, fix: string, hint?: string): SignageError {
+export function openToOthersError(
+  path: string,
+  mode: number,
+  fix: string,
+  hint?: string,
+): SignageError {
   return new SignageError(
     'open_to_others',
-    othersCan('write', path, mode, fix),
+    describeOthersAccess('write', path, mode, fix),
     hint === undefined ? {} : { hint },
   );
 }

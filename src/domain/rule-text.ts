@@ -5,14 +5,14 @@ import { SignageError } from './error.ts';
  * Parses a share such as `10%` or `0.5%` to a number above 0 and at most 1. Returns `undefined` for
  * other text.
  */
-export function readShare(text: string): number | undefined {
+export function parseShare(text: string): number | undefined {
   const [, percent] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
   const share = Number(percent) / 100;
   return share > 0 && share <= 1 ? share : undefined;
 }
 
 /** Returns a random number from 0 to below 1. */
-export function fraction(random: Random): number {
+export function randomFraction(random: Random): number {
   const [a = 0, b = 0, c = 0, d = 0] = random(4);
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32;
 }
@@ -21,7 +21,7 @@ export function fraction(random: Random): number {
  * Returns the error for a malformed rule, naming the wrong part, its position and the allowed
  * values.
  */
-export function wrongRule(
+export function malformedRule(
   rule: string,
   { part, at, allowed }: { part: string; at: number; allowed: string },
 ): SignageError {

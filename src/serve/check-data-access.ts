@@ -1,6 +1,11 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openToOthers, othersCan, othersCanRead, othersCanWrite } from '../domain/file-access.ts';
+import {
+  describeOthersAccess,
+  openToOthersError,
+  othersCanRead,
+  othersCanWrite,
+} from '../domain/file-access.ts';
 import type { LogSink } from '../domain/log.ts';
 
 interface DataAccess {
@@ -28,11 +33,16 @@ export async function checkDataAccess(
   const fix = `chmod -R go-rwx ${folder}`;
   const changeable = modes.find(({ mode }) => othersCanWrite(mode));
   if (changeable && !allowOpenData)
-    throw openToOthers(changeable.path, changeable.mode, fix, 'Or allow it: --allow-open-data.');
+    throw openToOthersError(
+      changeable.path,
+      changeable.mode,
+      fix,
+      'Or allow it: --allow-open-data.',
+    );
   if (changeable)
     return log.warn(
       { path: changeable.path },
-      othersCan('write', changeable.path, changeable.mode, fix),
+      describeOthersAccess('write', changeable.path, changeable.mode, fix),
     );
   const readableEntry = modes.find(
     ({ path, mode }) =>
@@ -42,7 +52,7 @@ export async function checkDataAccess(
   if (readableEntry)
     log.warn(
       { path: readableEntry.path },
-      othersCan('read', readableEntry.path, readableEntry.mode, fix),
+      describeOthersAccess('read', readableEntry.path, readableEntry.mode, fix),
     );
 }
 

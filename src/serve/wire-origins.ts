@@ -8,9 +8,9 @@ import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
 import { makeObjectStoreOrigin } from '../origin/object-store/object-store-origin.ts';
 import { openObjectStore } from '../origin/object-store/open-object-store.ts';
 import { makePlaylistCopies } from '../origin/object-store/playlist-copies.ts';
-import { type OpenSource, openOnDemand } from '../origin/on-demand/open.ts';
+import { type OpenOnDemandSource, openOnDemand } from '../origin/on-demand/open.ts';
 import { makeOrigins } from '../origin/origins.ts';
-import { leaveMirror } from '../service/mirror/initial-fill.ts';
+import { disableMirror } from '../service/mirror/initial-fill.ts';
 import { startMirror } from '../service/mirror/mirror.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
@@ -23,7 +23,7 @@ import type { ShutdownSteps } from './shutdown.ts';
 export async function onDemandOf(
   options: ServeOptions,
   clock: Clock,
-): Promise<OpenSource | undefined> {
+): Promise<OpenOnDemandSource | undefined> {
   const { onDemand: playlists, onDemandUrl: url, onDemandToken: token } = options;
   const ttlMs =
     wholeNumber(
@@ -62,7 +62,7 @@ export async function objectStoreOf(
 }
 
 interface PlaylistSources {
-  onDemand: OpenSource | undefined;
+  onDemand: OpenOnDemandSource | undefined;
   objectStore: Awaited<ReturnType<typeof objectStoreOf>>;
 }
 
@@ -93,7 +93,7 @@ export async function wireOrigins(
   if (objectStore) stops.push(objectStore.close);
   if (mirror) stops.push(mirror.stop);
   if (mirror) metrics.watchMirror(mirror.lag, () => clock.now());
-  else await leaveMirror(opened);
+  else await disableMirror(opened);
   if (onDemand) stops.push(onDemand.close);
   const served = makeServedVersions(store, clock);
   const deps = { store, clock, random, newId: makeIdSource(clock, random) };

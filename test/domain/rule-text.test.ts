@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readDuration } from '../../src/domain/duration.ts';
-import { fraction, readShare, wrongRule } from '../../src/domain/rule-text.ts';
+import { parseDuration } from '../../src/domain/duration.ts';
+import { malformedRule, parseShare, randomFraction } from '../../src/domain/rule-text.ts';
 
 describe('a share', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('a share', () => {
     ['-1%', undefined],
     ['1e1%', undefined],
     ['%', undefined],
-  ])('%j is %s', (text, share) => expect(readShare(text)).toBe(share));
+  ])('%j is %s', (text, share) => expect(parseShare(text)).toBe(share));
 });
 
 describe('a duration', () => {
@@ -30,26 +30,26 @@ describe('a duration', () => {
     ['1 s', undefined],
     ['1w', undefined],
     ['', undefined],
-  ])('%j is %s ms', (text, spanMs) => expect(readDuration(text)).toBe(spanMs));
+  ])('%j is %s ms', (text, spanMs) => expect(parseDuration(text)).toBe(spanMs));
 });
 
 describe('fraction', () => {
   it('returns a number from 0 to below 1 that depends on all its random bytes', () => {
-    expect(fraction(() => Uint8Array.of(0, 0, 0, 0))).toBe(0);
-    expect(fraction(() => Uint8Array.of(0, 0, 0, 1))).toBe(1 / 2 ** 32);
-    expect(fraction(() => Uint8Array.of(128, 0, 0, 0))).toBe(0.5);
-    expect(fraction(() => Uint8Array.of(255, 255, 255, 255))).toBeLessThan(1);
-    expect(fraction(randomBytes)).not.toBe(fraction(randomBytes));
+    expect(randomFraction(() => Uint8Array.of(0, 0, 0, 0))).toBe(0);
+    expect(randomFraction(() => Uint8Array.of(0, 0, 0, 1))).toBe(1 / 2 ** 32);
+    expect(randomFraction(() => Uint8Array.of(128, 0, 0, 0))).toBe(0.5);
+    expect(randomFraction(() => Uint8Array.of(255, 255, 255, 255))).toBeLessThan(1);
+    expect(randomFraction(randomBytes)).not.toBe(randomFraction(randomBytes));
   });
 });
 
 describe('a rule that cannot be read', () => {
   it('is reported with the wrong part, its position, and the allowed values', () => {
-    expect(wrongRule('a=b:c', { part: 'c', at: 4, allowed: 'there is 10%' })).toMatchObject({
+    expect(malformedRule('a=b:c', { part: 'c', at: 4, allowed: 'there is 10%' })).toMatchObject({
       code: 'invalid_option',
       message: 'In the fault rule "a=b:c", "c" (character 5) is not understood: there is 10%.',
     });
-    expect(wrongRule('a=', { part: '', at: 2, allowed: 'there is b' }).message).toBe(
+    expect(malformedRule('a=', { part: '', at: 2, allowed: 'there is b' }).message).toBe(
       'In the fault rule "a=", something is missing at character 3: there is b.',
     );
   });

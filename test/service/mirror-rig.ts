@@ -62,7 +62,7 @@ export function instance({
 }
 
 /** Inserts screens directly into the store. */
-export async function plantScreens(
+export async function insertScreens(
   store: Store,
   count: number,
   called = 'Screen',

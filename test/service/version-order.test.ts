@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { playStory, story, ttlsMs, withoutRestarts } from './version-story.ts';
+import { runScenario, scenario, ttlsMs, withoutRestarts } from './version-story.ts';
 
 // The full suite is test/faults/version-order.full.ts.
 describe('the playlist version of a TV', () => {
   it('never decreases, and never has two contents, with any failures in any order', async () => {
-    const property = fc.asyncProperty(story, ttlsMs, (steps, ttlMs) =>
-      playStory('memory:', ttlMs, withoutRestarts(steps)),
+    const property = fc.asyncProperty(scenario, ttlsMs, (steps, ttlMs) =>
+      runScenario('memory:', ttlMs, withoutRestarts(steps)),
     );
     await fc.assert(property, { numRuns: 50 });
   }, 60_000);
 
   it('never decreases across restarts on a data folder', async () => {
-    const property = fc.asyncProperty(story, ttlsMs, async (steps, ttlMs) =>
-      playStory(await temporaryFolder(), ttlMs, steps),
+    const property = fc.asyncProperty(scenario, ttlsMs, async (steps, ttlMs) =>
+      runScenario(await temporaryFolder(), ttlMs, steps),
     );
     await fc.assert(property, { numRuns: 6 });
   }, 60_000);

@@ -95,7 +95,7 @@ async function withdrawnEverywhere(
 }
 
 /** Arbitrary steps, some of them restarts. */
-export const story = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
+export const scenario = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
 export const ttlsMs = fc.constantFrom(0, 0, 10_000);
 
 export const withoutRestarts = (steps: readonly Step[]) =>
@@ -106,7 +106,7 @@ export const withoutRestarts = (steps: readonly Step[]) =>
  * than before, and no fallback may serve a withdrawn one. With `plant`, the origins have a seeded
  * defect.
  */
-export async function playStory(
+export async function runScenario(
   location: string,
   ttlMs: number,
   steps: readonly Step[],

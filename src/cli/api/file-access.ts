@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import {
-  openToOthers,
-  othersCan,
+  describeOthersAccess,
+  openToOthersError,
   othersCanRead,
   othersCanWrite,
 } from '../../domain/file-access.ts';
@@ -21,9 +21,9 @@ export async function checkSecretAccess(
   if (!found?.isFile() || process.platform === 'win32') return;
   const fix = `chmod go-rwx ${shellQuote(path)}`;
   if (othersCanWrite(found.mode)) {
-    if (!allow) throw openToOthers(path, found.mode, fix);
-    allow(othersCan('write', path, found.mode, fix));
-  } else if (othersCanRead(found.mode)) warn?.(othersCan('read', path, found.mode, fix));
+    if (!allow) throw openToOthersError(path, found.mode, fix);
+    allow(describeOthersAccess('write', path, found.mode, fix));
+  } else if (othersCanRead(found.mode)) warn?.(describeOthersAccess('read', path, found.mode, fix));
 }
 
 type Report = (message: string) => void;

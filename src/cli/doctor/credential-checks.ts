@@ -3,7 +3,7 @@ import type { Role } from '../../domain/records/role.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { shellQuote } from '../records/shell-quote.ts';
-import { endsSoon } from '../records/views/reach-columns.ts';
+import { expiresSoon } from '../records/views/reach-columns.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -54,7 +54,7 @@ export async function checkCredential(call: CommandContext, profile: Profile): P
           );
     const may = Object.hasOwn(rolePermissions, role) ? `: ${rolePermissions[role as Role]}` : '';
     const owned = `The token "${name}", from ${profile.token.source}`;
-    const credential = endsSoon(me, call.clock.now())
+    const credential = expiresSoon(me, call.clock.now())
       ? warn(
           'credential',
           `${owned}, expires soon: ${ago(me.expiresAt ?? '', call.clock.now())}.`,

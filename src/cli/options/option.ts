@@ -1,5 +1,5 @@
 // Makes the settings of commands, one function for each type of value.
-import { readDuration } from '../../domain/duration.ts';
+import { parseDuration } from '../../domain/duration.ts';
 import { type NameKind, type Setting, usage } from './settings.ts';
 
 /** Adds the environment variable that sets the same value. */
@@ -22,7 +22,7 @@ export function textOr(initial: string, flags: string, help: string): Setting<st
 }
 
 /** A required text. */
-export function needed(flags: string, help: string, completes?: NameKind): Setting<string> {
+export function required(flags: string, help: string, completes?: NameKind): Setting<string> {
   return {
     flags,
     env: undefined,
@@ -153,7 +153,7 @@ export function flag(flags: string, help: string): Setting<boolean> {
 /** A duration such as `90s`, `15m` or `2h`, in milliseconds. A plain number means seconds. */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {
-    const durationMs = readDuration(value);
+    const durationMs = parseDuration(value);
     if (durationMs === undefined)
       throw usage(`${source} must be a span of time such as 90s, 15m or 2h, not "${value}".`);
     return durationMs;

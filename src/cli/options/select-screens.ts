@@ -20,7 +20,7 @@ export interface Selected {
 }
 
 /** Options of commands that change named screens, or all screens that match. */
-export const choiceOptions = {
+export const selectionOptions = {
   selector: option.repeated(
     '--selector <key=value>',
     'instead of names: all screens with this label',
@@ -61,7 +61,7 @@ async function matchingScreens(
 }
 
 /** Returns the chosen screens without duplicates. Throws before the command changes any of them. */
-export async function chooseScreens(
+export async function resolveScreens(
   call: CommandContext,
   { screens, venue, selector }: ScreenChoice,
 ): Promise<Selected[]> {

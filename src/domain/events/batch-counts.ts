@@ -3,7 +3,7 @@ import { epochMs } from '../fields.ts';
 import type { CountedEvent } from './event.ts';
 
 /** Counts of impressions. */
-export interface Cell {
+export interface ImpressionCount {
   impressions: number;
   seconds: number;
 }
@@ -17,37 +17,41 @@ export function sumOfSeconds(one: number, other: number): number {
  * A mutable cell. A class, because an object literal of zeros gets a hidden class for small
  * integers, and V8 replaces that at the first fraction.
  */
-class Sum implements Cell {
+class Sum implements ImpressionCount {
   impressions: number;
   seconds: number;
 
-  constructor({ impressions, seconds }: Cell) {
+  constructor({ impressions, seconds }: ImpressionCount) {
     this.impressions = impressions;
     this.seconds = seconds;
   }
 }
 
 /** Adds one cell to another. */
-export function addTo(cell: Cell, { impressions, seconds }: Cell): void {
+export function addTo(cell: ImpressionCount, { impressions, seconds }: ImpressionCount): void {
   cell.impressions += impressions;
   cell.seconds = sumOfSeconds(cell.seconds, seconds);
 }
 
 /** Adds to the cell of a key, creating it if necessary. */
-export function count(cells: Map<string, Cell>, key: string, more: Cell): void {
+export function count(
+  cells: Map<string, ImpressionCount>,
+  key: string,
+  more: ImpressionCount,
+): void {
   const cell = cells.get(key);
   if (cell) addTo(cell, more);
   else cells.set(key, new Sum(more));
 }
 
 /** A single impression, reused to avoid hundreds of thousands of allocations per second. */
-const once: Cell = { impressions: 1, seconds: 0 };
+const once: ImpressionCount = { impressions: 1, seconds: 0 };
 
 function secondsOf({ duration }: CountedEvent): number {
   return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
 }
 
-const nothing: Cell = { impressions: 0, seconds: 0 };
+const nothing: ImpressionCount = { impressions: 0, seconds: 0 };
 
 /**
  * Impressions of one day, by campaign and by creative. Ids are in lower case; events without an id
@@ -56,9 +60,9 @@ const nothing: Cell = { impressions: 0, seconds: 0 };
 export class DaySums {
   /** Days since 1970 in UTC, by the clock of the events. */
   readonly day: number;
-  readonly campaigns = new Map<string, Cell>();
-  readonly creatives = new Map<string, Cell>();
-  readonly all: Cell = new Sum(nothing);
+  readonly campaigns = new Map<string, ImpressionCount>();
+  readonly creatives = new Map<string, ImpressionCount>();
+  readonly all: ImpressionCount = new Sum(nothing);
 
   constructor(day: number) {
     this.day = day;

@@ -1,6 +1,6 @@
 import { secondMs } from '../../domain/clock.ts';
-import { readDuration } from '../../domain/duration.ts';
-import { wrongRule } from '../../domain/rule-text.ts';
+import { parseDuration } from '../../domain/duration.ts';
+import { malformedRule } from '../../domain/rule-text.ts';
 import type { ErrorCode } from '../../wire/errors.ts';
 import { documentedCodes, type FaultTarget } from './fault-target.ts';
 
@@ -41,7 +41,7 @@ const allowed =
   'use a status from 400 to 599 (500, 401 device_key_revoked, 503 retry 30s), delay 2s, delay 100ms-2s, truncate, drop or lose';
 
 function wrongWord({ rule, text, at }: Part, word: string, allowed: string) {
-  return wrongRule(rule, { part: word, at: at + text.lastIndexOf(word), allowed });
+  return malformedRule(rule, { part: word, at: at + text.lastIndexOf(word), allowed });
 }
 
 function readCode(part: Part, target: FaultTarget, status: number, word: string): ErrorCode {
@@ -58,7 +58,7 @@ function readCode(part: Part, target: FaultTarget, status: number, word: string)
 }
 
 function readRetry(part: Part, word: string): number {
-  const retryMs = readDuration(word);
+  const retryMs = parseDuration(word);
   if (retryMs === undefined || retryMs % secondMs !== 0)
     throw wrongWord(part, word, 'retry takes whole seconds, such as 30s or 2m');
   return retryMs / secondMs;
@@ -82,7 +82,7 @@ function readStatusEffect(
       'a status may be followed by a code, and by retry with a duration',
     );
   if (retry !== undefined && retryText === undefined)
-    throw wrongRule(part.rule, {
+    throw malformedRule(part.rule, {
       part: '',
       at: part.at + part.text.length,
       allowed: 'retry takes whole seconds, such as 30s',
@@ -96,7 +96,7 @@ function readStatusEffect(
 }
 
 function readDelay(part: Part, word: string): Delay {
-  const [fromMs, toMs = fromMs, more] = word.split('-').map(readDuration);
+  const [fromMs, toMs = fromMs, more] = word.split('-').map(parseDuration);
   if (
     fromMs === undefined ||
     toMs === undefined ||
@@ -117,5 +117,5 @@ export function readEffect(part: Part, target: FaultTarget): FaultEffect {
   if (word === 'delay' && words.length < 2) return readDelay(part, words[0] ?? '');
   if ((word === 'truncate' || word === 'drop' || word === 'lose') && words.length === 0)
     return { kind: word };
-  throw wrongRule(part.rule, { part: part.text, at: part.at, allowed });
+  throw malformedRule(part.rule, { part: part.text, at: part.at, allowed });
 }

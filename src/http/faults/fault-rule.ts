@@ -1,5 +1,5 @@
 import type { Random } from '../../domain/clock.ts';
-import { fraction, readShare, wrongRule } from '../../domain/rule-text.ts';
+import { malformedRule, parseShare, randomFraction } from '../../domain/rule-text.ts';
 import { type FaultEffect, type Part, readEffect } from './fault-effect.ts';
 import { type FaultTarget, segmentsOf } from './fault-target.ts';
 
@@ -19,7 +19,7 @@ function readTarget({ rule, text, at }: Part): FaultTarget {
   const words = text.split(' ').filter((word) => word !== '');
   const [path = '', method] = words.toReversed();
   const wrong = (part: string, allowed: string) =>
-    wrongRule(rule, { part, at: at + Math.max(0, text.indexOf(part)), allowed });
+    malformedRule(rule, { part, at: at + Math.max(0, text.indexOf(part)), allowed });
   if (words.length > 2) throw wrong(text.trim(), `a rule is ${form}`);
   if (method !== undefined && !methods.includes(method))
     throw wrong(method, `use one of the methods ${methods.join(', ')}`);
@@ -45,14 +45,14 @@ const wholeNumber = (word: string | undefined) =>
 /** Reads the frequency of a rule. Throws `invalid_option` naming the wrong part. */
 function readFrequency({ rule, text, at }: Part, random: Random): Frequency {
   const [word = '', number, ...rest] = text.split(' ').filter((one) => one !== '');
-  const share = readShare(word);
+  const share = parseShare(word);
   const count = wholeNumber(number);
   let seen = 0;
-  if (share !== undefined && number === undefined) return () => fraction(random) < share;
+  if (share !== undefined && number === undefined) return () => randomFraction(random) < share;
   if (word === 'every' && count !== undefined && rest.length === 0)
     return () => ++seen % count === 0;
   if (word === 'first' && count !== undefined && rest.length === 0) return () => ++seen <= count;
-  throw wrongRule(rule, { part: text, at, allowed: allowedFrequencies });
+  throw malformedRule(rule, { part: text, at, allowed: allowedFrequencies });
 }
 
 /**
@@ -64,7 +64,7 @@ function readFrequency({ rule, text, at }: Part, random: Random): Frequency {
 export function readFaultRule(text: string, random: Random): FaultRule {
   const equals = text.indexOf('=');
   if (equals < 0)
-    throw wrongRule(text, { part: '', at: text.length, allowed: `a rule is ${form}` });
+    throw malformedRule(text, { part: '', at: text.length, allowed: `a rule is ${form}` });
   const part = (from: number, to: number): Part => ({
     rule: text,
     text: text.slice(from, to),

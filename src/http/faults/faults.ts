@@ -1,5 +1,5 @@
 import type { Random } from '../../domain/clock.ts';
-import { fraction } from '../../domain/rule-text.ts';
+import { randomFraction } from '../../domain/rule-text.ts';
 import type { FaultEffect } from './fault-effect.ts';
 import { type FaultRule, readFaultRule } from './fault-rule.ts';
 import { isTarget, segmentsOf } from './fault-target.ts';
@@ -25,7 +25,7 @@ export interface Faults {
 
 function delayOf({ effect }: FaultRule, random: Random): number {
   return effect.kind === 'delay'
-    ? effect.fromMs + Math.floor(fraction(random) * (effect.toMs - effect.fromMs + 1))
+    ? effect.fromMs + Math.floor(randomFraction(random) * (effect.toMs - effect.fromMs + 1))
     : 0;
 }
 

@@ -3,7 +3,7 @@ import type { BatchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DeviceCaller } from '../../service/context.ts';
-import type { Answer } from '../../service/playlists/playback.ts';
+import type { RenderedAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadBody } from '../request/body.ts';
@@ -24,7 +24,7 @@ function checkEventSizes({ scan }: ReadBody): void {
 }
 
 /** Returns 200 with the body, or 304 without it, with the same headers. */
-function conditional(body: Answer['body'], headers: Record<string, string>): Reply {
+function conditional(body: RenderedAnswer['body'], headers: Record<string, string>): Reply {
   return { status: body === null ? 304 : 200, body, headers };
 }
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Hono } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { SignageError } from '../../domain/error.ts';
-import { bearer } from '../../service/auth/bearer.ts';
+import { bearerToken } from '../../service/auth/bearer.ts';
 import type { Readiness } from '../../service/health.ts';
 import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';
@@ -37,7 +37,7 @@ function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
       'credential_missing',
       'From another machine, metrics need the metrics token as a bearer token.',
     );
-  const token = bearer(authorization);
+  const token = bearerToken(authorization);
   if (
     metricsToken === undefined ||
     token === undefined ||

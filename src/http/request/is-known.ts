@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { hashKey } from '../../domain/api-key.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
-import { bearer } from '../../service/auth/bearer.ts';
+import { bearerToken } from '../../service/auth/bearer.ts';
 import { cachedKeyHash } from '../fast-path/cached-key-hash.ts';
 
 /**
@@ -21,6 +21,6 @@ export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => 
 }
 
 function tokenHash(authorization: string): string | undefined {
-  const text = bearer(authorization);
+  const text = bearerToken(authorization);
   return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
 }

@@ -13,7 +13,7 @@ export interface OnDemandSettings {
   concurrency: number;
 }
 
-export interface OpenSource {
+export interface OpenOnDemandSource {
   source: GuardedSource;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ function checkToken(token: string | undefined): void {
 export async function openOnDemand(
   { playlists, url, token, ...limits }: OnDemandSettings,
   clock: Clock,
-): Promise<OpenSource | undefined> {
+): Promise<OpenOnDemandSource | undefined> {
   if (playlists && url !== undefined)
     throw invalidOption(
       'Only one on-demand source is possible: give a function or a URL, not both.',

@@ -1,5 +1,5 @@
 import { hashKey, isKey } from '../../domain/api-key.ts';
-import { bearer } from './bearer.ts';
+import { bearerToken } from './bearer.ts';
 import { deviceKeyError } from './device-keys.ts';
 
 /**
@@ -8,6 +8,6 @@ import { deviceKeyError } from './device-keys.ts';
  */
 export function deviceKeyHeader(authorization: string | undefined): string | undefined {
   if (authorization === undefined) throw deviceKeyError('missing');
-  const text = bearer(authorization);
+  const text = bearerToken(authorization);
   return text !== undefined && isKey('dak_', text) ? hashKey(text) : undefined;
 }

@@ -9,7 +9,7 @@ import type { Caller, ClientInfo, SystemDependencies } from '../context.ts';
 import { notFound } from '../lookup.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkToken } from './authority.ts';
-import { bearer } from './bearer.ts';
+import { bearerToken } from './bearer.ts';
 import type { Denials } from './denials.ts';
 
 /** Credentials of a management request. */
@@ -65,7 +65,7 @@ export function makeManagementAuth(
         'Send a management token: Authorization: Bearer mak_…',
       );
     }
-    const text = bearer(authorization);
+    const text = bearerToken(authorization);
     const hash = text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
     const token = hash === undefined ? undefined : await store.read.find('tokens', 'hash', hash);
     if (hash !== undefined) knownHashes.delete(hash);

@@ -72,7 +72,7 @@ export async function startInitialFill(store: Store, location: string): Promise<
 }
 
 /** Records that changes are no longer mirrored. The next object store gets an initial fill. */
-export async function leaveMirror(store: Store): Promise<void> {
+export async function disableMirror(store: Store): Promise<void> {
   for (const kind of [playlistTarget, configTarget]) {
     const target = await store.read.get('mirrorTargets', kind);
     if (target && target.location !== noLocation)

@@ -13,13 +13,13 @@ import { makeRenderedPlaylists } from './rendered-playlists.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
-export interface Answer {
+export interface RenderedAnswer {
   body: BodyBytes | null;
   etag: string;
 }
 
-type PlaylistAnswer = Answer & { version: number; source: OriginName };
-type ConfigAnswer = Answer & Pick<EffectiveConfig, 'source'>;
+type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
+type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
 
 /** Whether an `If-None-Match` header names this ETag (RFC 9110 §13.1.2: weak comparison). */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
@@ -31,7 +31,7 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   );
 }
 
-type Rendered = Answer & { body: BodyBytes };
+type Rendered = RenderedAnswer & { body: BodyBytes };
 
 /** Cache of rendered configs. Unchanged configs are the same object each time. */
 const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();

@@ -1,7 +1,7 @@
 import { dayMs, hourMs, minuteMs } from '../../domain/clock.ts';
-import { readDuration } from '../../domain/duration.ts';
+import { parseDuration } from '../../domain/duration.ts';
 import type { SignageError } from '../../domain/error.ts';
-import { readShare, wrongRule } from '../../domain/rule-text.ts';
+import { malformedRule, parseShare } from '../../domain/rule-text.ts';
 import { type Pace, type Target, targets } from './fault.ts';
 
 interface Word {
@@ -57,19 +57,19 @@ export class FaultWords {
   /** Reads a share, from 0 to 1. Returns `otherwise` if given and the rule ends here. */
   share(otherwise?: number): number {
     if (this.#isOver && otherwise !== undefined) return otherwise;
-    return this.#take(readShare(this.#text), this.#isName ? allowed.target : allowed.share);
+    return this.#take(parseShare(this.#text), this.#isName ? allowed.target : allowed.share);
   }
 
   /** Reads a positive duration, in milliseconds. */
   span(): number {
-    return this.#take(readDuration(this.#text) || undefined, allowed.span);
+    return this.#take(parseDuration(this.#text) || undefined, allowed.span);
   }
 
   /** Reads a range such as `200ms-2s`, in milliseconds. A single duration is both ends. */
   spans(): readonly [leastMs: number, mostMs: number] {
     const [, first = '', second = first] = durationRange.exec(this.#text) ?? [];
-    const least = readDuration(first) ?? Number.NaN;
-    const most = readDuration(second) ?? Number.NaN;
+    const least = parseDuration(first) ?? Number.NaN;
+    const most = parseDuration(second) ?? Number.NaN;
     return this.#take(
       least <= most && most > 0 ? ([least, most] as const) : undefined,
       this.#isName ? allowed.target : allowed.spans,
@@ -78,7 +78,7 @@ export class FaultWords {
 
   /** Whether the next word is a duration. */
   get hasSpan(): boolean {
-    return readDuration(this.#text) !== undefined;
+    return parseDuration(this.#text) !== undefined;
   }
 
   pace(): Pace {
@@ -120,7 +120,7 @@ export class FaultWords {
 
   #complaint(wanted: string): SignageError {
     const { text: part, at } = this.#words[this.#next] ?? { text: '', at: this.#rule.length };
-    return wrongRule(this.#rule, {
+    return malformedRule(this.#rule, {
       part,
       at,
       allowed: this.form === '' ? wanted : `${wanted}; ${this.form}`,

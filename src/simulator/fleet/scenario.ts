@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { secondMs } from '../../domain/clock.ts';
-import { readDuration } from '../../domain/duration.ts';
+import { parseDuration } from '../../domain/duration.ts';
 import { configBody } from '../../domain/records/config.ts';
 import { type Publication, publication } from '../../domain/records/playlist.ts';
 import { parseFault } from '../faults/parse-fault.ts';
 
 const duration = z.union([z.string(), z.number()]).transform((value, context) => {
-  const durationMs = readDuration(String(value));
+  const durationMs = parseDuration(String(value));
   if (durationMs !== undefined) return durationMs;
   context.addIssue({ code: 'custom', message: 'must be a duration such as 90s, 5m, 2h or 7d' });
   return z.NEVER;

@@ -33,12 +33,16 @@ export function requireSameOrigin(
   place: string,
 ): void {
   const { store, state } = newProgress(source).origin;
-  if (origin.store !== store) throw notEmpty(place, 'it has an unfinished copy of another store');
+  if (origin.store !== store)
+    throw storeNotEmptyError(place, 'it has an unfinished copy of another store');
   if (origin.state !== state)
-    throw notEmpty(place, 'it has an unfinished copy, and the source has changed since that began');
+    throw storeNotEmptyError(
+      place,
+      'it has an unfinished copy, and the source has changed since that began',
+    );
 }
 
-export function notEmpty(place: string, why: string): SignageError {
+export function storeNotEmptyError(place: string, why: string): SignageError {
   return new SignageError(
     'store_not_empty',
     `${place} cannot be a copy target: ${why}. Empty it, or choose another target.`,
@@ -46,7 +50,7 @@ export function notEmpty(place: string, why: string): SignageError {
 }
 
 /** The error of a service start on, or a copy from, a place with an unfinished copy. */
-export function unfinished(place: string): SignageError {
+export function copyUnfinishedError(place: string): SignageError {
   return new SignageError(
     'copy_unfinished',
     `${place}: a copy into it was not finished. Run signage store copy again, or empty it.`,

@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto';
-import type { CopiedBatch, CopiedImpressions, CopiedMarks, Records, Section } from './transfer.ts';
+import type {
+  CopiedActivity,
+  CopiedBatch,
+  CopiedImpressions,
+  Records,
+  Section,
+} from './transfer.ts';
 
 /**
  * The text of a record to hash, by section; `rowText` for all others. In rows the id comes first,
@@ -14,7 +20,7 @@ const textOf: { [S in Section]?: (record: Records[S], position: number) => strin
   idempotency: ({ deviceId, keys }) => `${deviceId} ${keys.join(' ')}`,
   impressions: ({ scope, clock, group, day, key, impressions, seconds }: CopiedImpressions) =>
     JSON.stringify([scope, clock, group, day, key, impressions, seconds]),
-  marks: ({ kind, id, marks }: CopiedMarks) =>
+  marks: ({ kind, id, marks }: CopiedActivity) =>
     `${kind} ${id} ${JSON.stringify(Object.entries(marks).sort())}`,
 };
 

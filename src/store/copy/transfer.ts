@@ -29,7 +29,7 @@ export interface DeviceKeys {
  * Larger sums of seconds, which only a faulty TV can report, are capped to this. Adding two of them
  * then cannot overflow a double.
  */
-export const mostSeconds = 8e307;
+export const maxSeconds = 8e307;
 
 /** Impressions of one day. `scope` is the id of a tenant or a venue. */
 export interface CopiedImpressions {
@@ -42,7 +42,7 @@ export interface CopiedImpressions {
   seconds: number;
 }
 
-export interface CopiedMarks {
+export interface CopiedActivity {
   kind: 'device' | 'token';
   id: string;
   marks: LastActivity & TokenActivity;
@@ -57,7 +57,7 @@ export interface Records extends Rows {
   idempotency: DeviceKeys;
   impressions: CopiedImpressions;
   audit: SealedEntry;
-  marks: CopiedMarks;
+  marks: CopiedActivity;
 }
 
 export type Section = keyof Records;

@@ -175,9 +175,9 @@ export class JsonStore implements Store {
 
   async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
-    await this.#parts.audit.dropBefore(timeMs, (drop) => this.#persistDrop(drop));
+    await this.#parts.audit.purgeBefore(timeMs, (drop) => this.#persistDrop(drop));
     // Must be last: it may request a checkpoint, which deletes the files of both.
-    await this.#parts.events.dropBefore(timeMs);
+    await this.#parts.events.purgeBefore(timeMs);
   }
 
   /**
@@ -198,8 +198,8 @@ export class JsonStore implements Store {
     const { context, manifest, journal, events, audit, retain } = this.#parts;
     const { marks } = manifest.data;
     const ranges = {
-      events: events.extent(marks.events as LogFilesPosition),
-      audit: audit.extent(marks.audit as LogFilesPosition),
+      events: events.logRange(marks.events as LogFilesPosition),
+      audit: audit.logRange(marks.audit as LogFilesPosition),
     };
     const instant = {
       at: context.clock.now(),

@@ -3,8 +3,8 @@ import { SignageError } from '../../domain/error.ts';
 import type { DocumentEntry } from './checkpoint/document-file.ts';
 import { type FileSystem, writeFully } from './disk/file-system.ts';
 import { replaceFile } from './disk/replace-file.ts';
-import { damaged } from './log/damage.ts';
-import { frame, isWhole } from './log/frame.ts';
+import { damageError } from './log/damage.ts';
+import { frame, isValidRecord } from './log/frame.ts';
 
 /** The newest data format. `upgradeSteps` convert older ones. */
 export const dataFormat = 1;
@@ -70,8 +70,8 @@ export async function readManifestFile(
 ): Promise<ManifestData | null> {
   if ((await disk.sizeOf(path)) === undefined) return null;
   const bytes = await disk.readFile(path);
-  if (bytes.at(-1) !== 0x0a || !isWhole(bytes.subarray(0, -1)))
-    throw damaged(path, 'its contents are not what was written');
+  if (bytes.at(-1) !== 0x0a || !isValidRecord(bytes.subarray(0, -1)))
+    throw damageError(path, 'its contents are not what was written');
   const { crc: _crc, ...manifest } = JSON.parse(bytes.toString());
   return manifest;
 }

@@ -15,7 +15,7 @@ import { Journal } from './journal/journal.ts';
 import { DurableState } from './journal/journal-replay.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
 import { hexChecksum } from './log/checksum.ts';
-import { damaged } from './log/damage.ts';
+import { damageError } from './log/damage.ts';
 import { refuseLostRecords } from './log/lost-records.ts';
 import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
@@ -70,7 +70,7 @@ export async function recoverParts(
   const { journal, events } = parts;
   const logEnds = {
     journal: { file: journal.end.file, seq: journal.seq },
-    events: { file: events.extent(undefined).end.file, seq: events.seq },
+    events: { file: events.logRange(undefined).end.file, seq: events.seq },
   };
   refuseLostRecords(context.directory, manifest, parts.owners, logEnds);
   parts.state.loaded();
@@ -80,10 +80,10 @@ export async function recoverParts(
 async function beginStore(context: PartContext, random: Random): Promise<Uint8Array> {
   const { disk, directory } = context;
   if ((await disk.sizeOf(`${directory}/${manifestCopy}`)) !== undefined)
-    throw damaged(`${directory}/${manifestName}`, 'the file is missing');
+    throw damageError(`${directory}/${manifestName}`, 'the file is missing');
   for (const folder of storeFolders) {
     if ((await disk.list(`${directory}/${folder}`)).length > 0)
-      throw damaged(`${directory}/manifest.json`, 'the file is missing');
+      throw damageError(`${directory}/manifest.json`, 'the file is missing');
   }
   const foreignName = (await disk.list(directory)).find(
     (name) => !storeFolders.includes(name) && !allowedNames.test(name),
@@ -153,21 +153,21 @@ async function loadDocuments(
   ];
   await inParallel(bytesFirst, concurrency, async ({ name, entry, owner }) => {
     const path = `${directory}/${entry.file}`;
-    if (!owner) throw damaged(path, 'this version does not know this kind of document');
+    if (!owner) throw damageError(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);
     await owner
       .load(name, writtenDocument(context, directory, entry))
       .catch((error: NodeJS.ErrnoException) => {
-        throw error.code === 'ENOENT' ? damaged(path, 'the file is missing') : error;
+        throw error.code === 'ENOENT' ? damageError(path, 'the file is missing') : error;
       });
   });
 }
 
 async function checkSize({ disk }: PartContext, path: string, wanted: number): Promise<void> {
   const size = await disk.sizeOf(path);
-  if (size === undefined) throw damaged(path, 'the file is missing');
+  if (size === undefined) throw damageError(path, 'the file is missing');
   if (size !== wanted)
-    throw damaged(path, `it has ${size} bytes where the manifest says ${wanted}`);
+    throw damageError(path, `it has ${size} bytes where the manifest says ${wanted}`);
 }
 
 /** Starts writing: clears the clean flag and increments the epoch. */

@@ -95,11 +95,11 @@ export interface EventLog extends FilePart {
    * Purges whole days before a time. Hides the files at once. A file that the position refers to is
    * deleted with the next checkpoint (`due`).
    */
-  dropBefore(timeMs: number): Promise<void>;
+  purgeBefore(timeMs: number): Promise<void>;
   /**
    * Returns the files that a start from this position reads or shows, up to the last durable batch.
    */
-  extent(position: LogFilesPosition | undefined): LogRange;
+  logRange(position: LogFilesPosition | undefined): LogRange;
   /** Deletes the idempotency keys of a deleted device. */
   forget(deviceId: string): void;
   /** Sequence number of the last durable batch. */
@@ -146,12 +146,12 @@ export interface AuditTrail extends FilePart {
    * Purges whole days, as the event log does. First calls `isNoted`, and deletes nothing unless it
    * returns true.
    */
-  dropBefore(timeMs: number, isNoted?: (drop: AuditDrop) => Promise<boolean>): Promise<void>;
+  purgeBefore(timeMs: number, isNoted?: (drop: AuditDrop) => Promise<boolean>): Promise<void>;
   /**
    * Returns the files that a start from this position reads or shows, up to the position. Later
    * entries are in the journal.
    */
-  extent(position: LogFilesPosition | undefined): LogRange;
+  logRange(position: LogFilesPosition | undefined): LogRange;
 }
 
 /** Implemented by `makeAuditTrail` in audit/audit-trail.ts. */

@@ -2,7 +2,7 @@ import type { Random } from '../../domain/clock.ts';
 import { writeFully } from './disk/file-system.ts';
 import { replaceFile } from './disk/replace-file.ts';
 import { hexChecksum } from './log/checksum.ts';
-import { damaged } from './log/damage.ts';
+import { damageError } from './log/damage.ts';
 import type { PartContext } from './parts.ts';
 
 const fileName = 'secret';
@@ -17,12 +17,12 @@ export async function readSecret(
   expectedChecksum?: string,
 ): Promise<Uint8Array> {
   const path = `${directory}/${fileName}`;
-  if ((await disk.sizeOf(path)) === undefined) throw damaged(path, 'the file is missing');
+  if ((await disk.sizeOf(path)) === undefined) throw damageError(path, 'the file is missing');
   const text = (await disk.readFile(path)).toString();
-  if (!pattern.test(text)) throw damaged(path, 'it is not what was written');
+  if (!pattern.test(text)) throw damageError(path, 'it is not what was written');
   const secret = Buffer.from(text.trim(), 'hex');
   if (expectedChecksum !== undefined && hexChecksum(secret) !== expectedChecksum)
-    throw damaged(path, 'it is not what was written');
+    throw damageError(path, 'it is not what was written');
   return secret;
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AuditEntry } from '../../domain/records/rows.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import type { JournalRecord } from '../json/journal/segments.ts';
-import { startOfFile } from '../json/log/day-files.ts';
+import { dayStart } from '../json/log/day-files.ts';
 import { readFrames } from '../json/log/frame.ts';
 
 /**
@@ -26,7 +26,7 @@ async function* entriesIn(directory: string, timeMs: number): AsyncGenerator<Aud
     for (const name of (await nodeFileSystem.list(folder)).sort()) {
       const isDay = /^\d{4}-\d{2}-\d{2}\.ndjson$/.test(name);
       // A clock that steps back puts entries into a later day's file, never an earlier one's.
-      if (isDay && startOfFile(name) >= startOfDay(timeMs))
+      if (isDay && dayStart(name) >= startOfDay(timeMs))
         yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
       if (/^\d{16}-\d{6}\.log$/.test(name))
         yield* fromLines<JournalRecord>(folder, name, entriesOf);

@@ -8,7 +8,7 @@ import { lockFolder } from '../json/lock/folder-lock.ts';
 import { openJsonStore } from '../json/open.ts';
 import type { PartContext } from '../json/parts.ts';
 import { repairFolder } from '../json/repair/repair-folder.ts';
-import { type Mended, RepairLog } from '../json/repair/repair-log.ts';
+import { type RepairedItem, RepairLog } from '../json/repair/repair-log.ts';
 import { lockStopped, requireDataFolder } from './check.ts';
 import { requireEmptyFolder } from './restore.ts';
 
@@ -30,7 +30,7 @@ export async function repairStore(
   folder: string,
   into: string,
   clock: Clock = systemClock,
-): Promise<Mended[]> {
+): Promise<RepairedItem[]> {
   const disk = nodeFileSystem;
   const log = new RepairLog();
   const contextOf = (directory: string): PartContext => ({

@@ -1,6 +1,6 @@
 import type { Playlist, Screen } from '../../../src/domain/records/rows.ts';
 import type { PlaylistChain } from '../../../src/origin/origin.ts';
-import { playStory, type Step } from '../../service/version-story.ts';
+import { runScenario, type Step } from '../../service/version-story.ts';
 import type { ThreeOrigins } from '../../support/three-origins.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
@@ -33,7 +33,7 @@ const scenarios: Step[][] = [
 
 async function play(seededDefect?: Plant): Promise<string[]> {
   const played = await Promise.allSettled(
-    scenarios.map((steps) => playStory('memory:', 0, steps, seededDefect)),
+    scenarios.map((steps) => runScenario('memory:', 0, steps, seededDefect)),
   );
   return played.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
 }

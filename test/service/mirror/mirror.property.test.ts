@@ -8,8 +8,8 @@ import { turns } from '../../support/turns.ts';
 import {
   caller,
   expectEqual,
+  insertScreens,
   instance,
-  plantScreens,
   publication,
   settled,
 } from '../mirror-rig.ts';
@@ -52,7 +52,7 @@ async function run(
   const clock = new ManualClock();
   const disk = makeMemoryFileSystem();
   const store = await openStore('memory:', { clock: new ManualClock(), disk });
-  const screens = await plantScreens(store, screenCount);
+  const screens = await insertScreens(store, screenCount);
   const objects = Object.assign(memoryObjectStore(), { knowsConditions });
   const dead = new Set<object>();
   /** Each has its own connection to the object store, which is cut when it is killed. */

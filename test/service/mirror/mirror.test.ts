@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LogSink, silentLog } from '../../../src/domain/log.ts';
 import type { Screen } from '../../../src/domain/records/rows.ts';
-import { leaveMirror } from '../../../src/service/mirror/initial-fill.ts';
+import { disableMirror } from '../../../src/service/mirror/initial-fill.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -12,8 +12,8 @@ import { turns } from '../../support/turns.ts';
 import {
   caller,
   expectEqual,
+  insertScreens,
   instance,
-  plantScreens,
   publication,
   settled,
   tenantId,
@@ -45,7 +45,7 @@ beforeEach(async () => {
   disk = makeMemoryFileSystem();
   store = await open();
   objects = memoryObjectStore();
-  screens = await plantScreens(store, 30);
+  screens = await insertScreens(store, 30);
   screen = screens[0]!;
 });
 
@@ -156,7 +156,7 @@ describe('the mirror', () => {
   });
 
   it('continues with an outbox of more than one page', async () => {
-    const many = await plantScreens(store, 250, 'Further screen');
+    const many = await insertScreens(store, 250, 'Further screen');
     await store.write(async (tx) => {
       for (const { id } of many) await tx.put('mirrorPending', { id, tenantId, queuedAt: 0 });
     });
@@ -474,7 +474,7 @@ describe('a new object store', () => {
   it('counts as new after a time without an object store, when changes were not recorded', async () => {
     await publishAll(start());
     await started[0]!.mirror.stop();
-    await leaveMirror(store);
+    await disableMirror(store);
     const row = (await store.read.get('playlists', screens[1]!.id))!;
     await store.write((tx) => tx.put('playlists', { ...row, state: 'withdrawn' }));
     expect(await outbox()).toEqual([]);

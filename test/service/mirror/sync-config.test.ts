@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
-import { leaveMirror } from '../../../src/service/mirror/initial-fill.ts';
+import { disableMirror } from '../../../src/service/mirror/initial-fill.ts';
 import { syncConfig } from '../../../src/service/mirror/sync-config.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
-import { caller, instance, plantScreens, settled, tenantId } from '../mirror-rig.ts';
+import { caller, insertScreens, instance, settled, tenantId } from '../mirror-rig.ts';
 
 async function setUp(knowsConditions = true) {
   const clock = new ManualClock();
   const store = await openStore('memory:', { clock });
   const objects = Object.assign(memoryObjectStore(), { knowsConditions });
-  const [screen] = await plantScreens(store, 1);
+  const [screen] = await insertScreens(store, 1);
   const of = { id: `screen/${screen!.id}`, tenantId };
   return { clock, store, objects, screen: screen!, of, copies: makeConfigCopies(objects, clock) };
 }
@@ -94,7 +94,7 @@ describe('mirror copies of configs', () => {
     await makeConfigs(first.deps).put(caller, 'screen', screen.id, { volume: 3 });
     await settled(clock, first.mirror);
     await first.mirror.stop();
-    await leaveMirror(store);
+    await disableMirror(store);
     await makeConfigs({ ...first.deps, store }).remove(caller, 'screen', screen.id);
     expect(await copies.read(of)).toBeDefined();
     const next = instance({ store, objects, clock });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { shapes } from '../../../src/store/postgres/rows/columns.ts';
+import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -68,7 +68,7 @@ describe('copyStore', () => {
     await store.close();
     const kept = (url: string, table: string) =>
       inDatabase(url, (sql) => sql(`SELECT * FROM ${table} ORDER BY 1`));
-    for (const { name } of Object.values(shapes))
+    for (const { name } of Object.values(tableSchemas))
       expect(await kept(copied, name), name).toEqual(await kept(filled, name));
     const entries = `(SELECT entry, at, tenant_id, action, subject_id, venue_ids FROM signage.audit WHERE at > 1750000000000) AS audit`;
     const late = (await kept(copied, entries)).slice(-3);

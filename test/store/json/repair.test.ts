@@ -7,7 +7,7 @@ import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openJsonStore } from '../../../src/store/json/open.ts';
 import { repairFolder } from '../../../src/store/json/repair/repair-folder.ts';
-import { type Mended, RepairLog } from '../../../src/store/json/repair/repair-log.ts';
+import { type RepairedItem, RepairLog } from '../../../src/store/json/repair/repair-log.ts';
 import { checkStore } from '../../../src/store/maintenance/check.ts';
 import { repairStore } from '../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -98,7 +98,7 @@ function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
 async function sweep(
   subject: Subject,
   kind: RegExp,
-  judge: (lost: Record<string, number[]>, damage: Damage, mended: readonly Mended[]) => void,
+  judge: (lost: Record<string, number[]>, damage: Damage, mended: readonly RepairedItem[]) => void,
 ): Promise<void> {
   const { contents, before } = subject;
   const damages = chosen(subject, kind);

@@ -4,8 +4,8 @@ import type { Store } from '../../../src/store/store.ts';
 import {
   caller,
   expectEqual,
+  insertScreens,
   instance,
-  plantScreens,
   publication,
 } from '../../service/mirror-rig.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -29,7 +29,7 @@ describe('three instances on one database and one object store', () => {
     async (knowsConditions) => {
       const clock = new ManualClock();
       const objects = Object.assign(memoryObjectStore(), { knowsConditions });
-      const screens = await plantScreens(stores[0]!, 6);
+      const screens = await insertScreens(stores[0]!, 6);
       const target = () => stores[0]!.read.get('mirrorTargets', 'current');
       const first = instance({ store: stores[0]!, objects, clock });
       // The other instances then skip the check whether the object store is new, and queue nothing

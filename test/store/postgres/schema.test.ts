@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { migrateDatabase } from '../../../src/store/postgres/open.ts';
-import { shapes } from '../../../src/store/postgres/rows/columns.ts';
+import { tableSchemas } from '../../../src/store/postgres/rows/columns.ts';
 import { tableNames } from '../../../src/store/tables.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -26,7 +26,7 @@ describe('the schema', () => {
         WHERE table_schema = 'signage'`),
     );
     for (const table of tableNames) {
-      const { name, columns } = shapes[table];
+      const { name, columns } = tableSchemas[table];
       const wanted = [
         { name: 'id', type: 'text' },
         { name: 'row', type: 'text' },
@@ -46,9 +46,9 @@ describe('the schema', () => {
       sql(`SELECT indexdef FROM pg_indexes WHERE schemaname = 'signage'`),
     );
     for (const table of tableNames) {
-      for (const column of shapes[table].unique) {
+      for (const column of tableSchemas[table].unique) {
         expect(found.map(({ indexdef }) => indexdef).join('\n')).toMatch(
-          new RegExp(`UNIQUE INDEX .* ON ${shapes[table].name} .*\\(${column}\\)`),
+          new RegExp(`UNIQUE INDEX .* ON ${tableSchemas[table].name} .*\\(${column}\\)`),
         );
       }
     }

@@ -7,7 +7,7 @@ export const command = defineCommand({
 everything that was acknowledged before. Only you can read the file, because it holds the server
 secret. The file appears when it is complete; existing files are never overwritten. Needs a platform
 token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
-  options: { out: option.needed('-o, --out <file>', 'the new file') },
+  options: { out: option.required('-o, --out <file>', 'the new file') },
   examples: [
     ['signage data backup -o monday.tar', 'the service of the current context'],
     [

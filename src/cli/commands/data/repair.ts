@@ -25,7 +25,7 @@ output lists what was lost or reconstructed; repair-<time>.json in the new folde
 list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not empty.`,
   arguments: { folder: one('the damaged data folder') },
   options: {
-    into: option.needed('--into <new>', 'the new data folder: empty, or not existing yet'),
+    into: option.required('--into <new>', 'the new data folder: empty, or not existing yet'),
   },
   examples: [
     [

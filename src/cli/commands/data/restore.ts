@@ -67,7 +67,7 @@ again. --audit names the former data folder, or a copy of its audit folder. Exit
 cannot be used, 5 the folder is in use or not empty.`,
   arguments: { file: one('the tar file written by data backup') },
   options: {
-    data: option.needed('--data <folder>', 'the data folder: empty, or not existing yet'),
+    data: option.required('--data <folder>', 'the data folder: empty, or not existing yet'),
     audit: option.text('--audit <folder>', 'the former data folder'),
   },
   examples: [

@@ -3,10 +3,10 @@ import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import {
-  choiceOptions,
-  chooseScreens,
   confirmSelected,
   isSingle,
+  resolveScreens,
+  selectionOptions,
 } from '../../options/select-screens.ts';
 import { type Device, findDevice } from '../../records/find.ts';
 import { screenPath } from '../../records/screen-path.ts';
@@ -54,7 +54,7 @@ async function revokeOne(call: CommandContext, named: string): Promise<void> {
 async function chosenTargets(call: CommandContext, named: readonly string[]): Promise<Target[]> {
   const { venue, selector } = call.options;
   if (named.length === 0 || venue !== undefined || selector.length > 0) {
-    const chosen = await chooseScreens(call, { screens: named, venue, selector });
+    const chosen = await resolveScreens(call, { screens: named, venue, selector });
     return chosen.map(({ id, name, screen: { deviceId } }) => ({
       id,
       name,
@@ -85,7 +85,7 @@ others. Screens without a device are not changed.`,
       '--reason <text>',
       'the reason; recorded with the device and in the audit trail',
     ),
-    ...choiceOptions,
+    ...selectionOptions,
   },
   examples: [
     ['signage device revoke Lobby/Main --reason stolen', 'asks first'],

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../command/context.ts';
 import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import { isSingle, resolveScreens, selectionOptions } from '../../options/select-screens.ts';
 import { checkPublication, readPublication } from '../../playlist/publication.ts';
 import { playlistView } from '../../records/views/playlist-view.ts';
 
@@ -43,12 +43,15 @@ You can publish the JSON or YAML output of playlist get. Publishing the same con
 nothing.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: {
-    file: option.needed('-f, --file <file>', 'file with the playlist, JSON or YAML; - reads stdin'),
+    file: option.required(
+      '-f, --file <file>',
+      'file with the playlist, JSON or YAML; - reads stdin',
+    ),
     validUntil: option.text(
       '--valid-until <time>',
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
-    ...choiceOptions,
+    ...selectionOptions,
   },
   examples: [
     ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
@@ -68,7 +71,7 @@ nothing.`,
     const choice = { screens: call.args.screens, ...call.options };
     const body = await readPublication(call, file, validUntil);
     if (call.common.dryRun || !isSingle(choice)) await checkPublication(body);
-    const screens = await chooseScreens(call, choice);
+    const screens = await resolveScreens(call, choice);
     if (!isSingle(choice))
       return forEachRecord(
         call,

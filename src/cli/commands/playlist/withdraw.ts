@@ -1,10 +1,10 @@
 import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import {
-  choiceOptions,
-  chooseScreens,
   confirmSelected,
   isSingle,
+  resolveScreens,
+  selectionOptions,
 } from '../../options/select-screens.ts';
 
 export const command = defineCommand({
@@ -12,7 +12,7 @@ export const command = defineCommand({
   description: `The screens then play nothing until you publish or roll back. Screens without a
 playlist are not changed.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
-  options: choiceOptions,
+  options: selectionOptions,
   examples: [
     ['signage playlist withdraw Lobby/Main', 'asks first'],
     ['signage playlist withdraw --venue Lobby --yes', 'for all screens of a venue, without asking'],
@@ -21,7 +21,7 @@ playlist are not changed.`,
   effect: 'destroys',
   async run(call) {
     const choice = { screens: call.args.screens, ...call.options };
-    const screens = await chooseScreens(call, choice);
+    const screens = await resolveScreens(call, choice);
     await confirmSelected(call, 'Withdraw the playlist of', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
     if (!isSingle(choice))

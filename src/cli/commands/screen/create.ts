@@ -7,8 +7,8 @@ import { screensOfVenueView } from '../../records/views/screen-view.ts';
 export const command = defineCommand({
   summary: 'Create a screen in a venue',
   options: {
-    venue: option.needed('--venue <venue>', 'the venue, by id or name', 'venue'),
-    name: option.needed('--name <name>', 'its name, unique in the venue'),
+    venue: option.required('--venue <venue>', 'the venue, by id or name', 'venue'),
+    name: option.required('--name <name>', 'its name, unique in the venue'),
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [

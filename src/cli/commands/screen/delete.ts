@@ -3,11 +3,11 @@ import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import {
-  choiceOptions,
-  chooseScreens,
   confirmSelected,
   isSingle,
+  resolveScreens,
   type Selected,
+  selectionOptions,
 } from '../../options/select-screens.ts';
 import { screenPath } from '../../records/screen-path.ts';
 
@@ -49,7 +49,7 @@ failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     force: option.flag('--force', 'also delete a screen that has a device'),
-    ...choiceOptions,
+    ...selectionOptions,
   },
   examples: [
     ['signage screen delete Lobby/Main', 'asks first'],
@@ -69,7 +69,7 @@ failure does not stop the others.`,
   },
   async run(call) {
     const choice = { ...call.options, screens: call.args.screen };
-    const chosen = await chooseScreens(call, choice);
+    const chosen = await resolveScreens(call, choice);
     const [only] = chosen;
     if (!isSingle(choice) || only === undefined) return deleteMany(call, chosen);
     await deleteOne(call, only.screen);

@@ -2,7 +2,7 @@ import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import { readLabelChanges } from '../../options/labels.ts';
 import * as option from '../../options/option.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import { isSingle, resolveScreens, selectionOptions } from '../../options/select-screens.ts';
 import { usage } from '../../options/settings.ts';
 import type { Screen } from '../../records/find.ts';
 import { screensOfVenueView } from '../../records/views/screen-view.ts';
@@ -20,7 +20,7 @@ export const command = defineCommand({
   options: {
     name: option.text('--name <name>', 'the new name'),
     label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
-    ...choiceOptions,
+    ...selectionOptions,
   },
   examples: [
     ['signage screen update Lobby/Main --name Entrance', 'a new name'],
@@ -44,7 +44,7 @@ export const command = defineCommand({
     if (name !== undefined && !isSingle(choice))
       throw usage('--name works only with one named screen.');
     const update = (id: string) => call.change('updateScreen', { params: { id }, body });
-    const chosen = await chooseScreens(call, choice);
+    const chosen = await resolveScreens(call, choice);
     const [only] = chosen;
     if (!isSingle(choice) || only === undefined) {
       return forEachRecord(

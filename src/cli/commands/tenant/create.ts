@@ -4,7 +4,7 @@ import { tenantView } from '../../records/views/tenant-view.ts';
 
 export const command = defineCommand({
   summary: 'Create a tenant',
-  options: { name: option.needed('--name <name>', 'its name, unique in the service') },
+  options: { name: option.required('--name <name>', 'its name, unique in the service') },
   examples: [
     ['signage tenant create --name Acme', 'a tenant with this name'],
     ['signage tenant create --name Acme -o json --jq .id', 'for scripts: prints the id alone'],

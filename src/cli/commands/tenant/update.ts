@@ -6,7 +6,7 @@ import { tenantView } from '../../records/views/tenant-view.ts';
 export const command = defineCommand({
   summary: 'Change a tenant',
   arguments: { tenant: one('its id or name', 'tenant') },
-  options: { name: option.needed('--name <name>', 'the new name') },
+  options: { name: option.required('--name <name>', 'the new name') },
   examples: [['signage tenant update Acme --name "Acme Media"', 'a new name']],
   operation: 'updateTenant',
   effect: 'changes',

@@ -82,7 +82,7 @@ export const command = defineCommand({
 only you can read, and not to the terminal or a log. Every command reads such a file with
 --token-file. A token expires no later than the token that creates it.`,
   options: {
-    name: option.needed('--name <name>', 'its name, unique in the tenant'),
+    name: option.required('--name <name>', 'its name, unique in the tenant'),
     role: roleOption,
     expires: option.text(
       '--expires <time>',

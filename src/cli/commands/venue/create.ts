@@ -6,7 +6,7 @@ import { venueView } from '../../records/views/venue-view.ts';
 export const command = defineCommand({
   summary: 'Create a venue',
   options: {
-    name: option.needed('--name <name>', 'its name, unique in the tenant'),
+    name: option.required('--name <name>', 'its name, unique in the tenant'),
     address: option.text('--address <text>', 'where it is'),
     timezone: option.text('--timezone <zone>', 'its time zone, such as Europe/Berlin'),
     label: option.repeated('--label <key=value>', 'a label'),

@@ -14,7 +14,7 @@ export interface Reach {
 const soonMs = 7 * dayMs;
 
 /** Whether a token has expired, or expires soon. */
-export function endsSoon({ expiresAt }: Reach, nowMs: number): boolean {
+export function expiresSoon({ expiresAt }: Reach, nowMs: number): boolean {
   return expiresAt !== null && Date.parse(expiresAt) - nowMs <= soonMs;
 }
 
@@ -24,7 +24,7 @@ function expiryText(reach: Reach, nowMs: number): string {
   const remainingMs = Date.parse(reach.expiresAt) - nowMs;
   if (Number.isNaN(remainingMs)) return reach.expiresAt;
   if (remainingMs <= 0) return `expired ${span(remainingMs)} ago`;
-  return `${endsSoon(reach, nowMs) ? 'soon: ' : ''}in ${span(remainingMs)}`;
+  return `${expiresSoon(reach, nowMs) ? 'soon: ' : ''}in ${span(remainingMs)}`;
 }
 
 /** Returns the columns for the limits of a token. */

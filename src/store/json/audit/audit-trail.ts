@@ -2,9 +2,9 @@ import { dayMs } from '../../../domain/clock.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
-import { damaged } from '../log/damage.ts';
-import { DayFiles, dayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
-import { isWhole, readFrames } from '../log/frame.ts';
+import { damageError } from '../log/damage.ts';
+import { DayFiles, dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
+import { isValidRecord, readFrames } from '../log/frame.ts';
 import { GroupLog } from '../log/group-log.ts';
 import { linesBackward } from '../log/line-reader.ts';
 import type {
@@ -68,7 +68,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
     return auditPage({ files: this.#files, newest: this.#end }, [...this.#pending], query);
   }
 
-  async dropBefore(
+  async purgeBefore(
     timeMs: number,
     confirmDrop: (drop: AuditDrop) => Promise<boolean> = async () => true,
   ): Promise<void> {
@@ -108,7 +108,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
     for (const { bytes } of pending) yield sealedOf(bytes);
   }
 
-  extent(position: LogFilesPosition = { file: null, size: 0 }): LogRange {
+  logRange(position: LogFilesPosition = { file: null, size: 0 }): LogRange {
     const { file, size } = position;
     const names = this.#files.neededBy(position).filter((name) => file !== null && name <= file);
     return { names, end: { file, size } };
@@ -175,11 +175,11 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
     this.#end = position;
     this.#prepared = position;
     this.#committed = position;
-    if (file !== null) this.#newestFile = gone ? dayFile(startOfFile(file) + dayMs) : file;
+    if (file !== null) this.#newestFile = gone ? dayFile(dayStart(file) + dayMs) : file;
     this.#unknown = this.#files.names.filter((name) => file === null || name > file);
     const [unknown] = this.#unknown;
     if (clean && unknown !== undefined)
-      throw damaged(this.#files.path(unknown), 'it was written after the store was stopped');
+      throw damageError(this.#files.path(unknown), 'it was written after the store was stopped');
     if (file !== null && !gone) await this.#checkFile(file, position, clean);
   }
 
@@ -187,16 +187,16 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
   async #checkFile(name: string, { size, seq }: AuditLogPosition, clean: boolean): Promise<void> {
     const path = this.#files.path(name);
     const found = await this.#context.disk.sizeOf(path);
-    if (found === undefined) throw damaged(path, 'the file is missing');
-    if (found < size) throw damaged(path, `it had ${size} bytes, the rest is missing`, found);
+    if (found === undefined) throw damageError(path, 'the file is missing');
+    if (found < size) throw damageError(path, `it had ${size} bytes, the rest is missing`, found);
     if (clean && found > size)
-      throw damaged(path, 'more was written after the store was stopped', size);
+      throw damageError(path, 'more was written after the store was stopped', size);
     const file = await this.#context.disk.open(path, 'read');
     try {
       const { value } = await linesBackward(file, 0, size).next();
       const last = value?.[0];
-      if (!last || !isWhole(last.bytes) || positionOf(last.bytes)?.seq !== seq)
-        throw damaged(path, 'a record is damaged', last?.offset);
+      if (!last || !isValidRecord(last.bytes) || positionOf(last.bytes)?.seq !== seq)
+        throw damageError(path, 'a record is damaged', last?.offset);
     } finally {
       await file.close();
     }

@@ -4,9 +4,9 @@ import { PageRoom } from '../../../domain/page-room.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import { type AuditLink, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
-import { damaged } from '../log/damage.ts';
-import { dayFile, startOfFile } from '../log/day-files.ts';
-import { frame, isWhole } from '../log/frame.ts';
+import { damageError } from '../log/damage.ts';
+import { dayFile, dayStart } from '../log/day-files.ts';
+import { frame, isValidRecord } from '../log/frame.ts';
 import type { Line } from '../log/line-reader.ts';
 import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 
@@ -69,7 +69,7 @@ export function positionOf(line: Buffer): Omit<EntryPosition, 'file'> | undefine
  */
 function cursorOf({ seq, n, file }: EntryPosition): string {
   return eventId({
-    receivedAtMs: startOfFile(file),
+    receivedAtMs: dayStart(file),
     batch: seq * 4096 + Math.floor(n / 256),
     index: n % 256,
   });
@@ -160,11 +160,11 @@ class AuditPage implements LogPage {
 
   take(path: string, { offset, bytes }: Line): void {
     const position = positionOf(bytes);
-    if (!position) throw damaged(path, 'a record is damaged', offset);
+    if (!position) throw damageError(path, 'a record is damaged', offset);
     const file = path.slice(path.lastIndexOf('/') + 1);
     this.#examinedBytes += bytes.length;
     if (this.#mayMatch(bytes)) {
-      if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
+      if (!isValidRecord(bytes)) throw damageError(path, 'a record is damaged', offset);
       this.#takeEntry({ ...position, file }, bytes);
     }
     if (this.isDone || this.#examinedBytes < pageBytes) return;

@@ -49,12 +49,12 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   /** Call when an entry became durable or is replayed at start. */
-  landed(link: AuditLink | undefined): void {
+  onDurable(link: AuditLink | undefined): void {
     if (link && link.seq > (this.#durable?.seq ?? 0)) this.#durable = link;
   }
 
   /** Discards staged links that did not become durable. */
-  stepBack(): void {
+  rollBack(): void {
     this.#staged = this.#durable;
   }
 
@@ -86,7 +86,7 @@ export class TrailChain implements FilePart<ChainState> {
     const { writer } = this.#state;
     this.#writer =
       writer === undefined || isNewStore ? Buffer.from(random(8)).toString('hex') : writer;
-    this.stepBack();
+    this.rollBack();
     return this.state;
   }
 

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { unfinished } from '../../copy/copy-progress.ts';
+import { copyUnfinishedError } from '../../copy/copy-progress.ts';
 import { copyMarker, readMarker } from '../copy/copy-marker.ts';
 import { hexChecksum } from '../log/checksum.ts';
 import {
@@ -53,7 +53,7 @@ async function isUnfinishedCopy(
     findings.damage(copyMarker, what);
     return undefined;
   });
-  if (marker) throw unfinished(directory);
+  if (marker) throw copyUnfinishedError(directory);
   return findings.hasDamage;
 }
 

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { Adapter } from 'lowdb';
 import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
-import { damaged } from '../log/damage.ts';
+import { damageError } from '../log/damage.ts';
 import { seekLine } from '../log/line-reader.ts';
 import type { RenderedDocument } from './document-owner.ts';
 
@@ -56,9 +56,9 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     const { size, crc } = this.entry;
     const bytes = await this.#disk.readFile(this.#path);
     if (bytes.length !== size)
-      throw damaged(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
+      throw damageError(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
     if (hex(crc32(bytes)) !== crc)
-      throw damaged(this.#path, 'its contents are not what was written');
+      throw damageError(this.#path, 'its contents are not what was written');
     return bytes;
   }
 

@@ -1,16 +1,16 @@
 import {
   type CopyProgress,
-  notEmpty,
+  copyUnfinishedError,
   requireSameOrigin,
-  unfinished,
+  storeNotEmptyError,
 } from '../../copy/copy-progress.ts';
 import type { StoreSource } from '../../copy/transfer.ts';
 import { refuseUnfinishedRestore } from '../backup/restore-marker.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { type FileSystem, nodeFileSystem, writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
-import { damaged } from '../log/damage.ts';
-import { frame, isWhole } from '../log/frame.ts';
+import { damageError } from '../log/damage.ts';
+import { frame, isValidRecord } from '../log/frame.ts';
 
 /** End of the durable lines of a log. Anything beyond it is written again. */
 export interface BulkEnd {
@@ -39,7 +39,8 @@ export async function readMarker(
   const path = `${directory}/${copyMarker}`;
   if ((await disk.sizeOf(path)) === undefined) return undefined;
   const bytes = await disk.readFile(path);
-  if (!isWhole(bytes.subarray(0, -1))) throw damaged(path, 'its contents are not what was written');
+  if (!isValidRecord(bytes.subarray(0, -1)))
+    throw damageError(path, 'its contents are not what was written');
   const { crc: _crc, ...progress } = JSON.parse(bytes.toString());
   return progress;
 }
@@ -64,7 +65,8 @@ export async function removeMarker(disk: FileSystem, directory: string): Promise
  */
 export async function refuseUnfinished(disk: FileSystem, directory: string): Promise<void> {
   await refuseUnfinishedRestore(disk, directory);
-  if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined) throw unfinished(directory);
+  if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined)
+    throw copyUnfinishedError(directory);
 }
 
 /**
@@ -84,7 +86,7 @@ export async function findUnfinishedCopy(
   for (const name of await disk.list(directory)) {
     if (ignoredNames.test(name)) continue;
     const inside = await disk.list(`${directory}/${name}`).catch(() => [name]);
-    if (inside.length > 0) throw notEmpty(directory, `it is not empty (${name})`);
+    if (inside.length > 0) throw storeNotEmptyError(directory, `it is not empty (${name})`);
   }
   return undefined;
 }

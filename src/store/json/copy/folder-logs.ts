@@ -2,7 +2,7 @@ import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch } from '../../copy/transfer.ts';
 import { readTrail } from '../audit/trail-reader.ts';
 import { headOf } from '../events/event-record.ts';
-import { damaged } from '../log/damage.ts';
+import { damageError } from '../log/damage.ts';
 import { readFrames } from '../log/frame.ts';
 import type { FolderState } from './folder-state.ts';
 
@@ -21,7 +21,7 @@ async function* linesOf(state: FolderState, log: 'events'): AsyncGenerator<LogLi
     const path = `${directory}/${log}/${name}`;
     for await (const { line, offset, whole } of readFrames(disk, path)) {
       if (name === end.file && offset >= end.size) break;
-      if (!whole) throw damaged(path, 'a record is damaged', offset);
+      if (!whole) throw damageError(path, 'a record is damaged', offset);
       yield { path, offset, line };
     }
   }
@@ -36,7 +36,8 @@ export async function* batchesOf(state: FolderState, skip: number): AsyncGenerat
     if (place++ < skip) continue;
     const head = headOf(line);
     const start = line.indexOf(beforeEvents) + beforeEvents.length;
-    if (!head || start < beforeEvents.length) throw damaged(path, 'a record is damaged', offset);
+    if (!head || start < beforeEvents.length)
+      throw damageError(path, 'a record is damaged', offset);
     yield { ...head, body: line.toString('utf8', start, line.length - 1) };
   }
 }
@@ -50,7 +51,7 @@ export async function countBatches(state: FolderState): Promise<number> {
 /** Yields all audit entries as stored. */
 export async function* auditOf({ context, manifest }: FolderState): AsyncGenerator<SealedEntry> {
   const onDamage = (file: string, offset: number) => {
-    throw damaged(`${context.directory}/${file}`, 'a record is damaged', offset);
+    throw damageError(`${context.directory}/${file}`, 'a record is damaged', offset);
   };
   for await (const { entry, link } of readTrail(context, manifest, onDamage))
     yield link === undefined ? { entry } : { entry, link };

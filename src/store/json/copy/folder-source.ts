@@ -6,12 +6,12 @@ import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts'
 import type { ChainState, SealedEntry } from '../../audit/audit-chain.ts';
 import { paged } from '../../copy/paged.ts';
 import {
+  type CopiedActivity,
   type CopiedBatch,
   type CopiedImpressions,
-  type CopiedMarks,
   type DeviceKeys,
   type LogEnd,
-  mostSeconds,
+  maxSeconds,
   type Records,
   type Section,
   type StoreSource,
@@ -168,16 +168,16 @@ async function* impressions(state: FolderState): AsyncGenerator<CopiedImpression
         day,
         key,
         impressions: found,
-        seconds: Math.min(seconds, mostSeconds),
+        seconds: Math.min(seconds, maxSeconds),
       };
     }
   }
 }
 
-async function* marks(state: FolderState): AsyncGenerator<CopiedMarks> {
+async function* marks(state: FolderState): AsyncGenerator<CopiedActivity> {
   for await (const line of state.lines('marks')) {
-    const { kind, id, ...activity } = JSON.parse(line) as Pick<CopiedMarks, 'kind' | 'id'> &
-      CopiedMarks['marks'];
+    const { kind, id, ...activity } = JSON.parse(line) as Pick<CopiedActivity, 'kind' | 'id'> &
+      CopiedActivity['marks'];
     if (Object.keys(activity).length > 0) yield { kind, id, marks: activity };
   }
 }

@@ -62,7 +62,7 @@ export class FolderState {
 
   /** Returns the range of a log in its files. */
   logRange(log: 'events' | 'audit') {
-    return this.parts[log].extent(this.manifest.marks[log] as LogFilesPosition | undefined);
+    return this.parts[log].logRange(this.manifest.marks[log] as LogFilesPosition | undefined);
   }
 
   /**

@@ -4,9 +4,9 @@ import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { newProgress } from '../../copy/copy-progress.ts';
 import type {
+  CopiedActivity,
   CopiedBatch,
   CopiedImpressions,
-  CopiedMarks,
   DeviceKeys,
   Records,
   Section,
@@ -112,7 +112,7 @@ class FolderTarget implements StoreTarget {
       for (const keys of records as readonly DeviceKeys[]) this.#idempotencyKeys?.add(keys);
     else if (section === 'impressions')
       for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
-    else if (section === 'marks') await this.#touch(records as readonly CopiedMarks[]);
+    else if (section === 'marks') await this.#touch(records as readonly CopiedActivity[]);
     else {
       await this.#append(section, records as readonly unknown[]);
       this.#currentProgress.done[section] = this.done(section) + records.length;
@@ -143,7 +143,7 @@ class FolderTarget implements StoreTarget {
     });
   }
 
-  async #touch(records: readonly CopiedMarks[]): Promise<void> {
+  async #touch(records: readonly CopiedActivity[]): Promise<void> {
     const store = await this.#openStore();
     for (const { kind, id, marks } of records) {
       if (kind === 'device') store.touch(kind, id, marks);

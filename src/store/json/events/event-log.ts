@@ -9,7 +9,7 @@ import type {
   Slice,
   StoredEvent,
 } from '../../store.ts';
-import { DayFiles, dayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
+import { DayFiles, dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
 import { GroupLog, unavailable } from '../log/group-log.ts';
 import { cutTornTail, type TornTail } from '../log/torn-tail.ts';
 import type {
@@ -172,7 +172,7 @@ class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
     return this.#rollups.impressions(query);
   }
 
-  extent(position: LogFilesPosition = logStart): LogRange {
+  logRange(position: LogFilesPosition = logStart): LogRange {
     const { file, size } = this.#applied;
     // Leaves out a file without a durable batch.
     const names = this.#files.neededBy(position).filter((name) => file !== null && name <= file);
@@ -183,12 +183,12 @@ class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
     this.#idempotencyKeys.forget(deviceId);
   }
 
-  async dropBefore(timeMs: number): Promise<void> {
+  async purgeBefore(timeMs: number): Promise<void> {
     // The file being written is never deleted: from here on it is the file of this day or a later
     // one.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     if (!this.#files.names.some((name) => name < first)) return;
-    this.#receivedAt = Math.max(this.#receivedAt, startOfFile(first));
+    this.#receivedAt = Math.max(this.#receivedAt, dayStart(first));
     await this.#latest.catch(() => undefined);
     this.#files.hideBefore(first);
     await this.#files.deleteHidden(this.#committed);
@@ -223,7 +223,7 @@ class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
     const { file } = this.#applied;
     if (file === null || this.#files.names.includes(file)) return this.#applied;
     // No later batch may go to a deleted file.
-    return { ...this.#applied, receivedAt: startOfFile(file) + dayMs, gone: true };
+    return { ...this.#applied, receivedAt: dayStart(file) + dayMs, gone: true };
   }
 
   async recover(position: EventLogPosition = logStart, clean: boolean): Promise<void> {

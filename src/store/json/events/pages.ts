@@ -1,9 +1,9 @@
 import { type EventPosition, eventPosition } from '../../../domain/events/event-id.ts';
 import { jsonBytes, PageRoom } from '../../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
-import { damaged } from '../log/damage.ts';
+import { damageError } from '../log/damage.ts';
 import { dayFile } from '../log/day-files.ts';
-import { isWhole } from '../log/frame.ts';
+import { isValidRecord } from '../log/frame.ts';
 import type { Line } from '../log/line-reader.ts';
 import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
@@ -88,7 +88,7 @@ class EventPage implements LogPage {
 
   take(path: string, { offset, bytes }: Line): void {
     const head = headOf(bytes);
-    if (!head) throw damaged(path, 'a record is damaged', offset);
+    if (!head) throw damageError(path, 'a record is damaged', offset);
     if (this.#isPast(head)) {
       this.isDone = true;
       return;
@@ -96,7 +96,7 @@ class EventPage implements LogPage {
     this.#examinedBytes += bytes.length;
     const isWithin = this.#isBefore(head) === (this.order === 'desc');
     if (isWithin && this.#mayMatch(head, bytes)) {
-      if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
+      if (!isValidRecord(bytes)) throw damageError(path, 'a record is damaged', offset);
       this.#takeEvents(head, bytes);
     }
     if (this.isDone || this.#examinedBytes < pageBytes) return;

@@ -1,4 +1,4 @@
-import { damaged } from '../log/damage.ts';
+import { damageError } from '../log/damage.ts';
 import type { DayFiles, LogFilesPosition } from '../log/day-files.ts';
 import { type FoundFrame, readFrames } from '../log/frame.ts';
 import type { TornTail } from '../log/torn-tail.ts';
@@ -34,7 +34,7 @@ export class EventRecovery {
     if (file !== null && !gone) await this.#checkPosition(names[0], file, clean);
     const newest = names.at(-1);
     if (clean && newest !== undefined && newest !== file)
-      throw damaged(this.#files.path(newest), 'it was written after the store was stopped');
+      throw damageError(this.#files.path(newest), 'it was written after the store was stopped');
     for (const name of names) await this.#readFile(name, name === newest);
   }
 
@@ -44,12 +44,12 @@ export class EventRecovery {
    */
   async #checkPosition(first: string | undefined, file: string, clean: boolean): Promise<void> {
     const path = this.#files.path(file);
-    if (first !== file) throw damaged(path, 'the file is missing');
+    if (first !== file) throw damageError(path, 'the file is missing');
     const { size } = this.#position;
     const found = (await this.#files.disk.sizeOf(path)) ?? 0;
-    if (found < size) throw damaged(path, `it had ${size} bytes, the rest is missing`, found);
+    if (found < size) throw damageError(path, `it had ${size} bytes, the rest is missing`, found);
     if (clean && found > size)
-      throw damaged(path, 'more was written after the store was stopped', size);
+      throw damageError(path, 'more was written after the store was stopped', size);
   }
 
   async #readFile(name: string, isNewest: boolean): Promise<void> {
@@ -60,7 +60,7 @@ export class EventRecovery {
     for await (const found of readFrames(this.#files.disk, path, from)) {
       if (!found.whole) damagedAt ??= found.offset;
       if (damagedAt !== undefined && (found.whole || !isNewest))
-        throw damaged(path, 'a record is damaged', damagedAt);
+        throw damageError(path, 'a record is damaged', damagedAt);
       if (!found.whole) continue;
       this.#take(path, found);
       wholeEnd = found.offset + found.length;
@@ -74,7 +74,7 @@ export class EventRecovery {
     const head = headOf(line);
     const { seq, receivedAt } = this.end;
     if (head?.seq !== seq + 1 || head.receivedAt < receivedAt)
-      throw damaged(path, `batch ${seq + 1} must be here`, offset);
+      throw damageError(path, `batch ${seq + 1} must be here`, offset);
     this.end = {
       file: this.end.file,
       size: this.end.size,

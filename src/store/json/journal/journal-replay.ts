@@ -73,7 +73,7 @@ export class DurableState {
 
   #addEntry(seq: number, { entry, link }: SealedEntry): void {
     this.#audit.add(seq, entry, link);
-    this.#chain.landed(link);
+    this.#chain.onDurable(link);
   }
 
   #applyChange(change: Change, applyToBase: (change: Change) => void): void {

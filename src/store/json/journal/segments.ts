@@ -1,7 +1,7 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
 import type { AuditLink } from '../../audit/audit-chain.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { damaged } from '../log/damage.ts';
+import { damageError } from '../log/damage.ts';
 import { type FoundFrame, readFrames } from '../log/frame.ts';
 import type { TornTail } from '../log/torn-tail.ts';
 import type { Row } from '../rows/table-index.ts';
@@ -70,7 +70,7 @@ export class SegmentReader {
     const { file, seq } = this.#position;
     const names = await segmentsFrom(this.#disk, this.#directory, file);
     if (file !== null && names[0] !== file)
-      throw damaged(`${this.#directory}/${file}`, 'the file is missing');
+      throw damageError(`${this.#directory}/${file}`, 'the file is missing');
     if (file === null) this.#next = seq + 1;
     for (const name of names)
       await this.#readSegment(name, name === names.at(-1) && !clean, replay);
@@ -86,20 +86,23 @@ export class SegmentReader {
     const first = Number.parseInt(name, 10);
     this.#next ??= first;
     if (first !== this.#next)
-      throw damaged(path, `it begins with record ${first} where record ${this.#next} must follow`);
+      throw damageError(
+        path,
+        `it begins with record ${first} where record ${this.#next} must follow`,
+      );
     let good = 0;
     let bad: number | undefined;
     for await (const found of readFrames(this.#disk, path)) {
       if (!found.whole) bad ??= found.offset;
       if (bad !== undefined && (found.whole || !mayBeTorn))
-        throw damaged(path, 'a record is damaged', bad);
+        throw damageError(path, 'a record is damaged', bad);
       if (!found.whole) continue;
       good = found.offset + found.length;
       this.#takeRecord(path, found, good, replay);
       this.end = { ...this.end, file: name, size: good };
     }
     if (name === this.#position.file && good < this.#position.size)
-      throw damaged(path, 'the records after this are missing', good);
+      throw damageError(path, 'the records after this are missing', good);
     if (bad !== undefined || good === 0) this.torn = { file: name, size: good };
   }
 
@@ -112,9 +115,9 @@ export class SegmentReader {
     const { seq: checkpointedSeq, size } = this.#position;
     const { seq, at } = recordHead(line) ?? {};
     if (seq === undefined || at === undefined || seq !== this.#next)
-      throw damaged(path, `record ${this.#next} must be here`, offset);
+      throw damageError(path, `record ${this.#next} must be here`, offset);
     if (seq === checkpointedSeq && end !== size)
-      throw damaged(path, `record ${seq} does not end where the manifest says`, offset);
+      throw damageError(path, `record ${seq} does not end where the manifest says`, offset);
     this.end = { ...this.end, seq, at };
     this.#next = seq + 1;
     if (seq > checkpointedSeq) replay(JSON.parse(line.toString()) as JournalRecord);
@@ -127,10 +130,10 @@ export class SegmentReader {
     const { file, size } = this.#position;
     const last = names.at(-1) ?? null;
     if (last !== file)
-      throw damaged(`${this.#directory}/${last}`, 'it was written after the store was stopped');
+      throw damageError(`${this.#directory}/${last}`, 'it was written after the store was stopped');
     const found = file === null ? 0 : await this.#disk.sizeOf(`${this.#directory}/${file}`);
     if (found !== size)
-      throw damaged(
+      throw damageError(
         `${this.#directory}/${file}`,
         `it had ${size} bytes when the store was stopped, and has ${found}`,
       );

@@ -1,6 +1,6 @@
 import { dayOf } from '../../../domain/records/report.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
-import { damaged } from './damage.ts';
+import { damageError } from './damage.ts';
 
 const namePattern = /^\d{4}-\d{2}-\d{2}\.ndjson$/;
 
@@ -10,7 +10,7 @@ export function dayFile(timeMs: number): string {
 }
 
 /** Returns the start of a file's day in Unix milliseconds. */
-export function startOfFile(name: string): number {
+export function dayStart(name: string): number {
   return Date.parse(name.slice(0, 10));
 }
 
@@ -80,11 +80,11 @@ export class DayFiles {
    */
   async check({ files = {} }: LogFilesPosition, clean: boolean): Promise<void> {
     for (const name of missingFiles(files, this.#names, clean))
-      throw damaged(this.path(name), 'the file is missing');
+      throw damageError(this.path(name), 'the file is missing');
     for (const [name, size] of Object.entries(files)) {
       const found = this.#names.includes(name) ? await this.disk.sizeOf(this.path(name)) : size;
       if (found !== size)
-        throw damaged(this.path(name), `it has ${found} bytes where the manifest says ${size}`);
+        throw damageError(this.path(name), `it has ${found} bytes where the manifest says ${size}`);
       this.#sizes.set(name, size);
     }
   }

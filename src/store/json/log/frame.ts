@@ -32,7 +32,7 @@ export function frame(...parts: (string | Uint8Array)[]): Buffer {
 }
 
 /** Whether a line, without its line feed, is a complete record with a valid checksum. */
-export function isWhole(line: Uint8Array): boolean {
+export function isValidRecord(line: Uint8Array): boolean {
   if (line.length <= headLength || line.at(-1) !== 0x7d) return false;
   return (
     Buffer.from(line.subarray(0, headLength)).toString('latin1') ===
@@ -76,7 +76,7 @@ export async function* readFrames(
       let start = 0;
       for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed, start)) {
         const line = rest.subarray(start, end);
-        yield { offset, length: line.length + 1, line, whole: isWhole(line) };
+        yield { offset, length: line.length + 1, line, whole: isValidRecord(line) };
         offset += line.length + 1;
         start = end + 1;
       }

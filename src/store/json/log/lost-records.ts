@@ -1,6 +1,6 @@
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import type { ManifestData } from '../manifest.ts';
-import { damaged } from './damage.ts';
+import { damageError } from './damage.ts';
 
 /** The last record of a log and its file. `file` is `null` if nothing was ever written. */
 interface LogEnd {
@@ -23,7 +23,7 @@ export function refuseLostRecords(
     const log = owners.find(({ kind }) => name.startsWith(`${kind}-`))?.log ?? 'none';
     if (log === 'none' || seq <= logEnds[log].seq) continue;
     const end = logEnds[log].file;
-    throw damaged(
+    throw damageError(
       `${directory}/${log}${end === null ? '' : `/${end}`}`,
       `record ${seq}, which documents/${file} contains, is missing`,
     );

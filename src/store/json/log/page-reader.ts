@@ -1,6 +1,6 @@
 import type { OpenFile } from '../disk/file-system.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
-import { damaged } from './damage.ts';
+import { damageError } from './damage.ts';
 import type { DayFiles } from './day-files.ts';
 import { type Line, linesBackward, linesForward, seekLine } from './line-reader.ts';
 
@@ -75,7 +75,7 @@ async function linesOf(
 ): Promise<AsyncGenerator<Line[]>> {
   const isBefore = (head: Buffer, offset: number) => {
     const result = page.isBefore(head);
-    if (result === undefined) throw damaged(path, 'a record is damaged', offset);
+    if (result === undefined) throw damageError(path, 'a record is damaged', offset);
     return result;
   };
   const boundary = isFirst && page.hasBoundary ? await seekLine(file, end, isBefore) : undefined;

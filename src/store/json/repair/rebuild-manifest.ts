@@ -4,8 +4,8 @@ import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { headOf } from '../events/event-record.ts';
 import type { EventLogPosition } from '../events/recovery.ts';
 import { type LogPosition, recordHead, segmentsFrom } from '../journal/segments.ts';
-import { dayFile, isDayFile, startOfFile } from '../log/day-files.ts';
-import { isWhole, readFrames } from '../log/frame.ts';
+import { dayFile, dayStart, isDayFile } from '../log/day-files.ts';
+import { isValidRecord, readFrames } from '../log/frame.ts';
 import { dataFormat, type ManifestData, manifestCopy, manifestName } from '../manifest.ts';
 import type { RepairContext } from './repair-context.ts';
 
@@ -109,7 +109,7 @@ async function journalPosition(
   let at = 0;
   for (const segment of segments) {
     for await (const { line } of readFrames(from.disk, `${from.directory}/journal/${segment}`)) {
-      const head = isWhole(line) ? recordHead(line) : undefined;
+      const head = isValidRecord(line) ? recordHead(line) : undefined;
       if (head && head.seq <= seq) at = Math.max(at, head.at);
     }
   }
@@ -128,7 +128,7 @@ async function eventLogPosition({
   let last = 0;
   for (const name of names) {
     for await (const { line } of readFrames(from.disk, `${from.directory}/events/${name}`)) {
-      const head = isWhole(line) ? headOf(line) : undefined;
+      const head = isValidRecord(line) ? headOf(line) : undefined;
       if (!head) continue;
       first ??= head.seq;
       last = Math.max(last, head.seq);
@@ -136,6 +136,6 @@ async function eventLogPosition({
   }
   if (first === undefined || first === 1)
     return { position: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
-  const before = dayFile(startOfFile(names[0] ?? '') - dayMs);
+  const before = dayFile(dayStart(names[0] ?? '') - dayMs);
   return { position: { file: before, size: 0, seq: first - 1, receivedAt: 0, gone: true }, last };
 }

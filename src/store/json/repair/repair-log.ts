@@ -1,5 +1,5 @@
 /** Something that a repair left out or replaced. */
-export interface Mended {
+export interface RepairedItem {
   /** The file's name in the damaged folder. */
   file: string;
   /** In bytes. `null`: the file as a whole. */
@@ -11,12 +11,12 @@ export interface Mended {
 
 /** What a repair did to a folder's files, in order. */
 export class RepairLog {
-  readonly entries: Mended[] = [];
+  readonly entries: RepairedItem[] = [];
 
   add(
     file: string,
     what: string,
-    { offset = null, lost = 0 }: Partial<Pick<Mended, 'offset' | 'lost'>> = {},
+    { offset = null, lost = 0 }: Partial<Pick<RepairedItem, 'offset' | 'lost'>> = {},
   ): void {
     this.entries.push({ file, offset, what, lost });
   }

@@ -2,7 +2,7 @@ import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { frameEntry, type PositionedEntry, positionOf, sealedOf } from '../audit/pages.ts';
 import type { JournalRecord } from '../journal/segments.ts';
 import { dayFile, isDayFile, type LogFilesPosition } from '../log/day-files.ts';
-import { isWhole, readFrames } from '../log/frame.ts';
+import { isValidRecord, readFrames } from '../log/frame.ts';
 import { reportMissingFiles } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
@@ -66,7 +66,7 @@ class AuditSalvage {
   async #copy(name: string, missing: PositionedEntry[]): Promise<void> {
     const { from, log } = this.#context;
     for await (const { line, offset } of readFrames(from.disk, `${from.directory}/audit/${name}`)) {
-      const position = isWhole(line) && sealedOf(line) ? positionOf(line) : undefined;
+      const position = isValidRecord(line) && sealedOf(line) ? positionOf(line) : undefined;
       if (!position || !isAfter(position, this.#last)) {
         log.add(`audit/${name}`, 'a damaged entry was left out', { offset });
         this.#damaged++;

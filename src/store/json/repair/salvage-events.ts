@@ -1,7 +1,7 @@
 import { type EventRecord, frameRecord, headOf, recordOf } from '../events/event-record.ts';
 import type { EventLogPosition } from '../events/recovery.ts';
-import { isDayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
-import { isWhole, readFrames } from '../log/frame.ts';
+import { dayStart, isDayFile, type LogFilesPosition } from '../log/day-files.ts';
+import { isValidRecord, readFrames } from '../log/frame.ts';
 import { reportMissingFiles } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
@@ -89,7 +89,7 @@ class EventSalvage {
       from.disk,
       `${from.directory}/events/${name}`,
     )) {
-      const head = isWhole(line) ? headOf(line) : undefined;
+      const head = isValidRecord(line) ? headOf(line) : undefined;
       if (!head || head.seq <= (this.#seq ?? 0)) {
         this.#damagedDays.add(name);
         // Later losses are counted by the gap that they leave.
@@ -116,7 +116,7 @@ class EventSalvage {
     // Retention deleted everything before the first batch.
     if (this.#seq === undefined) return;
     for (let seq = this.#seq + 1; seq <= last; seq++) {
-      const receivedAt = Math.max(this.#receivedAt, startOfFile(name));
+      const receivedAt = Math.max(this.#receivedAt, dayStart(name));
       this.#damagedDays.add(name);
       this.#lost++;
       await this.#write(name, frameRecord({ seq, receivedAt, ...ids }, empty), seq, receivedAt);

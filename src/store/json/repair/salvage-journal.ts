@@ -5,7 +5,7 @@ import {
   segmentName,
   segmentsFrom,
 } from '../journal/segments.ts';
-import { frame, isWhole, readFrames } from '../log/frame.ts';
+import { frame, isValidRecord, readFrames } from '../log/frame.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
 /** Result of salvaging a journal. */
@@ -74,7 +74,7 @@ async function readRecords(
   }
   for (const segment of segments) {
     for await (const { line, offset } of readFrames(from.disk, `${folder}/${segment}`)) {
-      const head = isWhole(line) ? recordHead(line) : undefined;
+      const head = isValidRecord(line) ? recordHead(line) : undefined;
       if (!head) log.add(`journal/${segment}`, 'a damaged record was left out', { offset });
       else if (head.seq > (records.at(-1)?.seq ?? 0)) records.push(recordOf(line, dropsLinks));
     }

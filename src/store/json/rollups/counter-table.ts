@@ -1,4 +1,4 @@
-import { type Cell, sumOfSeconds } from '../../../domain/events/batch-counts.ts';
+import { type ImpressionCount, sumOfSeconds } from '../../../domain/events/batch-counts.ts';
 
 const initialCapacity = 8;
 /** At most half of the slots are in use. */
@@ -24,7 +24,7 @@ export class CounterTable {
   readonly #last = new Map<number, number>();
   #size = 0;
 
-  add(owner: number, key: number, { impressions, seconds }: Cell): void {
+  add(owner: number, key: number, { impressions, seconds }: ImpressionCount): void {
     const index = this.#findOrAdd(owner, key);
     this.#impressions[index] = (this.#impressions[index] as number) + impressions;
     this.#seconds[index] = sumOfSeconds(this.#seconds[index] as number, seconds);
@@ -41,7 +41,7 @@ export class CounterTable {
   }
 
   /** Returns a counter, or zeros if there is none. */
-  get(owner: number, key: number): Cell {
+  get(owner: number, key: number): ImpressionCount {
     const index = this.#slots[this.#slotOf(owner, key)] as number;
     if (index === none) return { impressions: 0, seconds: 0 };
     return {

@@ -1,4 +1,4 @@
-import type { Cell } from '../../../domain/events/batch-counts.ts';
+import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../domain/records/report.ts';
 import { counterGroupOf, type DayCount, groupOrder } from '../../impression-counts.ts';
 import { CounterTable } from './counter-table.ts';
@@ -53,13 +53,19 @@ export class ImpressionCounter {
     for (const [id, cell] of sums.creatives) this.#addTo(both, 'creative', id, cell);
   }
 
-  #addTo(owners: readonly Owners[], group: ReportGroup, key: string, cell: Cell): void {
+  #addTo(owners: readonly Owners[], group: ReportGroup, key: string, cell: ImpressionCount): void {
     const number = this.#numberOf(key);
     for (const owner of owners) this.#add(owner[group], number, cell);
   }
 
   /** Adds to one counter. `scope` is the id of a tenant or a venue. */
-  addCell(scope: string, day: string, group: ReportGroup, key: string, cell: Cell): void {
+  addCell(
+    scope: string,
+    day: string,
+    group: ReportGroup,
+    key: string,
+    cell: ImpressionCount,
+  ): void {
     this.#add(this.#ownersOf(scope, day)[group], this.#numberOf(key), cell);
   }
 
@@ -74,18 +80,18 @@ export class ImpressionCounter {
   }
 
   /** Yields the keys and counts of one section's day, unordered. */
-  *cellsOf(owner: number): Generator<[key: string, cell: Cell]> {
+  *cellsOf(owner: number): Generator<[key: string, cell: ImpressionCount]> {
     const table = this.#tableOf(owner);
     for (const number of table.keysOf(owner))
       yield [this.#keys[number] as string, table.get(owner, number)];
   }
 
   /** Returns the count of one key, or zeros if there is none. */
-  cellOf(owner: number, key: string): Cell {
+  cellOf(owner: number, key: string): ImpressionCount {
     return this.#tableOf(owner).get(owner, this.#numbers.get(key) ?? noKey);
   }
 
-  #add(owner: number, key: number, cell: Cell): void {
+  #add(owner: number, key: number, cell: ImpressionCount): void {
     this.#tableOf(owner).add(owner, key, cell);
   }
 

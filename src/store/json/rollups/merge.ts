@@ -1,4 +1,4 @@
-import { addTo, type Cell } from '../../../domain/events/batch-counts.ts';
+import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
 import { textLines } from '../checkpoint/lines.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
@@ -10,7 +10,7 @@ import type { ImpressionCounter } from './impression-counts.ts';
  */
 const sliceKeys = 2000;
 
-type Entry = [prefix: string, cell: Cell];
+type Entry = [prefix: string, cell: ImpressionCount];
 
 /** Merge sort that yields to the event loop. */
 async function sortCooperatively(keys: string[]): Promise<string[]> {
@@ -57,7 +57,7 @@ export function prefixOf(line: string): string {
   return line.slice(0, line.lastIndexOf(',', line.lastIndexOf(',') - 1));
 }
 
-function lineOf(prefix: string, { impressions, seconds }: Cell): string {
+function lineOf(prefix: string, { impressions, seconds }: ImpressionCount): string {
   return `${prefix},${impressions},${seconds}]`;
 }
 
@@ -80,7 +80,7 @@ export async function* mergedLines(
   for (; !line.done; line = old.next()) yield line.value;
 }
 
-function parseCounts(line: string): Cell {
+function parseCounts(line: string): ImpressionCount {
   const [impressions, seconds] = (JSON.parse(line) as unknown[]).slice(-2) as [number, number];
   return { impressions, seconds };
 }

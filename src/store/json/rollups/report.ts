@@ -1,4 +1,4 @@
-import { type Cell, count, sumOfSeconds } from '../../../domain/events/batch-counts.ts';
+import { count, type ImpressionCount, sumOfSeconds } from '../../../domain/events/batch-counts.ts';
 import type { ReportRow } from '../../../domain/records/report.ts';
 import { lowerBound } from '../rows/table-index.ts';
 import type { RollupRun } from './runs.ts';
@@ -23,7 +23,7 @@ export class ReportTotals {
   #impressions: number[] = [];
   #seconds: number[] = [];
   #next = 0;
-  readonly #unordered = new Map<string, Cell>();
+  readonly #unordered = new Map<string, ImpressionCount>();
   /** Read position in a line. */
   #at = 0;
 
@@ -35,7 +35,7 @@ export class ReportTotals {
     this.#next = 0;
   }
 
-  add(key: string, cell: Cell): void {
+  add(key: string, cell: ImpressionCount): void {
     this.#addAt(this.#positionOf(key), key, cell.impressions, cell.seconds);
   }
 
@@ -131,7 +131,7 @@ export class ReportTotals {
     return value;
   }
 
-  #mergeIn(unordered: readonly [string, Cell][]): void {
+  #mergeIn(unordered: readonly [string, ImpressionCount][]): void {
     const before = { keys: this.#keys, impressions: this.#impressions, seconds: this.#seconds };
     this.#keys = [];
     this.#impressions = [];

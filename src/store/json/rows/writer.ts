@@ -46,7 +46,7 @@ export class Writer {
     journal.onFailure = () => {
       this.#failures++;
       this.#staged = new WriteSet();
-      this.#chain.stepBack();
+      this.#chain.rollBack();
       this.#lastRecord = Promise.resolve();
     };
   }

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { SignageError } from '../../../domain/error.ts';
-import { unfinished } from '../../copy/copy-progress.ts';
+import { copyUnfinishedError } from '../../copy/copy-progress.ts';
 import { type Query, sendAll } from './query.ts';
 
 /** Key of the advisory lock: `SIGC` in ASCII. */
@@ -33,5 +33,6 @@ export function databaseLocked(location: string, holder: string): SignageError {
 
 /** Throws `copy_unfinished` if the database contains an incomplete copy of a store. */
 export async function refuseUnfinishedCopy(query: Query): Promise<void> {
-  if ((await query('SELECT FROM signage.copies')).length > 0) throw unfinished('The database');
+  if ((await query('SELECT FROM signage.copies')).length > 0)
+    throw copyUnfinishedError('The database');
 }

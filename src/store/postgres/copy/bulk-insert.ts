@@ -1,14 +1,14 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type {
+  CopiedActivity,
   CopiedBatch,
   CopiedImpressions,
-  CopiedMarks,
   DeviceKeys,
 } from '../../copy/transfer.ts';
 import type { Query } from '../connection/query.ts';
 import { auditColumns } from '../rows/change-steps.ts';
-import { type Shape, storableText } from '../rows/columns.ts';
+import { storableText, type TableSchema } from '../rows/columns.ts';
 
 /**
  * Inserts batches unchanged, and creates the partitions of their days. `days` caches the days that
@@ -65,7 +65,7 @@ export async function putImpressions(
 
 export async function putLastActivity(
   query: Query,
-  activities: readonly CopiedMarks[],
+  activities: readonly CopiedActivity[],
 ): Promise<void> {
   const rows = activities.map(({ kind, id, marks }) => ({
     kind,
@@ -83,7 +83,7 @@ export async function putLastActivity(
 /** Inserts rows into an empty table. */
 export async function putRows(
   query: Query,
-  { name, columns }: Shape,
+  { name, columns }: TableSchema,
   rows: readonly { id: string }[],
 ): Promise<void> {
   const all = [{ name: 'id', type: 'text' }, { name: 'row', type: 'text' }, ...columns];

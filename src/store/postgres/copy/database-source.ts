@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
 import type { ChainState } from '../../audit/audit-chain.ts';
-import { unfinished } from '../../copy/copy-progress.ts';
+import { copyUnfinishedError } from '../../copy/copy-progress.ts';
 import type { LogEnd, Records, Section, StoreSource } from '../../copy/transfer.ts';
 import { readChain } from '../audit/chain.ts';
 import { Database } from '../connection/database.ts';
@@ -39,7 +39,7 @@ async function requireStore(session: CopySession, location: string): Promise<voi
   }>(
     'SELECT (SELECT count(*) FROM signage.server) AS found, (SELECT count(*) FROM signage.copies) AS copying',
   );
-  if (copying > 0) throw unfinished(location);
+  if (copying > 0) throw copyUnfinishedError(location);
   if (found === 0)
     throw new SignageError(
       'store_unusable',

@@ -4,13 +4,13 @@ import type { SealedEntry } from '../../audit/audit-chain.ts';
 import {
   type CopyProgress,
   newProgress,
-  notEmpty,
   requireSameOrigin,
+  storeNotEmptyError,
 } from '../../copy/copy-progress.ts';
 import type {
+  CopiedActivity,
   CopiedBatch,
   CopiedImpressions,
-  CopiedMarks,
   DeviceKeys,
   Records,
   Section,
@@ -20,7 +20,7 @@ import type {
 import { tableNames } from '../../tables.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
-import { shapes } from '../rows/columns.ts';
+import { tableSchemas } from '../rows/columns.ts';
 import {
   putAudit,
   putBatches,
@@ -33,7 +33,7 @@ import { CopySession } from './copy-session.ts';
 import { databaseSource } from './database-source.ts';
 
 const tablesToFill = [
-  ...tableNames.map((table) => shapes[table].name),
+  ...tableNames.map((table) => tableSchemas[table].name),
   ...['audit', 'marks', 'batches', 'batch_keys', 'rollups'].map((name) => `signage.${name}`),
 ];
 
@@ -84,7 +84,7 @@ async function existingCopy(
     const [row] = await session.query<{ found: boolean }>(
       `SELECT EXISTS (SELECT FROM ${table}) AS found`,
     );
-    if (row?.found) throw notEmpty(location, `it has data in ${table}`);
+    if (row?.found) throw storeNotEmptyError(location, `it has data in ${table}`);
   }
   return undefined;
 }
@@ -161,9 +161,10 @@ class DatabaseTarget implements StoreTarget {
     else if (section === 'idempotency') await putKeys(query, records as readonly DeviceKeys[]);
     else if (section === 'impressions')
       await putImpressions(query, records as readonly CopiedImpressions[]);
-    else if (section === 'marks') await putLastActivity(query, records as readonly CopiedMarks[]);
+    else if (section === 'marks')
+      await putLastActivity(query, records as readonly CopiedActivity[]);
     else if (section === 'audit') await putAudit(query, records as readonly SealedEntry[]);
-    else await putRows(query, shapes[section], records as readonly Rows[TableName][]);
+    else await putRows(query, tableSchemas[section], records as readonly Rows[TableName][]);
   }
 
   /**

@@ -1,14 +1,14 @@
 import type {
+  CopiedActivity,
   CopiedBatch,
   CopiedImpressions,
-  CopiedMarks,
   DeviceKeys,
   Records,
   Section,
 } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
 import { sealedRow } from '../audit/trail.ts';
-import { shapes } from '../rows/columns.ts';
+import { tableSchemas } from '../rows/columns.ts';
 
 /** The statements that read a section. */
 export interface SectionReading<R> {
@@ -25,7 +25,7 @@ const countOf = (name: string) => `SELECT count(*) AS found FROM signage.${name}
 const parsed = <R>({ text }: { text: string }): R => JSON.parse(text) as R;
 
 const tableStatements = tableNames.map((table): [Section, SectionReading<unknown>] => {
-  const { name } = shapes[table];
+  const { name } = tableSchemas[table];
   const pageRows = table === 'playlists' || table === 'pastPlaylists' ? 50 : 500;
   return [
     table,
@@ -82,10 +82,10 @@ export const sectionReadings = {
       id,
       marks,
     }: {
-      kind: CopiedMarks['kind'];
+      kind: CopiedActivity['kind'];
       id: string;
       marks: string;
-    }): CopiedMarks => ({
+    }): CopiedActivity => ({
       kind,
       id,
       marks: JSON.parse(marks),

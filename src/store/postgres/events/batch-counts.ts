@@ -1,5 +1,5 @@
 import { dayMs } from '../../../domain/clock.ts';
-import type { BatchSums, Cell, DaySums } from '../../../domain/events/batch-counts.ts';
+import type { BatchSums, DaySums, ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../../../domain/records/report.ts';
 
 /** The place that a batch came from. */
@@ -19,7 +19,7 @@ type Sum = [
 interface DayCells {
   clock: ReportClock;
   day: string;
-  cells: [ReportGroup, string, Cell][];
+  cells: [ReportGroup, string, ImpressionCount][];
 }
 
 /**
@@ -33,7 +33,7 @@ export function keptCounts({ days }: BatchSums): string | null {
 
 function dayToJson({ day, all, campaigns, creatives }: DaySums): [day: string, sums: Sum[]] {
   const name = dayOf(day * dayMs);
-  const sumsOf = (group: Sum[0], cells: Iterable<[string, Cell]>) =>
+  const sumsOf = (group: Sum[0], cells: Iterable<[string, ImpressionCount]>) =>
     Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key, impressions, seconds]);
   return [
     name,

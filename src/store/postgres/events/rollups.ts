@@ -1,4 +1,4 @@
-import { type Cell, count } from '../../../domain/events/batch-counts.ts';
+import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
 import type { ImpressionQuery } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
@@ -98,11 +98,17 @@ async function foldNext(query: Query): Promise<number> {
   return last.seq;
 }
 
-type Sum = { scope: string; clock: string; grouped: string; day: string; key: string } & Cell;
+type Sum = {
+  scope: string;
+  clock: string;
+  grouped: string;
+  day: string;
+  key: string;
+} & ImpressionCount;
 
 /** Sums the batches' counts per tenant and per venue, sorted by key. */
 function sumsOf(batches: readonly CountedBatch[]): Sum[] {
-  const cells = new Map<string, Cell>();
+  const cells = new Map<string, ImpressionCount>();
   for (const { received_at, tenant_id, venue_id, screen_id, counts } of batches) {
     if (counts === null) continue;
     const days = dayCounts(counts, { venueId: venue_id, screenId: screen_id }, dayOf(received_at));
@@ -121,7 +127,7 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
       string,
       string,
     ];
-    return { scope, clock, grouped, day, key, ...(cells.get(name) as Cell) };
+    return { scope, clock, grouped, day, key, ...(cells.get(name) as ImpressionCount) };
   });
 }
 

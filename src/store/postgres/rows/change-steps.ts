@@ -1,5 +1,5 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
-import { shapes, storableText } from './columns.ts';
+import { storableText, tableSchemas } from './columns.ts';
 import type { VersionedRow } from './versioned-rows.ts';
 
 /**
@@ -30,7 +30,7 @@ interface Put {
   columns: Readonly<Record<string, unknown>>;
 }
 
-const tableOf = (table: TableName) => shapes[table].name.slice('signage.'.length);
+const tableOf = (table: TableName) => tableSchemas[table].name.slice('signage.'.length);
 
 /** Checks that the rows with one of the values are unchanged: same rows, same versions. */
 export function checkUnchanged(
@@ -67,7 +67,7 @@ export function checkCount(table: TableName, col: string, value: string, count: 
 
 export function putStep(table: TableName, text: string): Step {
   const row = JSON.parse(text) as { id: string };
-  const values = shapes[table].columns.map((column) => [column.name, column.of(row)]);
+  const values = tableSchemas[table].columns.map((column) => [column.name, column.of(row)]);
   return {
     what: 'put',
     place: tableOf(table),

@@ -15,7 +15,7 @@ interface Column {
 }
 
 /** The schema of a table: `id`, `row` (JSON text), and the columns that rows are found by. */
-export interface Shape {
+export interface TableSchema {
   /** Qualified with its schema. */
   name: string;
   columns: readonly Column[];
@@ -96,7 +96,7 @@ const extraColumns: { [T in TableName]?: readonly Column[] } = {
   ],
 };
 
-function shapeOf(table: TableName): Shape {
+function shapeOf(table: TableName): TableSchema {
   const { unique, indexed } = tables[table] as {
     // biome-ignore lint/suspicious/noExplicitAny: keys of every table
     unique: Record<string, (row: any) => string | undefined>;
@@ -113,6 +113,6 @@ function shapeOf(table: TableName): Shape {
   return { name: `signage.${snake(table)}`, columns, unique: keys.map(({ name }) => name) };
 }
 
-export const shapes = Object.fromEntries(
+export const tableSchemas = Object.fromEntries(
   tableNames.map((table) => [table, shapeOf(table)]),
-) as Record<TableName, Shape>;
+) as Record<TableName, TableSchema>;

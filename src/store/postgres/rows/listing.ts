@@ -4,7 +4,13 @@ import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import type { Query } from '../connection/query.ts';
-import { memberColumn, type Shape, shapes, storableLabels, storableText } from './columns.ts';
+import {
+  memberColumn,
+  storableLabels,
+  storableText,
+  type TableSchema,
+  tableSchemas,
+} from './columns.ts';
 import { rowOf } from './row-reader.ts';
 
 /** Collects a statement's conditions and parameters. */
@@ -34,7 +40,7 @@ export async function listRows<T extends ListedTable>(
   const room = new PageRoom();
   for (let after = pageQuery.after; ; ) {
     const { text, parameters } = pageStatement(
-      shapes[table],
+      tableSchemas[table],
       pageQuery,
       after,
       pageQuery.limit + 1,
@@ -101,7 +107,7 @@ const pastPlaylists = `SELECT row, -split_part(id, '/', 2)::bigint AS place FROM
   WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision ORDER BY place LIMIT $3`;
 
 function pageStatement<T extends ListedTable>(
-  shape: Shape,
+  shape: TableSchema,
   pageQuery: ListQuery<T>,
   after: string | undefined,
   limit: number,
@@ -124,7 +130,7 @@ function pageStatement<T extends ListedTable>(
 
 function addMember(
   conditions: Conditions,
-  { columns }: Shape,
+  { columns }: TableSchema,
   member: string,
   value: unknown,
 ): void {

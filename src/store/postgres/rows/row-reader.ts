@@ -4,7 +4,7 @@ import type { KeyHolder, Reader } from '../../store.ts';
 import type { IndexOf, UniqueOf } from '../../tables.ts';
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
-import { hashedKey, keyColumn, memberColumn, shapes, storableText } from './columns.ts';
+import { hashedKey, keyColumn, memberColumn, storableText, tableSchemas } from './columns.ts';
 import { lookUpLimits, unknownLookUpLimits, VersionedRows } from './versioned-rows.ts';
 
 /** Parses a stored row. */
@@ -57,7 +57,7 @@ export class RowReader implements Reader {
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
     this.#guard();
-    const [stored] = await this.#rows.rows(shapes[table].name, 'id', [storableText(id)]);
+    const [stored] = await this.#rows.rows(tableSchemas[table].name, 'id', [storableText(id)]);
     return stored && rowOf<T>(stored);
   }
 
@@ -69,7 +69,7 @@ export class RowReader implements Reader {
     this.#guard();
     const isToken = table === 'tokens' && index === 'hash';
     const rows = isToken && !this.#known.has(key) ? this.#unknown.rows : this.#rows;
-    const [stored] = await rows.rows(shapes[table].name, keyColumn(index), [hashedKey(key)]);
+    const [stored] = await rows.rows(tableSchemas[table].name, keyColumn(index), [hashedKey(key)]);
     if (isToken) this.#remember(key, stored !== undefined);
     return stored && rowOf<T>(stored);
   }
@@ -81,7 +81,7 @@ export class RowReader implements Reader {
   ): Promise<Rows[T][]> {
     this.#guard();
     const found = await this.#rows.rows(
-      shapes[table].name,
+      tableSchemas[table].name,
       memberColumn(index),
       values.map(storableText),
     );
@@ -90,7 +90,7 @@ export class RowReader implements Reader {
 
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.#guard();
-    return this.#rows.count(shapes[table].name, memberColumn(index), storableText(value));
+    return this.#rows.count(tableSchemas[table].name, memberColumn(index), storableText(value));
   }
 
   async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {

@@ -4,7 +4,7 @@ import { dayMs, hourMs } from '../../../../src/domain/clock.ts';
 import { eventPosition } from '../../../../src/domain/events/event-id.ts';
 import type { AuditEntry } from '../../../../src/domain/records/rows.ts';
 import { makeAuditTrail } from '../../../../src/store/json/audit/audit-trail.ts';
-import { isWhole } from '../../../../src/store/json/log/frame.ts';
+import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
 import type { AuditTrail } from '../../../../src/store/json/parts.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid, tenantA, tenantB } from '../../sample-batch.ts';
@@ -81,7 +81,7 @@ describe('audit entries', () => {
     expect(await numbers(trail)).toEqual([2, 1, 0]);
     await rig.checkpoint();
     const lines = (disk.text(day20) + disk.text(day21)).trimEnd().split('\n');
-    for (const line of lines) expect(isWhole(Buffer.from(line))).toBe(true);
+    for (const line of lines) expect(isValidRecord(Buffer.from(line))).toBe(true);
     expect(lines.map((line) => JSON.parse(line)).map(({ crc: _, ...rest }) => rest)).toEqual([
       { seq: 3, n: 0, entry: entry(0) },
       { seq: 3, n: 1, entry: entry(1) },
@@ -378,9 +378,9 @@ describe('purgeBefore of the audit trail', () => {
 
   it('deletes whole days before the time', async () => {
     const { disk, clock, trail, again } = await fourDays();
-    await trail.dropBefore(clock.now() - 9 * dayMs);
+    await trail.purgeBefore(clock.now() - 9 * dayMs);
     expect(files(disk)).toHaveLength(4);
-    await trail.dropBefore(clock.now() - dayMs);
+    await trail.purgeBefore(clock.now() - dayMs);
     expect(files(disk)).toEqual(['2026-11-22', '2026-11-23']);
     expect(await numbers(trail)).toEqual([3, 2]);
     expect(await numbers((await again()).trail)).toEqual([3, 2]);
@@ -390,7 +390,7 @@ describe('purgeBefore of the audit trail', () => {
     const { disk, clock, trail, rig, add, again } = await fourDays();
     add(entry(4, clock.now()));
     clock.advance(dayMs);
-    await trail.dropBefore(clock.now() + 100 * dayMs);
+    await trail.purgeBefore(clock.now() + 100 * dayMs);
     expect(await numbers(trail)).toEqual([]);
     expect(files(disk)).toEqual(['2026-11-23']);
     await rig.checkpoint();
@@ -407,7 +407,7 @@ describe('purgeBefore of the audit trail', () => {
   it('leaves a trail that starts, also after a crash during the deletion', async () => {
     const { disk, clock, trail, rig, journal } = await fourDays();
     clock.advance(dayMs);
-    await trail.dropBefore(clock.now());
+    await trail.purgeBefore(clock.now());
     disk.before = (operation) => {
       if (operation === 'unlink') throw new Error('crashed');
     };

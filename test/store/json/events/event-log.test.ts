@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import { type FileSystem, nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
-import { isWhole } from '../../../../src/store/json/log/frame.ts';
+import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { batchOf, guid, impression, tenantA } from '../../sample-batch.ts';
@@ -46,7 +46,7 @@ describe('the lines of a day file', () => {
       ),
     );
     expect(first.endsWith(`"events":${body}}`)).toBe(true);
-    expect(isWhole(Buffer.from(first))).toBe(true);
+    expect(isValidRecord(Buffer.from(first))).toBe(true);
     expect(JSON.parse(second)).not.toHaveProperty('key');
     expect(JSON.parse(first).id).toBe(
       (await rig.log.page({ tenantId: tenantA, order: 'asc', limit: 1 })).items[0]?.id,
@@ -492,7 +492,7 @@ describe('purgeBefore of the event log', () => {
   it('deletes whole days before the time, which reports keep counting', async () => {
     const { disk, clock, rig, again } = await fourDays();
     await rig.checkpoint();
-    await rig.log.dropBefore(clock.now() - dayMs);
+    await rig.log.purgeBefore(clock.now() - dayMs);
     expect(files(disk)).toEqual(['2026-11-22', '2026-11-23']);
     expect(await seen(rig)).toEqual([2, 3]);
     for (const one of [rig, await again()]) {
@@ -506,7 +506,7 @@ describe('purgeBefore of the event log', () => {
   it('does nothing when no day is old enough', async () => {
     const { disk, clock, rig } = await fourDays();
     const before = disk.changes;
-    await rig.log.dropBefore(clock.now() - 3 * dayMs);
+    await rig.log.purgeBefore(clock.now() - 3 * dayMs);
     expect(disk.changes).toBe(before);
     expect(await seen(rig)).toEqual([0, 1, 2, 3]);
   });
@@ -514,7 +514,7 @@ describe('purgeBefore of the event log', () => {
   it('immediately hides files whose deletion waits for a checkpoint', async () => {
     const { disk, clock, rig, again } = await fourDays();
     // The documents are empty so far: a start needs all files.
-    await rig.log.dropBefore(clock.now());
+    await rig.log.purgeBefore(clock.now());
     expect(await seen(rig)).toEqual([3]);
     expect(files(disk)).toHaveLength(4);
     expect(rig.asked).toBe(1);
@@ -529,7 +529,7 @@ describe('purgeBefore of the event log', () => {
     async (how) => {
       const { disk, clock, rig, again } = await fourDays();
       clock.advance(10 * dayMs);
-      await rig.log.dropBefore(clock.now() - dayMs);
+      await rig.log.purgeBefore(clock.now() - dayMs);
       expect(await seen(rig)).toEqual([]);
       if (how === 'crashed') {
         disk.before = (operation) => {
@@ -558,7 +558,7 @@ describe('purgeBefore of the event log', () => {
   it('leaves a store that reopens after deleting everything and a clean stop', async () => {
     const { clock, disk, rig, again } = await fourDays();
     clock.advance(dayMs);
-    await rig.log.dropBefore(clock.now());
+    await rig.log.purgeBefore(clock.now());
     await rig.close();
     expect(files(disk)).toEqual([]);
     const next = await again(disk);
@@ -571,7 +571,7 @@ describe('purgeBefore of the event log', () => {
     const { disk, clock, rig, again } = await fourDays();
     const writing = rig.log.append(batchOf([log(4)]));
     clock.advance(dayMs);
-    const dropping = rig.log.dropBefore(clock.now() + 100 * dayMs);
+    const dropping = rig.log.purgeBefore(clock.now() + 100 * dayMs);
     const next = rig.log.append(batchOf([log(5)]));
     await Promise.all([writing, dropping, next]);
     expect(await seen(rig)).toEqual([5]);
@@ -584,7 +584,10 @@ describe('purgeBefore of the event log', () => {
     const { disk, clock, rig } = await fourDays();
     disk.free = 10;
     const writing = rig.log.append(batchOf([log(4)]));
-    const [written, dropped] = await Promise.allSettled([writing, rig.log.dropBefore(clock.now())]);
+    const [written, dropped] = await Promise.allSettled([
+      writing,
+      rig.log.purgeBefore(clock.now()),
+    ]);
     expect([written.status, dropped.status]).toEqual(['rejected', 'fulfilled']);
     expect(await seen(rig)).toEqual([3]);
   });

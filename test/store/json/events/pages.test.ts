@@ -202,7 +202,7 @@ describe('a page of events', () => {
     await rig.checkpoint();
     let dropping: Promise<void> | undefined;
     disk.before = (operation) => {
-      if (operation === 'open') dropping ??= events.dropBefore(clock.now());
+      if (operation === 'open') dropping ??= events.purgeBefore(clock.now());
     };
     expect(numbers((await events.page(query({ order: 'asc' }))).items)).toEqual([1, 3]);
     await dropping;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { batchSums, type Cell } from '../../../../src/domain/events/batch-counts.ts';
+import { batchSums, type ImpressionCount } from '../../../../src/domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../../src/domain/records/report.ts';
 import { countBatch, counterGroupOf, groupOrder } from '../../../../src/store/impression-counts.ts';
 import { ImpressionCounter } from '../../../../src/store/json/rollups/impression-counts.ts';
@@ -10,7 +10,7 @@ interface Counted {
   day: string;
   group: ReportGroup;
   key: string;
-  cell: Cell;
+  cell: ImpressionCount;
 }
 
 const oneOf = (kind: string, count: number) => fc.nat(count - 1).map((n) => `${kind}${n}`);
@@ -26,8 +26,8 @@ const counted: fc.Arbitrary<Counted> = fc.record({
 });
 
 /** The same counts in plain maps, by line prefix. */
-function summed(all: readonly Counted[]): Map<string, Cell> {
-  const sums = new Map<string, Cell>();
+function summed(all: readonly Counted[]): Map<string, ImpressionCount> {
+  const sums = new Map<string, ImpressionCount>();
   for (const { scopes, day, group, key, cell } of all) {
     for (const scope of scopes) {
       const name = `${counterGroupOf(group, scope)}${day},${key}`;
@@ -48,8 +48,8 @@ function tallyOf(all: readonly Counted[]): ImpressionCounter {
   return counter;
 }
 
-function told(counter: ImpressionCounter): Map<string, Cell> {
-  const cells = new Map<string, Cell>();
+function told(counter: ImpressionCounter): Map<string, ImpressionCount> {
+  const cells = new Map<string, ImpressionCount>();
   for (const [section, days] of counter.sections) {
     for (const [day, owner] of days) {
       for (const [key, cell] of counter.cellsOf(owner)) {
@@ -89,7 +89,7 @@ it('counts a batch once for its tenant and once for its venue, by ids in lower c
     counter.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
   const both = { impressions: 4, seconds: 8 };
   const half = { impressions: 2, seconds: 4 };
-  const cells = ['t', 'V'].flatMap((scope): [string, Cell][] => [
+  const cells = ['t', 'V'].flatMap((scope): [string, ImpressionCount][] => [
     [`${counterGroupOf('day', scope)}1970-01-01,1970-01-01`, both],
     [`${counterGroupOf('campaign', scope)}1970-01-01,c`, both],
     [`${counterGroupOf('creative', scope)}1970-01-01,a`, half],
