@@ -46,6 +46,7 @@ export class ListLimit {
     // rely on the connection.
     connection.incoming?.once('close', slot.end);
     connection.outgoing?.once('close', slot.end);
+    slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;
     await slot.resume();
     return slot;
   }
@@ -55,6 +56,8 @@ export class ListLimit {
 export class ListSlot {
   readonly #limit: LimitFunction;
   readonly #onEnd: () => void;
+  /** Whether the request waited for its place. Its credential may have ended meanwhile. */
+  hasWaited = false;
   #release = () => {};
   #hasEnded = false;
 

@@ -122,7 +122,7 @@ function isList({ method, path, answer }: Operation): boolean {
  * Returns the route of one operation, with the checks in the order of docs/protocol.md §1.3. These
  * are credential, role, size, content type, JSON, the record in the path, query and body. Only
  * checks of state are left to the handler. The credential is checked again after a body that was
- * not yet buffered.
+ * not yet buffered, and after a wait for a place among the lists of the token.
  */
 export function makeRoute<K extends OperationId>(
   services: Services,
@@ -153,6 +153,7 @@ export function makeRoute<K extends OperationId>(
       ? await enterList(lists, caller as TenantCaller, query, context)
       : undefined;
     try {
+      if (slot?.hasWaited) caller = await authenticate(services, operation, id, context);
       const reply = await handler({
         caller,
         id: pathId,

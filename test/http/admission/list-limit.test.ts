@@ -8,6 +8,7 @@ import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { item } from '../../support/content.ts';
+import { expectProblem } from '../../support/problem.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 
 describe('ListLimit', () => {
@@ -138,6 +139,23 @@ describe('lists of one token', () => {
     release();
     expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
     expect(asked).toBe(5);
+  });
+
+  it('are 401, and read nothing, when their token was deleted while they waited', async () => {
+    const token = { name: 'Short-lived', role: 'viewer' };
+    const { body } = await service.manage('POST', '/v1/tokens', token);
+    const list = () => service.send('GET', '/v1/venues', { key: body.token });
+    const running = Array.from({ length: 4 }, list);
+    await expect.poll(() => asked).toBe(4);
+    const waiting = Array.from({ length: 32 }, list);
+    await expect.poll(async () => (await list()).status).toBe(503);
+    expect((await service.manage('DELETE', `/v1/tokens/${body.id}`)).status).toBe(204);
+    isHeld = false;
+    release();
+    await Promise.all(running);
+    for (const answer of await Promise.all(waiting))
+      expectProblem(answer, 401, 'credential_invalid');
+    expect(asked).toBe(4);
   });
 
   it('free their places when their clients disconnect, even with pipelined requests', async () => {
