@@ -58,7 +58,7 @@ describe('signage serve --fault', () => {
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toContain(
-      '"sometimes" (character 29) is not understood: there is 10%, every 3 and first 5',
+      '"sometimes" (character 29) is not understood: use 10%, every 3 or first 5',
     );
   });
 });

@@ -167,7 +167,7 @@ describe('signage doctor', () => {
       'origin/on-demand': {
         status: 'warn',
         detail: expect.stringMatching(
-          /^It fails since .*: origin_status_503 .*The next origin is asked\.$/,
+          /^It fails since .*: origin_status_503 .*The service uses the next origin\.$/,
         ),
       },
       'origin/store': {
@@ -177,7 +177,10 @@ describe('signage doctor', () => {
     });
     for (let n = 0; n < 4; n++) await play(url);
     expect(await rows()).toMatchObject({
-      'origin/on-demand': { status: 'warn', detail: expect.stringContaining('left alone') },
+      'origin/on-demand': {
+        status: 'warn',
+        detail: expect.stringContaining('Its circuit breaker is open'),
+      },
     });
   });
 });

@@ -166,7 +166,7 @@ describe('signage store copy', () => {
     const full = await copy(['--from', data, '--to', other]);
     expect([full.code, full.stderr]).toEqual([
       5,
-      expect.stringContaining('Empty it, or name another place.'),
+      expect.stringContaining('Empty it, or choose another target.'),
     ]);
   });
 
