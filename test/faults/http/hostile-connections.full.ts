@@ -7,6 +7,7 @@ import {
   openSockets,
   runFlood,
   secondsToStop,
+  secondsToStopWithoutDescriptors,
   secondsUntilClosed,
   startAttacked,
 } from './hostile-connections.ts';
@@ -39,6 +40,15 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
     const stopped = await secondsToStop(await startAttacked({ tls }), 20);
     console.log(
       `SIGTERM (TLS: ${tls}): exit code ${stopped.code} after ${stopped.seconds.toFixed(1)} s`,
+    );
+    expect(stopped.code).toBe(0);
+    expect(stopped.seconds).toBeLessThan(12);
+  });
+
+  it('ends within 12 s of SIGTERM when it has no file descriptor left', async () => {
+    const stopped = await secondsToStopWithoutDescriptors(await startAttacked({ tls }), 60);
+    console.log(
+      `SIGTERM at the descriptor limit (TLS: ${tls}): exit code ${stopped.code} after ${stopped.seconds.toFixed(1)} s`,
     );
     expect(stopped.code).toBe(0);
     expect(stopped.seconds).toBeLessThan(12);

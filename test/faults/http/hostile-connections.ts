@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { get as getHttp } from 'node:http';
@@ -56,6 +57,18 @@ function residentBytes({ process: { pid } }: AttackedService): number {
   return (
     Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
   );
+}
+
+/**
+ * Leaves a process this many file descriptors more than it has open, with `prlimit` of
+ * util-linux.
+ */
+export function limitDescriptors({ process: { pid } }: AttackedService, free: number): void {
+  const limit = readdirSync(`/proc/${pid}/fd`).length + free;
+  const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--nofile=${limit}:${limit}`], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`prlimit ended with ${status}: ${stderr}`);
 }
 
 /** Number of connections of a process, and of the sockets that it listens on. */
@@ -198,6 +211,30 @@ export async function secondsToStop(
       ),
     ),
   );
+  return stop(service, sockets);
+}
+
+/**
+ * Seconds from SIGTERM until a process has ended that has no file descriptor left for half of the
+ * `connections` that wait for it.
+ */
+export async function secondsToStopWithoutDescriptors(
+  service: AttackedService,
+  connections: number,
+): Promise<{ seconds: number; code: number | null }> {
+  const before = openSockets(service);
+  const free = connections / 2;
+  limitDescriptors(service, free);
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, (_, n) =>
+      openConnection(service, n % 2 === 0 ? '' : 'GET /hea', { handshake: false }),
+    ),
+  );
+  while (openSockets(service) < before + free - 1) await sleep(10);
+  return stop(service, sockets);
+}
+
+async function stop(service: AttackedService, sockets: readonly Socket[]) {
   const startedMs = performance.now();
   service.process.signal('SIGTERM');
   const code = await service.process.ended;
