@@ -35,7 +35,7 @@ export const isoInput = z
     context.addIssue({ code: 'custom', message: 'must be ISO 8601 (2026-11-20T12:00:00Z)' });
     return z.NEVER;
   })
-  .meta({ example: '2026-11-20T12:00:00Z' });
+  .meta({ format: 'date-time', example: '2099-12-31T23:00:00Z' });
 
 /** Timestamps from this value on are milliseconds (docs/protocol.md §1.2). */
 const firstMilliseconds = 100_000_000_000;
@@ -46,7 +46,10 @@ export const epochTime = z
   .int('must be a whole number: Unix epoch seconds')
   .min(0, 'must not be negative')
   .max(Number.MAX_SAFE_INTEGER)
-  .meta({ example: 1760000000 });
+  .meta({
+    description: 'Unix epoch seconds. 100,000,000,000 or more counts as milliseconds.',
+    example: 1760000000,
+  });
 
 /** Converts such a time to milliseconds. */
 export function epochMs(time: number): number {
@@ -55,6 +58,10 @@ export function epochMs(time: number): number {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
+function matches(form: RegExp): (text: string) => boolean {
+  return (text) => form.test(text);
+}
 
 /** Counts characters as code points, as JSON Schema does: an emoji is one. */
 function hasAtMost(max: number): (text: string) => boolean {
@@ -78,17 +85,26 @@ export const storedName = z
   .trim()
   .min(1, 'must not be empty')
   .refine(hasAtMost(200), 'must have at most 200 characters')
-  .regex(noControls, 'must not contain control characters')
-  .regex(/^[^/]*$/, 'must not contain "/"')
+  .refine(matches(noControls), 'must not contain control characters')
+  .refine((text) => !text.includes('/'), 'must not contain "/"')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
+
+/** All rules for the characters of a name, as one pattern for the OpenAPI document. */
+const nameCharacters =
+  '^[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
 
 /** A name in a request: as `storedName`, without invisible characters (docs/protocol.md §5.1). */
 export const recordName = storedName
-  .regex(
-    noInvisibles,
+  .refine(
+    matches(noInvisibles),
     'must not contain invisible characters, or marks that turn the direction of text',
   )
-  .meta({ example: 'Lobby', maxLength: 200 });
+  .meta({
+    description: 'Unique in its scope, without regard to case. Stored in NFC, trimmed.',
+    example: 'Lobby',
+    maxLength: 200,
+    pattern: nameCharacters,
+  });
 
 /** Returns the form in which names are compared: without regard to case. */
 export function foldName(name: string): string {
@@ -137,7 +153,9 @@ export const labels = countedMap(
   maxLabels,
   `must have at most ${maxLabels} labels`,
 ).meta({
+  description: `A map of strings: at most ${maxLabels}, keys without ":".`,
   example: { floor: '2' },
+  maxProperties: maxLabels,
 });
 
 /** A merge patch may remove all labels and set as many new ones. */
@@ -150,4 +168,10 @@ export const labelsPatch = countedMap(
   z.record(labelKey, labelValue.nullable()),
   maxPatchedLabels,
   `must name at most ${maxPatchedLabels} labels`,
-).nullable();
+)
+  .meta({
+    description: 'A merge patch: `null` removes a label, and `null` for the map removes all.',
+    example: { floor: '3', wing: null },
+    maxProperties: maxPatchedLabels,
+  })
+  .nullable();

@@ -10,13 +10,37 @@ const limit = z.coerce
   .int('must be a whole number')
   .min(1, `must be 1 to ${maxPage}`)
   .max(maxPage, `must be 1 to ${maxPage}`)
-  .default(defaultPage);
+  .default(defaultPage)
+  .meta({ description: 'The largest number of items on the page.' });
 
 /** `?limit=` and `?cursor=`, parameters of every list. */
-export const pageQuery = { limit, cursor: z.string().min(1, 'must not be empty').optional() };
+export const pageQuery = {
+  limit,
+  cursor: z
+    .string()
+    .min(1, 'must not be empty')
+    .optional()
+    .meta({ description: 'The `nextCursor` of the page before, with the same filters.' }),
+};
 
 /** `?name=` (exact) and `?search=` (substring), both without regard to case. */
-export const nameQuery = { name: z.string().optional(), search: z.string().optional() };
+export const nameQuery = {
+  name: z.string().optional().meta({ description: 'The whole name, without regard to case.' }),
+  search: z
+    .string()
+    .optional()
+    .meta({ description: 'A part of the name, without regard to case.' }),
+};
+
+/** A boolean in a query: `true` or `false`. */
+export const booleanQuery = z
+  .stringbool({
+    truthy: ['true'],
+    falsy: ['false'],
+    case: 'sensitive',
+    error: 'must be true or false',
+  })
+  .meta({ type: 'boolean' });
 
 /** `?waitSeconds=`: seconds for which a long poll may be held. */
 export const waitSeconds = z.coerce
@@ -24,21 +48,31 @@ export const waitSeconds = z.coerce
   .int('must be a whole number')
   .min(1, 'must be 1 to 30')
   .max(30, 'must be 1 to 30')
-  .optional();
+  .optional()
+  .meta({ description: 'Seconds for which the answer may be held until there is something new.' });
 
 /** A time in a query, ISO 8601 or Unix epoch seconds, converted to milliseconds. */
-export const timeQuery = z
-  .string()
-  .transform((text, context) => {
-    const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoMs(text);
-    if (!Number.isNaN(new Date(time).getTime())) return time;
-    context.addIssue({
-      code: 'custom',
-      message: 'must be ISO 8601 (2026-11-20T12:00:00Z) or Unix epoch seconds',
-    });
-    return z.NEVER;
-  })
-  .optional();
+const timeInQuery = z.string().transform((text, context) => {
+  const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoMs(text);
+  if (!Number.isNaN(new Date(time).getTime())) return time;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be ISO 8601 (2026-11-20T12:00:00Z) or Unix epoch seconds',
+  });
+  return z.NEVER;
+});
+
+const timeForms = 'ISO 8601 with a zone, a date, or Unix epoch seconds.';
+
+/** `?from=` (inclusive) and `?to=` (exclusive). */
+export const timeRangeQuery = {
+  from: timeInQuery
+    .optional()
+    .meta({ description: `The earliest time. ${timeForms}`, example: '2026-11-01' }),
+  to: timeInQuery
+    .optional()
+    .meta({ description: `The time before which to end. ${timeForms}`, example: '2026-12-01' }),
+};
 
 function epochQueryMs(time: number): number {
   return time >= 100_000_000_000 ? time : time * 1000;

@@ -10,7 +10,7 @@ import {
   recordId,
   recordName,
 } from '../../src/domain/fields.ts';
-import { timeQuery } from '../../src/domain/paging.ts';
+import { timeRangeQuery } from '../../src/domain/paging.ts';
 
 const good = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
@@ -51,7 +51,7 @@ describe('a time in a query', () => {
     ['1760000000', 1_760_000_000_000],
     ['1760000000123', 1_760_000_000_123],
     ['0', 0],
-  ])('%s', (text, time) => expect(timeQuery.parse(text)).toBe(time));
+  ])('%s', (text, time) => expect(timeRangeQuery.from.parse(text)).toBe(time));
 
   it.each([
     '',
@@ -63,12 +63,12 @@ describe('a time in a query', () => {
     '-1',
     '20 Nov 2026',
     '999999999999999999',
-  ])('rejects "%s"', (text) => expect(good(timeQuery, text)).toBe(false));
+  ])('rejects "%s"', (text) => expect(good(timeRangeQuery.from, text)).toBe(false));
 
   it('accepts the times that the service writes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 0) }), (time) => {
-        expect(timeQuery.parse(iso(time))).toBe(time);
+        expect(timeRangeQuery.from.parse(iso(time))).toBe(time);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { epochTime, isoTime, recordId } from '../fields.ts';
-import { pageQuery, timeQuery, waitSeconds } from '../paging.ts';
+import { pageQuery, timeRangeQuery, waitSeconds } from '../paging.ts';
 
 /** Limits of a batch: 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
 export const maxBatch = 100;
@@ -30,7 +30,12 @@ const telemetryEvent = z
       duration: z
         .unknown()
         .optional()
-        .meta({ description: 'of an impression: the seconds actually played' }),
+        .meta({
+          description: 'Of an impression: the seconds actually played.',
+          type: ['number', 'null'],
+          minimum: 0,
+          example: 15,
+        }),
     },
     'must be an object',
   )
@@ -56,7 +61,22 @@ const telemetryEvent = z
       });
     }
   })
-  .meta({ id: 'TelemetryEvent' });
+  .meta({
+    id: 'TelemetryEvent',
+    description:
+      'An `impression` needs playlistId, creativeId and campaignId. Further members are kept as sent.',
+    if: { properties: { type: { const: 'impression' } }, additionalProperties: true },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: {
+      required: ['playlistId', 'creativeId', 'campaignId'],
+      properties: {
+        playlistId: { type: 'string' },
+        creativeId: { type: 'string' },
+        campaignId: { type: 'string' },
+      },
+      additionalProperties: true,
+    },
+  });
 export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 
 /** The members of an event that the service reads. The whole event is stored as sent. */
@@ -145,13 +165,17 @@ export type StoredEventView = z.infer<typeof storedEvent>;
 
 export const eventQuery = z.strictObject({
   ...pageQuery,
-  type: eventType.optional(),
-  deviceId: recordId.optional(),
-  screenId: recordId.optional(),
-  from: timeQuery,
-  to: timeQuery,
-  order: z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).default('desc'),
-  after: recordId.optional(),
+  type: eventType.optional().meta({ description: 'Only events of this type.' }),
+  deviceId: recordId.optional().meta({ description: 'Only events of this device.' }),
+  screenId: recordId.optional().meta({ description: 'Only events of this screen.' }),
+  ...timeRangeQuery,
+  order: z
+    .enum(['asc', 'desc'], { error: 'must be asc or desc' })
+    .default('desc')
+    .meta({ description: '`asc` is oldest first.' }),
+  after: recordId
+    .optional()
+    .meta({ description: 'With `order=asc`: only events after this event, by its id.' }),
   waitSeconds,
 });
 export type EventQuery = z.infer<typeof eventQuery>;

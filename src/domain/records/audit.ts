@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoTime, recordId } from '../fields.ts';
-import { pageQuery, timeQuery } from '../paging.ts';
+import { pageQuery, timeRangeQuery } from '../paging.ts';
 
 /** Further details of a change. Never a secret. */
 export type AuditDetails = Record<string, string | number | boolean | null>;
@@ -25,9 +25,11 @@ export type AuditView = z.infer<typeof auditEntry>;
 
 export const auditQuery = z.strictObject({
   ...pageQuery,
-  action: z.string().optional(),
-  subjectId: recordId.optional(),
-  from: timeQuery,
-  to: timeQuery,
+  action: z
+    .string()
+    .optional()
+    .meta({ description: 'Only changes of this kind.', example: 'screen.create' }),
+  subjectId: recordId.optional().meta({ description: 'Only changes of this record.' }),
+  ...timeRangeQuery,
 });
 export type AuditQuery = z.infer<typeof auditQuery>;

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { freeText, isoTime, recordId } from '../fields.ts';
-import { pageQuery } from '../paging.ts';
+import { booleanQuery, pageQuery } from '../paging.ts';
 import { deviceConfig } from './config.ts';
 import { pairingCodeText } from './pairing-code.ts';
 import { screen } from './screen.ts';
 
 const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
 
-/** An optional text. Absent and `null` both become `null`. */
-const optionalText = freeText(255).nullish().default(null);
+const optionalText = freeText(255).nullish();
 
 const infoMembers = {
   manufacturer: optionalText,
@@ -19,12 +18,10 @@ const infoMembers = {
     .string('must be a string')
     .regex(mac, 'must be XX:XX:XX:XX:XX:XX or XX-XX-XX-XX-XX-XX')
     .nullish()
-    .default(null)
     .meta({ example: '02:00:5E:10:00:01' }),
   ipAddress: z
     .union([z.ipv4(), z.ipv6()], { error: 'must be an IPv4 or IPv6 address' })
     .nullish()
-    .default(null)
     .meta({ example: '192.0.2.17' }),
   deviceName: optionalText,
   locationHint: optionalText,
@@ -39,6 +36,7 @@ export const deviceInfo = z
   .meta({ id: 'DeviceInfo' });
 export type DeviceInfo = { [K in keyof typeof infoMembers]: string | null };
 
+/** Absent and `null` both become `null`. */
 function absentAsNull(info: { [K in keyof typeof infoMembers]?: string | null }): DeviceInfo {
   return Object.fromEntries(
     Object.keys(infoMembers).map((name) => [name, info[name as keyof typeof infoMembers] ?? null]),
@@ -84,10 +82,12 @@ export const revocation = z
 
 export const deviceQuery = z.strictObject({
   ...pageQuery,
-  screenId: recordId.optional(),
-  venueId: recordId.optional(),
-  state: state.optional(),
-  online: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+  screenId: recordId.optional().meta({ description: 'Only the devices of this screen.' }),
+  venueId: recordId.optional().meta({ description: 'Only the devices of this venue.' }),
+  state: state.optional().meta({ description: 'Only devices in this state.' }),
+  online: booleanQuery
+    .optional()
+    .meta({ description: 'Only devices that are online, or are not.' }),
 });
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 

@@ -8,8 +8,8 @@ const state = z.enum(copyStates, { error: `must be one of ${copyStates.join(', '
 
 export const mirrorQuery = z.strictObject({
   ...pageQuery,
-  venueId: recordId.optional(),
-  state: state.optional(),
+  venueId: recordId.optional().meta({ description: 'Only the copies of this venue.' }),
+  state: state.optional().meta({ description: 'Only copies in this state.' }),
 });
 export type MirrorQuery = z.infer<typeof mirrorQuery>;
 

@@ -25,7 +25,12 @@ const mediaUrl = z
   })
   .overwrite(canonicalMediaUrl)
   .max(maxMediaUrl, tooLong)
-  .meta({ format: 'uri', example: 'https://media.example.com/spring.mp4' });
+  .meta({
+    description: `An http or https URL, stored in the form that a WHATWG URL parser produces.`,
+    format: 'uri',
+    pattern: '^[hH][tT][tT][pP][sS]?:',
+    example: 'https://media.example.com/spring.mp4',
+  });
 
 const itemMembers = {
   creativeId: recordId,
@@ -54,7 +59,13 @@ const items = listOfItems(playlistItem);
 export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
 
 export const publication = z
-  .strictObject({ items, validUntil: epochTime.nullish() })
+  .strictObject({
+    items,
+    validUntil: epochTime.nullish().meta({
+      description: 'Unix epoch seconds, in the future. Default, also for null: no end.',
+      example: 4_102_444_800,
+    }),
+  })
   .meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;
 

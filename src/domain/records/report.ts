@@ -12,16 +12,20 @@ const utcDay = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a UTC day such as 2026-11-20')
   .refine((day) => dayOf(Date.parse(day)) === day, 'must be a UTC day such as 2026-11-20')
-  .meta({ example: '2026-11-20' })
+  .meta({ format: 'date', example: '2026-11-20' })
   .optional();
 
 export const reportQuery = z.strictObject({
   groupBy: z
     .enum(reportGroups, { error: `must be one of ${reportGroups.join(', ')}` })
-    .default('campaign'),
-  from: utcDay,
-  to: utcDay,
-  by: z.enum(reportClocks, { error: 'must be timestamp or received' }).default('timestamp'),
+    .default('campaign')
+    .meta({ description: 'What a row sums up.' }),
+  from: utcDay.meta({ description: 'The first UTC day.', example: '2026-11-01' }),
+  to: utcDay.meta({ description: 'The UTC day before which to end.', example: '2026-12-01' }),
+  by: z
+    .enum(reportClocks, { error: 'must be timestamp or received' })
+    .default('timestamp')
+    .meta({ description: 'The time that assigns an impression to a day.' }),
 });
 export type ReportQuery = z.infer<typeof reportQuery>;
 

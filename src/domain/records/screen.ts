@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
-import { nameQuery, pageQuery } from '../paging.ts';
+import { booleanQuery, nameQuery, pageQuery } from '../paging.ts';
 import { codeStatuses } from './pairing-code.ts';
 
 const screenStates = ['provisioning', 'active'] as const;
@@ -18,15 +18,19 @@ const label = z.string().regex(/^[^:]+:/, 'must be key:value');
 export const screenQuery = z.strictObject({
   ...pageQuery,
   ...nameQuery,
-  venueId: recordId.optional(),
-  state: state.optional(),
+  venueId: recordId.optional().meta({ description: 'Only the screens of this venue.' }),
+  state: state.optional().meta({ description: 'Only screens in this state.' }),
   label: z
     .union([label.transform((one) => [one]), z.array(label)], { error: 'must be key:value' })
-    .optional(),
+    .optional()
+    .meta({
+      description: 'A label as `key:value`. May be repeated: all must match.',
+      example: ['floor:2'],
+    }),
 });
 
 export const screenDeletionQuery = z.strictObject({
-  force: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+  force: booleanQuery.optional().meta({ description: 'Also deletes an active screen.' }),
 });
 
 export const screen = z

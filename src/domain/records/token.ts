@@ -13,7 +13,8 @@ export const tokenCreation = z
     role,
     expiresAt: isoInput.nullish().meta({
       description:
-        'Expiry time, in the future and at most that of the creating token. Default: the same, or never.',
+        'Expiry time, in the future and at most that of the creating token. ISO 8601 with a zone, or a date. Default: the same, or never.',
+      example: '2099-12-31T23:00:00Z',
     }),
     venueIds: z
       .array(recordId, venueCount)

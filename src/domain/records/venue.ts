@@ -22,8 +22,8 @@ const timezone = z
 export const venueCreation = z
   .strictObject({
     name: recordName,
-    address: address.default(null),
-    timezone: timezone.default(null),
+    address: address.optional(),
+    timezone: timezone.optional(),
     labels: labels.nullish(),
   })
   .meta({ id: 'VenueCreation' });

@@ -146,7 +146,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
       body: await screens.update(caller, id, body),
     }),
     deleteScreen: ({ caller, id, query }) =>
-      screens.remove(caller, id, query.force === 'true').then(noBody),
+      screens.remove(caller, id, query.force === true).then(noBody),
 
     listDevices: async ({ caller, query }) => ({ body: await devices.list(caller, query) }),
     getDevice: async ({ caller, id }) => ({ body: await devices.get(caller, id) }),

@@ -1,7 +1,7 @@
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/implied-errors.ts';
-import type { Operation } from '../../wire/operations.ts';
+import { type Operation, operations } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './content.ts';
 
@@ -35,6 +35,8 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 0 },
   },
   'WWW-Authenticate': text('`Bearer`'),
+  'Cache-Control': text('`no-store` for answers with secrets, `private, no-cache` for TVs'),
+  'Content-Disposition': text('The name of the file'),
 } as const satisfies Record<string, oas31.HeaderObject>;
 
 type HeaderName = keyof typeof responseHeaders;
@@ -47,8 +49,13 @@ export function headers(...names: HeaderName[]): oas31.HeadersObject {
 }
 
 const ownHeaders: Record<string, HeaderName[]> = {
-  getPlaylist: ['X-Playlist-Version', 'X-Source'],
-  getDeviceConfig: ['X-Config-Source'],
+  registerDevice: ['Cache-Control'],
+  getPlaylist: ['X-Playlist-Version', 'X-Source', 'Cache-Control'],
+  getDeviceConfig: ['X-Config-Source', 'Cache-Control'],
+  rotateDeviceKey: ['Cache-Control'],
+  createCode: ['Cache-Control'],
+  createToken: ['Cache-Control'],
+  createBackup: ['Cache-Control', 'Content-Disposition'],
 };
 
 const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
@@ -68,10 +75,25 @@ const meanings = {
   204: 'Done, without a body',
 };
 
-function success(
-  id: string,
-  { status, answer, access, conditional }: Operation,
-): ZodOpenApiResponseObject {
+/** Links from the answer of a creation to the operations on the created record. */
+function linksOf({ path, method }: Operation): oas31.LinksObject {
+  const onRecord = new RegExp(`^${path}/:(id|code)(?:/status)?$`);
+  const links = Object.entries<Operation>(operations).flatMap(([operationId, other]) => {
+    const [, parameter] = onRecord.exec(other.path) ?? [];
+    return parameter === undefined
+      ? []
+      : [
+          [
+            operationId,
+            { operationId, parameters: { [parameter]: `$response.body#/${parameter}` } },
+          ],
+        ];
+  });
+  return method === 'POST' ? Object.fromEntries(links) : {};
+}
+
+function success(id: string, operation: Operation): ZodOpenApiResponseObject {
+  const { status, answer, access, conditional } = operation;
   // A TV cannot read the device or key that it creates, so its response has no `Location`.
   const hasLocation = status === 201 && access !== 'public' && access !== 'device';
   return {
@@ -81,6 +103,7 @@ function success(
       ...(conditional ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
     ),
+    ...(hasLocation ? { links: linksOf(operation) } : {}),
     ...(answer || otherMedia[id]
       ? { content: { ...(answer && { 'application/json': media(answer) }), ...otherMedia[id] } }
       : {}),
@@ -96,7 +119,7 @@ const transient: ErrorCode[] = [
 ];
 
 /** Returns an error response: a problem document with any of these codes. */
-export function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
+function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
   const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
@@ -116,9 +139,18 @@ export function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
   };
 }
 
-function problems(operation: Operation): ZodOpenApiResponsesObject {
+/** Errors of the listener, which any request can get (docs/protocol.md §1.4). */
+export const listenerErrors = [
+  'malformed_request',
+  'request_timeout',
+  'headers_too_large',
+  'transfer_encoding_unsupported',
+] as const satisfies ErrorCode[];
+
+/** Returns error responses, by status. */
+export function problems(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of possibleErrors(operation)) {
+  for (const code of [...listenerErrors, ...codes]) {
     const { status } = errorKinds[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -136,6 +168,6 @@ export function answers(id: string, operation: Operation): ZodOpenApiResponsesOb
   return {
     [`${operation.status}`]: success(id, operation),
     ...(operation.conditional ? { '304': unchanged } : {}),
-    ...problems(operation),
+    ...problems(possibleErrors(operation)),
   };
 }

@@ -26,7 +26,10 @@ function problemExample(code: ErrorCode) {
   };
 }
 
-const codes = Object.keys(errorKinds) as ErrorCode[];
+/** Errors of paths and methods that the document does not have. */
+const outside: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
+
+const codes = (Object.keys(errorKinds) as ErrorCode[]).filter((code) => !outside.includes(code));
 
 /**
  * List schemas are created by one function and have no id. The document names them after the table

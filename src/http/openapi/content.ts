@@ -46,6 +46,24 @@ export const examples: Partial<Record<SchemaName, unknown>> = {
     { type: 'heartbeat', timestamp: 1760000030, uptimeSeconds: 86400 },
   ],
   publication: { items, validUntil: null },
+  codeCreation: { screenId },
+  revocation: { reason: 'stolen' },
+  tenantCreation: { name: 'Example Stations' },
+  tenantPatch: { name: 'Example Stations and Ports' },
+  tokenCreation: { name: 'Back office', role: 'operator', expiresAt: '2099-12-31T23:00:00Z' },
+  venueCreation: {
+    name: 'Central Station',
+    address: '1 Station Square',
+    timezone: 'Europe/Berlin',
+    labels: { region: 'north' },
+  },
+  venuePatch: { address: null, labels: { region: 'south' } },
+  screenCreation: {
+    venueId: '0190a5b3-2b70-7c19-8e4d-6f5a4b3c2d1e',
+    name: 'Lobby',
+    labels: { floor: '2' },
+  },
+  screenPatch: { name: 'Lobby left', labels: { floor: null } },
   impressionReport: { items: [{ key: campaignId, impressions: 128, seconds: 1920 }] },
 };
 

@@ -37,7 +37,12 @@ export function openApiDocument(version: string): object {
   return createDocument(
     {
       openapi: '3.1.1',
-      info: { title: 'signage-kit', version, description, license: { name: 'MIT' } },
+      info: {
+        title: 'signage-kit',
+        version,
+        description,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: '/' }],
       tags,
       paths: { ...operationPaths(), ...systemPaths },

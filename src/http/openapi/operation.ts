@@ -9,20 +9,19 @@ function security({ access }: Operation): Record<string, string[]>[] {
   return [access === 'device' ? { deviceKey: [] } : { managementToken: [] }];
 }
 
-function description({ access }: Operation): string | undefined {
-  return access === 'public' || access === 'device'
-    ? undefined
-    : `Needs a token with the role \`${access}\` or a higher one.`;
+function description({ access }: Operation): string {
+  if (access === 'public') return 'Needs no credential: the pairing code authorises it.';
+  if (access === 'device') return 'Needs the device key from the registration.';
+  return `Needs a token with the role \`${access}\` or a higher one.`;
 }
 
 /** Returns one entry of the operation table as an OpenAPI operation. */
 export function describeOperation(id: string, operation: Operation): ZodOpenApiOperationObject {
-  const text = description(operation);
   const body = requestBody(operation);
   return {
     operationId: id,
     summary: operation.summary,
-    ...(text ? { description: text } : {}),
+    description: description(operation),
     tags: [tagOf(operation)],
     security: security(operation),
     ...parameters(operation),

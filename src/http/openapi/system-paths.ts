@@ -1,22 +1,19 @@
-import type {
-  oas31,
-  ZodOpenApiOperationObject,
-  ZodOpenApiPathsObject,
-  ZodOpenApiResponsesObject,
-} from 'zod-openapi';
-import { headers, problem } from './answers.ts';
+import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import type { ErrorCode } from '../../wire/errors.ts';
+import { headers, problems } from './answers.ts';
 
 interface SystemPath {
   path: string;
   id: string;
   summary: string;
+  description: string;
   mediaType?: string;
   schema: oas31.SchemaObject;
   /**
    * An optional query parameter without a value. With it, the response is one such object per line.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
-  errors?: ZodOpenApiResponsesObject;
+  errors?: readonly ErrorCode[];
   security?: ZodOpenApiOperationObject['security'];
 }
 
@@ -33,6 +30,7 @@ const paths: SystemPath[] = [
     path: '/healthz',
     id: 'getHealth',
     summary: 'Whether the service is alive',
+    description: 'Answers 200 while the process is alive.',
     schema: {
       type: 'object',
       properties: { status: { type: 'string', const: 'ok' }, version: text },
@@ -43,28 +41,37 @@ const paths: SystemPath[] = [
     path: '/readyz',
     id: 'getReadiness',
     summary: 'Whether the service is ready: its store responds',
+    description: 'Answers 200 while the store can take changes.',
     schema: {
       type: 'object',
       properties: { status: { type: 'string', const: 'ready' } },
       required: ['status'],
     },
     linesWith: { parameter: 'verbose', schema: component },
-    errors: { '503': problem('unavailable') },
+    errors: ['unavailable'],
   },
   {
     path: '/metrics',
     id: 'getMetrics',
     summary: 'Metrics for Prometheus, from loopback or with the metrics token',
+    description: 'In the text format of Prometheus.',
     mediaType: 'text/plain',
     schema: text,
-    errors: { '401': problem('credential_missing', 'credential_invalid') },
+    errors: ['credential_missing', 'credential_invalid'],
     security: [{}, { metricsToken: [] }],
   },
-  { path: '/openapi.json', id: 'getOpenApi', summary: 'This document', schema: { type: 'object' } },
+  {
+    path: '/openapi.json',
+    id: 'getOpenApi',
+    summary: 'This document',
+    description: 'Made from the schemas that validate requests.',
+    schema: { type: 'object' },
+  },
   {
     path: '/docs',
     id: 'getDocs',
     summary: 'This document as a page',
+    description: 'Works without internet.',
     mediaType: 'text/html',
     schema: text,
   },
@@ -76,10 +83,11 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
   const {
     id,
     summary,
+    description,
     mediaType = 'application/json',
     schema,
     linesWith,
-    errors,
+    errors = [],
     security = [],
   } = path;
   const content = {
@@ -96,10 +104,11 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
   return {
     operationId: id,
     summary,
+    description,
     tags: ['service'],
     security,
     ...(parameter && { parameters: [parameter] }),
-    responses: { '200': done, ...errors },
+    responses: { '200': done, ...problems(errors) },
   };
 }
 

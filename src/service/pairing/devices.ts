@@ -56,7 +56,7 @@ export function makeDevices(deps: ServiceDependencies) {
       ...Object.fromEntries(filters),
     };
     const onlineFilter =
-      online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
+      online === undefined ? {} : { online: { is: online, now: clock.now() } };
     return toPage(
       await store.list('devices', { where, ...onlineFilter, ...afterId(cursor), limit }),
       (row) => view(store.read, row),

@@ -52,7 +52,7 @@ export function makeVenues(deps: ServiceDependencies) {
 
   async function create(
     caller: TenantCaller,
-    { name, address, timezone, labels }: VenueCreation,
+    { name, address = null, timezone = null, labels }: VenueCreation,
   ): Promise<VenueView> {
     return withNameConflict({ store, caller }, 'venue', name, () =>
       deps.write(caller, async (tx) => {

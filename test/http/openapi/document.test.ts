@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
+import { listenerErrors } from '../../../src/http/openapi/answers.ts';
 import { examples } from '../../../src/http/openapi/content.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
@@ -63,10 +64,8 @@ describe('GET /openapi.json', () => {
     expect(used).toHaveLength(table.length);
   });
 
-  it('has no bounds of JavaScript numbers, no flags in patterns, and extensible responses', () => {
-    const numbers = objects.filter(([, one]) =>
-      Object.values(one).some((member) => Math.abs(Number(member)) >= Number.MAX_SAFE_INTEGER),
-    );
+  it('has no lower bound of JavaScript numbers, no flags in patterns, and extensible responses', () => {
+    const numbers = objects.filter(([, one]) => Number(one.minimum) <= Number.MIN_SAFE_INTEGER);
     expect(numbers.map(([place]) => place)).toEqual([]);
     const patterns = objects.flatMap(([, one]) =>
       typeof one.pattern === 'string' ? [one.pattern] : [],
@@ -77,6 +76,50 @@ describe('GET /openapi.json', () => {
       .filter(([, one]) => one.additionalProperties === false)
       .map(([place]) => place);
     expect(closed.filter((place) => !/(Creation|Patch|Publication)$/.test(place))).toEqual([]);
+  });
+
+  it('describes each parameter', () => {
+    const parameters = objects.filter(([, one]) => 'in' in one && 'name' in one);
+    expect(parameters.length).toBeGreaterThan(80);
+    const bare = parameters.filter(([, one]) => typeof one.description !== 'string');
+    expect(bare.map(([place]) => place)).toEqual([]);
+  });
+
+  it('has no default in a request body, which generated types would make required', () => {
+    const bodies = objects.filter(([place]) =>
+      /schemas\/(Device(Info)|\w+(Creation|Patch))/.test(place),
+    );
+    const withDefault = bodies.filter(([, one]) => 'default' in one);
+    expect(withDefault.map(([place]) => place)).toEqual([]);
+  });
+
+  it('has one pattern for a name, and numbers, booleans and further members where they belong', () => {
+    const { VenueCreation, TelemetryEvent, PlaylistItem, Config, StoredEvent } =
+      document.components!.schemas!;
+    expect(VenueCreation!.properties!.name).toMatchObject({ type: 'string', maxLength: 200 });
+    expect(VenueCreation!.properties!.name).not.toHaveProperty('allOf');
+    expect(TelemetryEvent!.properties!.duration!.type).toEqual(['number', 'null']);
+    expect(PlaylistItem!.properties!).toHaveProperty('campaignId');
+    for (const open of [PlaylistItem, Config, TelemetryEvent, StoredEvent!.properties!.event])
+      expect(open!.additionalProperties).toBe(true);
+    const online = document.paths!['/v1/devices']!.get!.parameters!.find(
+      ({ name }) => (name as unknown) === 'online',
+    );
+    expect(online!.schema!.type).toBe('boolean');
+  });
+
+  it('links each creation to the operations on the created record', () => {
+    const created = document.paths!['/v1/venues']!.post!.responses!['201']!;
+    expect(created.links).toEqual(
+      Object.fromEntries(
+        ['getVenue', 'updateVenue', 'deleteVenue'].map((operationId) => [
+          operationId,
+          { operationId, parameters: { id: '$response.body#/id' } },
+        ]),
+      ),
+    );
+    const code = document.paths!['/v1/devices/provisioning-codes']!.post!.responses!['201']!;
+    expect(Object.keys(code.links!)).toEqual(['getCodeStatus', 'cancelCode']);
   });
 
   it('has no empty schema', () => {
@@ -105,7 +148,9 @@ describe.each(table)('%s in the document', (id, operation) => {
   });
 
   it('has exactly its statuses, and each lists its codes', () => {
-    const codes = [...new Set([...impliedErrors(operation), ...(operation.errors ?? [])])];
+    const codes = [
+      ...new Set([...listenerErrors, ...impliedErrors(operation), ...(operation.errors ?? [])]),
+    ];
     const expected = [
       operation.status,
       ...(operation.conditional ? [304] : []),
@@ -165,16 +210,23 @@ describe.each(table)('%s in the document', (id, operation) => {
     const answer = entry.responses![operation.status]!;
     expect('application/json' in (answer.content ?? {})).toBe(operation.answer !== undefined);
     const own =
-      { getPlaylist: ['X-Playlist-Version', 'X-Source'], getDeviceConfig: ['X-Config-Source'] }[
-        id
-      ] ?? [];
+      {
+        getPlaylist: ['X-Playlist-Version', 'X-Source'],
+        getDeviceConfig: ['X-Config-Source'],
+        createBackup: ['Content-Disposition'],
+      }[id] ?? [];
+    const hasSecret = operation.status === 201 && /Code$|Token$|Device$|Key$/.test(id);
+    const isUncached = hasSecret || operation.conditional || id === 'createBackup';
     const location = operation.status === 201 && isManagement ? ['Location'] : [];
-    expect(Object.keys(answer.headers!)).toEqual([
-      'X-Request-Id',
-      ...own,
-      ...(operation.conditional ? ['ETag'] : []),
-      ...location,
-    ]);
+    expect(Object.keys(answer.headers!).toSorted()).toEqual(
+      [
+        'X-Request-Id',
+        ...own,
+        ...(isUncached ? ['Cache-Control'] : []),
+        ...(operation.conditional ? ['ETag'] : []),
+        ...location,
+      ].toSorted(),
+    );
     for (const each of Object.values(entry.responses!))
       expect(each.headers).toHaveProperty('X-Request-Id');
   });
@@ -226,7 +278,8 @@ describe('the document beyond the table', () => {
       '/openapi.json': {},
       '/docs': {},
     });
-    expect(Object.keys(document.paths!['/readyz']!.get!.responses!)).toEqual(['200', '503']);
+    const statuses = Object.keys(document.paths!['/readyz']!.get!.responses!);
+    expect(statuses).toEqual(['200', '400', '408', '431', '501', '503']);
   });
 });
 
