@@ -63,7 +63,7 @@ function residentBytes({ process: { pid } }: AttackedService): number {
  * Leaves a process this many file descriptors more than it has open, with `prlimit` of
  * util-linux.
  */
-export function limitDescriptors({ process: { pid } }: AttackedService, free: number): void {
+function limitDescriptors({ process: { pid } }: AttackedService, free: number): void {
   const limit = readdirSync(`/proc/${pid}/fd`).length + free;
   const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--nofile=${limit}:${limit}`], {
     encoding: 'utf8',

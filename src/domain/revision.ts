@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { SignageError } from './error.ts';
+
+/** The writable members of each kind of record, which its revision covers. */
+const writableMembers = {
+  tenant: ['name'],
+  token: [],
+  venue: ['name', 'address', 'timezone', 'labels'],
+  screen: ['name', 'labels'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type RevisedKind = keyof typeof writableMembers;
+
+/** JSON with the members of objects in order of their names, because databases reorder them. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );
+}
+
+function tagOf(content: unknown): string {
+  return `"${hash('sha256', canonicalJson(content), 'base64url').slice(0, 27)}"`;
+}
+
+/**
+ * Returns the ETag of a record: the revision of its writable members (docs/protocol.md §5.10).
+ * Members that change on their own, such as `lastUsedAt` or `state`, are not part of it.
+ */
+export function recordRevision(kind: RevisedKind, record: { id: string }): string {
+  const members = record as Record<string, unknown>;
+  return tagOf([record.id, ...writableMembers[kind].map((name) => members[name])]);
+}
+
+/** Returns the ETag of a stored config. */
+export function configRevision(config: unknown): string {
+  return tagOf(config);
+}
+
+/** Returns the ETag of a playlist in the management API. A version never changes. */
+export function playlistRevision(playlistId: string, version: number): string {
+  return `"${playlistId}.${version}"`;
+}
+
+/** The headers `If-Match` and `If-None-Match` of a change (RFC 9110 §13.1). */
+export interface Precondition {
+  ifMatch?: string | undefined;
+  ifNoneMatch?: string | undefined;
+}
+
+function lists(header: string, etag: string): boolean {
+  return header.split(',').some((tag) => tag.trim() === etag);
+}
+
+/**
+ * Throws `precondition_failed` unless a change may be made to the current record. Call it inside
+ * the transaction of the change.
+ *
+ * @param etag of the current record; `undefined` if there is none
+ */
+export function checkPrecondition(
+  { ifMatch, ifNoneMatch }: Precondition,
+  etag: string | undefined,
+): void {
+  if (
+    ifMatch !== undefined &&
+    (etag === undefined || !(ifMatch.trim() === '*' || lists(ifMatch, etag)))
+  )
+    throw new SignageError(
+      'precondition_failed',
+      etag === undefined
+        ? 'There is no record that If-Match could name. Nothing was changed.'
+        : 'The record has changed since it was read. Read it again, and repeat the change. Nothing was changed.',
+    );
+  if (
+    ifNoneMatch !== undefined &&
+    etag !== undefined &&
+    (ifNoneMatch.trim() === '*' || lists(ifNoneMatch, etag))
+  )
+    throw new SignageError(
+      'precondition_failed',
+      'The record exists already. Nothing was changed.',
+    );
+}
