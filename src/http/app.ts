@@ -25,6 +25,8 @@ const exposedHeaders = [
     'Retry-After',
     'X-Request-Id',
     'Location',
+    // Web TVs without a battery-backed clock judge `validUntil` by it.
+    'Date',
   ],
   // Names the fault rule, so that tests of web TV apps can tell injected faults from real ones.
   'X-Signage-Fault',
@@ -34,6 +36,7 @@ const allowedHeaders = [
   'Authorization',
   'Content-Type',
   'Idempotency-Key',
+  'If-Match',
   'If-None-Match',
   'X-Request-Id',
   'X-Tenant-Id',

@@ -63,6 +63,7 @@ export const errorKinds = {
     pairing_code_expired: 'The pairing code expired',
     pairing_code_cancelled: 'The pairing code was cancelled',
   }),
+  ...kinds(412, { precondition_failed: 'The record has changed' }),
   ...kinds(413, { body_too_large: 'The body is too large' }),
   ...kinds(415, { unsupported_media_type: 'The body must be JSON' }),
   ...kinds(429, { too_many_attempts: 'Too many unknown pairing codes' }),

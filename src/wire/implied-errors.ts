@@ -31,11 +31,18 @@ function accessErrors(operation: Operation): ErrorCode[] {
   ];
 }
 
-function requestErrors({ record, body, query, headers }: Operation): ErrorCode[] {
+/** Returns whether an operation changes a record that exists, and honours preconditions. */
+export function takesPrecondition({ revision, method }: Operation): boolean {
+  return revision === true && method !== 'GET' && method !== 'POST';
+}
+
+function requestErrors(operation: Operation): ErrorCode[] {
+  const { record, body, query, headers } = operation;
   return [
     ...(body ? (['body_too_large', 'unsupported_media_type', 'invalid_json'] as const) : []),
     ...(record ? ([`${record}_not_found`] as const) : []),
     ...(body || query || headers ? (['invalid_request'] as const) : []),
+    ...(takesPrecondition(operation) ? (['precondition_failed'] as const) : []),
   ];
 }
 

@@ -31,6 +31,11 @@ export interface Operation {
   answer?: SchemaName;
   /** Returns an `ETag`, and 304 for a matching `If-None-Match`. */
   conditional?: boolean;
+  /**
+   * Answers with the revision of the record as `ETag`. Changes honour `If-Match` and
+   * `If-None-Match` (docs/protocol.md §5.10).
+   */
+  revision?: boolean;
   /** Request headers that the operation reads. */
   headers?: readonly 'Idempotency-Key'[];
   /** Errors in addition to those implied by access, record and body. */

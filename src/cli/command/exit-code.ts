@@ -37,6 +37,7 @@ const byStatus: Readonly<Record<number, number>> = {
   410: 5,
   400: 6,
   408: 7,
+  412: 5,
   413: 6,
   415: 6,
   429: 7,

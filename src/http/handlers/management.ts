@@ -1,5 +1,12 @@
 import { minuteMs } from '../../domain/clock.ts';
+import {
+  configRevision,
+  playlistRevision,
+  type RevisedKind,
+  recordRevision,
+} from '../../domain/etag.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
+import type { PlaylistView } from '../../domain/records/playlist.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { Services } from '../../service/services.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';
@@ -107,46 +114,49 @@ type RecordHandlers = Pick<
 >;
 
 function recordHandlers({ tenants, tokens, venues, screens, devices }: Services): RecordHandlers {
-  const created = <R extends { id: string }>(path: string, record: R) => ({
+  const revised = <R extends { id: string }>(kind: RevisedKind, record: R) => ({
     body: record,
-    headers: createdAt(`${path}/${record.id}`),
+    headers: { ETag: recordRevision(kind, record) },
   });
+  const created = <R extends { id: string }>(kind: RevisedKind, record: R) => {
+    const { body, headers } = revised(kind, record);
+    return { body, headers: { ...headers, ...createdAt(`/v1/${kind}s/${record.id}`) } };
+  };
   const noBody = () => ({});
   return {
-    createTenant: async ({ caller, body }) =>
-      created('/v1/tenants', await tenants.create(caller, body)),
+    createTenant: async ({ caller, body }) => created('tenant', await tenants.create(caller, body)),
     listTenants: async ({ query }) => ({ body: await tenants.list(query) }),
-    getTenant: async ({ caller, id }) => ({ body: await tenants.get(caller, id) }),
-    updateTenant: async ({ caller, id, body }) => ({
-      body: await tenants.update(caller, id, body),
-    }),
-    deleteTenant: ({ caller, id }) => tenants.remove(caller, id).then(noBody),
+    getTenant: async ({ caller, id }) => revised('tenant', await tenants.get(caller, id)),
+    updateTenant: async ({ caller, id, body, precondition }) =>
+      revised('tenant', await tenants.update(caller, id, body, precondition)),
+    deleteTenant: ({ caller, id, precondition }) =>
+      tenants.remove(caller, id, precondition).then(noBody),
 
     async createToken({ caller, body }) {
-      const { headers, ...reply } = created('/v1/tokens', await tokens.create(caller, body));
+      const { headers, ...reply } = created('token', await tokens.create(caller, body));
       return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } };
     },
     listTokens: async ({ caller, query }) => ({ body: await tokens.list(caller, query) }),
-    getToken: async ({ caller, id }) => ({ body: await tokens.get(caller, id) }),
-    deleteToken: ({ caller, id }) => tokens.remove(caller, id).then(noBody),
+    getToken: async ({ caller, id }) => revised('token', await tokens.get(caller, id)),
+    deleteToken: ({ caller, id, precondition }) =>
+      tokens.remove(caller, id, precondition).then(noBody),
     getMe: async ({ caller }) => ({ body: await tokens.me(caller) }),
 
-    createVenue: async ({ caller, body }) =>
-      created('/v1/venues', await venues.create(caller, body)),
+    createVenue: async ({ caller, body }) => created('venue', await venues.create(caller, body)),
     listVenues: async ({ caller, query }) => ({ body: await venues.list(caller, query) }),
-    getVenue: async ({ caller, id }) => ({ body: await venues.get(caller, id) }),
-    updateVenue: async ({ caller, id, body }) => ({ body: await venues.update(caller, id, body) }),
-    deleteVenue: ({ caller, id }) => venues.remove(caller, id).then(noBody),
+    getVenue: async ({ caller, id }) => revised('venue', await venues.get(caller, id)),
+    updateVenue: async ({ caller, id, body, precondition }) =>
+      revised('venue', await venues.update(caller, id, body, precondition)),
+    deleteVenue: ({ caller, id, precondition }) =>
+      venues.remove(caller, id, precondition).then(noBody),
 
-    createScreen: async ({ caller, body }) =>
-      created('/v1/screens', await screens.create(caller, body)),
+    createScreen: async ({ caller, body }) => created('screen', await screens.create(caller, body)),
     listScreens: async ({ caller, query }) => ({ body: await screens.list(caller, query) }),
-    getScreen: async ({ caller, id }) => ({ body: await screens.get(caller, id) }),
-    updateScreen: async ({ caller, id, body }) => ({
-      body: await screens.update(caller, id, body),
-    }),
-    deleteScreen: ({ caller, id, query }) =>
-      screens.remove(caller, id, query.force === true).then(noBody),
+    getScreen: async ({ caller, id }) => revised('screen', await screens.get(caller, id)),
+    updateScreen: async ({ caller, id, body, precondition }) =>
+      revised('screen', await screens.update(caller, id, body, precondition)),
+    deleteScreen: ({ caller, id, query, precondition }) =>
+      screens.remove(caller, id, query.force === true, precondition).then(noBody),
 
     listDevices: async ({ caller, query }) => ({ body: await devices.list(caller, query) }),
     getDevice: async ({ caller, id }) => ({ body: await devices.get(caller, id) }),
@@ -162,12 +172,16 @@ type PlaylistHandlers = Pick<
 >;
 
 function playlistHandlers({ playlists }: Services): PlaylistHandlers {
+  const revised = (playlist: PlaylistView) => ({
+    body: playlist,
+    headers: { ETag: playlistRevision(playlist.id, playlist.version) },
+  });
   return {
-    publishPlaylist: async ({ caller, id, body }) => ({
-      body: await playlists.publish(caller, id, body),
-    }),
-    readPlaylist: async ({ caller, id }) => ({ body: await playlists.get(caller, id) }),
-    withdrawPlaylist: ({ caller, id }) => playlists.withdraw(caller, id).then(() => ({})),
+    publishPlaylist: async ({ caller, id, body, precondition }) =>
+      revised(await playlists.publish(caller, id, body, precondition)),
+    readPlaylist: async ({ caller, id }) => revised(await playlists.get(caller, id)),
+    withdrawPlaylist: ({ caller, id, precondition }) =>
+      playlists.withdraw(caller, id, precondition).then(() => ({})),
     listPlaylistVersions: async ({ caller, id, query }) => ({
       body: await playlists.versions(caller, id, query),
     }),
@@ -180,19 +194,23 @@ type ConfigHandlers = Pick<
 >;
 
 function configHandlers({ configs }: Services): ConfigHandlers {
-  type OwnerCall = Pick<Call<'getScreenConfig'>, 'caller' | 'id'>;
+  type OwnerCall = Pick<Call<'getScreenConfig'>, 'caller' | 'id' | 'precondition'>;
+  const revised = (config: ConfigBody) => ({
+    body: config,
+    headers: { ETag: configRevision(config) },
+  });
   const get =
     (level: ConfigLevel) =>
-    async ({ caller, id }: OwnerCall) => ({ body: await configs.get(caller, level, id) });
+    async ({ caller, id }: OwnerCall) =>
+      revised(await configs.get(caller, level, id));
   const put =
     (level: ConfigLevel) =>
-    async ({ caller, id, body }: OwnerCall & { body: ConfigBody }) => ({
-      body: await configs.put(caller, level, id, body),
-    });
+    async ({ caller, id, body, precondition }: OwnerCall & { body: ConfigBody }) =>
+      revised(await configs.put(caller, level, id, body, precondition));
   const remove =
     (level: ConfigLevel) =>
-    ({ caller, id }: OwnerCall) =>
-      configs.remove(caller, level, id).then(() => ({}));
+    ({ caller, id, precondition }: OwnerCall) =>
+      configs.remove(caller, level, id, precondition).then(() => ({}));
   return {
     getScreenConfig: get('screen'),
     putScreenConfig: put('screen'),

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Context } from 'hono';
 import { getMimeType } from 'hono/utils/mime';
+import { matchesWeakly } from '../../domain/etag.ts';
 
 /** A static file, held in memory once for all responses. */
 export interface StaticFile {
@@ -43,9 +44,17 @@ export function sharedBody(
  * Reads a file. Its content type follows from its extension. `headers` are added to every response.
  */
 export function readStaticFile(path: string, headers: Record<string, string>): StaticFile {
-  const bytes = Uint8Array.from(readFileSync(path));
-  const etag = `"${hash('sha256', bytes, 'base64url')}"`;
   const type = getMimeType(path) ?? 'application/octet-stream';
+  return staticFile(Uint8Array.from(readFileSync(path)), type, headers);
+}
+
+/** Returns a static file with this content. */
+export function staticFile(
+  bytes: Uint8Array<ArrayBuffer>,
+  type: string,
+  headers: Record<string, string>,
+): StaticFile {
+  const etag = `"${hash('sha256', bytes, 'base64url')}"`;
   return {
     bytes,
     etag,
@@ -55,11 +64,8 @@ export function readStaticFile(path: string, headers: Record<string, string>): S
 
 /** Responds with the file, or with 304 if the client has it already. */
 export function answerStaticFile(context: Context, file: StaticFile): Response {
-  const isCurrent = context.req
-    .header('If-None-Match')
-    ?.split(',')
-    .some((one) => one.trim().replace(/^W\//, '') === file.etag);
-  if (isCurrent) return context.body(null, 304, file.headers);
+  if (matchesWeakly(context.req.header('If-None-Match'), file.etag))
+    return context.body(null, 304, file.headers);
   return context.body(sharedBody(context, file.bytes), 200, {
     ...file.headers,
     'Content-Length': String(file.bytes.length),

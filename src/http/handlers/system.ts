@@ -8,7 +8,7 @@ import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { methodNotAllowed, setOperation } from '../request/method-routes.ts';
 import type { App, Ctx } from '../request/request-context.ts';
-import { sharedBody } from './static-file.ts';
+import { answerStaticFile, type StaticFile, staticFile } from './static-file.ts';
 
 function isLoopback(address: string | null): boolean {
   return (
@@ -63,7 +63,7 @@ function verboseReadiness({ isReady, components }: Readiness): Response {
  */
 export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   const { services, metrics, version } = options;
-  let openApi: Uint8Array<ArrayBuffer> | undefined;
+  let openApi: StaticFile | undefined;
   const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
     app.get(path, setOperation('system'), answer);
     methodNotAllowed(app, path, ['GET']);
@@ -84,9 +84,12 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
     });
   });
   route('/openapi.json', async (context) => {
-    openApi ??= new TextEncoder().encode(JSON.stringify(openApiDocument(version)));
-    const headers = { ...jsonType, 'Content-Length': String(openApi.length) };
-    return new Response(sharedBody(context, openApi), { headers });
+    openApi ??= staticFile(
+      new TextEncoder().encode(JSON.stringify(openApiDocument(version))),
+      'application/json',
+      { 'Cache-Control': 'no-cache' },
+    );
+    return answerStaticFile(context, openApi);
   });
 }
 

@@ -93,14 +93,14 @@ function linksOf({ path, method }: Operation): oas31.LinksObject {
 }
 
 function success(id: string, operation: Operation): ZodOpenApiResponseObject {
-  const { status, answer, access, conditional } = operation;
+  const { status, answer, access, conditional, revision } = operation;
   // A TV cannot read the device or key that it creates, so its response has no `Location`.
   const hasLocation = status === 201 && access !== 'public' && access !== 'device';
   return {
     description: meanings[status],
     headers: headers(
       ...(ownHeaders[id] ?? []),
-      ...(conditional ? (['ETag'] as const) : []),
+      ...(conditional || (revision && status !== 204) ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
     ),
     ...(hasLocation ? { links: linksOf(operation) } : {}),

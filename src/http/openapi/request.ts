@@ -4,6 +4,7 @@ import type {
   ZodOpenApiOperationObject,
   ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
+import { takesPrecondition } from '../../wire/implied-errors.ts';
 import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './content.ts';
@@ -21,6 +22,19 @@ export const requestHeaders = {
     name: 'If-None-Match',
     in: 'header',
     description: 'The `ETag` of the last response. Returns 304 while nothing has changed.',
+    schema: { type: 'string' },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'The `ETag` of the record as it was read. 412 if the record has changed since. `*`: any record.',
+    schema: { type: 'string' },
+  },
+  IfNoneMatchAny: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: '`*`: only creates the record. 412 if there is one.',
     schema: { type: 'string' },
   },
   RegistrationKey: {
@@ -46,15 +60,13 @@ export const requestHeaders = {
   },
 } as const satisfies Record<string, oas31.ParameterObject>;
 
-function headersOf({
-  access,
-  conditional,
-  headers,
-  body,
-}: Operation): (keyof typeof requestHeaders)[] {
+function headersOf(operation: Operation): (keyof typeof requestHeaders)[] {
+  const { access, conditional, headers, body, method } = operation;
   const names: (keyof typeof requestHeaders)[] = [];
   if (access !== 'public' && access !== 'device') names.push('TenantId');
   if (conditional) names.push('IfNoneMatch');
+  if (takesPrecondition(operation)) names.push('IfMatch');
+  if (takesPrecondition(operation) && method === 'PUT') names.push('IfNoneMatchAny');
   if (headers?.includes('Idempotency-Key'))
     names.push(access === 'public' ? 'RegistrationKey' : body ? 'BatchKey' : 'RotationKey');
   return names;

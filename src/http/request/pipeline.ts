@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
+import type { Precondition } from '../../domain/etag.ts';
 import { deviceKeyHeader } from '../../service/auth/device-key-header.ts';
 import type { DeviceCaller, TenantCaller } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
@@ -42,6 +43,8 @@ export interface Call<K extends OperationId> {
   /** The body as sent. */
   sent: ReadBody;
   context: Ctx;
+  /** `If-Match` and `If-None-Match` of a change. */
+  precondition: Precondition;
   /** For lists: the place among the concurrent lists of the token. */
   slot: ListSlot | undefined;
 }
@@ -161,6 +164,7 @@ export function makeRoute<K extends OperationId>(
         body,
         sent,
         context,
+        precondition: preconditionOf(context),
         slot,
       } as Call<K>);
       return respond(operation, reply);
@@ -174,6 +178,10 @@ export function makeRoute<K extends OperationId>(
       if (!context.env?.outgoing) slot?.end();
     }
   };
+}
+
+function preconditionOf({ req }: Ctx): Precondition {
+  return { ifMatch: req.header('if-match'), ifNoneMatch: req.header('if-none-match') };
 }
 
 function enterList(

@@ -10,6 +10,7 @@ import type {
   TokenQuery,
   TokenView,
 } from '../../domain/records/token.ts';
+import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import type { ListQuery, Slice, Tx } from '../../store/store.ts';
 import {
   type Caller,
@@ -158,9 +159,14 @@ export function makeTokens(deps: ServiceDependencies) {
   }
 
   /** Throws `last_token`. */
-  async function remove(caller: Caller, id: string): Promise<void> {
+  async function remove(
+    caller: Caller,
+    id: string,
+    precondition: Precondition = {},
+  ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'token', id);
+      checkPrecondition(precondition, recordRevision('token', row));
       if (await isLastPermanent(tx, row)) {
         throw new SignageError(
           'last_token',

@@ -55,8 +55,7 @@ export function makeDevices(deps: ServiceDependencies) {
       ...whereVenue(caller, venueId),
       ...Object.fromEntries(filters),
     };
-    const onlineFilter =
-      online === undefined ? {} : { online: { is: online, now: clock.now() } };
+    const onlineFilter = online === undefined ? {} : { online: { is: online, now: clock.now() } };
     return toPage(
       await store.list('devices', { where, ...onlineFilter, ...afterId(cursor), limit }),
       (row) => view(store.read, row),

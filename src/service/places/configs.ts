@@ -14,6 +14,7 @@ import type {
   Tenant,
   Venue,
 } from '../../domain/records/rows.ts';
+import { checkPrecondition, configRevision, type Precondition } from '../../domain/etag.ts';
 import type { Reader } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
@@ -103,11 +104,14 @@ export function makeConfigs(deps: ServiceDependencies) {
     level: ConfigLevel,
     id: string,
     config: ConfigBody,
+    precondition: Precondition = {},
   ): Promise<ConfigBody> {
     return deps.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
-      if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
+      const before = await tx.get('configs', key);
+      checkPrecondition(precondition, before && configRevision(before.config));
+      if (isDeepStrictEqual(before?.config, config)) return config;
       await tx.put('configs', {
         id: key,
         tenantId: tenantOf(owner),
@@ -121,11 +125,18 @@ export function makeConfigs(deps: ServiceDependencies) {
     });
   }
 
-  async function remove(caller: Caller, level: ConfigLevel, id: string): Promise<void> {
+  async function remove(
+    caller: Caller,
+    level: ConfigLevel,
+    id: string,
+    precondition: Precondition = {},
+  ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
-      if (!(await tx.get('configs', key))) return;
+      const before = await tx.get('configs', key);
+      checkPrecondition(precondition, before && configRevision(before.config));
+      if (!before) return;
       await tx.delete('configs', key);
       await recordChange(deps, tx, caller, change('unset', level, owner));
     });

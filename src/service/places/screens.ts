@@ -9,6 +9,7 @@ import type {
   ScreenQuery,
   ScreenView,
 } from '../../domain/records/screen.ts';
+import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
   type Caller,
@@ -108,10 +109,16 @@ export function makeScreens(deps: ServiceDependencies) {
     );
   }
 
-  async function update(caller: Caller, id: string, patch: ScreenPatch): Promise<ScreenView> {
+  async function update(
+    caller: Caller,
+    id: string,
+    patch: ScreenPatch,
+    precondition: Precondition = {},
+  ): Promise<ScreenView> {
     return withNameConflict({ store, caller }, 'screen', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
+        checkPrecondition(precondition, recordRevision('screen', before));
         const after = {
           ...before,
           name: patch.name ?? before.name,
@@ -130,9 +137,15 @@ export function makeScreens(deps: ServiceDependencies) {
    * Deletes a screen with its devices, playlists and config. Events stay. Device keys stay too, so
    * that they answer `device_key_orphaned`. Throws `screen_active` unless forced.
    */
-  async function remove(caller: Caller, id: string, force: boolean): Promise<void> {
+  async function remove(
+    caller: Caller,
+    id: string,
+    force: boolean,
+    precondition: Precondition = {},
+  ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'screen', id);
+      checkPrecondition(precondition, recordRevision('screen', row));
       if (row.state === 'active' && !force) {
         throw new SignageError(
           'screen_active',

@@ -7,6 +7,7 @@ import type {
   TenantQuery,
   TenantView,
 } from '../../domain/records/tenant.ts';
+import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp, withNameConflict } from '../lookup.ts';
@@ -48,10 +49,16 @@ export function makeTenants(deps: ServiceDependencies) {
     );
   }
 
-  async function update(caller: Caller, id: string, patch: TenantPatch): Promise<TenantView> {
+  async function update(
+    caller: Caller,
+    id: string,
+    patch: TenantPatch,
+    precondition: Precondition = {},
+  ): Promise<TenantView> {
     return withNameConflict({ store, caller }, 'tenant', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'tenant', id);
+        checkPrecondition(precondition, recordRevision('tenant', before));
         const name = patch.name ?? before.name;
         if (name === before.name) return tenantView(before);
         const row = { ...before, name, updatedAt: tx.now };
@@ -85,10 +92,15 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   /** Deletes a tenant with its tokens and config. Throws `tenant_not_empty`, `last_tenant`. */
-  async function remove(caller: Caller, id: string): Promise<void> {
+  async function remove(
+    caller: Caller,
+    id: string,
+    precondition: Precondition = {},
+  ): Promise<void> {
     const others = await store.list('tenants', { limit: 2 });
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'tenant', id);
+      checkPrecondition(precondition, recordRevision('tenant', row));
       if ((await tx.count('venues', 'tenantId', row.id)) > 0) {
         throw new SignageError(
           'tenant_not_empty',

@@ -8,6 +8,7 @@ import type {
   VenueQuery,
   VenueView,
 } from '../../domain/records/venue.ts';
+import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import {
   type Caller,
   recordChange,
@@ -75,10 +76,16 @@ export function makeVenues(deps: ServiceDependencies) {
     );
   }
 
-  async function update(caller: Caller, id: string, patch: VenuePatch): Promise<VenueView> {
+  async function update(
+    caller: Caller,
+    id: string,
+    patch: VenuePatch,
+    precondition: Precondition = {},
+  ): Promise<VenueView> {
     return withNameConflict({ store, caller }, 'venue', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
+        checkPrecondition(precondition, recordRevision('venue', before));
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;
         const after = {
           ...before,
@@ -97,9 +104,14 @@ export function makeVenues(deps: ServiceDependencies) {
   }
 
   /** Throws `venue_not_empty`. */
-  async function remove(caller: Caller, id: string): Promise<void> {
+  async function remove(
+    caller: Caller,
+    id: string,
+    precondition: Precondition = {},
+  ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'venue', id);
+      checkPrecondition(precondition, recordRevision('venue', row));
       if ((await tx.count('screens', 'venueId', row.id)) > 0) {
         throw new SignageError(
           'venue_not_empty',

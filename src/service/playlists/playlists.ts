@@ -4,6 +4,7 @@ import { PageRoom } from '../../domain/page-room.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
+import { checkPrecondition, type Precondition, playlistRevision } from '../../domain/etag.ts';
 import type { Tx } from '../../store/store.ts';
 import type { Caller, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
@@ -30,6 +31,13 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   return adopted;
 }
 
+/** Returns the ETag of a screen's playlist; `undefined` if it has none. */
+function revisionOf(row: Playlist | undefined): string | undefined {
+  return row && row.state !== 'withdrawn'
+    ? playlistRevision(row.playlistId, row.version)
+    : undefined;
+}
+
 /** Playlist management (docs/protocol.md §5.4). */
 export function makePlaylists(deps: ServiceDependencies) {
   const { store, clock } = deps;
@@ -42,6 +50,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     caller: Caller,
     screenId: string,
     { items, validUntil }: Publication,
+    precondition: Precondition = {},
   ): Promise<PlaylistView> {
     const until = validUntil == null ? null : epochMs(validUntil);
     return deps.write(caller, async (tx) => {
@@ -50,6 +59,7 @@ export function makePlaylists(deps: ServiceDependencies) {
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
+      checkPrecondition(precondition, revisionOf(before));
       if (hasSameContent(before, content, tx.now))
         return playlistView(await adopt(tx, before), tx.now);
       return playlistView(
@@ -68,10 +78,15 @@ export function makePlaylists(deps: ServiceDependencies) {
     return playlistView(row, clock.now());
   }
 
-  async function withdraw(caller: Caller, screenId: string): Promise<void> {
+  async function withdraw(
+    caller: Caller,
+    screenId: string,
+    precondition: Precondition = {},
+  ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       const row = await tx.get('playlists', screen.id);
+      checkPrecondition(precondition, revisionOf(row));
       if (!row || row.state === 'withdrawn') return;
       await withdrawVersion(deps, tx, caller, row);
     });

@@ -11,6 +11,7 @@ export const playlistOperations = {
     body: 'publication',
     partLimit: 50_000,
     status: 200,
+    revision: true,
     answer: 'playlist',
     command: ['playlist', 'publish'],
   },
@@ -21,6 +22,7 @@ export const playlistOperations = {
     summary: 'The playlist of a screen',
     record: 'screen',
     status: 200,
+    revision: true,
     answer: 'playlist',
     errors: ['playlist_not_found'],
     command: ['playlist', 'get'],
@@ -32,6 +34,7 @@ export const playlistOperations = {
     summary: 'Withdraw the playlist of a screen',
     record: 'screen',
     status: 204,
+    revision: true,
     command: ['playlist', 'withdraw'],
   },
   listPlaylistVersions: {

@@ -188,9 +188,13 @@ describe.each(table)('%s in the document', (id, operation) => {
     const names = references.map(
       (reference) => document.components!.parameters![reference.split('/').at(-1)!]!.name,
     );
+    const changesRevision =
+      operation.revision && ['PUT', 'PATCH', 'DELETE'].includes(operation.method);
     const expected = [
       ...(isManagement ? ['X-Tenant-Id'] : []),
       ...(operation.conditional ? ['If-None-Match'] : []),
+      ...(changesRevision ? ['If-Match'] : []),
+      ...(changesRevision && operation.method === 'PUT' ? ['If-None-Match'] : []),
       ...(operation.headers ?? []),
     ];
     expect(names).toEqual(expected);
@@ -223,7 +227,7 @@ describe.each(table)('%s in the document', (id, operation) => {
         'X-Request-Id',
         ...own,
         ...(isUncached ? ['Cache-Control'] : []),
-        ...(operation.conditional ? ['ETag'] : []),
+        ...(operation.conditional || (operation.revision && operation.answer) ? ['ETag'] : []),
         ...location,
       ].toSorted(),
     );

@@ -43,14 +43,24 @@ export function playlistRevision(playlistId: string, version: number): string {
   return `"${playlistId}.${version}"`;
 }
 
-/** The headers `If-Match` and `If-None-Match` of a change (RFC 9110 §13.1). */
+/** The headers `If-Match` and `If-None-Match` of a request (RFC 9110 §13.1). */
 export interface Precondition {
   ifMatch?: string | undefined;
   ifNoneMatch?: string | undefined;
 }
 
-function lists(header: string, etag: string): boolean {
-  return header.split(',').some((tag) => tag.trim() === etag);
+const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
+
+/** Returns whether `If-Match` names an ETag: `*`, or strong comparison (RFC 9110 §13.1.1). */
+function matchesStrongly(ifMatch: string, etag: string | undefined): boolean {
+  return etag !== undefined && (ifMatch.trim() === '*' || tagsOf(ifMatch).includes(etag));
+}
+
+/** Returns whether `If-None-Match` names an ETag: `*`, or weak comparison (RFC 9110 §13.1.2). */
+export function matchesWeakly(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  return tagsOf(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
 /**
@@ -63,23 +73,17 @@ export function checkPrecondition(
   { ifMatch, ifNoneMatch }: Precondition,
   etag: string | undefined,
 ): void {
-  if (
-    ifMatch !== undefined &&
-    (etag === undefined || !(ifMatch.trim() === '*' || lists(ifMatch, etag)))
-  )
+  if (ifMatch !== undefined && !matchesStrongly(ifMatch, etag)) {
     throw new SignageError(
       'precondition_failed',
       etag === undefined
         ? 'There is no record that If-Match could name. Nothing was changed.'
-        : 'The record has changed since it was read. Read it again, and repeat the change. Nothing was changed.',
+        : 'The record has changed since it was read, so nothing was changed. Read it again.',
     );
-  if (
-    ifNoneMatch !== undefined &&
-    etag !== undefined &&
-    (ifNoneMatch.trim() === '*' || lists(ifNoneMatch, etag))
-  )
+  }
+  if (etag !== undefined && matchesWeakly(ifNoneMatch, etag))
     throw new SignageError(
       'precondition_failed',
-      'The record exists already. Nothing was changed.',
+      'If-None-Match names the record that exists, so nothing was changed.',
     );
 }

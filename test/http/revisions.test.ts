@@ -1,0 +1,202 @@
+// Preconditions of changes (docs/protocol.md §5.10): two callers never overwrite each other unseen.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, type Manager, manager } from '../support/management.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+
+const playlist = (name: string) => ({
+  items: [
+    {
+      creativeId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c',
+      creativeUrl: `https://media.example.com/${name}.mp4`,
+      creativeType: 'video',
+      duration: 15,
+    },
+  ],
+});
+
+let service: TestService;
+let admin: Manager;
+let venueId: string;
+let count = 0;
+
+beforeAll(async () => {
+  service = await startService();
+  // Platform tokens name their tenant, because a test creates others.
+  const { tenantId } = (await manager(service).get('/v1/me')).body;
+  admin = manager(service, adminToken, tenantId);
+  service.tenantId = tenantId;
+  venueId = (await admin.venue('Revisions')).id;
+});
+
+const newScreen = () => admin.screen(venueId, `Screen ${++count}`);
+const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+  admin.send(method, path, { headers, ...(body === undefined ? {} : { body }) });
+const etagOf = async (path: string) => {
+  const answer = await admin.get(path);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.headers.get('etag') ?? '';
+};
+
+/** One changeable record of each kind, and two changes of it. */
+const kinds: Record<
+  string,
+  { make(): Promise<string>; method: string; change(name: string): unknown }
+> = {
+  tenant: {
+    make: async () => `/v1/tenants/${(await manager(service).tenant(`Tenant ${++count}`)).id}`,
+    method: 'PATCH',
+    change: (name) => ({ name: `Tenant ${name} ${count}` }),
+  },
+  venue: {
+    make: async () => `/v1/venues/${(await admin.venue(`Venue ${++count}`)).id}`,
+    method: 'PATCH',
+    change: (name) => ({ labels: { name } }),
+  },
+  screen: {
+    make: async () => `/v1/screens/${(await newScreen()).id}`,
+    method: 'PATCH',
+    change: (name) => ({ labels: { name } }),
+  },
+  playlist: {
+    async make() {
+      const path = `/v1/screens/${(await newScreen()).id}/playlist`;
+      await admin.put(path, playlist('first'));
+      return path;
+    },
+    method: 'PUT',
+    change: playlist,
+  },
+  config: {
+    async make() {
+      const path = `/v1/screens/${(await newScreen()).id}/config`;
+      await admin.put(path, { syncIntervalMinutes: 7, nested: { b: 1, a: 2 } });
+      return path;
+    },
+    method: 'PUT',
+    change: (name) => ({ syncIntervalMinutes: 9, name }),
+  },
+};
+
+describe.each(Object.entries(kinds))('a %s', (_, { make, method, change }) => {
+  it('has one strong ETag in the answers to a change and to a read', async () => {
+    const path = await make();
+    const etag = await etagOf(path);
+    expect(etag).toMatch(/^"[\w.-]+"$/);
+    const changed = await send(method, path, { 'If-Match': etag }, change('one'));
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.headers.get('etag')).not.toBe(etag);
+    expect(await etagOf(path)).toBe(changed.headers.get('etag'));
+  });
+
+  it('412 for a change of a revision that has changed since, and keeps the other change', async () => {
+    const path = await make();
+    const etag = await etagOf(path);
+    await send(method, path, { 'If-Match': etag }, change('theirs'));
+    const theirs = await admin.get(path);
+    expectProblem(
+      await send(method, path, { 'If-Match': etag }, change('ours')),
+      'precondition_failed',
+    );
+    expect((await admin.get(path)).text).toBe(theirs.text);
+  });
+
+  it('accepts a list of ETags and "*", and never a weak ETag', async () => {
+    const path = await make();
+    const etag = await etagOf(path);
+    const weak = await send(method, path, { 'If-Match': `W/${etag}` }, change('weak'));
+    expectProblem(weak, 'precondition_failed');
+    expect((await send(method, path, { 'If-Match': `"other", ${etag}` }, change('a'))).status).toBe(
+      200,
+    );
+    expect((await send(method, path, { 'If-Match': '*' }, change('b'))).status).toBe(200);
+  });
+
+  it('412 for a deletion of another revision, 204 for that of the current one', async () => {
+    const path = await make();
+    const etag = await etagOf(path);
+    expectProblem(await send('DELETE', path, { 'If-Match': '"other"' }), 'precondition_failed');
+    expect(await etagOf(path)).toBe(etag);
+    expect((await send('DELETE', path, { 'If-Match': etag })).status).toBe(204);
+  });
+
+  it('changes without a precondition as before', async () => {
+    const path = await make();
+    expect((await send(method, path, {}, change('free'))).status).toBe(200);
+  });
+});
+
+describe.each(['playlist', 'config'])('PUT of a %s with If-None-Match: *', (kind) => {
+  it('creates one where there is none, and 412 where there is one', async () => {
+    const path = `/v1/screens/${(await newScreen()).id}/${kind}`;
+    const { change } = kinds[kind]!;
+    expect((await send('PUT', path, { 'If-None-Match': '*' }, change('first'))).status).toBe(200);
+    const first = await admin.get(path);
+    expectProblem(
+      await send('PUT', path, { 'If-None-Match': '*' }, change('second')),
+      'precondition_failed',
+    );
+    expect((await admin.get(path)).text).toBe(first.text);
+  });
+
+  it('412 with If-Match where there is none', async () => {
+    const path = `/v1/screens/${(await newScreen()).id}/${kind}`;
+    const { change } = kinds[kind]!;
+    expectProblem(
+      await send('PUT', path, { 'If-Match': '*' }, change('one')),
+      'precondition_failed',
+    );
+  });
+});
+
+it('keeps the ETag of a screen when its state changes, and gives no 304 for it', async () => {
+  const { id } = await newScreen();
+  const etag = await etagOf(`/v1/screens/${id}`);
+  await service.tv(id);
+  const read = await send('GET', `/v1/screens/${id}`, { 'If-None-Match': etag });
+  expect(read.status).toBe(200);
+  expect(read.body.state).toBe('active');
+  expect(read.headers.get('etag')).toBe(etag);
+});
+
+it('has an ETag for a token, and 412 for the deletion of another revision', async () => {
+  const { body } = await admin.post('/v1/tokens', { name: `Token ${++count}`, role: 'viewer' });
+  const path = `/v1/tokens/${body.id}`;
+  const etag = await etagOf(path);
+  expectProblem(await send('DELETE', path, { 'If-Match': '"other"' }), 'precondition_failed');
+  expect((await send('DELETE', path, { 'If-Match': etag })).status).toBe(204);
+});
+
+it('304 for the OpenAPI document that has not changed', async () => {
+  const first = await service.send('GET', '/openapi.json');
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^"/);
+  const again = await service.send('GET', '/openapi.json', { headers: { 'if-none-match': etag } });
+  expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+});
+
+it('loses nothing of two operators who change one record 1,000 times at once', async () => {
+  const { id } = await newScreen();
+  const path = `/v1/screens/${id}`;
+  const operator = async (name: string) => {
+    for (let n = 0; n < 500; ) {
+      const { body, headers } = await admin.get(path);
+      const total = Number(body.labels[name] ?? 0) + 1;
+      const answer = await send(
+        'PATCH',
+        path,
+        { 'If-Match': headers.get('etag') ?? '' },
+        {
+          labels: {
+            ...body.labels,
+            [name]: String(total),
+            sum: String(Number(body.labels.sum ?? 0) + 1),
+          },
+        },
+      );
+      if (answer.status === 200) n++;
+      else expectProblem(answer, 'precondition_failed');
+    }
+  };
+  await Promise.all([operator('one'), operator('other')]);
+  expect((await admin.get(path)).body.labels).toEqual({ one: '500', other: '500', sum: '1000' });
+}, 120_000);
