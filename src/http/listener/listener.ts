@@ -12,9 +12,10 @@ import { minuteMs, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { makeIdSource } from '../../domain/id.ts';
 import { makeLoopBudget } from '../admission/loop-budget.ts';
-import type { FastPath } from '../fast-path/fast-path.ts';
 import { asSignageError } from '../problem.ts';
-import { bufferBody } from './buffer-body.ts';
+import { bufferBody } from '../request/body.ts';
+import type { FastPath } from '../request/fast-path.ts';
+
 import { makeClientErrorHandler } from './client-errors.ts';
 import {
   type EarlyErrors,
@@ -22,7 +23,6 @@ import {
   malformed,
   unsupportedTransferCoding,
 } from './early-errors.ts';
-import { keepTicksQuick } from './quick-ticks.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
 import { checkTls, type Tls } from './tls.ts';
@@ -258,7 +258,6 @@ export async function listen(options: ListenerOptions) {
   const sockets = trackSockets(server);
   server.maxConnections = maxConnections;
   await bind(server, host, port, onError);
-  keepTicksQuick();
   const name = host.includes(':') ? `[${host}]` : host;
   const url = `${tls ? 'https' : 'http'}://${name}:${(server.address() as AddressInfo).port}`;
 
