@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
 import { makeLoadShed } from './http/admission/load-shed.ts';
-import { makeShedReporter } from './http/admission/shed-reporting.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
 import { faultResponses } from './http/faults/fault-responses.ts';
@@ -150,7 +149,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       random,
       refuse: earlyErrors.request,
       isKnown,
-      ...makeShedReporter(metrics, log),
+      metrics,
+      log,
     });
     // Before the port opens, so that every request finds the tenant and the platform token.
     const bootstrapped = await bootstrap(services.deps, options.adminToken, options.makesToken);

@@ -15,6 +15,7 @@ import { makeLoopBudget } from '../admission/loop-budget.ts';
 import { asSignageError } from '../problem.ts';
 import { bufferBody } from '../request/body.ts';
 import type { FastPath } from '../request/fast-path.ts';
+import type { ServedRequest } from '../request/request-context.ts';
 
 import { makeClientErrorHandler } from './client-errors.ts';
 import {
@@ -145,11 +146,11 @@ function makeRequestHandler(
     },
   );
   const begin = (outgoing: ServerResponse): void => {
-    const incoming = outgoing.req;
+    const incoming: ServedRequest = outgoing.req;
     // The client disconnected while the request was queued.
     if (incoming.socket.destroyed) return;
     if (admit && !admit(incoming, outgoing)) return;
-    const intoApp = () => void app(incoming, outgoing);
+    const intoApp = () => void app(incoming, outgoing).finally(() => incoming.admission?.end());
     if (fastPath) fastPath(incoming, outgoing, intoApp);
     else intoApp();
   };

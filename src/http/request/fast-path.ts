@@ -151,6 +151,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
 
     const send = (answer: Answer) => {
       write(exchange, answer);
+      incoming.admission?.end();
       requestLog.end(logged, operation, answer.status);
     };
     const fail = (thrown: unknown) => {

@@ -157,6 +157,7 @@ export function makeOperation<K extends OperationId>(
     wasComplete: boolean,
   ): Promise<Answer> {
     let caller = await authenticated;
+    request.incoming?.admission?.verified();
     const sent = bodySchema
       ? await readBody(operation, request, async () => {
           if (!wasComplete) caller = await authenticate(request);
@@ -188,6 +189,7 @@ export function makeOperation<K extends OperationId>(
     const authenticated = authenticate(request);
     if (!isDirect) return runChecks(request, authenticated, wasComplete);
     return andThen(authenticated, (caller) => {
+      request.incoming?.admission?.verified();
       const call = { caller, id: request.id, sent: noBody, request } as Call<K>;
       return andThen(handler(call), (reply) => answerOf(operation, reply));
     });

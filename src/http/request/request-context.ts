@@ -13,7 +13,16 @@ export type ServedRequest = IncomingMessage & {
   rawBody?: Buffer;
   /** The hash of its device key, if that is well-formed and was computed already. */
   keyHash?: string | undefined;
+  /** Set while the request counts towards overload. */
+  admission?: Admission;
 };
+
+interface Admission {
+  /** Called when the credential of the request has worked. */
+  verified(): void;
+  /** Called when the request was handled. */
+  end(): void;
+}
 
 type RequestClient = ClientInfo & { requestId: string };
 
