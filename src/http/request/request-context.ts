@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { IdSource } from '../../domain/id.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientInfo } from '../../service/context.ts';
-import type { StatusEffect } from '../faults/fault-effect.ts';
+import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
 
