@@ -1,15 +1,9 @@
 import { hash } from 'node:crypto';
 import { SignageError } from './error.ts';
+import type { ConfigBody } from './records/config.ts';
+import type { Screen, Venue } from './records/rows.ts';
 
-/** The writable members of each kind of record, which its revision covers. */
-const writableMembers = {
-  tenant: ['name'],
-  token: [],
-  venue: ['name', 'address', 'timezone', 'labels'],
-  screen: ['name', 'labels'],
-} as const satisfies Record<string, readonly string[]>;
-
-export type RevisedKind = keyof typeof writableMembers;
+type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'labels';
 
 /** JSON with the members of objects in order of their names, because databases reorder them. */
 function canonicalJson(value: unknown): string {
@@ -25,23 +19,21 @@ function tagOf(content: unknown): string {
 }
 
 /**
- * Returns the ETag of a record: the revision of its writable members (docs/protocol.md §5.10).
- * Members that change on their own, such as `lastUsedAt` or `state`, are not part of it.
+ * The ETags of the records that can be changed: revisions of their writable members. Members that
+ * change on their own, such as `lastUsedAt` or `state`, are not part of them (docs/protocol.md
+ * §5.10).
  */
-export function recordRevision(kind: RevisedKind, record: { id: string }): string {
-  const members = record as Record<string, unknown>;
-  return tagOf([record.id, ...writableMembers[kind].map((name) => members[name])]);
-}
-
-/** Returns the ETag of a stored config. */
-export function configRevision(config: unknown): string {
-  return tagOf(config);
-}
-
-/** Returns the ETag of a playlist in the management API. A version never changes. */
-export function playlistRevision(playlistId: string, version: number): string {
-  return `"${playlistId}.${version}"`;
-}
+export const revision = {
+  tenant: ({ id, name }: { id: string; name: string }) => tagOf([id, name]),
+  token: ({ id }: { id: string }) => tagOf([id]),
+  venue: ({ id, name, address, timezone, labels }: Pick<Venue, VenueMember>) =>
+    tagOf([id, name, address, timezone, labels]),
+  screen: ({ id, name, labels }: Pick<Screen, 'id' | 'name' | 'labels'>) =>
+    tagOf([id, name, labels]),
+  config: (config: ConfigBody) => tagOf(config),
+  /** A version of a playlist never changes. */
+  playlist: ({ id, version }: { id: string; version: number }) => `"${id}.${version}"`,
+};
 
 /** The headers `If-Match` and `If-None-Match` of a request (RFC 9110 §13.1). */
 export interface Precondition {

@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import {
-  OverloadDetector,
-  type OverloadLimits,
-  type PendingResponse,
-} from './overload-detector.ts';
+import type { LogSink } from '../../domain/log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { ServedRequest } from '../request/request-context.ts';
 
 /**
  * Requests that wait for different resources are limited separately: a slow disk delays writes, and
  * must not delay playlists. Registrations, and `strangers` (requests without a recently verified
  * credential), can come from anybody. A flood of them must not affect TVs.
  */
-export type ShedKind = 'reads' | 'writes' | 'management' | 'registrations' | 'strangers';
+const kinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
+export type ShedKind = (typeof kinds)[number];
 
 export interface LoadShedOptions {
   clock: Clock;
@@ -21,19 +20,127 @@ export interface LoadShedOptions {
   refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
   /** Returns whether the request carries a recently verified credential. */
   isKnown(incoming: IncomingMessage): boolean;
-  /** Called for each rejected request. */
-  onShed(kind: ShedKind): void;
-  /** Called when a kind of requests becomes overloaded, and when it recovers. */
-  onOverloadChange?(kind: ShedKind, isOverloaded: boolean): void;
+  /** Counts each rejected request. */
+  metrics: Pick<Metrics, 'requestShed'>;
+  /**
+   * Gets one line when a kind of requests becomes overloaded, and one when it recovers. More
+   * writing would add to the overload.
+   */
+  log: Pick<LogSink, 'info' | 'warn'>;
   limits?: OverloadLimits;
 }
 
 export interface LoadShed {
   /**
    * Returns whether the service may handle the request. If not, the request has been answered: 503
-   * with a `Retry-After` (docs/protocol.md §1.8).
+   * with a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as at work from the
+   * end of its body until its `admission` ends.
    */
-  admit(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
+}
+
+interface OverloadLimits {
+  /** Maximum time in milliseconds that a request may be expected to wait. */
+  maxWaitMs: number;
+  /**
+   * Number of requests that may always be at work. A healthy service stays below it and rejects
+   * nothing.
+   */
+  floor: number;
+  /**
+   * Milliseconds for which the expected wait must stay too long, or well below the limit, before
+   * the state changes. Counted from the first measurement that shows it.
+   */
+  settledMs: number;
+}
+
+/**
+ * Minimum number of such measurements. A single one may follow a long turn of the event loop in
+ * which no response could be sent.
+ */
+const minMeasurements = 3;
+/** Time constant of the moving average of the throughput. */
+const averageOverMs = 2000;
+
+const notOpposite = { ms: 0, measurements: 0, atWork: 0 };
+
+/**
+ * Detects overload of requests that wait for the same resource. The expected wait of a new request
+ * is the number of requests at work divided by the throughput. A burst alone is not overload: the
+ * expected wait must stay too long while the number does not fall. During overload, requests are
+ * admitted only up to the number answered within the maximum wait. It ends when the number falls
+ * below half of that.
+ */
+class Lane {
+  readonly #limits: OverloadLimits;
+  #atWork = 0;
+  /** Number of measurements so far. */
+  #measured = 0;
+  /** Requests answered since the last measurement. */
+  #answered = 0;
+  /** Moving average of the throughput. */
+  #perMs = 0;
+  #isOverloaded = false;
+  /**
+   * How long the opposite of `#isOverloaded` has held: milliseconds, measurements, and the number
+   * at work at the start.
+   */
+  #opposite = notOpposite;
+
+  constructor(limits: OverloadLimits) {
+    this.#limits = limits;
+  }
+
+  /** Whether one more request may be admitted. */
+  get isOpen(): boolean {
+    return !this.#isOverloaded || this.#atWork < this.#limit;
+  }
+
+  get isOverloaded(): boolean {
+    return this.#isOverloaded;
+  }
+
+  /** Counts a request. Returns a function to call once when it was answered. */
+  enter(): () => void {
+    const enteredAt = this.#measured;
+    this.#atWork++;
+    return () => {
+      this.#atWork--;
+      // While many wait, responses that take no time, such as 401, do not count as throughput.
+      if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
+    };
+  }
+
+  /** Measures the throughput of the last `elapsedMs`, and updates the state. */
+  measure(elapsedMs: number): void {
+    this.#measured++;
+    this.#perMs +=
+      (this.#answered / elapsedMs - this.#perMs) * (1 - Math.exp(-elapsedMs / averageOverMs));
+    this.#answered = 0;
+    const isOpposite = this.#isOverloaded
+      ? this.#atWork < this.#limit / 2
+      : this.#atWork > this.#limit;
+    if (!isOpposite) {
+      this.#opposite = notOpposite;
+      return;
+    }
+    const { ms, measurements, atWork } = this.#opposite;
+    if (measurements === 0) {
+      // The time before the first measurement does not count. It may follow a long turn of the
+      // event loop in which a burst arrived.
+      this.#opposite = { ms: 0, measurements: 1, atWork: this.#atWork };
+    } else this.#opposite = { ms: ms + elapsedMs, measurements: measurements + 1, atWork };
+    if (this.#opposite.ms < this.#limits.settledMs || this.#opposite.measurements < minMeasurements)
+      return;
+    const isDraining = !this.#isOverloaded && this.#atWork < atWork;
+    if (!isDraining) this.#isOverloaded = !this.#isOverloaded;
+    this.#opposite = notOpposite;
+  }
+
+  /** Number of requests answered within the maximum wait, at least the floor. */
+  get #limit(): number {
+    return Math.max(this.#limits.floor, this.#perMs * this.#limits.maxWaitMs);
+  }
 }
 
 /**
@@ -67,24 +174,44 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
 }
 
 /**
+ * Counts a request as at work once its body is complete. A stranger leaves its lane as soon as its
+ * credential has worked.
+ */
+function enter(lane: Lane, incoming: ServedRequest, isStranger: boolean): void {
+  let leave: (() => void) | undefined;
+  let hasEnded = false;
+  const begin = () => {
+    if (!hasEnded) leave = lane.enter();
+  };
+  const end = () => {
+    hasEnded = true;
+    leave?.();
+    leave = undefined;
+  };
+  incoming.admission = { verified: isStranger ? end : () => {}, end };
+  if (incoming.complete || !hasBody(incoming)) begin();
+  else incoming.once('end', begin);
+}
+
+const hasBody = ({ headers }: ServedRequest) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
  * Sheds load: rejects requests before any work is done while more arrive than are answered.
- * Otherwise clients would time out, and the work would be wasted. Measures how many requests wait
- * and how fast they are answered (`OverloadDetector`), at most ten times a second. It measures at
- * most once per turn of the event loop, so that responses which are ready are counted.
+ * Otherwise clients would time out, and the work would be wasted. Measures how many requests are at
+ * work and how fast they are answered, at most ten times a second. It measures at most once per
+ * turn of the event loop, so that responses which are ready are counted.
  */
 export function makeLoadShed({
   clock,
   random,
   refuse,
   isKnown,
-  onShed,
-  onOverloadChange = () => {},
+  metrics,
+  log,
   limits = defaultLimits,
 }: LoadShedOptions): LoadShed {
-  const kinds: ShedKind[] = ['reads', 'writes', 'management', 'registrations', 'strangers'];
-  const detectors = Object.fromEntries(
-    kinds.map((kind) => [kind, new OverloadDetector(limits)]),
-  ) as Record<ShedKind, OverloadDetector>;
+  const lanes = new Map(kinds.map((kind) => [kind, new Lane(limits)]));
   let measuredAtMs = clock.now();
   let hasYielded = true;
 
@@ -95,17 +222,14 @@ export function makeLoadShed({
     setImmediate(() => {
       hasYielded = true;
     });
-    for (const kind of kinds) {
-      const before = detectors[kind].isOverloaded;
-      detectors[kind].measure(elapsedMs);
-      if (detectors[kind].isOverloaded !== before) onOverloadChange(kind, !before);
+    for (const [kind, lane] of lanes) {
+      const before = lane.isOverloaded;
+      lane.measure(elapsedMs);
+      if (lane.isOverloaded && !before)
+        log.warn({ kind }, 'Overloaded: some requests are rejected.');
+      if (before && !lane.isOverloaded)
+        log.info({ kind }, 'The overload is over: no requests are rejected.');
     }
-  }
-
-  function shed(kind: ShedKind, incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const error = rejections[(random(1)[0] ?? 0) % rejections.length] as SignageError;
-    refuse(incoming, outgoing, error);
-    onShed(kind);
   }
 
   return {
@@ -117,44 +241,18 @@ export function makeLoadShed({
       if (incoming.method === 'OPTIONS' || (!url.startsWith(tvPrefix) && neverShed.test(url)))
         return true;
       const kind = kindOf(incoming, isKnown(incoming));
-      const detector = detectors[kind];
-      if (!detector.isOpen) {
-        shed(kind, incoming, outgoing);
+      const lane = lanes.get(kind) as Lane;
+      if (!lane.isOpen) {
+        const error = rejections[(random(1)[0] ?? 0) % rejections.length] as SignageError;
+        refuse(incoming, outgoing, error);
+        metrics.requestShed(kind);
         return false;
       }
       // A long poll waits for an event, not for the service.
-      if (longPoll.test(url)) return true;
-      detector.add(
-        kind === 'strangers' ? new UnknownCaller(outgoing, () => isKnown(incoming)) : outgoing,
-      );
+      if (!longPoll.test(url)) enter(lane, incoming, kind === 'strangers');
       return true;
     },
   };
-}
-
-/**
- * The pending response of a stranger. It counts as answered once the credential has been verified.
- */
-class UnknownCaller implements PendingResponse {
-  readonly #outgoing: ServerResponse;
-  readonly #isKnown: () => boolean;
-
-  constructor(outgoing: ServerResponse, isKnown: () => boolean) {
-    this.#outgoing = outgoing;
-    this.#isKnown = isKnown;
-  }
-
-  get headersSent(): boolean {
-    return this.#outgoing.headersSent || this.#isKnown();
-  }
-
-  get writableEnded(): boolean {
-    return this.#outgoing.writableEnded;
-  }
-
-  get req(): IncomingMessage {
-    return this.#outgoing.req;
-  }
 }
 
 const overloaded =

@@ -1,216 +1,170 @@
 import { minuteMs } from '../../domain/clock.ts';
-import {
-  configRevision,
-  playlistRevision,
-  type RevisedKind,
-  recordRevision,
-} from '../../domain/etag.ts';
+import { revision } from '../../domain/etag.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
-import type { PlaylistView } from '../../domain/records/playlist.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { Services } from '../../service/services.ts';
-import type { Call, Handlers } from '../request/pipeline.ts';
+import type { Call, Handlers, Reply } from '../request/pipeline.ts';
+import type { Exchange } from '../request/request-context.ts';
 import { reportCsv } from './report-csv.ts';
-
-type ManagementHandlers = Omit<
-  Handlers,
-  'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'
->;
 
 /** Time-out for a client that reads nothing of a backup (docs/protocol.md §5.9). */
 const backupStallMs = 5 * minuteMs;
+/** Headers of a response that contains a secret. */
+const noStore = { 'Cache-Control': 'no-store' };
 
-const createdAt = (path: string) => ({ Location: path });
-const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
+/** Replies with the result of a call. */
+async function result(work: Promise<unknown>): Promise<Reply> {
+  return { body: await work };
+}
+
+/** Replies without a body after a call. */
+async function done(work: Promise<void>): Promise<Reply> {
+  await work;
+  return {};
+}
+
+/** Replies with a record and its revision. */
+async function revised<T>(etagOf: (record: T) => string, work: Promise<T>) {
+  const body = await work;
+  return { body, headers: { ETag: etagOf(body) } };
+}
+
+/** Replies with the new record of a collection, its revision and its path. */
+async function created<T extends { id: string }>(
+  collection: string,
+  etagOf: (record: T) => string,
+  work: Promise<T>,
+): Promise<Reply> {
+  const { body, headers } = await revised(etagOf, work);
+  return { body, headers: { ...headers, Location: `/v1/${collection}/${body.id}` } };
+}
 
 /**
- * Calls `work` with a signal that aborts with any of these. Not `AbortSignal.any`: in Node 20, each
- * call leaks memory on the longest-lived signal.
+ * Calls `work` with a signal that aborts when the client disconnects or the service stops. Not
+ * `AbortSignal.any`: in Node 20, each call leaks memory on the longest-lived signal.
  */
-async function withSignal<T>(
-  signals: readonly AbortSignal[],
+async function longPoll<T>(
+  stopping: AbortSignal,
+  { context }: Exchange,
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+): Promise<Reply> {
+  const disconnected = context?.req.raw.signal;
   const combined = new AbortController();
   const end = () => combined.abort();
-  for (const signal of signals) signal.addEventListener('abort', end);
-  if (signals.some((signal) => signal.aborted)) end();
+  stopping.addEventListener('abort', end);
+  disconnected?.addEventListener('abort', end);
+  if (stopping.aborted || disconnected?.aborted) end();
   try {
-    return await work(combined.signal);
+    return { body: await work(combined.signal) };
   } finally {
-    for (const signal of signals) signal.removeEventListener('abort', end);
+    stopping.removeEventListener('abort', end);
+    disconnected?.removeEventListener('abort', end);
   }
 }
 
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
-export function managementHandlers(services: Services, stopping: AbortSignal): ManagementHandlers {
-  const longPoll = <T>(
-    context: { req: { raw: Request } },
-    work: (signal: AbortSignal) => Promise<T>,
-  ) => withSignal([stopping, context.req.raw.signal], work);
+export function managementHandlers(services: Services, stopping: AbortSignal) {
+  const { backups, codes, copies, deps, playlists, reading, telemetry } = services;
   return {
     ...recordHandlers(services),
-    ...playlistHandlers(services),
     ...configHandlers(services),
 
-    async createCode({ caller, body }) {
-      const code = await services.codes.create(caller, body.screenId);
-      return {
-        body: code,
-        headers: { ...createdAt(codePath(code.code)), 'Cache-Control': 'no-store' },
-      };
-    },
-    async getCodeStatus({ caller, id, query, context }) {
-      return {
-        body: await longPoll(context, (signal) =>
-          services.codes.status(caller, id, query.waitSeconds, signal),
-        ),
-      };
-    },
-    async cancelCode({ caller, id }) {
-      await services.codes.cancel(caller, id);
-      return {};
-    },
+    publishPlaylist: ({ caller, id, body, precondition }) =>
+      revised(revision.playlist, playlists.publish(caller, id, body, precondition)),
+    readPlaylist: ({ caller, id }) => revised(revision.playlist, playlists.get(caller, id)),
+    withdrawPlaylist: ({ caller, id, precondition }) =>
+      done(playlists.withdraw(caller, id, precondition)),
+    listPlaylistVersions: ({ caller, id, query }) => result(playlists.versions(caller, id, query)),
 
-    listMirror: async ({ caller, query }) => ({ body: await services.copies.list(caller, query) }),
-    repairMirror: async ({ caller }) => ({ body: await services.copies.repair(caller) }),
-
-    async listEvents({ caller, query, context, slot }) {
-      return {
-        body: await longPoll(context, (signal) =>
-          services.telemetry.list(caller, query, signal, slot),
-        ),
-      };
+    async createCode({ caller, body: { screenId } }) {
+      const body = await codes.create(caller, screenId);
+      const path = `/v1/devices/provisioning-codes/${body.code}/status`;
+      return { body, headers: { Location: path, ...noStore } };
     },
-    async createBackup({ caller, context }) {
-      context.env?.outgoing?.setTimeout(backupStallMs);
-      const day = new Date(services.deps.clock.now()).toISOString().slice(0, 10);
+    getCodeStatus: ({ caller, id, query, request }) =>
+      longPoll(stopping, request, (signal) => codes.status(caller, id, query.waitSeconds, signal)),
+    cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
+
+    listMirror: ({ caller, query }) => result(copies.list(caller, query)),
+    repairMirror: ({ caller }) => result(copies.repair(caller)),
+
+    listEvents: ({ caller, query, request, slot }) =>
+      longPoll(stopping, request, (signal) => telemetry.list(caller, query, signal, slot)),
+    async createBackup({ caller, request }) {
+      request.outgoing?.setTimeout(backupStallMs);
+      const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
       return {
-        body: await services.backups.create(caller),
+        body: await backups.create(caller),
         headers: {
           'Content-Type': 'application/x-tar',
           'Content-Disposition': `attachment; filename="signage-${day}.tar"`,
-          'Cache-Control': 'no-store',
+          ...noStore,
         },
       };
     },
-    async reportImpressions({ caller, query, context }) {
-      return reportCsv(await services.reading.impressions(caller, query), context);
-    },
-    async listAudit({ caller, query }) {
-      return { body: await services.reading.audit(caller, query) };
-    },
-  };
+    reportImpressions: async ({ caller, query, request }) =>
+      reportCsv(await reading.impressions(caller, query), request.context),
+    listAudit: ({ caller, query }) => result(reading.audit(caller, query)),
+  } satisfies Partial<Handlers>;
 }
 
-type RecordHandlers = Pick<
-  ManagementHandlers,
-  | `${'create' | 'get' | 'delete'}${'Tenant' | 'Token' | 'Venue' | 'Screen'}`
-  | `update${'Tenant' | 'Venue' | 'Screen'}`
-  | `list${'Tenants' | 'Tokens' | 'Venues' | 'Screens' | 'Devices'}`
-  | 'getMe'
-  | 'getDevice'
-  | 'revokeDevice'
->;
-
-function recordHandlers({ tenants, tokens, venues, screens, devices }: Services): RecordHandlers {
-  const revised = <R extends { id: string }>(kind: RevisedKind, record: R) => ({
-    body: record,
-    headers: { ETag: recordRevision(kind, record) },
-  });
-  const created = <R extends { id: string }>(kind: RevisedKind, record: R) => {
-    const { body, headers } = revised(kind, record);
-    return { body, headers: { ...headers, ...createdAt(`/v1/${kind}s/${record.id}`) } };
-  };
-  const noBody = () => ({});
+function recordHandlers({ tenants, tokens, venues, screens, devices }: Services) {
   return {
-    createTenant: async ({ caller, body }) => created('tenant', await tenants.create(caller, body)),
-    listTenants: async ({ query }) => ({ body: await tenants.list(query) }),
-    getTenant: async ({ caller, id }) => revised('tenant', await tenants.get(caller, id)),
-    updateTenant: async ({ caller, id, body, precondition }) =>
-      revised('tenant', await tenants.update(caller, id, body, precondition)),
-    deleteTenant: ({ caller, id, precondition }) =>
-      tenants.remove(caller, id, precondition).then(noBody),
+    createTenant: ({ caller, body }) =>
+      created('tenants', revision.tenant, tenants.create(caller, body)),
+    listTenants: ({ query }) => result(tenants.list(query)),
+    getTenant: ({ caller, id }) => revised(revision.tenant, tenants.get(caller, id)),
+    updateTenant: ({ caller, id, body, precondition }) =>
+      revised(revision.tenant, tenants.update(caller, id, body, precondition)),
+    deleteTenant: ({ caller, id, precondition }) => done(tenants.remove(caller, id, precondition)),
 
     async createToken({ caller, body }) {
-      const { headers, ...reply } = created('token', await tokens.create(caller, body));
-      return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } };
+      const reply = await created('tokens', revision.token, tokens.create(caller, body));
+      return { ...reply, headers: { ...reply.headers, ...noStore } };
     },
-    listTokens: async ({ caller, query }) => ({ body: await tokens.list(caller, query) }),
-    getToken: async ({ caller, id }) => revised('token', await tokens.get(caller, id)),
-    deleteToken: ({ caller, id, precondition }) =>
-      tokens.remove(caller, id, precondition).then(noBody),
-    getMe: async ({ caller }) => ({ body: await tokens.me(caller) }),
+    listTokens: ({ caller, query }) => result(tokens.list(caller, query)),
+    getToken: ({ caller, id }) => revised(revision.token, tokens.get(caller, id)),
+    deleteToken: ({ caller, id, precondition }) => done(tokens.remove(caller, id, precondition)),
+    getMe: ({ caller }) => result(tokens.me(caller)),
 
-    createVenue: async ({ caller, body }) => created('venue', await venues.create(caller, body)),
-    listVenues: async ({ caller, query }) => ({ body: await venues.list(caller, query) }),
-    getVenue: async ({ caller, id }) => revised('venue', await venues.get(caller, id)),
-    updateVenue: async ({ caller, id, body, precondition }) =>
-      revised('venue', await venues.update(caller, id, body, precondition)),
-    deleteVenue: ({ caller, id, precondition }) =>
-      venues.remove(caller, id, precondition).then(noBody),
+    createVenue: ({ caller, body }) =>
+      created('venues', revision.venue, venues.create(caller, body)),
+    listVenues: ({ caller, query }) => result(venues.list(caller, query)),
+    getVenue: ({ caller, id }) => revised(revision.venue, venues.get(caller, id)),
+    updateVenue: ({ caller, id, body, precondition }) =>
+      revised(revision.venue, venues.update(caller, id, body, precondition)),
+    deleteVenue: ({ caller, id, precondition }) => done(venues.remove(caller, id, precondition)),
 
-    createScreen: async ({ caller, body }) => created('screen', await screens.create(caller, body)),
-    listScreens: async ({ caller, query }) => ({ body: await screens.list(caller, query) }),
-    getScreen: async ({ caller, id }) => revised('screen', await screens.get(caller, id)),
-    updateScreen: async ({ caller, id, body, precondition }) =>
-      revised('screen', await screens.update(caller, id, body, precondition)),
+    createScreen: ({ caller, body }) =>
+      created('screens', revision.screen, screens.create(caller, body)),
+    listScreens: ({ caller, query }) => result(screens.list(caller, query)),
+    getScreen: ({ caller, id }) => revised(revision.screen, screens.get(caller, id)),
+    updateScreen: ({ caller, id, body, precondition }) =>
+      revised(revision.screen, screens.update(caller, id, body, precondition)),
     deleteScreen: ({ caller, id, query, precondition }) =>
-      screens.remove(caller, id, query.force === true, precondition).then(noBody),
+      done(screens.remove(caller, id, query.force === true, precondition)),
 
-    listDevices: async ({ caller, query }) => ({ body: await devices.list(caller, query) }),
-    getDevice: async ({ caller, id }) => ({ body: await devices.get(caller, id) }),
-    revokeDevice: async ({ caller, id, body }) => ({
-      body: await devices.revoke(caller, id, body?.reason ?? null),
-    }),
-  };
+    listDevices: ({ caller, query }) => result(devices.list(caller, query)),
+    getDevice: ({ caller, id }) => result(devices.get(caller, id)),
+    revokeDevice: ({ caller, id, body }) =>
+      result(devices.revoke(caller, id, body?.reason ?? null)),
+  } satisfies Partial<Handlers>;
 }
 
-type PlaylistHandlers = Pick<
-  ManagementHandlers,
-  'publishPlaylist' | 'readPlaylist' | 'withdrawPlaylist' | 'listPlaylistVersions'
->;
-
-function playlistHandlers({ playlists }: Services): PlaylistHandlers {
-  const revised = (playlist: PlaylistView) => ({
-    body: playlist,
-    headers: { ETag: playlistRevision(playlist.id, playlist.version) },
-  });
-  return {
-    publishPlaylist: async ({ caller, id, body, precondition }) =>
-      revised(await playlists.publish(caller, id, body, precondition)),
-    readPlaylist: async ({ caller, id }) => revised(await playlists.get(caller, id)),
-    withdrawPlaylist: ({ caller, id, precondition }) =>
-      playlists.withdraw(caller, id, precondition).then(() => ({})),
-    listPlaylistVersions: async ({ caller, id, query }) => ({
-      body: await playlists.versions(caller, id, query),
-    }),
-  };
-}
-
-type ConfigHandlers = Pick<
-  ManagementHandlers,
-  `${'get' | 'put' | 'delete'}${'Screen' | 'Venue' | 'Tenant'}Config`
->;
-
-function configHandlers({ configs }: Services): ConfigHandlers {
+function configHandlers({ configs }: Services) {
   type OwnerCall = Pick<Call<'getScreenConfig'>, 'caller' | 'id' | 'precondition'>;
-  const revised = (config: ConfigBody) => ({
-    body: config,
-    headers: { ETag: configRevision(config) },
-  });
   const get =
     (level: ConfigLevel) =>
-    async ({ caller, id }: OwnerCall) =>
-      revised(await configs.get(caller, level, id));
+    ({ caller, id }: OwnerCall) =>
+      revised(revision.config, configs.get(caller, level, id));
   const put =
     (level: ConfigLevel) =>
-    async ({ caller, id, body, precondition }: OwnerCall & { body: ConfigBody }) =>
-      revised(await configs.put(caller, level, id, body, precondition));
+    ({ caller, id, body, precondition }: OwnerCall & { body: ConfigBody }) =>
+      revised(revision.config, configs.put(caller, level, id, body, precondition));
   const remove =
     (level: ConfigLevel) =>
     ({ caller, id, precondition }: OwnerCall) =>
-      configs.remove(caller, level, id, precondition).then(() => ({}));
+      done(configs.remove(caller, level, id, precondition));
   return {
     getScreenConfig: get('screen'),
     putScreenConfig: put('screen'),
@@ -221,5 +175,5 @@ function configHandlers({ configs }: Services): ConfigHandlers {
     getTenantConfig: get('tenant'),
     putTenantConfig: put('tenant'),
     deleteTenantConfig: remove('tenant'),
-  };
+  } satisfies Partial<Handlers>;
 }

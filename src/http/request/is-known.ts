@@ -1,26 +1,20 @@
-import type { IncomingMessage } from 'node:http';
-import { hashKey } from '../../domain/api-key.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
-import { adminTokenForm } from '../../domain/records/token.ts';
-import { bearerToken } from '../../service/auth/bearer.ts';
-import { cachedKeyHash } from '../fast-path/cached-key-hash.ts';
+import { deviceKeyHash, tokenHash } from '../../service/auth/credential-header.ts';
+import type { ServedRequest } from './request-context.ts';
 
 /**
  * Returns a function that tells, without a look-up, whether a request carries a recently verified
- * device key or management token.
+ * device key or management token. It leaves the hash of a device key for the authentication.
  */
-export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => boolean {
+export function makeIsKnown(known: KnownHashes): (incoming: ServedRequest) => boolean {
   return (incoming) => {
     const { authorization } = incoming.headers;
     if (authorization === undefined) return false;
-    const hash = incoming.url?.startsWith('/v1/')
-      ? tokenHash(authorization)
-      : cachedKeyHash(incoming);
-    return hash !== undefined && known.has(hash);
+    if (incoming.url?.startsWith('/v1/')) {
+      const hash = tokenHash(authorization);
+      return hash !== undefined && known.has(hash);
+    }
+    incoming.keyHash ??= deviceKeyHash(authorization);
+    return incoming.keyHash !== undefined && known.has(incoming.keyHash);
   };
-}
-
-function tokenHash(authorization: string): string | undefined {
-  const text = bearerToken(authorization);
-  return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
 }

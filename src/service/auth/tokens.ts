@@ -1,5 +1,6 @@
 import { hashKey, makeKey } from '../../domain/api-key.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import { mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
@@ -10,7 +11,6 @@ import type {
   TokenQuery,
   TokenView,
 } from '../../domain/records/token.ts';
-import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import type { ListQuery, Slice, Tx } from '../../store/store.ts';
 import {
   type Caller,
@@ -166,7 +166,7 @@ export function makeTokens(deps: ServiceDependencies) {
   ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'token', id);
-      checkPrecondition(precondition, recordRevision('token', row));
+      checkPrecondition(precondition, revision.token(row));
       if (await isLastPermanent(tx, row)) {
         throw new SignageError(
           'last_token',

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import {
   type ConfigBody,
@@ -14,7 +15,6 @@ import type {
   Tenant,
   Venue,
 } from '../../domain/records/rows.ts';
-import { checkPrecondition, configRevision, type Precondition } from '../../domain/etag.ts';
 import type { Reader } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
@@ -110,7 +110,7 @@ export function makeConfigs(deps: ServiceDependencies) {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       const before = await tx.get('configs', key);
-      checkPrecondition(precondition, before && configRevision(before.config));
+      checkPrecondition(precondition, before && revision.config(before.config));
       if (isDeepStrictEqual(before?.config, config)) return config;
       await tx.put('configs', {
         id: key,
@@ -135,7 +135,7 @@ export function makeConfigs(deps: ServiceDependencies) {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       const before = await tx.get('configs', key);
-      checkPrecondition(precondition, before && configRevision(before.config));
+      checkPrecondition(precondition, before && revision.config(before.config));
       if (!before) return;
       await tx.delete('configs', key);
       await recordChange(deps, tx, caller, change('unset', level, owner));

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
 import type { PairingCode, Screen } from '../../domain/records/rows.ts';
@@ -9,7 +10,6 @@ import type {
   ScreenQuery,
   ScreenView,
 } from '../../domain/records/screen.ts';
-import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import {
   type Caller,
@@ -118,7 +118,7 @@ export function makeScreens(deps: ServiceDependencies) {
     return withNameConflict({ store, caller }, 'screen', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
-        checkPrecondition(precondition, recordRevision('screen', before));
+        checkPrecondition(precondition, revision.screen(before));
         const after = {
           ...before,
           name: patch.name ?? before.name,
@@ -145,7 +145,7 @@ export function makeScreens(deps: ServiceDependencies) {
   ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'screen', id);
-      checkPrecondition(precondition, recordRevision('screen', row));
+      checkPrecondition(precondition, revision.screen(row));
       if (row.state === 'active' && !force) {
         throw new SignageError(
           'screen_active',

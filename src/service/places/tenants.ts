@@ -1,4 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Page } from '../../domain/paging.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   TenantQuery,
   TenantView,
 } from '../../domain/records/tenant.ts';
-import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp, withNameConflict } from '../lookup.ts';
@@ -58,7 +58,7 @@ export function makeTenants(deps: ServiceDependencies) {
     return withNameConflict({ store, caller }, 'tenant', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'tenant', id);
-        checkPrecondition(precondition, recordRevision('tenant', before));
+        checkPrecondition(precondition, revision.tenant(before));
         const name = patch.name ?? before.name;
         if (name === before.name) return tenantView(before);
         const row = { ...before, name, updatedAt: tx.now };
@@ -100,7 +100,7 @@ export function makeTenants(deps: ServiceDependencies) {
     const others = await store.list('tenants', { limit: 2 });
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'tenant', id);
-      checkPrecondition(precondition, recordRevision('tenant', row));
+      checkPrecondition(precondition, revision.tenant(row));
       if ((await tx.count('venues', 'tenantId', row.id)) > 0) {
         throw new SignageError(
           'tenant_not_empty',

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { Venue } from '../../domain/records/rows.ts';
 import type {
@@ -8,7 +9,6 @@ import type {
   VenueQuery,
   VenueView,
 } from '../../domain/records/venue.ts';
-import { checkPrecondition, type Precondition, recordRevision } from '../../domain/etag.ts';
 import {
   type Caller,
   recordChange,
@@ -85,7 +85,7 @@ export function makeVenues(deps: ServiceDependencies) {
     return withNameConflict({ store, caller }, 'venue', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
-        checkPrecondition(precondition, recordRevision('venue', before));
+        checkPrecondition(precondition, revision.venue(before));
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;
         const after = {
           ...before,
@@ -111,7 +111,7 @@ export function makeVenues(deps: ServiceDependencies) {
   ): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'venue', id);
-      checkPrecondition(precondition, recordRevision('venue', row));
+      checkPrecondition(precondition, revision.venue(row));
       if ((await tx.count('screens', 'venueId', row.id)) > 0) {
         throw new SignageError(
           'venue_not_empty',

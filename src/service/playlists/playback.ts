@@ -1,52 +1,23 @@
 import { hash } from 'node:crypto';
-import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { matchesWeakly } from '../../domain/etag.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
-import type { DeviceConfig } from '../../domain/records/config.ts';
 import { servedValidUntil } from '../../domain/records/playlist.ts';
-import type { Device, Playlist } from '../../domain/records/rows.ts';
+import type { Device } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import { type EffectiveConfig, mergeConfigs, readEffectiveConfig } from '../places/configs.ts';
-import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 import { makeRenderedPlaylists } from './rendered-playlists.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
 export interface RenderedAnswer {
-  body: BodyBytes | null;
+  body: Buffer | null;
   etag: string;
 }
 
 type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
 type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
-
-/** Whether an `If-None-Match` header names this ETag (RFC 9110 §13.1.2: weak comparison). */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch === etag) return true;
-  return (
-    ifNoneMatch.trim() === '*' ||
-    ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-  );
-}
-
-type Rendered = RenderedAnswer & { body: BodyBytes };
-
-/** Cache of rendered configs. Unchanged configs are the same object each time. */
-const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
-
-function renderConfig(config: DeviceConfig): Rendered {
-  const cached = renderedConfigs.get(config);
-  if (cached) return cached;
-  const text = JSON.stringify(config);
-  const rendered = {
-    body: bodyBytes(text),
-    etag: `"${hash('sha256', text, 'base64url').slice(0, 27)}"`,
-  };
-  renderedConfigs.set(config, rendered);
-  return rendered;
-}
 
 /** Returns the effective config from the mirror copies in the object store. */
 function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<EffectiveConfig> {
@@ -59,18 +30,6 @@ function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<Ef
       );
     return copy?.row;
   });
-}
-
-/** Cache of ETags for row objects that are reused: building one takes as long as checking a key. */
-const etags = new BoundedMap<Playlist, { validUntil: number; etag: string }>(10_000);
-
-/** The ETag contains everything that the body depends on. */
-function etagOf(row: Playlist, validUntil: number): string {
-  const cached = etags.get(row);
-  if (cached?.validUntil === validUntil) return cached.etag;
-  const etag = `"${row.playlistId}.${row.version}.${validUntil}"`;
-  if (Object.isFrozen(row)) etags.set(row, { validUntil, etag });
-  return etag;
 }
 
 interface PlaybackOptions {
@@ -86,7 +45,7 @@ export function makePlayback(
   { ask: askOrigins, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
-  const renderedBody = makeRenderedPlaylists();
+  const render = makeRenderedPlaylists();
 
   function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
@@ -120,16 +79,15 @@ export function makePlayback(
       const { playlist: row, source } = answer;
       const { version } = row;
       const nowMs = clock.now();
-      const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
-      const etag = etagOf(row, validUntil);
-      const isUnchanged = matches(ifNoneMatch, etag);
+      const { etag, bytes } = render(row, Math.floor(servedValidUntil(row, nowMs) / 1000));
+      const isUnchanged = matchesWeakly(ifNoneMatch, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: nowMs,
         lastPlaylistStatus: isUnchanged ? 304 : 200,
         lastPlaylistVersion: version,
       });
       served?.note(screen.id, version);
-      return { body: isUnchanged ? null : renderedBody(row, validUntil), etag, version, source };
+      return { body: isUnchanged ? null : bytes, etag, version, source };
     });
   }
 
@@ -157,9 +115,14 @@ export function makePlayback(
     return andThen(
       orElse(() => configOf(device), throwConfigFailure),
       (effective) => {
-        const { body, etag } = renderConfig(effective.config);
+        const body = Buffer.from(JSON.stringify(effective.config));
+        const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
         store.touch('device', device.id, { lastConfigAt: clock.now() });
-        return { body: matches(ifNoneMatch, etag) ? null : body, etag, source: effective.source };
+        return {
+          body: matchesWeakly(ifNoneMatch, etag) ? null : body,
+          etag,
+          source: effective.source,
+        };
       },
     );
   }

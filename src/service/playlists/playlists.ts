@@ -1,10 +1,10 @@
 import { invalid, SignageError } from '../../domain/error.ts';
+import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import { epochMs } from '../../domain/fields.ts';
 import { PageRoom } from '../../domain/page-room.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import { checkPrecondition, type Precondition, playlistRevision } from '../../domain/etag.ts';
 import type { Tx } from '../../store/store.ts';
 import type { Caller, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
@@ -34,7 +34,7 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
 /** Returns the ETag of a screen's playlist; `undefined` if it has none. */
 function revisionOf(row: Playlist | undefined): string | undefined {
   return row && row.state !== 'withdrawn'
-    ? playlistRevision(row.playlistId, row.version)
+    ? revision.playlist({ id: row.playlistId, version: row.version })
     : undefined;
 }
 
