@@ -1,5 +1,5 @@
 import { type FieldError, SignageError } from '../domain/error.ts';
-import { errorKind } from '../wire/errors.ts';
+import { type ErrorCode, errorKind } from '../wire/errors.ts';
 
 /**
  * Returns a thrown value as a `SignageError`. Anything else becomes `internal_error`, with the
@@ -24,6 +24,12 @@ const truncate = (text: string, max: number) =>
 
 function truncateError({ path, message }: FieldError): FieldError {
   return { path: truncate(path, maxPath), message: truncate(message, maxDetail) };
+}
+
+/** Returns the challenge of a 401: no `error` if the request had no credential (RFC 6750 §3.1). */
+function challengeOf(code: ErrorCode): string {
+  const isMissing = code === 'credential_missing' || code === 'device_key_missing';
+  return isMissing ? 'Bearer realm="signage"' : 'Bearer realm="signage", error="invalid_token"';
 }
 
 /** Status, headers and body of an error response. */
@@ -53,8 +59,11 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
     truncated,
     existingId,
   };
-  const headers: Record<string, string> = { 'Content-Type': 'application/problem+json' };
-  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+  };
+  if (status === 401) headers['WWW-Authenticate'] = challengeOf(code);
   if (allow) headers.Allow = allow.join(', ');
   const wait = retryAfterSeconds ?? (status === 503 ? 5 : undefined);
   if (wait !== undefined) headers['Retry-After'] = String(wait);

@@ -1,4 +1,4 @@
-/** HTTP status and title of an error code. */
+/** HTTP status of an error code, and the status phrase (RFC 9110 §15), the title of its problem. */
 interface ErrorKind {
   status: number;
   title: string;
@@ -6,75 +6,72 @@ interface ErrorKind {
 
 function kinds<const C extends string>(
   status: number,
-  titles: Record<C, string>,
+  title: string,
+  codes: readonly C[],
 ): Record<C, ErrorKind> {
-  const entries = Object.entries<string>(titles).map(([code, title]) => [code, { status, title }]);
-  return Object.fromEntries(entries) as Record<C, ErrorKind>;
+  return Object.fromEntries(codes.map((code) => [code, { status, title }])) as Record<C, ErrorKind>;
 }
 
 /**
  * The only table of error codes and statuses (docs/protocol.md §1.4). Used by server and client.
  */
 export const errorKinds = {
-  ...kinds(400, {
-    invalid_request: 'The request is not valid',
-    invalid_json: 'The body is not JSON',
-    malformed_request: 'Malformed or ambiguous HTTP request',
-    idempotency_key_reused: 'The Idempotency-Key belongs to another request',
-    tenant_required: 'A tenant is required',
-  }),
-  ...kinds(401, {
-    credential_missing: 'A management token is needed',
-    credential_invalid: 'The management token is not valid',
-    credential_expired: 'The management token has expired',
-    device_key_missing: 'A device key is needed',
-    device_key_invalid: 'The device key is not valid',
-    device_key_revoked: 'The device key was revoked',
-    device_key_orphaned: 'The screen of the device key was deleted',
-    device_key_mismatch: 'The device key is for another screen',
-  }),
-  ...kinds(403, { insufficient_role: 'The token may not do this' }),
-  ...kinds(404, {
-    not_found: 'Not found',
-    tenant_not_found: 'No such tenant',
-    token_not_found: 'No such token',
-    venue_not_found: 'No such venue',
-    screen_not_found: 'No such screen',
-    device_not_found: 'No such device',
-    pairing_code_not_found: 'No such pairing code',
-    playlist_not_found: 'No playlist',
-    config_not_found: 'No config is stored here',
-  }),
-  ...kinds(405, { method_not_allowed: 'Method not allowed' }),
-  ...kinds(408, { request_timeout: 'The request did not arrive in time' }),
-  ...kinds(409, {
-    name_taken: 'The name is taken',
-    pairing_code_used: 'The pairing code was used',
-    pairing_code_not_pending: 'The pairing code is finished',
-    screen_already_bound: 'The screen has a device',
-    screen_active: 'The screen has a device',
-    venue_not_empty: 'The venue has screens',
-    tenant_not_empty: 'The tenant has venues',
-    last_tenant: 'The last tenant cannot be deleted',
-    last_token: 'The last platform token cannot be deleted',
-    not_supported: 'Not supported by this deployment',
-  }),
-  ...kinds(410, {
-    pairing_code_expired: 'The pairing code expired',
-    pairing_code_cancelled: 'The pairing code was cancelled',
-  }),
-  ...kinds(412, { precondition_failed: 'The record has changed' }),
-  ...kinds(413, { body_too_large: 'The body is too large' }),
-  ...kinds(415, { unsupported_media_type: 'The body must be JSON' }),
-  ...kinds(429, { too_many_attempts: 'Too many unknown pairing codes' }),
-  ...kinds(431, { headers_too_large: 'The headers are too large' }),
-  ...kinds(500, {
-    internal_error: 'Internal error',
-    playlist_fetch_failed: 'The playlist cannot be fetched',
-    config_fetch_failed: 'The config cannot be fetched',
-  }),
-  ...kinds(501, { transfer_encoding_unsupported: 'The transfer coding is not supported' }),
-  ...kinds(503, { unavailable: 'Not available right now' }),
+  ...kinds(400, 'Bad Request', [
+    'invalid_request',
+    'invalid_json',
+    'malformed_request',
+    'idempotency_key_reused',
+    'tenant_required',
+  ]),
+  ...kinds(401, 'Unauthorized', [
+    'credential_missing',
+    'credential_invalid',
+    'credential_expired',
+    'device_key_missing',
+    'device_key_invalid',
+    'device_key_revoked',
+    'device_key_orphaned',
+    'device_key_mismatch',
+  ]),
+  ...kinds(403, 'Forbidden', ['insufficient_role']),
+  ...kinds(404, 'Not Found', [
+    'not_found',
+    'tenant_not_found',
+    'token_not_found',
+    'venue_not_found',
+    'screen_not_found',
+    'device_not_found',
+    'pairing_code_not_found',
+    'playlist_not_found',
+    'config_not_found',
+  ]),
+  ...kinds(405, 'Method Not Allowed', ['method_not_allowed']),
+  ...kinds(408, 'Request Timeout', ['request_timeout']),
+  ...kinds(409, 'Conflict', [
+    'name_taken',
+    'pairing_code_used',
+    'pairing_code_not_pending',
+    'screen_already_bound',
+    'screen_active',
+    'venue_not_empty',
+    'tenant_not_empty',
+    'last_tenant',
+    'last_token',
+    'not_supported',
+  ]),
+  ...kinds(410, 'Gone', ['pairing_code_expired', 'pairing_code_cancelled']),
+  ...kinds(412, 'Precondition Failed', ['precondition_failed']),
+  ...kinds(413, 'Content Too Large', ['body_too_large']),
+  ...kinds(415, 'Unsupported Media Type', ['unsupported_media_type']),
+  ...kinds(429, 'Too Many Requests', ['too_many_attempts']),
+  ...kinds(431, 'Request Header Fields Too Large', ['headers_too_large']),
+  ...kinds(500, 'Internal Server Error', [
+    'internal_error',
+    'playlist_fetch_failed',
+    'config_fetch_failed',
+  ]),
+  ...kinds(501, 'Not Implemented', ['transfer_encoding_unsupported', 'method_unknown']),
+  ...kinds(503, 'Service Unavailable', ['unavailable']),
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorKinds;

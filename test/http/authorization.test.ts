@@ -53,7 +53,7 @@ describe.each(table)('%s', (_, operation) => {
   it('401 credential_missing without a credential', async () => {
     const answer = await anonymous({});
     expectProblem(answer, 'credential_missing');
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
   });
 
   it('401 credential_invalid for anything but a token, such as a device key', async () => {
@@ -67,7 +67,7 @@ describe.each(table)('%s', (_, operation) => {
     ]) {
       const answer = await anonymous({ Authorization: value });
       expectProblem(answer, 'credential_invalid');
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
     }
   });
 

@@ -572,7 +572,7 @@ describe('GET /metrics', () => {
     for (const to of [service, guarded]) {
       const answer = await scrape(to, headers as unknown as Record<string, string>);
       expectProblem(answer, 'credential_missing');
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
       expect(answer.text).not.toContain('signage_');
     }
   });

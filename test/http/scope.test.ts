@@ -168,7 +168,7 @@ describe('a token that has expired', () => {
               operation.body ? { body: { nonsense: [] } } : {},
             );
             expectProblem(answer, 'credential_expired');
-            expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+            expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
           }
         }
       });

@@ -393,7 +393,7 @@ describe('a management token', () => {
   it('401 credential_missing without one', async () => {
     const answer = await service.send('GET', '/v1/me');
     expectProblem(answer, 'credential_missing');
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="signage"/);
   });
 
   it('401 credential_invalid for a device key, and the reverse', async () => {

@@ -169,7 +169,9 @@ export const deviceKeyChecks: readonly Check[] = [
         const answers: Answer[] = [];
         for (const { ask } of Object.values(reasons))
           answers.push(await ask(fixture, calls[1] as Call));
-        return answers.map(({ headers }) => headers['www-authenticate'] ?? 'none').join(', ');
+        return answers
+          .map(({ headers }) => headers['www-authenticate']?.split(' ', 1)[0] ?? 'none')
+          .join(', ');
       },
     ),
     profile(

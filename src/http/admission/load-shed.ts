@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import { type Metrics, type ShedKind, shedKinds } from '../metrics/metrics.ts';
 import type { ServedRequest } from '../request/request-context.ts';
 
 /**
@@ -10,8 +10,6 @@ import type { ServedRequest } from '../request/request-context.ts';
  * must not delay playlists. Registrations, and `strangers` (requests without a recently verified
  * credential), can come from anybody. A flood of them must not affect TVs.
  */
-const kinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
-export type ShedKind = (typeof kinds)[number];
 
 export interface LoadShedOptions {
   clock: Clock;
@@ -211,7 +209,7 @@ export function makeLoadShed({
   log,
   limits = defaultLimits,
 }: LoadShedOptions): LoadShed {
-  const lanes = new Map(kinds.map((kind) => [kind, new Lane(limits)]));
+  const lanes = new Map(shedKinds.map((kind) => [kind, new Lane(limits)]));
   let measuredAtMs = clock.now();
   let hasYielded = true;
 

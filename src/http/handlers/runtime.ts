@@ -44,14 +44,14 @@ export function runtimeHandlers(
 ) {
   return {
     async registerDevice({ body, request }) {
-      const key = idempotencyKey(request.header('idempotency-key'), secretKey, secretRule);
+      const key = idempotencyKey(request, secretKey, secretRule);
       const { answer, repeated } = await register({ ...request.client, body, idempotencyKey: key });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
     },
 
     async rotateDeviceKey({ caller, request }) {
-      const key = idempotencyKey(request.header('idempotency-key'), secretKey, secretRule);
+      const key = idempotencyKey(request, secretKey, secretRule);
       return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
@@ -75,7 +75,7 @@ export function runtimeHandlers(
 
     async postEvents({ caller, body, sent, request }) {
       checkEventSizes(sent);
-      const key = idempotencyKey(request.header('idempotency-key'), batchKey, batchRule);
+      const key = idempotencyKey(request, batchKey, batchRule);
       const isRepeated = await telemetry.accept(caller, {
         sums: batchSums(body),
         line: compactLine(sent),

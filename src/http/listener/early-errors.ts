@@ -59,6 +59,7 @@ export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions)
       const { status, headers, text } = parts(error);
       const all = {
         ...headers,
+        Date: new Date().toUTCString(),
         'Content-Length': String(Buffer.byteLength(text)),
         Connection: 'close',
       };
@@ -82,8 +83,20 @@ const tooSlow = new SignageError(
   'The request did not arrive in time: 10 seconds for its headers, 15 for all of it.',
 );
 
+/** An error of Node's HTTP parser, with the data that it was parsing. */
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
+
+const requestLine = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+/** Returns whether the parser stopped in a well-formed request line: its method is unknown. */
+function hasUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false;
+  const lineStart = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
+  return requestLine.test(rawPacket.toString('latin1', lineStart));
+}
+
 /** Converts an error of Node's HTTP parser to a `SignageError`. */
-export function connectionError(error: NodeJS.ErrnoException): SignageError {
+export function connectionError(error: ParserError): SignageError {
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return new SignageError('headers_too_large', headersTooLarge);
   if (error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
@@ -92,6 +105,8 @@ export function connectionError(error: NodeJS.ErrnoException): SignageError {
       'The chunk extensions are too large. Leave them out.',
     );
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow;
+  if (hasUnknownMethod(error))
+    return new SignageError('method_unknown', 'The service does not know this HTTP method.');
   return malformed('The input is not an HTTP request, or it is ambiguous.');
 }
 

@@ -13,6 +13,10 @@ type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 
 type LockOutScope = 'source' | 'service';
 
+/** Kinds of requests that are rejected separately (docs/protocol.md §1.8). */
+export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
+export type ShedKind = (typeof shedKinds)[number];
+
 export interface Metrics {
   /** Counts one answered request. */
   observe(operation: MeteredOperation, status: number, seconds: number): void;
@@ -22,7 +26,7 @@ export interface Metrics {
   /** Counts a lock-out for guessing codes: of one source, or of all untrusted sources. */
   registerLockout(scope: LockOutScope): void;
   /** Counts a request rejected because of overload. */
-  requestShed(kind: string): void;
+  requestShed(kind: ShedKind): void;
   /** Adds the metrics of playlist origins. */
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
   /** Adds the metrics of the mirror. */
@@ -144,6 +148,7 @@ export function makeMetrics(version: string): Metrics {
     labelNames: ['kind'],
     registers,
   });
+  for (const kind of shedKinds) shed.inc({ kind }, 0);
   return {
     observe: makeObserve(register),
     eventsReceived: (count) => events.inc(count),

@@ -121,16 +121,20 @@ async function readBody(
   return sent;
 }
 
+/** Answers of the management API may contain secrets and personal data. */
+const noStore = { 'Cache-Control': 'no-store' };
+
 function answerOf(
   operation: Operation,
   { body, status = operation.status, headers = {} }: Reply,
 ): Answer {
-  if (body === undefined || body === null) return { status, headers, body: null };
+  const all = operation.path.startsWith('/v1/') ? { ...noStore, ...headers } : headers;
+  if (body === undefined || body === null) return { status, headers: all, body: null };
   const content =
     typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
       ? body
       : JSON.stringify(body);
-  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: content };
+  return { status, headers: { 'Content-Type': 'application/json', ...all }, body: content };
 }
 
 /**

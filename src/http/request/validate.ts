@@ -7,6 +7,7 @@ import {
   withoutUnknownMembers,
 } from '../../domain/events/event.ts';
 import { type SchemaName, type Schemas, schemas } from '../../wire/schemas.ts';
+import type { Exchange } from './request-context.ts';
 
 const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
@@ -99,13 +100,22 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
   return Object.fromEntries(values);
 }
 
-/** Returns the `Idempotency-Key`, if any. Throws `invalid_request` if it does not match `form`. */
-export function idempotencyKey(
-  key: string | null | undefined,
-  form: RegExp,
-  rule: string,
-): string | undefined {
-  if (key == null) return undefined;
+/** Returns whether a header occurs more than once. Its values are then joined by commas. */
+function isRepeated({ incoming }: Exchange, name: string): boolean {
+  const names = incoming?.rawHeaders.filter((_, at) => at % 2 === 0) ?? [];
+  return names.filter((one) => one.toLowerCase() === name).length > 1;
+}
+
+/**
+ * Returns the `Idempotency-Key`, if any. Throws `invalid_request` if it does not match `form`, or
+ * if there are two.
+ */
+export function idempotencyKey(request: Exchange, form: RegExp, rule: string): string | undefined {
+  const name = 'idempotency-key';
+  const key = request.header(name);
+  if (key === undefined) return undefined;
+  if (key.includes(',') && isRepeated(request, name))
+    throw invalid([{ path: `header.${name}`, message: 'must be sent once' }]);
   if (!form.test(key)) throw invalid([{ path: 'header.idempotency-key', message: rule }]);
   return key;
 }

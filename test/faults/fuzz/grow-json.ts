@@ -28,7 +28,10 @@ const byPattern: Record<string, (fuzzRandom: FuzzRandom) => string> = {
   '^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$': (fuzzRandom) =>
     Array.from({ length: 6 }, () => fuzzRandom.text(hex, 2, 2)).join(fuzzRandom.one([':', '-'])),
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*$': word,
-  '^[^/]*$': word,
+  '^[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$':
+    word,
+  '^[hH][tT][tT][pP][sS]?:': (fuzzRandom) =>
+    `https://media.example.com/${fuzzRandom.text('abc', 1, 30)}.mp4`,
   '^[A-Za-z][A-Za-z0-9_+/-]{0,99}$': (fuzzRandom) =>
     fuzzRandom.one(['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'america/new_york', 'Asia/Kolkata']),
   '^[^:\\u0000-\\u001f\\u007f-\\u009f]*$': word,
@@ -37,20 +40,19 @@ const byPattern: Record<string, (fuzzRandom: FuzzRandom) => string> = {
 
 const byFormat: Record<string, (fuzzRandom: FuzzRandom) => string> = {
   uuid: guid,
-  uri: (fuzzRandom) => `https://media.example.com/${fuzzRandom.text('abc', 1, 30)}.mp4`,
   'date-time': (fuzzRandom) => `${day(fuzzRandom)}T12:00:00.000Z`,
   ipv4: (fuzzRandom) => Array.from({ length: 4 }, () => fuzzRandom.whole(0, 255)).join('.'),
   ipv6: (fuzzRandom) => `2001:db8::${fuzzRandom.text(hex, 1, 4)}`,
 };
 
 function growText(
-  { pattern, format, allOf, minLength = 0, maxLength = 40 }: Schema,
+  { pattern, format, minLength = 0, maxLength = 40 }: Schema,
   fuzzRandom: FuzzRandom,
 ): string {
-  const form = pattern ?? allOf?.find((part: Schema) => part.pattern)?.pattern;
-  if (form !== undefined) {
-    const grow = byPattern[form];
-    if (!grow) throw new Error(`There is no text known for the pattern ${form}: give it one here.`);
+  if (pattern !== undefined) {
+    const grow = byPattern[pattern];
+    if (!grow)
+      throw new Error(`There is no text known for the pattern ${pattern}: give it one here.`);
     return grow(fuzzRandom);
   }
   const formed = format === undefined ? undefined : byFormat[format];
@@ -65,7 +67,9 @@ function growNumber(
   const least = exclusiveMinimum ?? -1000;
   // Times are such numbers: near ours, mostly.
   const most =
-    maximum ?? fuzzRandom.one([least + 1000, 1_760_000_000, 1_795_000_000, 4_000_000_000]);
+    maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
+      ? maximum
+      : fuzzRandom.one([least + 1000, 1_760_000_000, 1_795_000_000, 4_000_000_000]);
   if (type === 'integer') return fuzzRandom.whole(Math.ceil(least), Math.max(least, most));
   return Math.max(least + 0.001, fuzzRandom.whole(Math.ceil(least), most));
 }

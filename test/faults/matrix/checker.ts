@@ -28,7 +28,7 @@ export function checkRefusal({ answer, changes, expected, requestId, isHead }: R
   if (answer.status !== status || (!isHead && body?.code !== expected))
     wrong.push(`${status} ${expected} was due, it is ${answer.status}${told}`);
   if (changes.length > 0) wrong.push(`refused, and yet it changed ${tables(changes)}`);
-  if ((answer.status === 401) !== (headers.get('www-authenticate') === 'Bearer'))
+  if ((answer.status === 401) !== (headers.get('www-authenticate')?.startsWith('Bearer ') ?? false))
     wrong.push('WWW-Authenticate is not as it must be');
   if (headers.get('content-type') !== 'application/problem+json')
     wrong.push(`it is ${headers.get('content-type')}`);

@@ -4,14 +4,10 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SignageError } from '../../../src/domain/error.ts';
-import {
-  type LoadShed,
-  makeLoadShed,
-  type ShedKind,
-} from '../../../src/http/admission/load-shed.ts';
+import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-shed.ts';
 import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
-import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
+import { makeMetrics, type ShedKind } from '../../../src/http/metrics/metrics.ts';
 import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

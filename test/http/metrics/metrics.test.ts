@@ -97,7 +97,7 @@ describe('GET /metrics', () => {
     });
   });
 
-  it('has only operations, statuses, outcomes, scopes and versions as labels', async () => {
+  it('has only operations, statuses, outcomes, kinds, scopes and versions as labels', async () => {
     const metrics = makeMetrics('1.0.0');
     metrics.observe('registerDevice', 404, 0.001);
     metrics.registration('locked_out');
@@ -106,6 +106,7 @@ describe('GET /metrics', () => {
       ours.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label]) => label)),
     );
     expect([...labels].toSorted()).toEqual([
+      'kind',
       'le',
       'node',
       'operation',
