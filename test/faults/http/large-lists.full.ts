@@ -26,8 +26,8 @@ async function publishLarge({ manage, aim }: Served): Promise<void> {
 }
 
 /**
- * Sends the requests on so many connections, reading the answers or not, and asks meanwhile how the
- * service fares.
+ * Sends requests on many connections, with or without reading the responses. Returns the usage of
+ * the service.
  */
 async function attack({ url, aim, fared }: Served, connections: number, reads: boolean) {
   const before = await fared();

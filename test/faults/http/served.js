@@ -1,6 +1,5 @@
-// The built service in a process of its own, for harnesses that load it: tells its URL, then on
-// each message how it has fared. Its disk can be made
-// slow through the adapter that the store uses anyway.
+// Runs the built service. Sends its URL, then its usage on each message. Its disk can be slowed
+// down through the store's own disk interface.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveOn } from '../../../dist/serve.js';
@@ -9,7 +8,7 @@ import { openStore } from '../../../dist/store/open.js';
 
 const { data, adminToken, bytesPerSecond } = JSON.parse(process.argv[2]);
 
-/** A disk that takes so many bytes a second. */
+/** A disk with a limited write rate. */
 function slowDisk(disk) {
   const slow = (file) => ({
     ...file,
@@ -25,9 +24,7 @@ function slowDisk(disk) {
   };
 }
 
-/**
- * What each open descriptor leads to; the one that reads this list is gone when it is asked for.
- */
+/** Returns the target of each open descriptor. */
 function descriptors() {
   return readdirSync('/proc/self/fd').flatMap((name) => {
     try {

@@ -5,14 +5,11 @@ import { unitOptions } from '../../support/node-options.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Aim } from './attack.ts';
 
-/**
- * How a service has fared: what is on its heap after garbage was collected, and its open files and
- * connections.
- */
+/** Memory after garbage collection, open descriptors and CPU time. */
 interface Fared {
   heapBytes: number;
   residentBytes: number;
-  /** What each open descriptor leads to: a path, or the like of `socket:[1234]`. */
+  /** Target of each open descriptor: a path, or `socket:[1234]` and the like. */
   open: string[];
   cpuMs: number;
 }
@@ -25,7 +22,7 @@ export interface Served {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, string> }>;
-  /** A screen with a TV bound to it. */
+  /** Creates a screen with a bound TV. */
   tv(): Promise<{ screenId: string; deviceId: string; apiKey: string }>;
   fared(): Promise<Fared>;
   stop(): Promise<void>;
@@ -35,22 +32,22 @@ const execArgv = ['--expose-gc', ...unitOptions];
 const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
 
 interface ServedOptions {
-  /** What its disk takes; all if that is left out. */
+  /** Write rate of its disk. Default: unlimited. */
   bytesPerSecond?: number;
-  /** The store; a fresh folder if that is left out. */
+  /** Location of the store. Default: a new folder. */
   store?: string | undefined;
-  /** The processor that it runs on; any if that is left out. */
+  /** Processor core. Default: any. */
   core?: number;
 }
 
-/** How a script is forked on one processor. */
+/** Returns the options that fork a script on one core. */
 export function onCore(core: number | undefined): { execPath?: string; execArgv: string[] } {
   return core === undefined
     ? { execArgv }
     : { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...execArgv] };
 }
 
-/** The built service in a process of its own, with a venue and one bound TV. */
+/** Starts the built service in a process, with a venue and a bound TV. */
 export async function startServed({
   bytesPerSecond,
   store,

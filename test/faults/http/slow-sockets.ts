@@ -7,22 +7,19 @@ import type { Served } from './served.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 
 export interface SlowRound {
-  /** Milliseconds that each request of honest TVs took, without slow clients and with them. */
+  /** Latencies of honest TVs in milliseconds, without slow clients and with them. */
   without: number[];
   beside: number[];
-  /**
-   * The fewest slow clients that were connected at a time meanwhile: of those that are cut off some
-   * are always on their way back.
-   */
+  /** The lowest number of connected slow clients. Some are always reconnecting. */
   connected: number;
-  /** Slow clients that were cut off meanwhile, and why others could not connect, by error code. */
+  /** Slow clients that were cut off, and connection errors by code. */
   cutOff: number;
   failures: Record<string, number>;
-  /** Honest requests that were answered otherwise than they should be. */
+  /** Wrong answers to honest TVs. */
   wrong: number;
 }
 
-/** Honest TVs for some seconds: playlists, configs and batches, evenly spread. */
+/** Runs honest TVs for some seconds: playlists, configs and batches at a fixed rate. */
 async function honest(
   url: string,
   aim: Aim,
@@ -55,10 +52,10 @@ async function honest(
   return tookMs;
 }
 
-/** What the process of the slow clients says. */
+/** Report of the process with the slow clients. */
 type Told = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
 
-/** Has so many slow clients in a process of their own while `work` is done. */
+/** Runs `work` beside slow clients in another process. */
 async function besideSlow(
   url: string,
   count: number,
@@ -88,14 +85,14 @@ async function besideSlow(
   return tookMs;
 }
 
-/** Until the service has closed what the others have left: that takes its time, too. */
+/** Waits until the service has closed the remaining connections. */
 async function rested(served: Pick<Served, 'fared'>): Promise<void> {
   for (let tries = 0; tries < 100 && (await served.fared()).open.length > 100; tries++)
     await sleep(100);
   await sleep(1_000);
 }
 
-/** One round of honest TVs alone, and one beside slow clients. */
+/** Measures honest TVs alone, then beside slow clients. */
 export async function slowRound(
   served: Served,
   count: number,
