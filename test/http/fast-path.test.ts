@@ -11,8 +11,8 @@ import { openStore } from '../../src/store/open.ts';
 import { impression, item } from '../support/content.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
-import { type WireAnswer, type WireRequest, wireRequest } from '../support/plain-request.ts';
 import { adminToken, listenWithoutFastPath } from '../support/service.ts';
+import { type WireAnswer, type WireRequest, wireRequest } from '../support/wire-request.ts';
 
 const host = ['Host', 'signage.example'];
 
