@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { impression } from '../support/content.ts';
+import { startProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fillWithFleet } from './fleet.ts';
-import { startProgram } from './program.ts';
 import { startServed } from './served.ts';
 
 const token = `mak_${'HerdOfTvs'.repeat(4)}`;
@@ -30,7 +30,7 @@ it('10,000 TVs that reconnect at once after an outage', async () => {
   for (let round = 0; round < rounds; round++) {
     // A fresh start is the outage.
     const served = await startServed(data, token);
-    const load = await startProgram('herd-load.js');
+    const load = await startProgram(new URL('herd-load.js', import.meta.url));
     const tally = await load.ask<Tally>({ url: served.url, tvs, batch });
     await load.stop();
     const { servedMs, refusals, withoutRetryAfter, lost } = tally;

@@ -1,5 +1,5 @@
 import { nodeOptions } from '../support/node-options.ts';
-import { startProgram } from './program.ts';
+import { startProgram } from '../support/program.ts';
 
 /** What the service has used since it started to listen. */
 interface Usage {
@@ -27,7 +27,8 @@ export async function startServed(
   options: object = {},
 ): Promise<Served> {
   const args = [data, adminToken, JSON.stringify(options)];
-  const program = await startProgram<{ url: string; startMs: number }>('served.js', args, {
+  const script = new URL('served.js', import.meta.url);
+  const program = await startProgram<{ url: string; startMs: number }>(script, args, {
     nodeOptions,
   });
   return {

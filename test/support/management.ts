@@ -29,6 +29,14 @@ export function manager(service: Pick<TestService, 'send'>, token = adminToken, 
     screen: (venueId: string, name: string, more: object = {}) =>
       made('/v1/screens', { venueId, name, ...more }),
     code: (screenId: string) => made('/v1/devices/provisioning-codes', { screenId }),
+    newToken: (creation: object) => made('/v1/tokens', creation),
+    async tv(screenId: string): Promise<{ deviceId: string; screenId: string; apiKey: string }> {
+      const { code } = await made('/v1/devices/provisioning-codes', { screenId });
+      const body = { pairingCode: code, deviceInfo: {} };
+      const answer = await service.send('POST', '/devices/register', { body });
+      expect(answer.status, answer.text).toBe(201);
+      return answer.body;
+    },
     /** Returns the same caller with another tenant. */
     in: (id: string) => manager(service, token, id),
     /** Returns a caller with a new token of this role in the same tenant. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { LogSink } from '../../src/domain/log.ts';
 import { silentLog } from '../../src/domain/log.ts';
@@ -11,6 +11,7 @@ import { makeStoredOrigin } from '../../src/origin/stored.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';
 import { makeServices, type ServiceOptions } from '../../src/service/services.ts';
 import type { Store } from '../../src/store/store.ts';
+import { manager } from './management.ts';
 import { ManualClock } from './manual-clock.ts';
 import { adminToken, type Sent, sendTo } from './service.ts';
 
@@ -70,27 +71,23 @@ export async function mounted<C extends Clock = ManualClock>({
   const send = (method: string, path: string, sent: Sent = {}) =>
     sendTo('http://mounted', method, path, sent, fetch);
 
+  const management = manager({ send });
   const manage = async (method: string, path: string, body?: unknown) =>
-    (await send(method, path, { key: adminToken, body })).body;
+    (await management.send(method, path, { body })).body;
+
+  async function screen(): Promise<{ id: string; venueId: string }> {
+    const { id: venueId } = await management.venue(randomUUID());
+    return management.screen(venueId, 'Screen');
+  }
 
   /** Creates a venue, a screen and its code. */
   async function code(): Promise<{ code: string; screenId: string; venueId: string }> {
-    const venue = await manage('POST', '/v1/venues', { name: randomBytes(8).toString('hex') });
-    const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name: 'Screen' });
-    return {
-      ...(await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id })),
-      venueId: venue.id,
-    };
+    const { id, venueId } = await screen();
+    return { ...(await management.code(id)), venueId };
   }
 
   /** Creates a bound TV. */
-  async function tv(): Promise<{ deviceId: string; screenId: string; apiKey: string }> {
-    return (
-      await send('POST', '/devices/register', {
-        body: { pairingCode: (await code()).code, deviceInfo: {} },
-      })
-    ).body;
-  }
+  const tv = async () => management.tv((await screen()).id);
 
   return { services, clock, fetch, send, manage, code, tv };
 }

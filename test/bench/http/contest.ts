@@ -1,5 +1,5 @@
+import { type Program, startProgram } from '../../support/program.ts';
 import { median, summary } from '../measure.ts';
-import { type Program, startProgram } from '../program.ts';
 
 const loadCore = 1;
 /** Fresh processes of each server, because V8 may optimize the same code differently. */
@@ -76,7 +76,9 @@ export async function compare(
   loadFiles: readonly string[],
 ): Promise<void> {
   const results: CpuRounds = new Map();
-  const load = await startProgram('http/load.js', loadFiles, { core: loadCore });
+  const load = await startProgram(new URL('load.js', import.meta.url), loadFiles, {
+    core: loadCore,
+  });
   for (let start = 0; start < starts; start++) {
     const running = new Map<string, Server>();
     for (const [name, begin] of Object.entries(servers)) running.set(name, await begin());

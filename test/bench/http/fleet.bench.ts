@@ -6,9 +6,9 @@ import { it } from 'vitest';
 import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 import { guid } from '../../store/sample-batch.ts';
 import { nodeOptions } from '../../support/node-options.ts';
+import { canPin, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type BoundTv, fillWithFleet } from '../fleet.ts';
-import { canPin, startProgram } from '../program.ts';
 import { type Comparison, compare, type RequestKind, type Server } from './contest.ts';
 
 const isQuick = process.env.BENCH_QUICK === '1';
@@ -69,11 +69,11 @@ async function makeFleet(screens: number) {
 }
 
 const start = (script: string, ...args: string[]): Promise<Server> =>
-  startProgram(script, args, { core: serverCore, nodeOptions });
+  startProgram(new URL(script, import.meta.url), args, { core: serverCore, nodeOptions });
 
 /** Starts the built service. Its log is off. */
 const startOurs = (data: string, options: object = {}) =>
-  start('served.js', data, token, JSON.stringify(options));
+  start('../served.js', data, token, JSON.stringify(options));
 
 const headerNames = [
   ...['Content-Type', 'X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag'],
@@ -152,8 +152,8 @@ it(`${tvCount} TVs in random order on 64 connections`, async () => {
   await addResponses(fleet);
   const servers = {
     ours: () => startOurs(`${folder}/data`),
-    bare: () => start('http/bare.js', folder),
-    fastify: () => start('http/fastify.js', folder),
+    bare: () => start('bare.js', folder),
+    fastify: () => start('fastify.js', folder),
   };
   if (isQuick) return compare(quickComparisons, servers, loadFiles);
   await cp(`${folder}/data`, `${folder}/cors`, { recursive: true });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { startProgram } from '../program.ts';
 
 /** A small server with the same endpoints, in a process of its own. */
 export interface Peer {
@@ -95,6 +95,7 @@ export async function startPeer(
   const free = Array.from({ length: freeScreens }, () => randomUUID());
   const file = join(await temporaryFolder(), 'db.json');
   await writeFile(file, JSON.stringify(await documentOf(screens, free)));
-  const { first, stop } = await startProgram<{ url: string }>(`peers/${name}.js`, [file, ...more]);
+  const script = new URL(`${name}.js`, import.meta.url);
+  const { first, stop } = await startProgram<{ url: string }>(script, [file, ...more]);
   return { url: first.url, free, stop };
 }

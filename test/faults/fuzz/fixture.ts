@@ -1,5 +1,5 @@
 import { item, type Manager, manager, unknownId } from '../../support/management.ts';
-import type { Sent, TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
 import type { FuzzRandom } from './random.ts';
 
 interface Tv {
@@ -40,13 +40,11 @@ export class Fixture {
     tvs: [],
     tokens: [],
   };
-  readonly #service: Pick<TestService, 'send'>;
   readonly #platform: Manager;
   #tenantId = '';
   #count = 0;
 
   constructor(service: Pick<TestService, 'send'>, adminToken: string) {
-    this.#service = service;
     this.#platform = manager(service, adminToken);
   }
 
@@ -74,18 +72,14 @@ export class Fixture {
         async () => (await inside.screen(venueId, name(), { labels: { a: 'b' } })).id,
       ),
     );
-    const tvs = await Promise.all(
-      screens.slice(0, 2).map((screenId) => this.#pair(inside, screenId)),
-    );
+    const tvs = await Promise.all(screens.slice(0, 2).map((screenId) => inside.tv(screenId)));
     for (const { screenId } of tvs)
       await inside.put(`/v1/screens/${screenId}/playlist`, { items: [item()] });
     const codes = await Promise.all(
       screens.slice(2).map(async (id) => (await inside.code(id)).code),
     );
-    const tokens = await Promise.all(
-      roles.map((role) => this.#token(inside, { role, name: name() })),
-    );
-    tokens.push(await this.#token(inside, { role: 'admin', name: name(), venueIds: [venueId] }));
+    const tokens = await Promise.all(roles.map((role) => inside.newToken({ role, name: name() })));
+    tokens.push(await inside.newToken({ role: 'admin', name: name(), venueIds: [venueId] }));
     const last = this.known;
     this.known = {
       tenants: [tenantId, ...(await items('/v1/tenants?limit=2')).map(({ id }) => id)],
@@ -98,21 +92,6 @@ export class Fixture {
       tvs: [...tvs, ...last.tvs.slice(0, 2)],
       tokens: [...tokens.map(({ token }) => token), ...last.tokens.slice(0, 2)],
     };
-  }
-
-  async #pair(inside: Manager, screenId: string): Promise<Tv> {
-    const sent: Sent = {
-      body: { pairingCode: (await inside.code(screenId)).code, deviceInfo: {} },
-    };
-    const { status, text, body } = await this.#service.send('POST', '/devices/register', sent);
-    if (status !== 201) throw new Error(`No TV for the world: ${status} ${text}`);
-    return body;
-  }
-
-  async #token(inside: Manager, creation: object): Promise<{ id: string; token: string }> {
-    const { status, text, body } = await inside.post('/v1/tokens', creation);
-    if (status !== 201) throw new Error(`No token for the world: ${status} ${text}`);
-    return body;
   }
 
   /** Returns an id for a member or parameter of this name, if there is one. */

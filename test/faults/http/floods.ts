@@ -1,9 +1,9 @@
-import { execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { unitOptions } from '../../support/node-options.ts';
+import { startProgram } from '../../support/program.ts';
 import type { Aim } from './attack.ts';
-import { onCore } from './served.ts';
 
 /** Floods that need no credential. */
 export const floods = [
@@ -69,17 +69,10 @@ export async function meet(
 
 /** Starts a server that answers at once. */
 export async function startBare(): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = fork(
-    fileURLToPath(new URL('bare-server.js', import.meta.url)),
-    onCore(serviceCore),
-  );
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  return {
-    url,
-    async stop() {
-      const gone = once(child, 'exit');
-      child.disconnect();
-      await gone;
-    },
-  };
+  const script = new URL('bare-server.js', import.meta.url);
+  const { first, stop } = await startProgram<{ url: string }>(script, [], {
+    core: serviceCore,
+    nodeOptions: unitOptions,
+  });
+  return { url: first.url, stop };
 }

@@ -43,12 +43,7 @@ const service = await serveOn((location, options) => openStore(location, { ...op
 });
 process.send({ url: service.url });
 process.on('disconnect', () => service.close());
-process.on('message', async (message) => {
-  if (message === 'stop') {
-    await service.close();
-    process.disconnect();
-    return;
-  }
+process.on('message', async () => {
   for (let pass = 0; pass < 4; pass++) {
     globalThis.gc?.();
     await sleep(50);

@@ -53,7 +53,7 @@ async function honest(
 }
 
 /** Report of the process with the slow clients. */
-type Told = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
+type SlowReport = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
 
 /** Runs `work` beside slow clients in another process. */
 async function besideSlow(
@@ -68,26 +68,27 @@ async function besideSlow(
     [hostname, port, String(count)],
     { execArgv: [] },
   );
-  let told: Told = { connected: 0, cutOff: 0, failures: {} };
-  child.on('message', (message: Told) => {
-    told = message;
+  let report: SlowReport = { connected: 0, cutOff: 0, failures: {} };
+  child.on('message', (message: SlowReport) => {
+    report = message;
     round.connected = Math.min(round.connected, message.connected);
   });
-  const gone = once(child, 'exit');
-  for (let tries = 0; told.connected < 0.98 * count && tries < 600; tries++) await sleep(100);
-  round.connected = told.connected;
-  const before = told.cutOff;
+  const ended = once(child, 'exit');
+  for (let attempt = 0; report.connected < 0.98 * count && attempt < 600; attempt++)
+    await sleep(100);
+  round.connected = report.connected;
+  const before = report.cutOff;
   const tookMs = await work();
-  round.cutOff = told.cutOff - before;
-  round.failures = told.failures;
+  round.cutOff = report.cutOff - before;
+  round.failures = report.failures;
   child.disconnect();
-  await gone;
+  await ended;
   return tookMs;
 }
 
 /** Waits until the service has closed the remaining connections. */
-async function rested(served: Pick<Served, 'fared'>): Promise<void> {
-  for (let tries = 0; tries < 100 && (await served.fared()).open.length > 100; tries++)
+async function waitUntilIdle(served: Pick<Served, 'usage'>): Promise<void> {
+  for (let attempt = 0; attempt < 100 && (await served.usage()).open.length > 100; attempt++)
     await sleep(100);
   await sleep(1_000);
 }
@@ -109,7 +110,7 @@ export async function slowRound(
   };
   round.without = await honest(url, aim, load, round);
   round.beside = await besideSlow(url, count, round, () => honest(url, aim, load, round));
-  await rested(served);
+  await waitUntilIdle(served);
   return round;
 }
 

@@ -23,16 +23,16 @@ function parted(open: readonly string[]): [files: string[], others: string[]] {
 
 it('memory and descriptors do not grow over a million requests', async () => {
   const served = await startServed();
-  const atFirst = await served.fared();
+  const atFirst = await served.usage();
   const tvs = await soakTvs(served, tvCount);
   await soak(served, tvs, warmUp);
   await sleep(leftMs);
-  const before = await served.fared();
+  const before = await served.usage();
   const startedMs = performance.now();
   const soaked = await soak(served, tvs, requests);
   const tookSeconds = (performance.now() - startedMs) / 1000;
   await sleep(leftMs);
-  const after = await served.fared();
+  const after = await served.usage();
   await served.stop();
   const growth = after.heapBytes / before.heapBytes - 1;
   const mb = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MB`;

@@ -39,14 +39,6 @@ const made = (answer: { status: number; text: string; body: unknown }) => {
   return answer.body as any;
 };
 
-async function pair(
-  { register }: Assembled,
-  master: Manager,
-  screenId: string,
-): Promise<{ deviceId: string; apiKey: string }> {
-  return made(await register((await master.code(screenId)).code));
-}
-
 async function furnish(
   service: Assembled,
   master: Manager,
@@ -56,7 +48,7 @@ async function furnish(
   const { id: venueId } = await master.venue(`Venue ${name}`);
   const screen = await master.screen(venueId, `Screen ${name}`, { labels: { place: name } });
   const spare = await master.screen(venueId, `Spare screen ${name}`);
-  const { deviceId, apiKey } = await pair(service, master, screen.id);
+  const { deviceId, apiKey } = await master.tv(screen.id);
   made(await master.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] }));
   made(await master.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 }));
   made(await master.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 }));
@@ -89,7 +81,7 @@ async function killKeys(service: Assembled, master: Manager): Promise<Fixture['d
     made(await service.send('GET', `/devices/${screenId}/config`, { key }));
   const born = async (name: string) => {
     const { id: screenId } = await master.screen(venueId, name);
-    const tv = { screenId, ...(await pair(service, master, screenId)) };
+    const tv = await master.tv(screenId);
     await use(screenId, tv.apiKey);
     return tv;
   };

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A script of this folder in a process of its own. It ends when the IPC channel is closed. */
+/** A script in a process of its own. It ends when the IPC channel is closed. */
 export interface Program {
   /** Sends a message and returns the next message of the script. */
   ask<T>(message: unknown): Promise<T>;
@@ -31,7 +31,7 @@ function nextMessage<T>(child: ChildProcess): Promise<T> {
  * ready.
  */
 export async function startProgram<T>(
-  path: string,
+  script: URL,
   args: readonly string[] = [],
   { core, nodeOptions = [] }: { core?: number; nodeOptions?: readonly string[] } = {},
 ): Promise<Program & { first: T }> {
@@ -40,7 +40,7 @@ export async function startProgram<T>(
     ...(isPinned ? ['taskset', '-c', String(core)] : []),
     process.execPath,
     ...nodeOptions,
-    fileURLToPath(new URL(path, import.meta.url)),
+    fileURLToPath(script),
     ...args,
   ];
   const child = spawn(command[0] as string, command.slice(1), {
