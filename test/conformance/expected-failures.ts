@@ -1,7 +1,7 @@
-import type { BugName } from '../support/planted-bugs.ts';
+import type { DefectName } from '../support/seeded-defects.ts';
 
 /** The checks that each seeded defect must fail, and no others. */
-export const redRows: Readonly<Record<BugName, readonly string[]>> = {
+export const expectedFailures: Readonly<Record<DefectName, readonly string[]>> = {
   'acknowledges before storing, and loses': [
     'events.stored',
     'events.stored.all',

@@ -3,7 +3,7 @@ import type { Outcome } from '../../src/conformance/check.ts';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type BugName, servePlanted } from '../support/planted-bugs.ts';
+import { type DefectName, serveWithDefect } from '../support/seeded-defects.ts';
 
 /** The timeout of a request. Waits of this length never end, so that no request times out. */
 const timeoutMs = 35_000;
@@ -27,15 +27,15 @@ function advancingClock(clock: ManualClock): Clock {
  * Runs all checks against a service with this defect, waiting ones included. `ids` limits them to
  * id prefixes.
  */
-export async function runPlanted(
-  bug: BugName | undefined,
+export async function runWithDefect(
+  defect: DefectName | undefined,
   ids: readonly string[] = [],
 ): Promise<{ outcomes: Outcome[]; left: readonly string[] }> {
   const clock = new ManualClock();
-  const service = await servePlanted(bug, { clock });
+  const service = await serveWithDefect(defect, { clock });
   const outcomes: Outcome[] = [];
   let left: readonly string[] = [];
-  const rows = runConformance({
+  const checks = runConformance({
     url: service.url,
     token: service.adminToken,
     clock: advancingClock(clock),
@@ -46,11 +46,11 @@ export async function runPlanted(
       left = what;
     },
   });
-  for await (const outcome of rows) outcomes.push(outcome);
+  for await (const outcome of checks) outcomes.push(outcome);
   await service.close();
   return { outcomes, left };
 }
 
 /** Returns the ids of the failed checks. */
-export const red = (outcomes: readonly Outcome[]) =>
+export const failedIds = (outcomes: readonly Outcome[]) =>
   outcomes.filter(({ result }) => result === 'fail').map(({ id }) => id);

@@ -4,12 +4,12 @@ import { hourMs, systemClock } from '../../src/domain/clock.ts';
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../src/domain/events/event.ts';
 import { listen } from '../../src/http/listener/listener.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { EventBatch, Store } from '../../src/store/store.ts';
 import { mounted } from '../support/mounted.ts';
-import { type BugName, servePlanted } from '../support/planted-bugs.ts';
-import { overriding } from '../support/planted-store.ts';
 import { quickFleet } from '../support/quick-fleet.ts';
+import { type DefectName, serveWithDefect } from '../support/seeded-defects.ts';
 import { adminToken as token } from '../support/service.ts';
 
 const faults = [
@@ -33,7 +33,7 @@ async function serveOver(
   appendBatch: (store: Store, batch: EventBatch) => Promise<'stored' | 'repeated'>,
 ): Promise<string> {
   const store = await openStore('memory:', { clock: systemClock });
-  const planted = overriding(store, { appendBatch: (batch) => appendBatch(store, batch) });
+  const planted = decorateStore(store, { appendBatch: (batch) => appendBatch(store, batch) });
   const service = await mounted({ store: planted, clock: systemClock });
   const listener = await listen({
     host: '127.0.0.1',
@@ -53,18 +53,18 @@ function withEvents(batch: EventBatch, change: (events: TelemetryEvent[]) => obj
 
 describe('a service without defects', () => {
   it('has no findings', async () =>
-    expect(await codesFound((await servePlanted()).url)).toEqual([]));
+    expect(await codesFound((await serveWithDefect()).url)).toEqual([]));
 });
 
 describe('a service that', () => {
-  it.each<[BugName, string]>([
+  it.each<[DefectName, string]>([
     ['acknowledges before storing, and loses', 'events_lost'],
     ['forgets idempotency keys', 'events_duplicated'],
     ['accepts a revoked key', 'revoked_key_accepted'],
     ['lets a used code work again', 'code_used_twice'],
     ['counts received off by one', 'received_differs'],
   ])('%s is detected', async (bug, code) => {
-    expect(await codesFound((await servePlanted(bug)).url)).toContain(code);
+    expect(await codesFound((await serveWithDefect(bug)).url)).toContain(code);
   });
 
   it('stores everything twice is detected', async () => {
@@ -117,7 +117,7 @@ describe('a service that', () => {
     const impressions: Store['impressions'] = async (query) =>
       (await store.impressions(query)).map((row) => ({ ...row, impressions: row.impressions - 1 }));
     const service = await mounted({
-      store: overriding(store, { impressions }),
+      store: decorateStore(store, { impressions }),
       clock: systemClock,
     });
     const listener = await listen({

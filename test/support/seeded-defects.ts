@@ -1,24 +1,22 @@
-// Services with one bug each, planted around the parts that the real one is made of: whoever claims
-// to find bugs is tried on these.
+// Services with one defect each, for testing whether other tests detect it.
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Device, PairingCode } from '../../src/domain/records/rows.ts';
 import { listen } from '../../src/http/listener/listener.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { afterEachFile } from './clean-up.ts';
+import { rebindingTx, withTx } from './defective-store.ts';
 import { mounted } from './mounted.ts';
-import { binding, overriding, withTx } from './planted-store.ts';
 import { adminToken } from './service.ts';
 
-/** What answers a request. */
-export type Pass = (request: Request) => Promise<Response>;
+export type Handler = (request: Request) => Promise<Response>;
 
-/** What is wrong with a service, put around the parts that the real one is made of. */
-export interface Bug {
-  /** Replaces members of the store. */
+/** A defect in front of the service, in its store, or in both. */
+export interface Defect {
+  /** Returns members that replace those of the store. */
   store?(store: Store): Partial<Store>;
-  /** Stands in front of the service; `pass` is the service itself. */
-  front?(pass: Pass, store: Store): Pass;
+  middleware?(next: Handler, store: Store): Handler;
 }
 
 const isPath = (request: Request, method: string, path: RegExp) =>
@@ -27,7 +25,7 @@ const playlistPath = /^\/devices\/[^/]+\/playlist$/;
 const configPath = /^\/devices\/[^/]+\/config$/;
 const eventsPath = /^\/devices\/[^/]+\/events$/;
 
-/** The answer with another status, other headers or another body. */
+/** Returns the answer with another status, other headers or another body. */
 async function rewritten(
   answer: Response,
   {
@@ -56,15 +54,15 @@ const jsonOf = (text: string) => {
 };
 const peek = async (answer: Response) => jsonOf(await answer.clone().text());
 
-/** The request once more, with other headers or another body. */
-async function remade(
+/** Returns a copy of the request with other headers or another body. */
+async function copyRequest(
   request: Request,
   more: { headers?: Headers; body?: string } = {},
 ): Promise<Request> {
   const headers = new Headers(more.headers ?? request.headers);
   headers.delete('content-length');
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  // As bytes, for a text would be given a Content-Type.
+  // As bytes: `Request` adds a Content-Type for text.
   const body = hasBody ? Buffer.from(more.body ?? (await request.clone().text())) : null;
   return new Request(request.url, { method: request.method, headers, body });
 }
@@ -76,9 +74,9 @@ const answers =
     path: RegExp,
     rewrite: (answer: Response, request: Request) => Response | Promise<Response>,
   ) =>
-  (pass: Pass): Pass =>
+  (next: Handler): Handler =>
   async (request) => {
-    const answer = await pass(request.clone() as Request);
+    const answer = await next(request.clone() as Request);
     return isPath(request, method, path) ? rewrite(answer, request) : answer;
   };
 
@@ -87,12 +85,12 @@ const problem = async (answer: Response, code: string, status: number) => ({
   body: { ...(await peek(answer)), status, code },
 });
 
-/** As if a cache before the service went on answering for keys that are dead. */
-function cachingFront(pass: Pass): Pass {
+/** A cache in front of the service keeps answering for revoked keys. */
+function cacheAnswers(next: Handler): Handler {
   const known = new Map<string, Response>();
   return async (request) => {
     const sent = await request.clone().text();
-    const answer = await pass(request);
+    const answer = await next(request);
     const place = `${request.method} ${request.url} ${request.headers.get('authorization')}`;
     if (request.method === 'GET' && answer.status === 200)
       known.set(place, answer.clone() as Response);
@@ -105,11 +103,11 @@ function cachingFront(pass: Pass): Pass {
 
 const tables = { venues: 'venues', screens: 'screens', devices: 'devices' } as const;
 
-/** Tells those who may not know of a record that it exists. */
-const tellingFront =
-  (pass: Pass, store: Store): Pass =>
+/** Reveals that a record of another tenant exists. */
+const revealRecords =
+  (next: Handler, store: Store): Handler =>
   async (request) => {
-    const answer = await pass(request);
+    const answer = await next(request);
     const [, , noun = '', id = ''] = new URL(request.url).pathname.split('/');
     const table = tables[noun as keyof typeof tables];
     if (
@@ -121,16 +119,16 @@ const tellingFront =
     return rewritten(answer, await problem(answer, 'insufficient_role', 403));
   };
 
-/** Keys lose their prefix on the way out, and get it back on the way in. */
-const barePrefixFront =
-  (pass: Pass): Pass =>
+/** Keys have no prefix outside the service. */
+const stripKeyPrefix =
+  (next: Handler): Handler =>
   async (request) => {
     const headers = new Headers(request.headers);
     const key = headers
       .get('authorization')
       ?.replace(/^Bearer (?=[0-9A-Za-z]{49}$)/i, 'Bearer dak_');
     if (key !== undefined) headers.set('authorization', key);
-    const answer = await pass(await remade(request, { headers }));
+    const answer = await next(await copyRequest(request, { headers }));
     if (!isPath(request, 'POST', /^\/devices\/register$/) || answer.status !== 201) return answer;
     const registered = await peek(answer);
     return rewritten(answer, {
@@ -138,26 +136,26 @@ const barePrefixFront =
     });
   };
 
-/** Takes more events than a batch may have. */
-const generousFront =
-  (pass: Pass): Pass =>
+/** Accepts more than 100 events, and stores the first 100. */
+const acceptLongBatches =
+  (next: Handler): Handler =>
   async (request) => {
-    if (!isPath(request, 'POST', eventsPath)) return pass(request);
+    if (!isPath(request, 'POST', eventsPath)) return next(request);
     const text = await request.clone().text();
-    const answer = await pass(request);
+    const answer = await next(request);
     if (answer.status !== 400) return answer;
     const events = jsonOf(text);
     if (!Array.isArray(events) || events.length <= 100) return answer;
-    const some = await remade(request, { body: JSON.stringify(events.slice(0, 100)) });
-    return rewritten(await pass(some), { body: { received: events.length } });
+    const some = await copyRequest(request, { body: JSON.stringify(events.slice(0, 100)) });
+    return rewritten(await next(some), { body: { received: events.length } });
   };
 
-/** A name that is taken is taken again. */
-const renamingFront =
-  (pass: Pass): Pass =>
+/** Accepts a name twice. */
+const acceptTakenNames =
+  (next: Handler): Handler =>
   async (request) => {
     const text = await request.clone().text();
-    const answer = await pass(request);
+    const answer = await next(request);
     if (
       answer.status !== 409 ||
       (await peek(answer)).code !== 'name_taken' ||
@@ -165,8 +163,8 @@ const renamingFront =
     )
       return answer;
     const body = jsonOf(text);
-    const again = await pass(
-      await remade(request, {
+    const again = await next(
+      await copyRequest(request, {
         body: JSON.stringify({ ...body, name: `${body.name} ${crypto.randomUUID()}` }),
       }),
     );
@@ -182,8 +180,8 @@ async function withoutPaths(answer: Response): Promise<Response> {
 
 const suspends = (row: unknown) => (row as Device).state === 'suspended';
 
-/** Each is a bug that an implementation could well have. */
-const bugs = {
+/** Defects that a real implementation might have. */
+const defects = {
   'acknowledges before storing, and loses': {
     store: () => ({ appendBatch: async () => 'stored' }),
   },
@@ -192,34 +190,34 @@ const bugs = {
       appendBatch: ({ idempotency: _forgotten, ...batch }) => store.appendBatch(batch),
     }),
   },
-  'accepts a revoked key': { front: cachingFront },
+  'accepts a revoked key': { middleware: cacheAnswers },
   'lets a used code work again': {
     store: (store) =>
       withTx(store, (tx) =>
-        binding(tx, (code) => (code.state === 'used' ? { ...code, state: 'pending' } : code)),
+        rebindingTx(tx, (code) => (code.state === 'used' ? { ...code, state: 'pending' } : code)),
       ),
   },
   'binds two devices to one screen': {
     store(store) {
-      const pushedAside = new Set<string>();
-      const shown = (row: Device): Device =>
-        pushedAside.has(row.id) ? { ...row, state: 'bound', suspendedAt: null } : row;
+      const displaced = new Set<string>();
+      const asBound = (row: Device): Device =>
+        displaced.has(row.id) ? { ...row, state: 'bound', suspendedAt: null } : row;
       const list: Store['list'] = async (table, query) => {
         const { state: _asked, ...where } = (query.where ?? {}) as { state?: unknown };
         const all = await store.list(table, table === 'devices' ? { ...query, where } : query);
         return table === 'devices'
-          ? { ...all, items: (all.items as Device[]).map(shown) as typeof all.items }
+          ? { ...all, items: (all.items as Device[]).map(asBound) as typeof all.items }
           : all;
       };
       const again = (code: PairingCode): PairingCode =>
         code.state === 'cancelled' ? { ...code, state: 'pending' } : code;
-      return { ...withTx(store, (tx) => binding(tx, again, pushedAside)), list };
+      return { ...withTx(store, (tx) => rebindingTx(tx, again, displaced)), list };
     },
   },
   'accepts an expired code': {
     store: (store) =>
       withTx(store, (tx) =>
-        binding(tx, (code) => ({ ...code, expiresAt: Math.max(code.expiresAt, tx.now + 1) })),
+        rebindingTx(tx, (code) => ({ ...code, expiresAt: Math.max(code.expiresAt, tx.now + 1) })),
       ),
   },
   'leaves the screen active after a revoke': {
@@ -235,25 +233,25 @@ const bugs = {
     },
   },
   'counts received off by one': {
-    front: answers('POST', eventsPath, async (answer) =>
+    middleware: answers('POST', eventsPath, async (answer) =>
       answer.status === 202
         ? rewritten(answer, { body: { received: (await peek(answer)).received + 1 } })
         : answer,
     ),
   },
-  'takes 101 events': { front: generousFront },
+  'takes 101 events': { middleware: acceptLongBatches },
   'takes 0 events': {
-    front: (pass) => async (request) => {
+    middleware: (next) => async (request) => {
       const isEmpty =
         isPath(request, 'POST', eventsPath) && (await request.clone().text()) === '[]';
-      const answer = await pass(request);
+      const answer = await next(request);
       return isEmpty && answer.status === 400
         ? Response.json({ received: 0 }, { status: 202 })
         : answer;
     },
   },
   'puts another version into the header': {
-    front: answers('GET', playlistPath, (answer) => {
+    middleware: answers('GET', playlistPath, (answer) => {
       const version = answer.headers.get('x-playlist-version');
       return version === null
         ? answer
@@ -261,8 +259,8 @@ const bugs = {
     }),
   },
   'answers 403 for a foreign screen': {
-    front: (pass) => async (request) => {
-      const answer = await pass(request);
+    middleware: (next) => async (request) => {
+      const answer = await next(request);
       const isForeign =
         answer.status === 401 && (await peek(answer))?.code === 'device_key_mismatch';
       return isForeign
@@ -270,9 +268,9 @@ const bugs = {
         : answer;
     },
   },
-  'answers 403 for another tenant’s record': { front: tellingFront },
+  'answers 403 for another tenant’s record': { middleware: revealRecords },
   'answers 404 when no config is stored': {
-    front: answers('GET', configPath, async (answer) =>
+    middleware: answers('GET', configPath, async (answer) =>
       answer.headers.get('x-config-source') === 'default'
         ? without(
             await rewritten(answer, {
@@ -285,54 +283,57 @@ const bugs = {
     ),
   },
   'does not say where the config is from': {
-    front: answers('GET', configPath, (answer) => without(answer, 'x-config-source')),
+    middleware: answers('GET', configPath, (answer) => without(answer, 'x-config-source')),
   },
-  'makes keys without their prefix': { front: barePrefixFront },
+  'makes keys without their prefix': { middleware: stripKeyPrefix },
   'leaves WWW-Authenticate out': {
-    front: (pass) => async (request) => without(await pass(request), 'www-authenticate'),
+    middleware: (next) => async (request) => without(await next(request), 'www-authenticate'),
   },
   'names no path in what is invalid': {
-    front: (pass) => async (request) => withoutPaths(await pass(request)),
+    middleware: (next) => async (request) => withoutPaths(await next(request)),
   },
-  'accepts a name twice': { front: renamingFront },
-} satisfies Record<string, Bug>;
+  'accepts a name twice': { middleware: acceptTakenNames },
+} satisfies Record<string, Defect>;
 
-export type BugName = keyof typeof bugs;
-export const bugNames = Object.keys(bugs) as BugName[];
-export const bugOf = (name: BugName): Bug => bugs[name];
+export type DefectName = keyof typeof defects;
+export const defectNames = Object.keys(defects) as DefectName[];
+export const defectOf = (name: DefectName): Defect => defects[name];
 
 const running = new Set<{ close(): Promise<void> }>();
 afterEachFile(() => Promise.all([...running].map((service) => service.close())));
 
 /**
- * A service on a free port, in memory, with this bug; the same without any when none is given.
- * Closed after the tests of the file.
+ * Starts a service on a free port, in memory, with this defect. Default: none. It is closed after
+ * the tests of the file.
  *
- * @example const { url, adminToken } = await servePlanted('counts received off by one');
+ * @example const { url, adminToken } = await serveWithDefect('counts received off by one');
  */
-export async function servePlanted(
-  which: BugName | Bug = {},
+export async function serveWithDefect(
+  which: DefectName | Defect = {},
   { clock = systemClock }: { clock?: Clock } = {},
 ) {
-  const bug: Bug = typeof which === 'string' ? bugs[which] : which;
+  const defect: Defect = typeof which === 'string' ? defects[which] : which;
   const store = await openStore('memory:', { clock });
-  const service = await mounted({ store: overriding(store, bug.store?.(store) ?? {}), clock });
-  const front = bug.front?.(async (request) => service.fetch(request), store);
+  const service = await mounted({
+    store: decorateStore(store, defect.store?.(store) ?? {}),
+    clock,
+  });
+  const fetch = defect.middleware?.(async (request) => service.fetch(request), store);
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
-    fetch: front ?? service.fetch,
+    fetch: fetch ?? service.fetch,
     onError: () => {},
   });
-  const planted = {
+  const started = {
     url: listener.url,
     adminToken,
     async close() {
-      running.delete(planted);
+      running.delete(started);
       await listener.close();
       await store.close();
     },
   };
-  running.add(planted);
-  return planted;
+  running.add(started);
+  return started;
 }

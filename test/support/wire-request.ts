@@ -1,8 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/**
- * A request as bytes on the wire would be: names and values in turn, nothing added, nothing joined.
- */
+/** A request whose headers are sent unchanged, as alternating names and values. */
 export interface WireRequest {
   method: string;
   path: string;
@@ -19,7 +17,7 @@ export interface WireAnswer {
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends it over a kept connection, without the guards of `fetch`. */
+/** Sends a request over a keep-alive connection, without the checks of `fetch`. */
 export function wireRequest(
   url: string,
   { method, path, headers, body }: WireRequest,
