@@ -2,20 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
-import { makeLoadShed } from './http/admission/load-shed.ts';
-import { makeShedReporter } from './http/admission/shed-reporting.ts';
+import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
-import { makeFastPath } from './http/fast-path/fast-path.ts';
 import { faultResponses } from './http/faults/fault-responses.ts';
-import { makeFaults } from './http/faults/faults.ts';
-import { withFaults } from './http/faults/with-faults.ts';
-import { mediaRoutes } from './http/handlers/media.ts';
+import { makeFaults, withFaults } from './http/faults/faults.ts';
+import { mediaRoutes } from './http/handlers/static-file.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
 import type { Tls } from './http/listener/tls.ts';
 import { makeMetrics } from './http/metrics/metrics.ts';
-import { makeIsKnown } from './http/request/is-known.ts';
+import { makeFastPath } from './http/request/fast-path.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, type RequestInfo, trackAnswers } from './serve/in-process.ts';
@@ -150,7 +147,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       random,
       refuse: earlyErrors.request,
       isKnown,
-      ...makeShedReporter(metrics, log),
+      metrics,
+      log,
     });
     // Before the port opens, so that every request finds the tenant and the platform token.
     const bootstrapped = await bootstrap(services.deps, options.adminToken, options.makesToken);

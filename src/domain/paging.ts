@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoMs } from './fields.ts';
+import { epochMs, isoMs } from './fields.ts';
 
 /** Maximum and default number of records of a page (docs/protocol.md §1.6). */
 const maxPage = 200;
@@ -30,7 +30,7 @@ export const waitSeconds = z.coerce
 export const timeQuery = z
   .string()
   .transform((text, context) => {
-    const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoMs(text);
+    const time = /^\d{1,15}$/.test(text) ? epochMs(Number(text)) : isoMs(text);
     if (!Number.isNaN(new Date(time).getTime())) return time;
     context.addIssue({
       code: 'custom',
@@ -39,10 +39,6 @@ export const timeQuery = z
     return z.NEVER;
   })
   .optional();
-
-function epochQueryMs(time: number): number {
-  return time >= 100_000_000_000 ? time : time * 1000;
-}
 
 /** Returns the schema of a list of items. */
 export function listOf<T extends z.ZodType>(item: T) {

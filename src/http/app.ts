@@ -1,5 +1,4 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import { cors } from 'hono/cors';
 import { SignageError } from '../domain/error.ts';
 import type { Services } from '../service/services.ts';
 import { type OperationId, operations } from '../wire/operations.ts';
@@ -10,34 +9,11 @@ import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { methodNotAllowed, setOperation } from './request/method-routes.ts';
-import { type Handlers, makeRoute } from './request/pipeline.ts';
+import { corsMiddleware } from './request/cors.ts';
+import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
+import { type Handlers, makeOperation } from './request/pipeline.ts';
 import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
-
-/** Response headers that web TV apps of other origins may read. */
-const exposedHeaders = [
-  ...[
-    'X-Playlist-Version',
-    'X-Source',
-    'X-Config-Source',
-    'ETag',
-    'Retry-After',
-    'X-Request-Id',
-    'Location',
-  ],
-  // Names the fault rule, so that tests of web TV apps can tell injected faults from real ones.
-  'X-Signage-Fault',
-];
-const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const allowedHeaders = [
-  'Authorization',
-  'Content-Type',
-  'Idempotency-Key',
-  'If-None-Match',
-  'X-Request-Id',
-  'X-Tenant-Id',
-];
 
 /**
  * A reset connection has no address any more. Its requests could not be counted towards their
@@ -73,8 +49,10 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
   const entries = Object.entries(operations) as [OperationId, (typeof operations)[OperationId]][];
   for (const path of literalFirst(entries.map(([, { path: operationPath }]) => operationPath))) {
     const sharingPath = entries.filter(([, operation]) => operation.path === path);
-    for (const [id, { method }] of sharingPath)
-      app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id], lists));
+    for (const [id, { method }] of sharingPath) {
+      const run = makeOperation(services, id, handlers[id] as Handlers[typeof id], lists);
+      app.on(method, path, fetchRoute(id, run));
+    }
     methodNotAllowed(
       app,
       path,
@@ -107,19 +85,7 @@ export function makeApp(options: AppOptions): Hono<App> {
     ),
   );
   app.use('*', requestLogging(requestLog));
-  if (corsOrigins.length > 0) {
-    const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
-    app.use(
-      '*',
-      cors({
-        origin,
-        allowMethods,
-        allowHeaders: allowedHeaders,
-        exposeHeaders: exposedHeaders,
-        maxAge: 600,
-      }),
-    );
-  }
+  if (corsOrigins.length > 0) app.use('*', corsMiddleware(corsOrigins));
   if (options.faultResponses) app.use('*', options.faultResponses);
   app.use('/devices/register', countFailedRegistrations(metrics));
   operationRoutes(app, services, {

@@ -13,20 +13,6 @@ export function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 
-/**
- * A mutable cell. A class, because an object literal of zeros gets a hidden class for small
- * integers, and V8 replaces that at the first fraction.
- */
-class Sum implements ImpressionCount {
-  impressions: number;
-  seconds: number;
-
-  constructor({ impressions, seconds }: ImpressionCount) {
-    this.impressions = impressions;
-    this.seconds = seconds;
-  }
-}
-
 /** Adds one cell to another. */
 export function addTo(cell: ImpressionCount, { impressions, seconds }: ImpressionCount): void {
   cell.impressions += impressions;
@@ -41,17 +27,12 @@ export function count(
 ): void {
   const cell = cells.get(key);
   if (cell) addTo(cell, more);
-  else cells.set(key, new Sum(more));
+  else cells.set(key, { ...more });
 }
-
-/** A single impression, reused to avoid hundreds of thousands of allocations per second. */
-const once: ImpressionCount = { impressions: 1, seconds: 0 };
 
 function secondsOf({ duration }: CountedEvent): number {
   return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
 }
-
-const nothing: ImpressionCount = { impressions: 0, seconds: 0 };
 
 /**
  * Impressions of one day, by campaign and by creative. Ids are in lower case; events without an id
@@ -62,16 +43,17 @@ export class DaySums {
   readonly day: number;
   readonly campaigns = new Map<string, ImpressionCount>();
   readonly creatives = new Map<string, ImpressionCount>();
-  readonly all: ImpressionCount = new Sum(nothing);
+  readonly all: ImpressionCount = { impressions: 0, seconds: 0 };
 
   constructor(day: number) {
     this.day = day;
   }
 
+  /** Adds an impression as sent. Its ids may be in upper case. */
   add(event: CountedEvent): void {
-    once.seconds = secondsOf(event);
-    count(this.campaigns, event.campaignId ?? '', once);
-    count(this.creatives, event.creativeId ?? '', once);
+    const once: ImpressionCount = { impressions: 1, seconds: secondsOf(event) };
+    count(this.campaigns, event.campaignId?.toLowerCase() ?? '', once);
+    count(this.creatives, event.creativeId?.toLowerCase() ?? '', once);
     addTo(this.all, once);
   }
 
@@ -83,9 +65,9 @@ export class DaySums {
 }
 
 /**
- * The sums of a batch of events, added up while it is parsed. A batch waits for the disk. Keeping a
- * hundred event objects meanwhile would burden the garbage collector, while most batches have few
- * days, campaigns and creatives.
+ * The sums of a batch of events. A batch waits for the disk. Keeping a hundred event objects
+ * meanwhile would burden the garbage collector, while most batches have few days, campaigns and
+ * creatives.
  */
 export class BatchSums {
   /** Number of events. */
@@ -95,33 +77,23 @@ export class BatchSums {
   /** Sums of impressions by distinct day. */
   readonly days: DaySums[] = [];
 
-  /** Adds an event whose ids are in lower case. */
   add(event: CountedEvent): void {
     this.length++;
     if (!this.types.includes(event.type)) this.types.push(event.type);
-    if (event.type === 'impression')
-      this.#sumsOf(Math.floor(epochMs(event.timestamp) / dayMs)).add(event);
-  }
-
-  #sumsOf(day: number): DaySums {
-    const known = this.days.find((sums) => sums.day === day);
-    if (known) return known;
-    const made = new DaySums(day);
-    this.days.push(made);
-    return made;
+    if (event.type !== 'impression') return;
+    const day = Math.floor(epochMs(event.timestamp) / dayMs);
+    let sums = this.days.find((one) => one.day === day);
+    if (!sums) {
+      sums = new DaySums(day);
+      this.days.push(sums);
+    }
+    sums.add(event);
   }
 }
 
-/** Returns the sums of events as sent. Ids may be in upper case. */
+/** Returns the sums of events as sent. */
 export function batchSums(events: readonly CountedEvent[]): BatchSums {
   const sums = new BatchSums();
-  for (const event of events) {
-    const { campaignId, creativeId } = event;
-    sums.add({
-      ...event,
-      campaignId: campaignId?.toLowerCase(),
-      creativeId: creativeId?.toLowerCase(),
-    });
-  }
+  for (const event of events) sums.add(event);
   return sums;
 }

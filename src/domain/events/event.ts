@@ -8,8 +8,8 @@ export const maxEventBytes = 8 * 1024;
 
 const guid = z.guid('must be a UUID').meta({ example: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' });
 
-export const typeForm = /^[a-z0-9._-]{1,64}$/;
-export const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const typeForm = /^[a-z0-9._-]{1,64}$/;
+const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const eventType = z
   .string('must be a string')
@@ -75,7 +75,7 @@ const validated = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId'
 
 /**
  * Returns a batch with only the validated members of its events. To explain an error, the others
- * are not isRequired.
+ * are not needed.
  */
 export function withoutUnknownMembers(json: unknown): unknown {
   if (!Array.isArray(json) || json.length > maxBatch) return json;

@@ -1,6 +1,5 @@
 import { invalid, SignageError } from '../error.ts';
-import { scanFlat } from './fast-scan.ts';
-import { type FullScan, type JsonScan, scanJson } from './scan.ts';
+import { type FullScan, type JsonScan, scanFlat, scanJson } from './scan.ts';
 
 /** Maximum nesting of JSON. No real client sends more, and it keeps recursion safe. */
 const maxDepth = 64;
@@ -13,7 +12,7 @@ export interface ParsedJson {
   scan: JsonScan;
 }
 
-const invalidJson = (why: string, cause?: unknown) =>
+export const invalidJson = (why: string, cause?: unknown): SignageError =>
   new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
 function decode(bytes: Uint8Array): string {

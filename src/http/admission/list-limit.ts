@@ -12,8 +12,8 @@ const retryAfterSeconds = 1;
 
 /** The connection of a request. A mounted `fetch` has none. */
 interface Connection {
-  incoming?: IncomingMessage;
-  outgoing?: ServerResponse;
+  incoming?: IncomingMessage | undefined;
+  outgoing?: ServerResponse | undefined;
 }
 
 /**

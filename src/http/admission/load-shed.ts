@@ -1,18 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import {
-  OverloadDetector,
-  type OverloadLimits,
-  type PendingResponse,
-} from './overload-detector.ts';
+import type { KnownHashes } from '../../domain/known-hashes.ts';
+import type { LogSink } from '../../domain/log.ts';
+import { deviceKeyHash, tokenHash } from '../../service/auth/credential-header.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { ServedRequest } from '../request/request-context.ts';
+import { Lane, type OverloadLimits } from './lane.ts';
 
 /**
  * Requests that wait for different resources are limited separately: a slow disk delays writes, and
  * must not delay playlists. Registrations, and `strangers` (requests without a recently verified
  * credential), can come from anybody. A flood of them must not affect TVs.
  */
-export type ShedKind = 'reads' | 'writes' | 'management' | 'registrations' | 'strangers';
+const kinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
+export type ShedKind = (typeof kinds)[number];
 
 export interface LoadShedOptions {
   clock: Clock;
@@ -21,19 +23,40 @@ export interface LoadShedOptions {
   refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
   /** Returns whether the request carries a recently verified credential. */
   isKnown(incoming: IncomingMessage): boolean;
-  /** Called for each rejected request. */
-  onShed(kind: ShedKind): void;
-  /** Called when a kind of requests becomes overloaded, and when it recovers. */
-  onOverloadChange?(kind: ShedKind, isOverloaded: boolean): void;
+  /** Counts each rejected request. */
+  metrics: Pick<Metrics, 'requestShed'>;
+  /**
+   * Gets one line when a kind of requests becomes overloaded, and one when it recovers. More
+   * writing would add to the overload.
+   */
+  log: Pick<LogSink, 'info' | 'warn'>;
   limits?: OverloadLimits;
 }
 
 export interface LoadShed {
   /**
    * Returns whether the service may handle the request. If not, the request has been answered: 503
-   * with a `Retry-After` (docs/protocol.md §1.8).
+   * with a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as at work from the
+   * end of its body until its `admission` ends.
    */
-  admit(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
+}
+
+/**
+ * Returns a function that tells, without a look-up, whether a request carries a recently verified
+ * device key or management token. It leaves the hash of a device key for the authentication.
+ */
+export function makeIsKnown(known: KnownHashes): (incoming: ServedRequest) => boolean {
+  return (incoming) => {
+    const { authorization } = incoming.headers;
+    if (authorization === undefined) return false;
+    if (incoming.url?.startsWith('/v1/')) {
+      const hash = tokenHash(authorization);
+      return hash !== undefined && known.has(hash);
+    }
+    incoming.keyHash ??= deviceKeyHash(authorization);
+    return incoming.keyHash !== undefined && known.has(incoming.keyHash);
+  };
 }
 
 /**
@@ -67,24 +90,44 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
 }
 
 /**
+ * Counts a request as at work once its body is complete. A stranger leaves its lane as soon as its
+ * credential has worked.
+ */
+function enter(lane: Lane, incoming: ServedRequest, isStranger: boolean): void {
+  let leave: (() => void) | undefined;
+  let hasEnded = false;
+  const begin = () => {
+    if (!hasEnded) leave = lane.enter();
+  };
+  const end = () => {
+    hasEnded = true;
+    leave?.();
+    leave = undefined;
+  };
+  incoming.admission = { verified: isStranger ? end : () => {}, end };
+  if (incoming.complete || !hasBody(incoming)) begin();
+  else incoming.once('end', begin);
+}
+
+const hasBody = ({ headers }: ServedRequest) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
  * Sheds load: rejects requests before any work is done while more arrive than are answered.
- * Otherwise clients would time out, and the work would be wasted. Measures how many requests wait
- * and how fast they are answered (`OverloadDetector`), at most ten times a second. It measures at
- * most once per turn of the event loop, so that responses which are ready are counted.
+ * Otherwise clients would time out, and the work would be wasted. Measures how many requests are at
+ * work and how fast they are answered, at most ten times a second. It measures at most once per
+ * turn of the event loop, so that responses which are ready are counted.
  */
 export function makeLoadShed({
   clock,
   random,
   refuse,
   isKnown,
-  onShed,
-  onOverloadChange = () => {},
+  metrics,
+  log,
   limits = defaultLimits,
 }: LoadShedOptions): LoadShed {
-  const kinds: ShedKind[] = ['reads', 'writes', 'management', 'registrations', 'strangers'];
-  const detectors = Object.fromEntries(
-    kinds.map((kind) => [kind, new OverloadDetector(limits)]),
-  ) as Record<ShedKind, OverloadDetector>;
+  const lanes = new Map(kinds.map((kind) => [kind, new Lane(limits)]));
   let measuredAtMs = clock.now();
   let hasYielded = true;
 
@@ -95,17 +138,14 @@ export function makeLoadShed({
     setImmediate(() => {
       hasYielded = true;
     });
-    for (const kind of kinds) {
-      const before = detectors[kind].isOverloaded;
-      detectors[kind].measure(elapsedMs);
-      if (detectors[kind].isOverloaded !== before) onOverloadChange(kind, !before);
+    for (const [kind, lane] of lanes) {
+      const before = lane.isOverloaded;
+      lane.measure(elapsedMs);
+      if (lane.isOverloaded && !before)
+        log.warn({ kind }, 'Overloaded: some requests are rejected.');
+      if (before && !lane.isOverloaded)
+        log.info({ kind }, 'The overload is over: no requests are rejected.');
     }
-  }
-
-  function shed(kind: ShedKind, incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const error = rejections[(random(1)[0] ?? 0) % rejections.length] as SignageError;
-    refuse(incoming, outgoing, error);
-    onShed(kind);
   }
 
   return {
@@ -117,44 +157,18 @@ export function makeLoadShed({
       if (incoming.method === 'OPTIONS' || (!url.startsWith(tvPrefix) && neverShed.test(url)))
         return true;
       const kind = kindOf(incoming, isKnown(incoming));
-      const detector = detectors[kind];
-      if (!detector.isOpen) {
-        shed(kind, incoming, outgoing);
+      const lane = lanes.get(kind) as Lane;
+      if (!lane.isOpen) {
+        const error = rejections[(random(1)[0] ?? 0) % rejections.length] as SignageError;
+        refuse(incoming, outgoing, error);
+        metrics.requestShed(kind);
         return false;
       }
       // A long poll waits for an event, not for the service.
-      if (longPoll.test(url)) return true;
-      detector.add(
-        kind === 'strangers' ? new UnknownCaller(outgoing, () => isKnown(incoming)) : outgoing,
-      );
+      if (!longPoll.test(url)) enter(lane, incoming, kind === 'strangers');
       return true;
     },
   };
-}
-
-/**
- * The pending response of a stranger. It counts as answered once the credential has been verified.
- */
-class UnknownCaller implements PendingResponse {
-  readonly #outgoing: ServerResponse;
-  readonly #isKnown: () => boolean;
-
-  constructor(outgoing: ServerResponse, isKnown: () => boolean) {
-    this.#outgoing = outgoing;
-    this.#isKnown = isKnown;
-  }
-
-  get headersSent(): boolean {
-    return this.#outgoing.headersSent || this.#isKnown();
-  }
-
-  get writableEnded(): boolean {
-    return this.#outgoing.writableEnded;
-  }
-
-  get req(): IncomingMessage {
-    return this.#outgoing.req;
-  }
 }
 
 const overloaded =

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
 import { problem } from '../problem.ts';
 import type { App, Ctx } from '../request/request-context.ts';
-import type { StatusEffect } from './fault-effect.ts';
+import type { StatusEffect } from './fault-rule.ts';
 import { defaultCode, segmentsOf } from './fault-target.ts';
 
 /** Default `Retry-After` in seconds, for statuses that always carry one (docs/protocol.md §1.4). */

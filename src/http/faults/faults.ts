@@ -1,7 +1,9 @@
-import type { Random } from '../../domain/clock.ts';
+import type { ServerResponse } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Clock, Random } from '../../domain/clock.ts';
 import { randomFraction } from '../../domain/rule-text.ts';
-import type { FaultEffect } from './fault-effect.ts';
-import { type FaultRule, readFaultRule } from './fault-rule.ts';
+import type { Bindings } from '../request/request-context.ts';
+import { type FaultEffect, type FaultRule, readFaultRule } from './fault-rule.ts';
 import { isTarget, segmentsOf } from './fault-target.ts';
 
 /** The faults that apply to one request. */
@@ -53,5 +55,100 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
         effect: decisive?.effect as InjectedFaults['effect'],
       };
     },
+  };
+}
+
+/**
+ * The error for a broken connection where there is no connection to break, as `fetch` throws it.
+ */
+const hungUp = () => new TypeError('fetch failed: a fault rule broke the connection');
+
+/** Closes the connection without a response. */
+function hangUp(outgoing: ServerResponse | undefined): Response {
+  if (!outgoing) throw hungUp();
+  // Also ended, because the count of requests in progress waits for the end of the response.
+  outgoing.destroy().end();
+  return new Response(null, RESPONSE_ALREADY_SENT);
+}
+
+function brokenStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let sent = false;
+  return new ReadableStream({
+    pull(controller) {
+      if (sent) controller.error(hungUp());
+      else controller.enqueue(bytes);
+      sent = true;
+    },
+  });
+}
+
+/**
+ * Sends the head of the response and half of its body, then closes the connection. Closes it at
+ * once if there is no body.
+ */
+async function breakOff(
+  answer: Response,
+  method: string,
+  outgoing: ServerResponse | undefined,
+): Promise<Response> {
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  if (bytes.length === 0 || method === 'HEAD') return hangUp(outgoing);
+  const half = bytes.subarray(0, bytes.length >> 1);
+  const headers = new Headers(answer.headers);
+  headers.set('Content-Length', String(bytes.length));
+  if (!outgoing) return new Response(brokenStream(half), { status: answer.status, headers });
+  outgoing.writeHead(answer.status, Object.fromEntries(headers));
+  outgoing.flushHeaders();
+  outgoing.write(half, () => outgoing.destroy());
+  return new Response(null, RESPONSE_ALREADY_SENT);
+}
+
+type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+
+interface FaultyOptions {
+  faults: Faults;
+  clock: Clock;
+  /** Aborted when the service stops. Ends delays at once. */
+  stopping: AbortSignal;
+}
+
+function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<void> {
+  return new Promise((done) => {
+    if (delayMs === 0 || stopping.aborted) return done();
+    const end = () => {
+      cancel();
+      stopping.removeEventListener('abort', end);
+      done();
+    };
+    const cancel = clock.after(delayMs, end);
+    stopping.addEventListener('abort', end);
+  });
+}
+
+/**
+ * Adds injected faults to the service. Statuses are answered inside the app, so that they look like
+ * any other problem document. Broken connections are handled here, where the connection is
+ * available. Delays come after the request was handled, so that a client that times out does not
+ * know whether it was.
+ */
+export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchHandler {
+  return async (request, bindings) => {
+    const hit = options.faults.faultsFor(request.method, new URL(request.url).pathname);
+    if (!hit) return answer(request, bindings);
+    const { rules, delayMs, effect } = hit;
+    if (effect?.kind === 'drop') {
+      await delay(delayMs, options);
+      return hangUp(bindings?.outgoing);
+    }
+    const response = await answer(
+      request,
+      effect?.kind === 'status' ? { ...bindings, statusEffect: effect } : bindings,
+    );
+    for (const rule of rules) response.headers.append('X-Signage-Fault', rule);
+    await delay(delayMs, options);
+    if (effect?.kind === 'lose') return hangUp(bindings?.outgoing);
+    return effect?.kind === 'truncate'
+      ? breakOff(response, request.method, bindings?.outgoing)
+      : response;
   };
 }

@@ -15,12 +15,14 @@ function csv(rows: readonly ReportRow[]): string {
 /**
  * Returns the report as JSON, or as CSV if the client accepts `text/csv` (docs/protocol.md §5.6).
  */
-export function reportCsv(rows: readonly ReportRow[], context: Context): Reply {
-  const type = accepts(context, {
-    header: 'Accept',
-    supports: ['application/json', 'text/csv'],
-    default: 'application/json',
-  });
+export function reportCsv(rows: readonly ReportRow[], context: Context | undefined): Reply {
+  const type =
+    context &&
+    accepts(context, {
+      header: 'Accept',
+      supports: ['application/json', 'text/csv'],
+      default: 'application/json',
+    });
   const vary = { Vary: 'Accept' };
   if (type !== 'text/csv') return { body: { items: rows }, headers: vary };
   return {

@@ -1,47 +1,89 @@
+import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
+import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
+import { andThen } from '../../domain/maybe-promise.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Handlers } from '../request/pipeline.ts';
+import { compactLine, type ReadBody } from '../request/body.ts';
+import type { Handlers, Reply } from '../request/pipeline.ts';
 import { idempotencyKey } from '../request/validate.ts';
-import { runtimeReplies } from './runtime-replies.ts';
-
-type RuntimeHandlers = Pick<
-  Handlers,
-  'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'
->;
 
 const secretKey = /^[\x21-\x7e]{16,255}$/;
 const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
+const batchKey = /^[\x20-\x7e]{1,255}$/;
+const batchRule = 'must be 1 to 255 printable ASCII characters';
 
-/** Handlers of the TV API (docs/protocol.md §2, §3). */
-export function runtimeHandlers(
-  services: Services,
-  metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
-): RuntimeHandlers {
-  const { register, rotateKey } = services;
-  const replies = runtimeReplies(services, metrics);
+/** Throws `invalid_request` naming each event that is larger than 8 KiB as sent. */
+function checkEventSizes({ scan }: ReadBody): void {
+  if (!scan.elements.some((size) => size > maxEventBytes)) return;
+  const message = `must have at most ${maxEventBytes} bytes`;
+  const errors = scan.elements.flatMap((size, index) =>
+    size > maxEventBytes ? [{ path: `/${index}`, message }] : [],
+  );
+  throw invalid(errors, maxBatch);
+}
+
+/**
+ * Returns 200 with the body, or 304 without it, with the same headers. Only the TV may cache it.
+ */
+function conditional(body: Buffer | null, headers: Record<string, string>): Reply {
   return {
-    async registerDevice({ body, context }) {
-      const key = idempotencyKey(context.req.header('idempotency-key'), secretKey, secretRule);
-      const { answer, repeated } = await register({
-        ...context.var.client,
-        body,
-        idempotencyKey: key,
-      });
+    status: body === null ? 304 : 200,
+    body,
+    headers: { ...headers, 'Cache-Control': 'private, no-cache' },
+  };
+}
+
+/**
+ * Handlers of the TV API (docs/protocol.md §2, §3). Playlist and config are returned synchronously
+ * if the store does.
+ */
+export function runtimeHandlers(
+  { register, rotateKey, playback, telemetry }: Services,
+  metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
+) {
+  return {
+    async registerDevice({ body, request }) {
+      const key = idempotencyKey(request.header('idempotency-key'), secretKey, secretRule);
+      const { answer, repeated } = await register({ ...request.client, body, idempotencyKey: key });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
     },
 
-    async rotateDeviceKey({ caller, context }) {
-      const key = idempotencyKey(context.req.header('idempotency-key'), secretKey, secretRule);
+    async rotateDeviceKey({ caller, request }) {
+      const key = idempotencyKey(request.header('idempotency-key'), secretKey, secretRule);
       return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
-    getPlaylist: async ({ caller, context }) =>
-      replies.playlist(caller, context.req.header('if-none-match')),
-    getDeviceConfig: async ({ caller, context }) =>
-      replies.config(caller, context.req.header('if-none-match')),
-    postEvents: ({ caller, body, sent, context }) =>
-      replies.events(caller, batchSums(body), sent, context.req.header('idempotency-key')),
-  };
+    getPlaylist({ caller, request }) {
+      const answer = playback.playlist(caller, request.header('if-none-match'));
+      return andThen(answer, ({ body, etag, version, source }) =>
+        conditional(body, {
+          'X-Playlist-Version': String(version),
+          'X-Source': source,
+          ETag: etag,
+        }),
+      );
+    },
+
+    getDeviceConfig({ caller, request }) {
+      const answer = playback.config(caller, request.header('if-none-match'));
+      return andThen(answer, ({ body, etag, source }) =>
+        conditional(body, { 'X-Config-Source': source, ETag: etag }),
+      );
+    },
+
+    async postEvents({ caller, body, sent, request }) {
+      checkEventSizes(sent);
+      const key = idempotencyKey(request.header('idempotency-key'), batchKey, batchRule);
+      const isRepeated = await telemetry.accept(caller, {
+        sums: batchSums(body),
+        line: compactLine(sent),
+        sent: sent.bytes,
+        idempotencyKey: key,
+      });
+      if (!isRepeated) metrics.eventsReceived(body.length);
+      return { body: `{"received":${body.length}}` };
+    },
+  } satisfies Partial<Handlers>;
 }

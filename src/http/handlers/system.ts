@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Hono } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { SignageError } from '../../domain/error.ts';
-import { bearerToken } from '../../service/auth/bearer.ts';
+import { bearerToken } from '../../service/auth/credential-header.ts';
 import type { Readiness } from '../../service/health.ts';
 import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import { methodNotAllowed, setOperation } from '../request/method-routes.ts';
+import { methodNotAllowed, setOperation } from '../request/fetch-adapter.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import { sharedBody } from './static-file.ts';
 

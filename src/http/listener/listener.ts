@@ -12,9 +12,11 @@ import { minuteMs, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { makeIdSource } from '../../domain/id.ts';
 import { makeLoopBudget } from '../admission/loop-budget.ts';
-import type { FastPath } from '../fast-path/fast-path.ts';
 import { asSignageError } from '../problem.ts';
-import { bufferBody } from './buffer-body.ts';
+import { bufferBody } from '../request/body.ts';
+import type { FastPath } from '../request/fast-path.ts';
+import type { ServedRequest } from '../request/request-context.ts';
+
 import { makeClientErrorHandler } from './client-errors.ts';
 import {
   type EarlyErrors,
@@ -22,7 +24,6 @@ import {
   malformed,
   unsupportedTransferCoding,
 } from './early-errors.ts';
-import { keepTicksQuick } from './quick-ticks.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
 import { checkTls, type Tls } from './tls.ts';
@@ -145,11 +146,11 @@ function makeRequestHandler(
     },
   );
   const begin = (outgoing: ServerResponse): void => {
-    const incoming = outgoing.req;
+    const incoming: ServedRequest = outgoing.req;
     // The client disconnected while the request was queued.
     if (incoming.socket.destroyed) return;
     if (admit && !admit(incoming, outgoing)) return;
-    const intoApp = () => void app(incoming, outgoing);
+    const intoApp = () => void app(incoming, outgoing).finally(() => incoming.admission?.end());
     if (fastPath) fastPath(incoming, outgoing, intoApp);
     else intoApp();
   };
@@ -258,7 +259,6 @@ export async function listen(options: ListenerOptions) {
   const sockets = trackSockets(server);
   server.maxConnections = maxConnections;
   await bind(server, host, port, onError);
-  keepTicksQuick();
   const name = host.includes(':') ? `[${host}]` : host;
   const url = `${tls ? 'https' : 'http'}://${name}:${(server.address() as AddressInfo).port}`;
 

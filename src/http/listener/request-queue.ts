@@ -21,28 +21,12 @@ interface Connection {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-function newConnection(socket: Socket): Connection {
-  return {
-    socket,
-    inProgress: undefined,
-    waiting: [],
-    isHeld: false,
-    isHoldDue: false,
-    onIdle: undefined,
-    idleTimer: undefined,
-  };
-}
-
 const isIdle = ({ inProgress, waiting }: Connection) =>
   inProgress === undefined && waiting.length === 0;
 
-/** A property of the socket: entries of a `WeakMap` stay until the next full garbage collection. */
-const connectionKey = Symbol('connection');
-type KnownSocket = Socket & { [connectionKey]?: Connection };
-
 /** Node resumes a socket whenever it parses or reads a body, and when a response drains. */
-function pauseAgain(this: KnownSocket): void {
-  if (this[connectionKey]?.isHeld) this.pause();
+function pauseAgain(this: Socket): void {
+  this.pause();
 }
 
 export interface RequestQueueOptions {
@@ -63,6 +47,7 @@ export interface RequestQueueOptions {
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
   readonly #maxWaiting: number;
+  readonly #connections = new WeakMap<Socket, Connection>();
   readonly #queued = new Set<Connection>();
   #waiting = 0;
 
@@ -73,32 +58,31 @@ export class RequestQueue {
 
   /** Begins a request, or queues it behind those of its connection. */
   add(outgoing: ServerResponse): void {
-    const socket: KnownSocket = outgoing.req.socket;
-    socket[connectionKey] ??= newConnection(socket);
-    const connection = socket[connectionKey];
+    const { socket } = outgoing.req;
+    const connection = this.#connections.get(socket) ?? this.#open(socket);
     clearTimeout(connection.idleTimer);
     if (isIdle(connection)) this.#start(connection, outgoing);
     else if (!socket.destroyed) this.#enqueue(connection, outgoing);
   }
 
-  inProgress(socket: KnownSocket): ServerResponse | undefined {
-    return socket[connectionKey]?.inProgress;
+  inProgress(socket: Socket): ServerResponse | undefined {
+    return this.#connections.get(socket)?.inProgress;
   }
 
   /**
    * Returns whether the socket is paused. The rest of its next request may then have been sent, but
    * not read.
    */
-  isHeld(socket: KnownSocket): boolean {
-    return socket[connectionKey]?.isHeld ?? false;
+  isHeld(socket: Socket): boolean {
+    return this.#connections.get(socket)?.isHeld ?? false;
   }
 
   /**
    * Calls back `delayMs` after all complete requests of a connection are answered, unless another
    * one arrives or it closes before. A waiting request that is incomplete is dropped.
    */
-  afterResponses(socket: KnownSocket, callback: () => void, delayMs = 0): void {
-    const connection = socket[connectionKey];
+  afterResponses(socket: Socket, callback: () => void, delayMs = 0): void {
+    const connection = this.#connections.get(socket);
     if (!connection || isIdle(connection)) {
       callback();
       return;
@@ -106,6 +90,20 @@ export class RequestQueue {
     connection.onIdle ??= { callback, delayMs };
     const last = connection.waiting.at(-1);
     if (last && !last.req.complete) this.#remove(connection, connection.waiting.length - 1, 1);
+  }
+
+  #open(socket: Socket): Connection {
+    const connection: Connection = {
+      socket,
+      inProgress: undefined,
+      waiting: [],
+      isHeld: false,
+      isHoldDue: false,
+      onIdle: undefined,
+      idleTimer: undefined,
+    };
+    this.#connections.set(socket, connection);
+    return connection;
   }
 
   #start(connection: Connection, outgoing: ServerResponse): void {

@@ -1,8 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { OperationId } from '../../wire/operations.ts';
-import { countTime, cumulativeHistogram } from './histogram.ts';
-import { watchMirror } from './mirror.ts';
-import { watchOrigins } from './origins.ts';
+import { collect, collectHistogram, watchMirror, watchOrigins } from './collected.ts';
 
 /**
  * The operation that a request counts as, or one of the few other groups. Never a path, because
@@ -64,25 +62,29 @@ function processMetrics(): Registry {
  */
 function makeObserve(register: Registry): Metrics['observe'] {
   const all = new Map<MeteredOperation, Answered>();
-  new Counter({
-    name: 'signage_http_requests_total',
-    help: 'Answered requests, by operation and status.',
-    labelNames: ['operation', 'status'],
-    registers: [register],
-    collect() {
-      this.reset();
-      for (const { value: operation, byStatus } of all.values()) {
-        for (const [status, count] of byStatus)
-          this.inc({ operation, status: String(status) }, count);
-      }
+  collect(
+    register,
+    'counter',
+    {
+      name: 'signage_http_requests_total',
+      help: 'Answered requests, by operation and status.',
+      labelNames: ['operation', 'status'],
     },
-  });
-  const description = {
-    name: 'signage_http_request_duration_seconds',
-    help: 'Time from the request to its answer, by operation.',
-  };
-  register.registerMetric(
-    cumulativeHistogram({ ...description, label: 'operation' }, () => [...all.values()]),
+    () =>
+      [...all.values()].flatMap(({ value: operation, byStatus }) =>
+        [...byStatus].map(
+          ([status, count]) => [{ operation, status: `${status}` }, count] as const,
+        ),
+      ),
+  );
+  collectHistogram(
+    register,
+    {
+      name: 'signage_http_request_duration_seconds',
+      help: 'Time from the request to its answer, by operation.',
+      label: 'operation',
+    },
+    () => [...all.values()],
   );
   return (operation, status, seconds) => {
     let answered = all.get(operation);
@@ -97,7 +99,11 @@ function makeObserve(register: Registry): Metrics['observe'] {
       all.set(operation, answered);
     }
     answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
-    countTime(answered, seconds * 1000);
+    const ms = seconds * 1000;
+    let bucket = 0;
+    while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
+    answered.counts[bucket] = (answered.counts[bucket] as number) + 1;
+    answered.sumMs += ms;
   };
 }
 

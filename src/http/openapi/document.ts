@@ -1,17 +1,152 @@
-import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiComponentsObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
+import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
-import { components } from './components.ts';
-import { describeOperation } from './operation.ts';
-import { plainSchema } from './plain-schema.ts';
+import { schemas } from '../../wire/schemas.ts';
+import { answers, responseHeaders } from './answers.ts';
+import { parameters, requestBody, requestHeaders } from './request.ts';
 import { systemPaths } from './system-paths.ts';
-import { tags } from './tags.ts';
 
-const description = `Pairs TVs with screens, gives them playlists and configs, and collects what they played.
+const apiDescription = `Pairs TVs with screens, gives them playlists and configs, and collects what they played.
 
 - **TVs** register with a pairing code, once, and then send their device key (\`dak_…\`). **People and programs** send a management token (\`mak_…\`).
 - Every error is a problem document (RFC 9457) whose \`code\` is stable: programs should read nothing else.
 - Every response has \`X-Request-Id\`: the one you sent, if it has 1 to 128 characters of \`A-Z a-z 0-9 . _ -\`, else one of the service.
 - Record times are ISO 8601 in UTC; \`validUntil\` and the \`timestamp\` of an event are Unix epoch seconds.`;
+
+/** Tags that group the operations, in the order of the page. */
+const tags = [
+  { name: 'tv', description: 'The API for TVs' },
+  { name: 'code', description: 'Pairing codes, which bind a TV to a screen' },
+  { name: 'device', description: 'Registered TVs' },
+  { name: 'tenant', description: 'Tenants: platform tokens only' },
+  { name: 'token', description: 'Management tokens' },
+  { name: 'venue', description: 'Places with screens' },
+  { name: 'screen', description: 'Screens' },
+  { name: 'playlist', description: 'What the screens show' },
+  { name: 'config', description: 'How often TVs call, and what they keep' },
+  { name: 'event', description: 'Telemetry' },
+  { name: 'report', description: 'Proof of play' },
+  { name: 'data', description: 'Backups of the whole store' },
+  { name: 'audit', description: 'Who changed what' },
+  { name: 'service', description: 'The service itself' },
+];
+
+/**
+ * Returns the tag of an operation: the noun of its command. Operations without a command belong to
+ * TVs, or to the caller's own token.
+ */
+function tagOf({ command, path }: Operation): string {
+  return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
+}
+
+/** Returns an example problem document of a code. */
+function problemExample(code: ErrorCode) {
+  const { status, title } = errorKinds[code];
+  const errors =
+    code === 'invalid_request' ? { errors: [{ path: '/name', message: 'must not be empty' }] } : {};
+  const existing =
+    code === 'name_taken' ? { existingId: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' } : {};
+  return {
+    summary: title,
+    value: {
+      type: 'about:blank',
+      title,
+      status,
+      detail: `${title}.`,
+      code,
+      requestId: 'req-7f3a',
+      ...errors,
+      ...existing,
+    },
+  };
+}
+
+const codes = Object.keys(errorKinds) as ErrorCode[];
+
+/**
+ * List schemas are created by one function and have no id. The document names them after the table
+ * of schemas.
+ */
+const lists = Object.entries(schemas)
+  .filter(([name]) => name.endsWith('List'))
+  .map(([name, schema]) => [name.charAt(0).toUpperCase() + name.slice(1), schema]);
+
+/** Components shared by the operations. */
+const components: ZodOpenApiComponentsObject = {
+  securitySchemes: {
+    deviceKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'dak_…',
+      description: 'The device key from the registration',
+    },
+    managementToken: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'mak_…',
+      description: 'A management token',
+    },
+    metricsToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The token for /metrics, if the service was started with one',
+    },
+  },
+  schemas: Object.fromEntries(lists),
+  parameters: requestHeaders,
+  headers: responseHeaders,
+  examples: Object.fromEntries(codes.map((code) => [code, problemExample(code)])),
+};
+
+function security({ access }: Operation): Record<string, string[]>[] {
+  if (access === 'public') return [];
+  return [access === 'device' ? { deviceKey: [] } : { managementToken: [] }];
+}
+
+/** Returns one entry of the operation table as an OpenAPI operation. */
+function describeOperation(id: string, operation: Operation): ZodOpenApiOperationObject {
+  const { access } = operation;
+  const isManagement = access !== 'public' && access !== 'device';
+  const description = `Needs a token with the role \`${access}\` or a higher one.`;
+  const body = requestBody(operation);
+  return {
+    operationId: id,
+    summary: operation.summary,
+    ...(isManagement ? { description } : {}),
+    tags: [tagOf(operation)],
+    security: security(operation),
+    ...parameters(operation),
+    ...(body ? { requestBody: body } : {}),
+    responses: answers(id, operation),
+  };
+}
+
+const largestInt32 = 2 ** 31 - 1;
+
+/**
+ * Removes noise of the library from a schema. The bounds of safe integers go, because typed clients
+ * need `int64` instead. Patterns of addresses go, because `format` covers them.
+ * `additionalProperties` goes if it allows everything, or forbids it in responses.
+ */
+const plainSchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
+  if (jsonSchema.type === 'integer') {
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    if ((jsonSchema.maximum ?? Number.POSITIVE_INFINITY) > largestInt32)
+      jsonSchema.format = 'int64';
+  }
+  if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
+  const { additionalProperties: additional } = jsonSchema;
+  const allowsAnything = typeof additional === 'object' && Object.keys(additional).length === 0;
+  if (allowsAnything || (additional === false && io === 'output'))
+    delete jsonSchema.additionalProperties;
+};
 
 /** Returns the paths of the operation table, in its order. */
 function operationPaths(): ZodOpenApiPathsObject {
@@ -37,7 +172,12 @@ export function openApiDocument(version: string): object {
   return createDocument(
     {
       openapi: '3.1.1',
-      info: { title: 'signage-kit', version, description, license: { name: 'MIT' } },
+      info: {
+        title: 'signage-kit',
+        version,
+        description: apiDescription,
+        license: { name: 'MIT' },
+      },
       servers: [{ url: '/' }],
       tags,
       paths: { ...operationPaths(), ...systemPaths },

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { SignageError } from '../../domain/error.ts';
-import { type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
+import { invalidJson, type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { BufferedRequest } from '../listener/buffer-body.ts';
+import type { ServedRequest } from './request-context.ts';
 
 /** A body: its bytes and its parsed JSON. `json` is `undefined` if there was no body. */
 export interface ReadBody extends ParsedJson {
@@ -14,6 +14,8 @@ export interface ReadBody extends ParsedJson {
  * (docs/protocol.md §1.7).
  */
 const defaultPartLimit = 1000;
+/** Node buffers this much of a body in any case, before anybody reads it. */
+const maxBufferedBytes = 16 * 1024;
 
 /** The body of an operation that has none. */
 export const noBody: ReadBody = {
@@ -29,28 +31,44 @@ function tooLarge(limit: number): SignageError {
   );
 }
 
-const invalidJson = (why: string, cause?: unknown) =>
-  new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
-
 /** The client disconnected, so nobody reads this error. It is not a fault of the service. */
 const incomplete = (cause?: unknown) => invalidJson('it is incomplete', cause);
+
+/** Collects a body of `length` bytes. Calls `done` with it at its end. */
+function collect(incoming: IncomingMessage, length: number, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  incoming.on('end', () =>
+    done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)),
+  );
+}
+
+/**
+ * Calls `begin` once a small body of known length is buffered, and at once for any other request.
+ * Until then, a slow client costs only its connection: the app's objects for a request take three
+ * times as much memory. A request that is aborted or times out before is never begun.
+ */
+export function bufferBody(incoming: ServedRequest, begin: () => void): void {
+  const announced = Number(incoming.headers['content-length'] ?? 0);
+  if (!(announced > 0 && announced <= maxBufferedBytes)) {
+    begin();
+    return;
+  }
+  collect(incoming, announced, (body) => {
+    incoming.rawBody = body;
+    begin();
+  });
+}
 
 /**
  * Reads a body of `length` bytes, which Node enforces. Rejects if the connection closes earlier.
  */
-export function readFixedLength(
-  incoming: BufferedRequest,
-  length: number,
-): MaybePromise<Uint8Array> {
+export function readFixedLength(incoming: ServedRequest, length: number): MaybePromise<Uint8Array> {
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
     // The connection closed while the credential was looked up, so `close` was already emitted.
     if (incoming.destroyed) return reject(incomplete());
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    incoming.on('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)),
-    );
+    collect(incoming, length, resolve);
     incoming.on('error', (cause) => reject(incomplete(cause)));
     // `close` follows in any case. The error is created only if needed, because that is slow.
     incoming.on('close', () => incoming.readableEnded || reject(incomplete()));
@@ -108,22 +126,38 @@ export function parseBody(
   maxParts = defaultPartLimit,
 ): ReadBody {
   if (bytes.length === 0) return noBody;
-  checkType(contentType, encoding);
-  return { bytes, ...parseJson(bytes, maxParts) };
-}
-
-/** Throws `unsupported_media_type` for a content type other than JSON, or a compressed body. */
-export function checkType(
-  contentType: string | null | undefined,
-  encoding: string | null | undefined,
-): void {
   if (contentType != null && !isJsonType(contentType)) {
     throw new SignageError(
       'unsupported_media_type',
       'Send the body as JSON, with Content-Type: application/json.',
     );
   }
-  if ((encoding ?? 'identity').toLowerCase() !== 'identity') {
+  if ((encoding ?? 'identity').toLowerCase() !== 'identity')
     throw new SignageError('unsupported_media_type', 'Send the body uncompressed.');
-  }
+  return { bytes, ...parseJson(bytes, maxParts) };
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const values = Object.values(value);
+  return values.reduce<number>(
+    (sum, one) => sum + membersOf(one),
+    Array.isArray(value) ? 0 : values.length,
+  );
+}
+
+/**
+ * Returns a JSON body as one line that means exactly what was parsed: the bytes as sent, with line
+ * breaks replaced by spaces. Valid JSON has line breaks only between tokens. A body with duplicate
+ * or dropped members is serialized anew.
+ */
+export function compactLine({ bytes, json, scan }: ReadBody): Uint8Array {
+  if (scan.isCompact) return bytes;
+  if (membersOf(json) !== scan.members) return Buffer.from(JSON.stringify(json));
+  if (!bytes.includes(lineFeed) && !bytes.includes(carriageReturn)) return bytes;
+  return bytes.map((byte) => (byte === lineFeed || byte === carriageReturn ? space : byte));
 }

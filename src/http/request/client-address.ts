@@ -101,15 +101,6 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 }
 
 /**
- * Caches the address per connection, because reading it takes half the time of a request. It is a
- * property of the socket: entries of a `WeakMap` stay until the next full garbage collection.
- */
-const cachedAddress = Symbol('address');
-type CachedSocket = Peer['socket'] & {
-  [cachedAddress]?: { address: string | null; isProxy: boolean };
-};
-
-/**
  * Returns a function that returns the client's address (docs/protocol.md §3.5). It is the address
  * of the socket. Behind trusted proxies, it is the last address in `X-Forwarded-For` that is not a
  * trusted proxy. It is `null` if the connection is unknown. Throws `invalid_option` for a malformed
@@ -120,23 +111,16 @@ export function makeAddressOf(
 ): (peer: Peer | undefined) => string | null {
   const isProxy = makeIsProxy(trustedProxies);
 
-  function addressOfSocket(socket: CachedSocket) {
-    if (socket[cachedAddress]) return socket[cachedAddress];
-    const address = normalAddress(socket.remoteAddress ?? '') ?? null;
-    socket[cachedAddress] = { address, isProxy: address !== null && isProxy(address) };
-    return socket[cachedAddress];
-  }
-
   return (peer) => {
     if (!peer) return null;
-    const socket = addressOfSocket(peer.socket);
-    if (!socket.isProxy) return socket.address;
+    const address = normalAddress(peer.socket.remoteAddress ?? '') ?? null;
+    if (address === null || !isProxy(address)) return address;
     const forwarded = [peer.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').reverse();
     for (const text of forwarded) {
       const hop = parseAddress(text);
-      if (hop === undefined) return socket.address;
+      if (hop === undefined) return address;
       if (!isProxy(hop)) return hop;
     }
-    return socket.address;
+    return address;
   };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { SignageError } from '../../domain/error.ts';
-import { deviceKeyHeader } from '../../service/auth/device-key-header.ts';
-import type { DeviceCaller, TenantCaller } from '../../service/context.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { deviceKeyHash } from '../../service/auth/credential-header.ts';
+import type { Caller, DeviceCaller, TenantCaller } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
 import {
   type Operation,
@@ -11,8 +12,8 @@ import {
 } from '../../wire/operations.ts';
 import { type Schemas, schemas } from '../../wire/schemas.ts';
 import type { ListLimit, ListSlot } from '../admission/list-limit.ts';
-import { noBody, parseBody, type ReadBody, readBytes } from './body.ts';
-import type { Ctx } from './request-context.ts';
+import { noBody, parseBody, type ReadBody } from './body.ts';
+import type { Exchange } from './request-context.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
 /** Result of a handler. Default status: the operation's own. */
@@ -23,6 +24,13 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
+/** A response, before an adapter sends it. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array | ReadableStream | null;
+}
+
 type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas }
   ? z.output<Schemas[N]>
   : F;
@@ -31,6 +39,7 @@ type CallerOf<O> = O extends { access: 'device' }
   : O extends { access: 'public' }
     ? undefined
     : TenantCaller;
+type AnyCaller = DeviceCaller | Caller | undefined;
 
 /** A request that has passed all checks of its operation (docs/protocol.md §1.3). */
 export interface Call<K extends OperationId> {
@@ -41,70 +50,39 @@ export interface Call<K extends OperationId> {
   body: Named<Operations[K], 'body', undefined>;
   /** The body as sent. */
   sent: ReadBody;
-  context: Ctx;
+  request: Exchange;
   /** For lists: the place among the concurrent lists of the token. */
   slot: ListSlot | undefined;
 }
 
-export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply>;
+export type Handler<K extends OperationId> = (call: Call<K>) => MaybePromise<Reply>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
-/** Operations that need no tenant: those of the platform, and `getMe`. */
-const tenantOptional = (operation: Operation, id: OperationId) =>
-  operation.access === 'platform' || id === 'getMe';
 
-/**
- * Reads a body of at most the operation's size. Calls `onBuffered` after reading and before
- * parsing.
- */
-async function readBody(
-  operation: Operation,
-  { req, env }: Ctx,
-  onBuffered: () => Promise<void>,
-): Promise<ReadBody> {
-  if (!operation.body) return noBody;
-  const bytes = await readBytes(req.raw, operation.bodyLimit ?? defaultBodyLimit, env?.incoming);
-  await onBuffered();
-  const sent = parseBody(
-    bytes,
-    req.header('content-type'),
-    req.header('content-encoding'),
-    operation.partLimit,
-  );
-  if (sent.json === undefined && !operation.bodyOptional)
-    throw new SignageError('invalid_json', 'A JSON body is required.');
-  return sent;
-}
-
-async function authenticate(
+function makeAuthenticate(
   services: Services,
-  operation: Operation,
   id: OperationId,
-  context: Ctx,
-) {
-  const getHeader = (name: string) => context.req.header(name);
-  const { access } = operation;
-  if (access === 'public') return undefined;
+): (request: Exchange) => MaybePromise<AnyCaller> {
+  const { access, method, wholeTenant = false }: Operation = operations[id];
+  if (access === 'public') return () => undefined;
   if (access === 'device') {
-    const call = { id: context.req.param('id') ?? '', onlyReads: operation.method === 'GET' };
-    return services.deviceAuth(
-      deviceKeyHeader(getHeader('authorization')),
-      call,
-      context.var.client,
-    );
+    const onlyReads = method === 'GET';
+    return (request) =>
+      services.deviceAuth(
+        request.keyHash ?? deviceKeyHash(request.header('authorization')),
+        { id: request.id, onlyReads },
+        request.client,
+      );
   }
-  const credentials = {
-    authorization: getHeader('authorization'),
-    tenant: getHeader('x-tenant-id'),
+  // The operations of the platform need no tenant.
+  const tenantOptional = access === 'platform' || id === 'getMe';
+  const requirements = { role: access, tenantOptional, wholeTenant, operation: id };
+  return (request) => {
+    const authorization = request.header('authorization');
+    const tenant = request.header('x-tenant-id');
+    return services.managementAuth({ authorization, tenant }, requirements, request.client);
   };
-  const requirement = {
-    role: access,
-    tenantOptional: tenantOptional(operation, id),
-    wholeTenant: operation.wholeTenant ?? false,
-    operation: id,
-  };
-  return services.managementAuth(credentials, requirement, context.var.client);
 }
 
 /** Returns whether the response of a management operation is a list, which may be large. */
@@ -118,61 +96,94 @@ function isList({ method, path, answer }: Operation): boolean {
   );
 }
 
+function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): ReadBody {
+  const sent = parseBody(
+    bytes,
+    request.header('content-type'),
+    request.header('content-encoding'),
+    operation.partLimit,
+  );
+  if (sent.json === undefined && !operation.bodyOptional)
+    throw new SignageError('invalid_json', 'A JSON body is required.');
+  return sent;
+}
+
+function answerOf(
+  operation: Operation,
+  { body, status = operation.status, headers = {} }: Reply,
+): Answer {
+  if (body === undefined || body === null) return { status, headers, body: null };
+  const content =
+    typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+      ? body
+      : JSON.stringify(body);
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: content };
+}
+
 /**
- * Returns the route of one operation, with the checks in the order of docs/protocol.md §1.3. These
- * are credential, role, size, content type, JSON, the record in the path, query and body. Only
- * checks of state are left to the handler. The credential is checked again after a body that was
- * not yet buffered, and after a wait for a place among the lists of the token.
+ * Returns a function that runs one operation for a request, with the checks in the order of
+ * docs/protocol.md §1.3. These are credential, role, size, content type, JSON, the record in the
+ * path, query and body. Only checks of state are left to the handler. The credential is checked
+ * again after a body that was not yet buffered, and after a wait for a place among the lists of the
+ * token.
+ *
+ * A TV's operation that has only a credential to check answers synchronously if the store does.
  */
-export function makeRoute<K extends OperationId>(
+export function makeOperation<K extends OperationId>(
   services: Services,
   id: K,
   handler: Handler<K>,
   lists: ListLimit,
-) {
+): (request: Exchange) => MaybePromise<Answer> {
   const operation: Operation = operations[id];
-  const { body: bodySchema } = operation;
+  const authenticate = makeAuthenticate(services, id);
   const isLimited = isList(operation);
+  const { body: bodySchema, record } = operation;
   const querySchema = operation.query && schemas[operation.query];
 
-  return async (context: Ctx): Promise<Response> => {
-    context.set('operation', id);
-    const isComplete = context.env?.incoming?.complete ?? false;
-    let caller = await authenticate(services, operation, id, context);
-    const sent = await readBody(operation, context, async () => {
-      if (!isComplete) caller = await authenticate(services, operation, id, context);
-    });
-    const pathId = context.req.param('id') ?? context.req.param('code') ?? '';
-    if (operation.record)
-      await services.checkRecord(caller as TenantCaller, operation.record, pathId);
-    const query =
-      querySchema &&
-      check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
+  async function runChecks(
+    request: Exchange,
+    authenticated: MaybePromise<AnyCaller>,
+    wasComplete: boolean,
+  ): Promise<Answer> {
+    let caller = await authenticated;
+    request.incoming?.admission?.verified();
+    let sent = noBody;
+    if (bodySchema) {
+      const bytes = await request.readBody(operation.bodyLimit ?? defaultBodyLimit);
+      if (!wasComplete) caller = await authenticate(request);
+      sent = parseSent(operation, request, bytes);
+    }
+    if (record) await services.checkRecord(caller as TenantCaller, record, request.id);
+    const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
     const slot = isLimited
-      ? await enterList(lists, caller as TenantCaller, query, context)
+      ? await enterList(lists, caller as TenantCaller, query, request)
       : undefined;
     try {
-      if (slot?.hasWaited) caller = await authenticate(services, operation, id, context);
-      const reply = await handler({
-        caller,
-        id: pathId,
-        query,
-        body,
-        sent,
-        context,
-        slot,
-      } as Call<K>);
-      return respond(operation, reply);
+      if (slot?.hasWaited) caller = await authenticate(request);
+      const call = { caller, id: request.id, query, body, sent, request, slot } as Call<K>;
+      return answerOf(operation, await handler(call));
     } catch (error) {
-      const isDenied = error instanceof SignageError && error.code === 'insufficient_role';
-      if (isDenied && caller && 'actor' in caller)
-        services.denials.record(caller as TenantCaller, id);
+      if (hasCode(error, 'insufficient_role') && caller && 'actor' in caller)
+        services.denials.record(caller, id);
       throw error;
     } finally {
       // A mounted `fetch` does not report when its response has been read.
-      if (!context.env?.outgoing) slot?.end();
+      if (!request.outgoing) slot?.end();
     }
+  }
+
+  const isDirect = operation.access === 'device' && !bodySchema && !querySchema && !record;
+  return (request) => {
+    const wasComplete = request.incoming?.complete ?? false;
+    const authenticated = authenticate(request);
+    if (!isDirect) return runChecks(request, authenticated, wasComplete);
+    return andThen(authenticated, (caller) => {
+      request.incoming?.admission?.verified();
+      const call = { caller, id: request.id, sent: noBody, request } as Call<K>;
+      return andThen(handler(call), (reply) => answerOf(operation, reply));
+    });
   };
 }
 
@@ -180,23 +191,8 @@ function enterList(
   lists: ListLimit,
   caller: TenantCaller,
   query: unknown,
-  { env }: Ctx,
+  request: Exchange,
 ): Promise<ListSlot> {
   const isLongPoll = (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
-  return lists.enter(caller.actor.id as string, isLongPoll, env ?? {});
-}
-
-function respond(
-  operation: Operation,
-  { body, status = operation.status, headers = {} }: Reply,
-): Response {
-  if (body === undefined || body === null) return new Response(null, { status, headers });
-  const content =
-    typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
-      ? body
-      : JSON.stringify(body);
-  return new Response(content, {
-    status,
-    headers: { 'Content-Type': 'application/json', ...headers },
-  });
+  return lists.enter(caller.actor.id as string, isLongPoll, request);
 }

@@ -1,17 +1,55 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
-import type { IdSource } from '../../domain/id.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientInfo } from '../../service/context.ts';
-import type { StatusEffect } from '../faults/fault-effect.ts';
+import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
+
+/** A request of the listener, and what was found out before it is handled. */
+export type ServedRequest = IncomingMessage & {
+  /** The body, if it was buffered. `@hono/node-server` reads the same property. */
+  rawBody?: Buffer;
+  /** The hash of its device key, if that is well-formed and was computed already. */
+  keyHash?: string | undefined;
+  /** Set while the request counts towards overload. */
+  admission?: Admission;
+};
+
+interface Admission {
+  /** Called when the credential of the request has worked. */
+  verified(): void;
+  /** Called when the request was handled. */
+  end(): void;
+}
+
+type RequestClient = ClientInfo & { requestId: string };
+
+/** A request, as the adapters present it: that of the Fetch API, and that of Node. */
+export interface Exchange {
+  readonly client: RequestClient;
+  /** The id or code in the path. */
+  readonly id: string;
+  /** The hash of its device key, if it was computed already. */
+  readonly keyHash?: string | undefined;
+  /** The connection. A mounted `fetch` has none. */
+  readonly incoming: ServedRequest | undefined;
+  readonly outgoing: ServerResponse | undefined;
+  /** Hono's context. Only requests of the Fetch API have one. */
+  readonly context?: Ctx;
+  /** Returns a header by its name in lower case. */
+  header(name: string): string | undefined;
+  query(): URLSearchParams;
+  /** Throws `body_too_large` above `limit` bytes. */
+  readBody(limit: number): MaybePromise<Uint8Array>;
+}
 
 /**
  * Environment of a request: its connection from the listener, or the peer that the caller of a
  * mounted `fetch` knows.
  */
 export interface Bindings {
-  incoming?: IncomingMessage;
+  incoming?: ServedRequest;
   outgoing?: ServerResponse;
   peer?: Peer;
   /** The status that a fault rule sets in place of the service's own response. */
@@ -20,21 +58,10 @@ export interface Bindings {
 
 /** Variables of a request. */
 interface Variables {
-  client: ClientInfo & { requestId: string };
+  client: RequestClient;
   /** The operation, for log and metrics. */
   operation: MeteredOperation;
 }
 
 export type App = { Bindings: Bindings; Variables: Variables };
 export type Ctx = Context<App>;
-
-const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
-
-/** Returns the caller's request id if it is well-formed, else a new one. */
-export function requestIdOf(
-  given: string | null | undefined,
-  newId: IdSource,
-  nowMs?: number,
-): string {
-  return given != null && requestIdForm.test(given) ? given : newId(nowMs);
-}

@@ -75,7 +75,7 @@ export function makeDeviceAuth(
   }
 
   /**
-   * Authenticates one request. `hash` comes from `deviceKeyHeader`. `id` is the id in the path, of
+   * Authenticates one request. `hash` comes from `deviceKeyHash`. `id` is the id in the path, of
    * the screen or the device, in any case. `onlyReads`: the request stores nothing. Returns or
    * throws synchronously if the store does.
    */

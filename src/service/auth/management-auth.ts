@@ -1,15 +1,13 @@
-import { hashKey } from '../../domain/api-key.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { mayAct, type Role } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
-import { adminTokenForm } from '../../domain/records/token.ts';
 import type { Caller, ClientInfo, SystemDependencies } from '../context.ts';
 import { notFound } from '../lookup.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkToken } from './authority.ts';
-import { bearerToken } from './bearer.ts';
+import { tokenHash } from './credential-header.ts';
 import type { Denials } from './denials.ts';
 
 /** Credentials of a management request. */
@@ -65,8 +63,7 @@ export function makeManagementAuth(
         'Send a management token: Authorization: Bearer mak_…',
       );
     }
-    const text = bearerToken(authorization);
-    const hash = text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
+    const hash = tokenHash(authorization);
     const token = hash === undefined ? undefined : await store.read.find('tokens', 'hash', hash);
     if (hash !== undefined) knownHashes.delete(hash);
     checkToken(token, clock.now());

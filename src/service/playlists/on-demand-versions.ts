@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { hourMs } from '../../domain/clock.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
@@ -11,7 +12,6 @@ import type {
 } from '../../origin/origin.ts';
 import type { Tx } from '../../store/store.ts';
 import { type AuditActor, type SystemDependencies, system } from '../context.ts';
-import { makeLastKnownVersions } from './last-known-versions.ts';
 import type { ServedVersions } from './served-versions.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
@@ -34,6 +34,54 @@ function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist
   return (
     row !== undefined && row.origin === 'on-demand' && playlistStatusAt(row, nowMs) === 'active'
   );
+}
+
+type KnownVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'> & { digest: string };
+
+function digestOf({ items, validUntil }: OnDemandContent): string {
+  return hash('sha256', `${validUntil} ${items}`, 'base64url');
+}
+
+/**
+ * Remembers the last version of each screen that the store returned, without its items. Used while
+ * the store is unavailable.
+ *
+ * @param maxScreens limit of remembered screens, some 250 bytes each; the oldest entry is evicted
+ */
+export function makeLastKnownVersions(maxScreens = 200_000) {
+  const versions = new Map<string, KnownVersion>();
+  return {
+    /** Remembers the row that the store returned. A playlist that is not active is forgotten. */
+    remember(screenId: string, row: Playlist | undefined, nowMs: number): void {
+      if (!row || playlistStatusAt(row, nowMs) !== 'active') {
+        versions.delete(screenId);
+        return;
+      }
+      const { playlistId, version, publishedAt } = row;
+      if (versions.get(screenId)?.version === version) return;
+      versions.set(screenId, { playlistId, version, publishedAt, digest: digestOf(row) });
+      const [oldest] = versions.keys();
+      if (versions.size > maxScreens && oldest !== undefined) versions.delete(oldest);
+    },
+
+    /** Returns the last known version if it has exactly this content. */
+    versionOf({ id: screenId, tenantId }: Screen, content: OnDemandContent): Playlist | undefined {
+      const last = versions.get(screenId);
+      if (last?.digest !== digestOf(content)) return undefined;
+      const { playlistId, version, publishedAt } = last;
+      return {
+        id: screenId,
+        screenId,
+        tenantId,
+        playlistId,
+        version,
+        state: 'active',
+        ...content,
+        publishedAt,
+        origin: 'on-demand',
+      };
+    },
+  };
 }
 
 /**

@@ -1,22 +1,15 @@
 import { hash } from 'node:crypto';
-import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
-import type { DeviceConfig } from '../../domain/records/config.ts';
 import { servedValidUntil } from '../../domain/records/playlist.ts';
 import type { Device, Playlist } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import { type EffectiveConfig, mergeConfigs, readEffectiveConfig } from '../places/configs.ts';
-import { type BodyBytes, bodyBytes } from './body-bytes.ts';
-import { makeRenderedPlaylists } from './rendered-playlists.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
-export interface RenderedAnswer {
-  body: BodyBytes | null;
-  etag: string;
-}
+type RenderedAnswer = { body: Buffer | null; etag: string };
 
 type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
 type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
@@ -29,23 +22,6 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
     ifNoneMatch.trim() === '*' ||
     ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
   );
-}
-
-type Rendered = RenderedAnswer & { body: BodyBytes };
-
-/** Cache of rendered configs. Unchanged configs are the same object each time. */
-const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
-
-function renderConfig(config: DeviceConfig): Rendered {
-  const cached = renderedConfigs.get(config);
-  if (cached) return cached;
-  const text = JSON.stringify(config);
-  const rendered = {
-    body: bodyBytes(text),
-    etag: `"${hash('sha256', text, 'base64url').slice(0, 27)}"`,
-  };
-  renderedConfigs.set(config, rendered);
-  return rendered;
 }
 
 /** Returns the effective config from the mirror copies in the object store. */
@@ -61,16 +37,65 @@ function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<Ef
   });
 }
 
-/** Cache of ETags for row objects that are reused: building one takes as long as checking a key. */
-const etags = new BoundedMap<Playlist, { validUntil: number; etag: string }>(10_000);
+/** A playlist as sent to TVs, with its strong ETag. */
+interface RenderedPlaylist {
+  etag: string;
+  bytes: Buffer;
+}
 
-/** The ETag contains everything that the body depends on. */
-function etagOf(row: Playlist, validUntil: number): string {
-  const cached = etags.get(row);
-  if (cached?.validUntil === validUntil) return cached.etag;
-  const etag = `"${row.playlistId}.${row.version}.${validUntil}"`;
-  if (Object.isFrozen(row)) etags.set(row, { validUntil, etag });
-  return etag;
+/** The members that a body depends on, besides its screen. */
+type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
+type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
+
+/** Enough for 10,000 TVs with ten items each. Larger fleets keep the most recent ones. */
+const defaultLimitBytes = 32 * 1024 * 1024;
+
+function render(row: Playlist, validUntil: number): CacheEntry {
+  const { playlistId, tenantId, screenId, version, publishedAt, items } = row;
+  const status = 'active';
+  const head = { id: playlistId, tenantId, screenId, status, version, validUntil };
+  return {
+    playlistId,
+    version,
+    publishedAt,
+    validUntil,
+    // Contains everything that the body depends on.
+    etag: `"${playlistId}.${version}.${validUntil}"`,
+    bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
+  };
+}
+
+const isOf = (row: Playlist, { playlistId, version, publishedAt }: Identity) =>
+  row.playlistId === playlistId && row.version === version && row.publishedAt === publishedAt;
+
+/**
+ * Renders playlists, and caches the latest one of each screen. `validUntil` is in Unix epoch
+ * seconds.
+ *
+ * @param limitBytes limit of the cache; the oldest entries are evicted
+ */
+export function makeRenderedPlaylists(limitBytes = defaultLimitBytes) {
+  const cache = new Map<string, CacheEntry>();
+  let totalBytes = 0;
+
+  function evict(screenId: string): void {
+    totalBytes -= cache.get(screenId)?.bytes.length ?? 0;
+    cache.delete(screenId);
+  }
+
+  return (row: Playlist, validUntil: number): RenderedPlaylist => {
+    const cached = cache.get(row.screenId);
+    if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
+    evict(row.screenId);
+    const rendered = render(row, validUntil);
+    cache.set(row.screenId, rendered);
+    totalBytes += rendered.bytes.length;
+    for (const oldest of cache.keys()) {
+      if (totalBytes <= limitBytes) break;
+      evict(oldest);
+    }
+    return rendered;
+  };
 }
 
 interface PlaybackOptions {
@@ -86,7 +111,7 @@ export function makePlayback(
   { ask: askOrigins, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
-  const renderedBody = makeRenderedPlaylists();
+  const render = makeRenderedPlaylists();
 
   function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
@@ -120,8 +145,7 @@ export function makePlayback(
       const { playlist: row, source } = answer;
       const { version } = row;
       const nowMs = clock.now();
-      const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
-      const etag = etagOf(row, validUntil);
+      const { etag, bytes } = render(row, Math.floor(servedValidUntil(row, nowMs) / 1000));
       const isUnchanged = matches(ifNoneMatch, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: nowMs,
@@ -129,7 +153,7 @@ export function makePlayback(
         lastPlaylistVersion: version,
       });
       served?.note(screen.id, version);
-      return { body: isUnchanged ? null : renderedBody(row, validUntil), etag, version, source };
+      return { body: isUnchanged ? null : bytes, etag, version, source };
     });
   }
 
@@ -157,7 +181,8 @@ export function makePlayback(
     return andThen(
       orElse(() => configOf(device), throwConfigFailure),
       (effective) => {
-        const { body, etag } = renderConfig(effective.config);
+        const body = Buffer.from(JSON.stringify(effective.config));
+        const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
         store.touch('device', device.id, { lastConfigAt: clock.now() });
         return { body: matches(ifNoneMatch, etag) ? null : body, etag, source: effective.source };
       },

@@ -1,14 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Random } from '../../../src/domain/clock.ts';
 import type { SignageError } from '../../../src/domain/error.ts';
+import { silentLog } from '../../../src/domain/log.ts';
 import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-shed.ts';
+import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { checkOverload, type Offered } from './offered.ts';
 
 interface Waiting {
   sentMs: number;
-  outgoing: { headersSent: boolean; writableEnded: boolean; req: { complete: boolean } };
+  request: ServedRequest;
 }
 
 const tickMs = 100;
@@ -41,15 +43,25 @@ export async function modelOverload(
     refused = error.retryAfterSeconds;
   };
   const shed = wrapShed(
-    makeLoadShed({ clock, random, refuse, isKnown: () => true, onShed: () => {} }),
+    makeLoadShed({
+      clock,
+      random,
+      refuse,
+      isKnown: () => true,
+      metrics: { requestShed: () => {} },
+      log: silentLog,
+    }),
   );
   const queue: Waiting[] = [];
-  const incoming = { method: 'POST', url: '/devices/x/events' } as IncomingMessage;
 
   function send(round: Offered): void {
-    const outgoing = { headersSent: false, writableEnded: false, req: { complete: true } };
-    if (shed.admit(incoming, outgoing as unknown as ServerResponse)) {
-      queue.push({ sentMs: clock.now(), outgoing });
+    const request = {
+      method: 'POST',
+      url: '/devices/x/events',
+      complete: true,
+    } as ServedRequest;
+    if (shed.admit(request, {} as ServerResponse)) {
+      queue.push({ sentMs: clock.now(), request });
     } else {
       round.counts['503'] = (round.counts['503'] ?? 0) + 1;
       round.waits.add(String(refused ?? 'none'));
@@ -57,8 +69,8 @@ export async function modelOverload(
   }
 
   function answer(round: Offered): void {
-    for (const { sentMs, outgoing } of queue.splice(0, (capacity * tickMs) / 1000)) {
-      outgoing.headersSent = true;
+    for (const { sentMs, request } of queue.splice(0, (capacity * tickMs) / 1000)) {
+      request.admission?.end();
       const tookMs = clock.now() - sentMs;
       const outcome = tookMs > patienceMs ? 'late' : '202';
       round.counts[outcome] = (round.counts[outcome] ?? 0) + 1;
@@ -78,7 +90,7 @@ export async function modelOverload(
     round.goodput = round.goodMs.length / seconds;
     rounds.push(round);
     // The rest completes before the next round.
-    for (const { outgoing } of queue.splice(0)) outgoing.headersSent = true;
+    for (const { request } of queue.splice(0)) request.admission?.end();
   }
   return checkOverload(rounds, capacity);
 }

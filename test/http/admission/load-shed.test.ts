@@ -1,6 +1,6 @@
 // Load shedding: rejects requests during overload, and never in a healthy service (docs/protocol.md
 // §1.8).
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SignageError } from '../../../src/domain/error.ts';
@@ -9,14 +9,14 @@ import {
   makeLoadShed,
   type ShedKind,
 } from '../../../src/http/admission/load-shed.ts';
-import { makeShedReporter } from '../../../src/http/admission/shed-reporting.ts';
 import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
+import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-type Held = { headersSent: boolean; writableEnded: boolean; req: { complete: boolean } };
+type Held = Pick<ServedRequest, 'admission'>;
 
 let clock: ManualClock;
 let shed: LoadShed;
@@ -40,24 +40,30 @@ beforeEach(() => {
     random: () => Uint8Array.of(draws++),
     refuse: (_incoming, _outgoing, error) => void rejected.push(error),
     isKnown: () => isKnown,
-    onShed: (kind) => void counted.push(kind),
-    onOverloadChange: (kind, isOverloaded) => void changes.push([kind, isOverloaded]),
+    metrics: { requestShed: (kind) => void counted.push(kind as ShedKind) },
+    log: {
+      warn: ({ kind }) => void changes.push([kind as ShedKind, true]),
+      info: ({ kind }) => void changes.push([kind as ShedKind, false]),
+    },
   });
 });
 
 function send(method = 'POST', url = '/devices/x/events', { complete = true } = {}): boolean {
-  const outgoing = { headersSent: false, writableEnded: false, req: { complete } };
-  const isIn = shed.admit(
-    { method, url } as IncomingMessage,
-    outgoing as unknown as ServerResponse,
-  );
-  if (isIn) held.push(outgoing);
+  const incoming = {
+    method,
+    url,
+    complete,
+    headers: complete ? {} : { 'transfer-encoding': 'chunked' },
+    once: () => {},
+  } as unknown as ServedRequest;
+  const isIn = shed.admit(incoming, {} as ServerResponse);
+  if (isIn) held.push(incoming);
   return isIn;
 }
 
 /** Answers the `count` oldest requests. */
 function answer(count: number): void {
-  for (const one of held.splice(0, count)) one.headersSent = true;
+  for (const one of held.splice(0, count)) one.admission?.end();
 }
 
 /**
@@ -219,7 +225,7 @@ describe('ten times the capacity', () => {
       clock.advance(100);
       for (let each = 0; each < 500; each++) {
         // Nine of ten are answered at once.
-        if (send() && each % 10 !== 0) (held.pop() as Held).headersSent = true;
+        if (send() && each % 10 !== 0) held.pop()?.admission?.end();
       }
       answer(20);
       await turn();
@@ -287,9 +293,9 @@ describe('a flood that needs no credential', () => {
   it('treats a TV as a stranger only until its key has been verified', async () => {
     isKnown = false;
     for (let n = 0; n < 5_000; n++) send();
-    isKnown = true;
-    await run(30, 0, 0);
-    isKnown = false;
+    for (const one of held.splice(0)) one.admission?.verified();
+    for (let n = 0; n < 30; n++)
+      expect(await run(1, 10, 10, ['GET', '/devices/y/config'])).toBe(10);
     for (let n = 0; n < 5_000; n++) expect(send('GET', '/devices/y/playlist')).toBe(true);
     expect(rejected).toEqual([]);
   });
@@ -310,7 +316,6 @@ describe('the response to a rejected request', () => {
       newId: () => 'own-id',
       corsOrigins: ['https://tv.example.com'],
     });
-    const watch = makeShedReporter(metrics, { debug: say, info: say, warn: say, error: say });
     const limits = { maxWaitMs: 0, floor: 1, settledMs: 0 };
     const { admit } = makeLoadShed({
       clock,
@@ -318,7 +323,8 @@ describe('the response to a rejected request', () => {
       refuse: earlyErrors.request,
       isKnown: () => true,
       limits,
-      ...watch,
+      metrics,
+      log: { info: say, warn: say },
     });
     // A service that never answers.
     const fetch = () => {

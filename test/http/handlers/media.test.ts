@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasCode } from '../../../src/domain/error.ts';
-import { mediaRoutes } from '../../../src/http/handlers/media.ts';
+import { mediaRoutes } from '../../../src/http/handlers/static-file.ts';
 
 function appOf(folder: string): Hono {
   const app = new Hono();

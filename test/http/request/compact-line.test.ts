@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../../src/domain/json/scan.ts';
-import { compactLine } from '../../../src/http/request/compact-line.ts';
+import { compactLine } from '../../../src/http/request/body.ts';
 
 function lineOf(text: string, json: unknown = JSON.parse(text)): string {
   const bytes = Buffer.from(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeLastKnownVersions } from '../../../src/service/playlists/last-known-versions.ts';
+import { makeLastKnownVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const nowMs = 1_760_000_000_000;

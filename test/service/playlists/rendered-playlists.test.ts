@@ -1,17 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { makeRenderedPlaylists } from '../../../src/service/playlists/rendered-playlists.ts';
+import { makeRenderedPlaylists } from '../../../src/service/playlists/playback.ts';
 import { item } from '../../support/content.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const screen = screenRow({});
-const row = (version: number, title = 'Grüße ☀') =>
-  Object.freeze(playlistRow(screen, { version, items: JSON.stringify([item({ title })]) }));
+const playlistId = randomUUID();
+const row = (version: number, title = 'Grüße ☀', of = screen) =>
+  playlistRow(of, { playlistId, version, items: JSON.stringify([item({ title })]) });
 
 describe('rendered playlists', () => {
   it('contain the row and its expiry, and are rendered once', () => {
-    const bytesOf = makeRenderedPlaylists();
+    const render = makeRenderedPlaylists();
     const one = row(1);
-    const bytes = bytesOf(one, 1760000000);
+    const { bytes, etag } = render(one, 1760000000);
+    expect(etag).toBe(`"${one.playlistId}.1.1760000000"`);
     expect(JSON.parse(bytes.toString())).toEqual({
       id: one.playlistId,
       tenantId: one.tenantId,
@@ -21,37 +24,27 @@ describe('rendered playlists', () => {
       validUntil: 1760000000,
       items: JSON.parse(one.items),
     });
-    expect(bytesOf(one, 1760000000)).toBe(bytes);
+    expect(render({ ...one }, 1760000000).bytes).toBe(bytes);
   });
 
-  it('are strings for pure ASCII, where each character is one byte', () => {
-    const bytesOf = makeRenderedPlaylists();
-    const [plain, other] = [bytesOf(row(1, 'Spring'), 1), bytesOf(row(1, 'Grüße'), 1)];
-    expect(plain).toBeTypeOf('string');
-    expect(JSON.parse(plain as string).items[0].title).toBe('Spring');
-    expect(other).toBeInstanceOf(Uint8Array);
-    expect(JSON.parse(other.toString()).items[0].title).toBe('Grüße');
-  });
-
-  it('are rendered again for another expiry, another version, and a row that is not frozen', () => {
-    const bytesOf = makeRenderedPlaylists();
+  it('are rendered again for another expiry, another version, and another publication', () => {
+    const render = makeRenderedPlaylists();
     const one = row(1);
-    const before = bytesOf(one, 1);
-    expect(JSON.parse(bytesOf(one, 2).toString()).validUntil).toBe(2);
-    expect(bytesOf(one, 1)).not.toBe(before);
-    expect(JSON.parse(bytesOf(row(2), 1).toString()).version).toBe(2);
-    const loose = { ...row(3) };
-    expect(bytesOf(loose, 1)).not.toBe(bytesOf(loose, 1));
+    const before = render(one, 1).bytes;
+    expect(JSON.parse(render(one, 2).bytes.toString()).validUntil).toBe(2);
+    expect(render(one, 1).bytes).not.toBe(before);
+    expect(JSON.parse(render(row(2), 1).bytes.toString()).version).toBe(2);
+    const again = { ...row(2, 'Other'), publishedAt: row(2).publishedAt + 1 };
+    expect(JSON.parse(render(again, 1).bytes.toString()).items[0].title).toBe('Other');
   });
 
-  it('are cached for the latest rows, within the limit', () => {
-    const one = row(1);
-    const bytesOf = makeRenderedPlaylists(2 * makeRenderedPlaylists()(one, 1).length);
-    const rows = [one, row(2), row(3)] as const;
-    const made = rows.map((each) => bytesOf(each, 1));
-    expect(bytesOf(rows[2], 1)).toBe(made[2]);
-    expect(bytesOf(rows[1], 1)).toBe(made[1]);
-    expect(bytesOf(rows[0], 1)).not.toBe(made[0]);
-    expect(makeRenderedPlaylists(1)(one, 1)).toEqual(made[0]);
+  it('are cached for the latest screens, within the limit', () => {
+    const rows = [row(1), row(1, 'Grüße ☀', screenRow()), row(1, 'Grüße ☀', screenRow())] as const;
+    const render = makeRenderedPlaylists(2 * makeRenderedPlaylists()(rows[0], 1).bytes.length);
+    const made = rows.map((each) => render(each, 1).bytes);
+    expect(render(rows[2], 1).bytes).toBe(made[2]);
+    expect(render(rows[1], 1).bytes).toBe(made[1]);
+    expect(render(rows[0], 1).bytes).not.toBe(made[0]);
+    expect(makeRenderedPlaylists(1)(rows[0], 1).bytes).toEqual(made[0]);
   });
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanFlat } from '../../../src/domain/json/fast-scan.ts';
-import { scanJson } from '../../../src/domain/json/scan.ts';
+import { scanFlat, scanJson } from '../../../src/domain/json/scan.ts';
 
 const told = (text: string) => scanFlat(JSON.parse(text), text);
 

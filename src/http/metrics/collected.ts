@@ -1,0 +1,151 @@
+import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
+
+/** Metrics whose values are kept elsewhere, and read when metrics are rendered. */
+
+interface Description {
+  name: string;
+  help: string;
+}
+
+type Sample = readonly [labels: Record<string, string>, value: number];
+
+/** Adds a counter or gauge. */
+export function collect(
+  register: Registry,
+  kind: 'counter' | 'gauge',
+  description: Description & { labelNames?: string[] },
+  samples: () => Iterable<Sample>,
+): void {
+  const Metric = kind === 'counter' ? Counter<string> : Gauge<string>;
+  const metric = new Metric({
+    ...description,
+    registers: [register],
+    collect() {
+      metric.reset();
+      for (const [labels, value] of samples()) metric.inc(labels, value);
+    },
+  });
+}
+
+/**
+ * Counts of a histogram: one per bound, and one for everything longer. `sumMs` is the sum of all
+ * times.
+ */
+interface TimeCounts {
+  boundsMs: readonly number[];
+  counts: readonly number[];
+  sumMs: number;
+}
+
+interface Series extends TimeCounts {
+  /** Value of the label. */
+  value: string;
+}
+
+function valuesOf({ value, boundsMs, counts, sumMs }: Series, name: string, label: string) {
+  let total = 0;
+  const buckets = counts.map((count, n) => {
+    total += count;
+    const boundMs = boundsMs[n];
+    const le = boundMs === undefined ? '+Inf' : boundMs / 1000;
+    return { metricName: `${name}_bucket`, labels: { le, [label]: value }, value: total };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: { [label]: value }, value: sumMs / 1000 },
+    { metricName: `${name}_count`, labels: { [label]: value }, value: total },
+  ];
+}
+
+/**
+ * Adds a histogram in seconds. The library's own cannot take counts from elsewhere, and its
+ * `observe` costs too much per request.
+ */
+export function collectHistogram(
+  register: Registry,
+  { label, ...description }: Description & { label: string },
+  series: () => readonly Series[],
+): void {
+  const described = { ...description, type: 'histogram', aggregator: 'sum' };
+  const get = async () => ({
+    ...described,
+    values: series().flatMap((one) => valuesOf(one, description.name, label)),
+  });
+  register.registerMetric({ ...described, get, reset() {} } as unknown as Histogram);
+}
+
+/** State and counts of a playlist origin. */
+interface OriginFigures {
+  name: string;
+  state: string;
+  counts: Readonly<Record<string, number>>;
+  latencies: TimeCounts;
+}
+
+/** Adds the metrics of playlist origins. */
+export function watchOrigins(register: Registry, health: () => readonly OriginFigures[]): void {
+  collectHistogram(
+    register,
+    {
+      name: 'signage_origin_seconds',
+      help: 'Time a playlist origin took to answer, by origin.',
+      label: 'origin',
+    },
+    () => health().map(({ name: value, latencies }) => ({ value, ...latencies })),
+  );
+  collect(
+    register,
+    'counter',
+    {
+      name: 'signage_origin_requests_total',
+      help: 'Requests to a playlist origin, by origin and outcome.',
+      labelNames: ['origin', 'outcome'],
+    },
+    () =>
+      health().flatMap(({ name: origin, counts }) =>
+        Object.entries(counts).map(([outcome, count]) => [{ origin, outcome }, count] as const),
+      ),
+  );
+  collect(
+    register,
+    'gauge',
+    {
+      name: 'signage_origin_breaker_open',
+      help: '1 while the circuit breaker of a playlist origin is open.',
+      labelNames: ['origin'],
+    },
+    () => health().map(({ name: origin, state }) => [{ origin }, state === 'open' ? 1 : 0]),
+  );
+}
+
+/** How far the copies lag behind. `oldestMs` is an epoch time. */
+interface MirrorFigures {
+  pending: number;
+  oldestMs: number | undefined;
+  failures: number;
+}
+
+/** Adds the metrics of the mirror. */
+export function watchMirror(
+  register: Registry,
+  lag: () => MirrorFigures,
+  nowMs: () => number,
+): void {
+  const oldestSeconds = ({ oldestMs }: MirrorFigures) =>
+    oldestMs === undefined ? 0 : Math.max(0, (nowMs() - oldestMs) / 1000);
+  const pending = {
+    name: 'signage_mirror_pending',
+    help: 'Newest playlists and configs that are not yet in the object store.',
+  };
+  const oldest = {
+    name: 'signage_mirror_oldest_seconds',
+    help: 'How long the oldest of them has been waiting; 0 when none waits.',
+  };
+  const failures = {
+    name: 'signage_mirror_failures_total',
+    help: 'Failed attempts to write a playlist to the object store.',
+  };
+  collect(register, 'gauge', pending, () => [[{}, lag().pending]]);
+  collect(register, 'gauge', oldest, () => [[{}, oldestSeconds(lag())]]);
+  collect(register, 'counter', failures, () => [[{}, lag().failures]]);
+}

@@ -1,0 +1,54 @@
+import type { MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+
+/** Response headers that web TV apps of other origins may read. */
+const exposedHeaders = [
+  'X-Playlist-Version',
+  'X-Source',
+  'X-Config-Source',
+  'ETag',
+  'Retry-After',
+  'X-Request-Id',
+  'Location',
+  // Names the fault rule, so that tests of web TV apps can tell injected faults from real ones.
+  'X-Signage-Fault',
+];
+const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const allowHeaders = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-None-Match',
+  'X-Request-Id',
+  'X-Tenant-Id',
+];
+
+/** Returns a function that returns the CORS headers of a response, by the request's `Origin`. */
+export function makeCorsHeaders(
+  origins: readonly string[],
+): (origin: string | undefined) => Record<string, string> {
+  const exposed = { 'Access-Control-Expose-Headers': exposedHeaders.join(',') };
+  if (origins.includes('*')) return () => ({ 'Access-Control-Allow-Origin': '*', ...exposed });
+  return (origin) => ({
+    ...(origin !== undefined &&
+      origins.includes(origin) && { 'Access-Control-Allow-Origin': origin }),
+    ...exposed,
+    Vary: 'Origin',
+  });
+}
+
+/** Answers preflights, and adds the CORS headers to all other responses of the app. */
+export function corsMiddleware(origins: readonly string[]): MiddlewareHandler {
+  const origin = origins.includes('*') ? '*' : [...origins];
+  const exposeHeaders = exposedHeaders;
+  const preflight = cors({ origin, allowMethods, allowHeaders, exposeHeaders, maxAge: 600 });
+  const headersFor = makeCorsHeaders(origins);
+  return async (context, next) => {
+    if (context.req.method === 'OPTIONS') return preflight(context, next);
+    await next();
+    const headers = headersFor(context.req.header('origin'));
+    for (const [name, value] of Object.entries(headers))
+      context.header(name, value, { append: name === 'Vary' });
+    return undefined;
+  };
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { Hono, MiddlewareHandler } from 'hono';
+import { SignageError } from '../../domain/error.ts';
+import type { OperationId } from '../../wire/operations.ts';
+import type { MeteredOperation } from '../metrics/metrics.ts';
+import { readBytes } from './body.ts';
+import type { Answer } from './pipeline.ts';
+import type { App, Ctx, Exchange, ServedRequest } from './request-context.ts';
+
+/** A request of the Fetch API, as Hono's context has it. */
+class FetchExchange implements Exchange {
+  readonly context: Ctx;
+  readonly client: Exchange['client'];
+  readonly id: string;
+  readonly incoming: ServedRequest | undefined;
+  readonly outgoing: ServerResponse | undefined;
+
+  constructor(context: Ctx) {
+    this.context = context;
+    this.client = context.var.client;
+    this.id = context.req.param('id') ?? context.req.param('code') ?? '';
+    this.incoming = context.env?.incoming;
+    this.outgoing = context.env?.outgoing;
+  }
+
+  header(name: string): string | undefined {
+    return this.context.req.header(name);
+  }
+
+  query(): URLSearchParams {
+    return new URL(this.context.req.url).searchParams;
+  }
+
+  readBody(limit: number): Promise<Uint8Array> {
+    return readBytes(this.context.req.raw, limit, this.incoming);
+  }
+}
+
+/** Returns the Hono handler of an operation. */
+export function fetchRoute(
+  id: OperationId,
+  run: (request: Exchange) => Answer | Promise<Answer>,
+): (context: Ctx) => Promise<Response> {
+  return async (context) => {
+    context.set('operation', id);
+    const { status, headers, body } = await run(new FetchExchange(context));
+    return new Response(body, { status, headers });
+  };
+}
+
+/** Answers 405 with the allowed methods of a path. */
+export function methodNotAllowed(app: Hono<App>, path: string, methods: readonly string[]): void {
+  const allow = [
+    ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
+  ].sort();
+  app.all(path, () => {
+    throw new SignageError('method_not_allowed', `This path allows ${allow.join(', ')}.`, {
+      allow,
+    });
+  });
+}
+
+/** Sets the operation for log and metrics. */
+export function setOperation(operation: MeteredOperation): MiddlewareHandler<App> {
+  return async (context, next) => {
+    context.set('operation', operation);
+    await next();
+  };
+}
