@@ -34,13 +34,6 @@ export function statusAndCode({ status, json }: Answer): string {
   return `${status} ${status >= 400 ? textAt(json, 'code') : ''}`.trim();
 }
 
-/** Returns the status alone. */
-export const status = (answer: Answer): string => String(answer.status);
-
-/** Returns the statuses and error codes of several responses: `200, 200, 202`. */
-export const allStatusesAndCodes = (answers: readonly Answer[]): string =>
-  answers.map(statusAndCode).join(', ');
-
 /**
  * Returns status, error code and the paths of a 400: `400 invalid_request at /3/timestamp`. The
  * body as a whole is `the body`.
@@ -50,16 +43,6 @@ export function statusAndPaths(answer: Answer): string {
   return paths.length === 0
     ? statusAndCode(answer)
     : `${statusAndCode(answer)} at ${[...new Set(paths)].sort().join(', ')}`;
-}
-
-/** Returns `refused (4xx)` for any 4xx status, where the service document does not specify one. */
-export function refused(answer: Answer): string {
-  return answer.status >= 400 && answer.status < 500 ? 'refused (4xx)' : statusAndCode(answer);
-}
-
-/** Returns `accepted (2xx)` for any 2xx status, where the service document does not specify one. */
-export function accepted(answer: Answer): string {
-  return answer.status >= 200 && answer.status < 300 ? 'accepted (2xx)' : statusAndCode(answer);
 }
 
 /**

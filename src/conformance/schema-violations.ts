@@ -6,6 +6,9 @@ const text: Test = (value) => typeof value === 'string' && value !== '';
 const uuid: Test = (value) =>
   typeof value === 'string' &&
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
+/** Whether a value is a time in ISO 8601 in UTC with milliseconds. */
+export const isTime: Test = (value) =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
 const object: Test = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -19,22 +22,26 @@ const kinds = {
   boolean: (value: unknown) => typeof value === 'boolean',
   array: Array.isArray as Test,
   url: (value: unknown) => typeof value === 'string' && URL.canParse(value),
-  /** ISO 8601 in UTC with milliseconds. */
-  time: (value: unknown) =>
-    typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value),
+  time: isTime,
 };
 
 type Kind = keyof typeof kinds;
 
-/** Returns the members with a wrong type and their values: `version is "1"`. */
+export const allMembers = 'all members with the right types';
+
+/**
+ * Returns `all members with the right types`, or the members with a wrong type and their values:
+ * `version is "1"`.
+ */
 export function schemaViolations(
   json: unknown,
   members: Readonly<Record<string, Kind | `${Kind}?`>>,
-): string[] {
-  return Object.entries(members).flatMap(([path, wanted]) => {
+): string {
+  const violations = Object.entries(members).flatMap(([path, wanted]) => {
     const value = at(json, path);
     const kind = wanted.replace('?', '') as Kind;
     if ((wanted.endsWith('?') && value === null) || kinds[kind](value)) return [];
     return [`${path} is ${value === undefined ? 'missing' : JSON.stringify(value)}`];
   });
+  return violations.join('; ') || allMembers;
 }

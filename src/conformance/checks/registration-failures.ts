@@ -1,4 +1,4 @@
-import { type Answer, statusAndCode, statusAndPaths, textAt } from '../answer.ts';
+import { type Answer, statusAndCode, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile, skip } from '../check.ts';
 import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
@@ -14,10 +14,10 @@ const failures = checkGroup({ id: 'register', subject: 'POST /devices/register',
     const answer = await fixture.register(unknownCode);
     if (answer.status === 429)
       skip('this address has recently sent too many unknown codes: try again in 15 minutes');
-    return statusAndCode(answer);
+    return answer;
   }),
   profile('409', '409 for a used code', '409 pairing_code_used', async (fixture) =>
-    statusAndCode(await fixture.register((await fixture.newTv()).code)),
+    fixture.register((await fixture.newTv()).code),
   ),
   profile(
     '410.cancelled',
@@ -26,22 +26,20 @@ const failures = checkGroup({ id: 'register', subject: 'POST /devices/register',
     async (fixture) => {
       const { code } = await fixture.code();
       await fixture.requireOk('DELETE', `/v1/devices/provisioning-codes/${code}`);
-      return statusAndCode(await fixture.register(code));
+      return fixture.register(code);
     },
   ),
   profile('413', '413 for more than 16 KiB', '413 body_too_large', async (fixture) =>
-    statusAndCode(await fixture.register(await fixture.spareCode(), { ours: 'x'.repeat(16_384) })),
+    fixture.register(await fixture.spareCode(), { ours: 'x'.repeat(16_384) }),
   ),
-  profile('415', '415 for another Content-Type', '415 unsupported_media_type', async (fixture) =>
-    statusAndCode(
-      await fixture.send('POST', '/devices/register', {
-        raw: '{}',
-        headers: { 'content-type': 'text/plain' },
-      }),
-    ),
+  profile('415', '415 for another Content-Type', '415 unsupported_media_type', (fixture) =>
+    fixture.send('POST', '/devices/register', {
+      raw: '{}',
+      headers: { 'content-type': 'text/plain' },
+    }),
   ),
-  profile('400.json', '400 invalid_json for malformed JSON', '400 invalid_json', async (fixture) =>
-    statusAndCode(await fixture.send('POST', '/devices/register', { raw: '{' })),
+  profile('400.json', '400 invalid_json for malformed JSON', '400 invalid_json', (fixture) =>
+    fixture.send('POST', '/devices/register', { raw: '{' }),
   ),
   profile(
     'race',
@@ -50,10 +48,9 @@ const failures = checkGroup({ id: 'register', subject: 'POST /devices/register',
     async (fixture) => {
       const { code } = await fixture.code();
       const answers = await Promise.all([1, 2, 3, 4, 5].map(() => fixture.register(code)));
-      const others = [
-        ...new Set(answers.filter((answer) => answer.status !== 201).map(statusAndCode)),
-      ];
-      return `${answers.filter((answer) => answer.status === 201).length} of 5, others ${others.join(', ')}`;
+      const others = answers.filter(({ status }) => status !== 201);
+      const reasons = [...new Set(others.map(statusAndCode))];
+      return `${answers.length - others.length} of 5, others ${reasons.join(', ')}`;
     },
   ),
 ]);
@@ -76,7 +73,7 @@ async function repeated(
 
 const doNothing = async () => undefined;
 const sameText = ({ first, second }: { first: Answer; second: Answer }) =>
-  first.text === second.text && second.status === 201 ? 'the same 201' : statusAndCode(second);
+  first.text === second.text && second.status === 201 ? 'the same 201' : second;
 
 const repeats = checkGroup(
   { id: 'register.key', subject: 'POST /devices/register', section: '3.2' },
@@ -103,7 +100,7 @@ const repeats = checkGroup(
           fixture.send('GET', `/devices/${textAt(json, 'screenId')}/config`, {
             key: textAt(json, 'apiKey'),
           });
-        return statusAndCode((await repeated(fixture, use)).second);
+        return (await repeated(fixture, use)).second;
       },
     ),
     profile(
@@ -113,7 +110,7 @@ const repeats = checkGroup(
       async (fixture) => {
         const revoke = ({ json }: Answer) =>
           fixture.requireOk('POST', `/v1/devices/${textAt(json, 'deviceId')}/revoke`);
-        return statusAndCode((await repeated(fixture, revoke)).second);
+        return (await repeated(fixture, revoke)).second;
       },
     ),
     profile(
@@ -121,21 +118,17 @@ const repeats = checkGroup(
       'the repeat is 409 with another key',
       '409 pairing_code_used',
       async (fixture) =>
-        statusAndCode(
-          (await repeated(fixture, doNothing, { key: fixture.idempotencyKey() })).second,
-        ),
+        (await repeated(fixture, doNothing, { key: fixture.idempotencyKey() })).second,
     ),
     profile(
       'short',
       'a key of 15 characters is 400',
       '400 invalid_request at header.idempotency-key',
       async (fixture) =>
-        statusAndPaths(
-          await fixture.register(
-            await fixture.spareCode(),
-            {},
-            { headers: { 'idempotency-key': 'x'.repeat(15) } },
-          ),
+        fixture.register(
+          await fixture.spareCode(),
+          {},
+          { headers: { 'idempotency-key': 'x'.repeat(15) } },
         ),
     ),
   ],

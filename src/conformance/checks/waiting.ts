@@ -1,6 +1,6 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
-import { at, statusAndCode, textAt } from '../answer.ts';
+import { at } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
@@ -40,7 +40,7 @@ export const waitingChecks: readonly Check[] = [
         });
         const before = await tv.send('GET', 'playlist');
         await pause(fixture.clock, 3 * secondMs + marginMs, fixture.signal);
-        return `${statusAndCode(before)}, ${statusAndCode(await tv.send('GET', 'playlist'))}`;
+        return [before, await tv.send('GET', 'playlist')];
       }),
     ],
   ),
@@ -51,8 +51,7 @@ export const waitingChecks: readonly Check[] = [
         '410.expired',
         '410 for an expired code',
         '410 pairing_code_expired',
-        async (fixture) =>
-          statusAndCode(await fixture.register((await expiredCodes(fixture)).unused)),
+        async (fixture) => fixture.register((await expiredCodes(fixture)).unused),
       ),
       profile(
         'key.expired',
@@ -60,9 +59,7 @@ export const waitingChecks: readonly Check[] = [
         '409 pairing_code_used',
         async (fixture) => {
           const { used, key } = await expiredCodes(fixture);
-          return statusAndCode(
-            await fixture.register(used, {}, { headers: { 'idempotency-key': key } }),
-          );
+          return fixture.register(used, {}, { headers: { 'idempotency-key': key } });
         },
       ),
     ],
@@ -80,7 +77,7 @@ export const waitingChecks: readonly Check[] = [
           'GET',
           `/v1/devices/provisioning-codes/${(await expiredCodes(fixture)).unused}/status`,
         );
-        return `${textAt(json, 'status')}, ${at(json, 'expiresInSeconds')}`;
+        return [at(json, 'status'), at(json, 'expiresInSeconds')];
       }),
     ],
   ),
