@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 
 const hashBytes = 6;
-const initialCapacity = 16;
-const emptyHashes = new Float64Array(0);
 
 /** Sorts the members of all objects, because stores may reorder them. */
 function sortMembers(value: unknown): unknown {
@@ -18,31 +16,4 @@ function sortMembers(value: unknown): unknown {
  */
 export function contentHash(event: object): number {
   return hash('sha256', JSON.stringify(sortMembers(event)), 'buffer').readUIntBE(0, hashBytes);
-}
-
-/** A compact list of hashes: a run compares millions of events. */
-export class HashList {
-  #hashes = emptyHashes;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(hashValue: number): void {
-    if (this.#length === this.#hashes.length) {
-      const larger = new Float64Array(Math.max(initialCapacity, this.#length * 2));
-      larger.set(this.#hashes);
-      this.#hashes = larger;
-    }
-    this.#hashes[this.#length++] = hashValue;
-  }
-
-  addAll(hashes: readonly number[]): void {
-    for (const hashValue of hashes) this.add(hashValue);
-  }
-
-  values(): Iterable<number> {
-    return this.#hashes.subarray(0, this.#length);
-  }
 }
