@@ -1,4 +1,4 @@
-import { keepProcessAlive } from './keep-alive.ts';
+import { keepProcessAlive } from '../../client/pause.ts';
 import type { FleetOptions } from './options.ts';
 import type { FleetReport } from './report.ts';
 import { FleetRun } from './run.ts';
