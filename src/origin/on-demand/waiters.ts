@@ -6,17 +6,7 @@ export class Waiters {
   wait<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#rejects.add(reject);
-      const done = () => this.#rejects.delete(reject);
-      promise.then(
-        (value) => {
-          done();
-          resolve(value);
-        },
-        (error: unknown) => {
-          done();
-          reject(error);
-        },
-      );
+      promise.then(resolve, reject).finally(() => this.#rejects.delete(reject));
     });
   }
 
