@@ -1,4 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+
+/** Returns the error with which an aborted call rejects. */
+export function interrupted(): SignageError {
+  return new SignageError('interrupted', 'Interrupted before the service answered.');
+}
 
 const keepAliveIntervalMs = 2 ** 30;
 

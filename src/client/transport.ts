@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { interrupted } from './interrupted.ts';
+import { interrupted } from './pause.ts';
 import type { Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
 

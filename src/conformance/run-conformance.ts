@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { interrupted } from '../client/interrupted.ts';
+import { interrupted } from '../client/pause.ts';
 import type { MakeRequester } from '../client/requester.ts';
 import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, systemClock } from '../domain/clock.ts';

@@ -1,4 +1,4 @@
-import { interrupted } from '../client/interrupted.ts';
+import { interrupted } from '../client/pause.ts';
 import { header } from '../client/problem.ts';
 import { makeTransport, type TransportOptions } from '../client/transport.ts';
 import { SignageError } from '../domain/error.ts';

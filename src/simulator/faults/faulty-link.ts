@@ -4,8 +4,7 @@ import type { SeededRandom } from '../time/seeded-random.ts';
 import type { VirtualClock } from '../time/virtual-clock.ts';
 import { operationOf, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
 import type { LinkFault, Rule, Target } from './fault.ts';
-import type { Outage } from './outage.ts';
-import type { Power } from './power.ts';
+import type { Outage, Power } from './hardware.ts';
 
 type LinkRule = Rule & LinkFault;
 

@@ -1,15 +1,91 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
-import { secondMs } from '../../domain/clock.ts';
+import { type Clock, minuteMs, secondMs } from '../../domain/clock.ts';
 import type { PlayerBinding } from '../player/state.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
 import type { VirtualClock } from '../time/virtual-clock.ts';
-import { isLifeFault, type LifeFault, type Rule } from './fault.ts';
-import type { Outage } from './outage.ts';
-import { cutPoints, type Power } from './power.ts';
-import { startRandomSchedule } from './random-schedule.ts';
-import { useRevokedKey } from './revoked-key-user.ts';
-import type { SkewedClock } from './skewed-clock.ts';
-import type { TvMemory } from './tv-memory.ts';
+import { isLifeFault, type LifeFault, type Pace, type Rule } from './fault.ts';
+import { cutPoints, type Outage, type Power, type SkewedClock, type TvMemory } from './hardware.ts';
+
+/**
+ * Yields the delays between occurrences: one random time in each interval, or a Poisson process.
+ */
+function* delays(pace: Pace, random: SeededRandom): Generator<number> {
+  if ('times' in pace) for (;;) yield (-Math.log(1 - random.fraction()) * pace.inMs) / pace.times;
+  const { everyMs } = pace;
+  for (let restMs = 0; ; ) {
+    const offsetMs = random.between(0, everyMs);
+    yield restMs + offsetMs;
+    restMs = everyMs - offsetMs;
+  }
+}
+
+/** Calls `onTick` at this pace. Returns a function that stops it. */
+function startRandomSchedule(
+  clock: Clock,
+  random: SeededRandom,
+  pace: Pace,
+  onTick: () => void,
+): () => void {
+  const times = delays(pace, random);
+  let cancel = () => {};
+  const wait = () => {
+    cancel = clock.after(times.next().value, () => {
+      wait();
+      onTick();
+    });
+  };
+  wait();
+  return () => cancel();
+}
+
+interface RevokedKeyUserOptions {
+  /** A client with the revoked key. */
+  client: RuntimeClient;
+  screenId: string;
+  clock: VirtualClock;
+  random: SeededRandom;
+}
+
+const uses = 9;
+
+/**
+ * Simulates a client that keeps using a revoked key, nine times at random intervals.
+ * `RecordingTransport` checks the answers, so they are ignored here. Returns a function that stops
+ * it.
+ */
+function useRevokedKey({
+  client,
+  screenId,
+  clock,
+  random,
+}: RevokedKeyUserOptions): () => void {
+  let left = uses;
+  let cancel = () => {};
+  const postEvent = () => {
+    const event = {
+      type: 'log',
+      timestamp: Math.floor(clock.now() / secondMs),
+      message: 'Sent with a revoked key.',
+    };
+    return client.postEvents(screenId, [event], {
+      idempotencyKey: Buffer.from(random.bytes(16)).toString('hex'),
+    });
+  };
+  const calls = [
+    postEvent,
+    () => client.fetchPlaylist(screenId),
+    () => client.fetchConfig(screenId),
+  ];
+  const wait = () => {
+    cancel = clock.after(random.between(minuteMs / 2, 10 * minuteMs), () => {
+      // The expected answer is a 401. The recording transport has checked it already.
+      clock.hold(async () => calls[left % calls.length]?.()).catch(() => {});
+      if (--left > 0) wait();
+    });
+  };
+  wait();
+  return () => cancel();
+}
 
 /** The parts of a TV that faults act on. */
 export interface FaultyTv {

@@ -3,17 +3,17 @@ import { RuntimeClient } from '../../client/runtime-client.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { isLinkFault, type Rule } from '../faults/fault.ts';
 import { makeFaultyLink } from '../faults/faulty-link.ts';
+import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
 import { type FaultyTv, startLifeFaults } from '../faults/life-faults.ts';
-import { Outage } from '../faults/outage.ts';
-import { Power } from '../faults/power.ts';
-import { SkewedClock } from '../faults/skewed-clock.ts';
-import { TvMemory } from '../faults/tv-memory.ts';
 import type { PairingCodeProvider } from '../fleet/code-provider.ts';
-import type { FleetCounters } from '../fleet/counters.ts';
-import type { ConcurrencyLimiter } from '../fleet/limiter.ts';
+import type { FleetCounters } from '../fleet/report.ts';
 import type { PlayerState } from '../player/state.ts';
 import { SeededRandom } from '../time/seeded-random.ts';
-import { makeVirtualClock, type VirtualClock } from '../time/virtual-clock.ts';
+import {
+  type ConcurrencyLimiter,
+  makeVirtualClock,
+  type VirtualClock,
+} from '../time/virtual-clock.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import { type RecordingTransport, replyOf } from './recording-transport.ts';
 

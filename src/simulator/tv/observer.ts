@@ -1,5 +1,5 @@
 import type { PairingCodeProvider } from '../fleet/code-provider.ts';
-import type { FleetCounters, TvPhase } from '../fleet/counters.ts';
+import type { FleetCounters, TvPhase } from '../fleet/report.ts';
 import type {
   DropReason,
   PlayerObserver,

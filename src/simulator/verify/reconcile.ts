@@ -1,8 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { SignageError } from '../../domain/error.ts';
-import { contentHash } from './content-hash.ts';
-import type { DeviceBalance } from './device-ledger.ts';
+import { contentHash, type DeviceBalance } from './device-ledger.ts';
 import { checkKeys, type KeyBalance, type KeyCheck } from './key-check.ts';
 import type { Finding, FleetLedger } from './ledger.ts';
 

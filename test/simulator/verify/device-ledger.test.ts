@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentHash } from '../../../src/simulator/verify/content-hash.ts';
-import { DeviceLedger } from '../../../src/simulator/verify/device-ledger.ts';
+import { contentHash, DeviceLedger } from '../../../src/simulator/verify/device-ledger.ts';
 
 const beat = (timestamp: number) => ({ type: 'heartbeat', timestamp });
 const events = (...timestamps: number[]) => timestamps.map(beat);
