@@ -45,15 +45,10 @@ interface CheckGroup extends Pick<Check, 'id' | 'section' | 'needs'> {
   subject: string;
 }
 
-const checkOf =
-  (level: Level) =>
-  (id: string, title: string, expected: string, run: Run): UngroupedCheck => ({
-    id,
-    level,
-    title,
-    expected,
-    run,
-  });
+/** Returns a function that begins a check: `required('404', '404 when …').expects('404', run)`. */
+const checkOf = (level: Level) => (id: string, title: string) => ({
+  expects: (expected: string, run: Run): UngroupedCheck => ({ id, level, title, expected, run }),
+});
 
 export const required = checkOf('required');
 export const profile = checkOf('profile');

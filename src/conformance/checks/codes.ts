@@ -28,10 +28,8 @@ async function states(fixture: Fixture, codes: readonly string[]): Promise<strin
 const creation = checkGroup(
   { id: 'code', subject: 'POST /v1/devices/provisioning-codes', section: '4' },
   [
-    required('2xx', 'creates a code for a screen', 'accepted (2xx)', createdCode),
-    required(
-      'form',
-      'the code has exactly 8 characters of A-Z and 0-9',
+    required('2xx', 'creates a code for a screen').expects('accepted (2xx)', createdCode),
+    required('form', 'the code has exactly 8 characters of A-Z and 0-9').expects(
       '8 characters of A-Z and 0-9',
       async (fixture) => {
         const code = textAt((await createdCode(fixture)).json, 'code');
@@ -40,16 +38,15 @@ const creation = checkGroup(
           : `${code.length} characters`;
       },
     ),
-    required('status', 'the status of the code can be read', 'accepted (2xx)', async (fixture) =>
-      codeStatus(fixture, textAt((await createdCode(fixture)).json, 'code')),
+    required('status', 'the status of the code can be read').expects(
+      'accepted (2xx)',
+      async (fixture) => codeStatus(fixture, textAt((await createdCode(fixture)).json, 'code')),
     ),
-    required('registers', 'a TV registers with the code', '201', async (fixture) =>
+    required('registers', 'a TV registers with the code').expects('201', async (fixture) =>
       fixture.register((await fixture.code()).code),
     ),
-    profile('201', '201 with the code', '201', createdCode),
-    profile(
-      'members',
-      'code, screenId, status, createdAt, expiresAt, expiresInSeconds',
+    profile('201', '201 with the code').expects('201', createdCode),
+    profile('members', 'code, screenId, status, createdAt, expiresAt, expiresInSeconds').expects(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await createdCode(fixture)).json, {
@@ -61,9 +58,7 @@ const creation = checkGroup(
           expiresInSeconds: 'integer',
         }),
     ),
-    profile(
-      'lifetime',
-      'the code lives 1 to 60 minutes, and expiresInSeconds agrees',
+    profile('lifetime', 'the code lives 1 to 60 minutes, and expiresInSeconds agrees').expects(
       '1 to 60 minutes',
       async (fixture) => {
         const { json } = await createdCode(fixture);
@@ -75,9 +70,7 @@ const creation = checkGroup(
           : `${seconds} seconds, expiresInSeconds ${at(json, 'expiresInSeconds')}`;
       },
     ),
-    profile(
-      'alphabet',
-      'the code has no characters that are easily confused',
+    profile('alphabet', 'the code has no characters that are easily confused').expects(
       'none of 0 O 1 I L',
       async (fixture) => {
         const all = [
@@ -88,40 +81,32 @@ const creation = checkGroup(
         return /[01OIL]/.test(all) || all === '' ? 'others' : 'none of 0 O 1 I L';
       },
     ),
-    profile(
-      'headers',
-      'Location is the path of its status, and Cache-Control is no-store',
+    profile('headers', 'Location is the path of its status, and Cache-Control is no-store').expects(
       'its status, no-store',
       async (fixture) => {
         const { headers, json } = await createdCode(fixture);
         const isStatus = (headers.location ?? '').endsWith(
           `${codesPath}/${textAt(json, 'code')}/status`,
         );
-        return `${isStatus ? 'its status' : 'another Location'}, ${headers['cache-control']}`;
+        return [isStatus ? 'its status' : 'another Location', headers['cache-control']];
       },
     ),
-    profile('404', '404 for an unknown screen', '404 screen_not_found', (fixture) =>
+    profile('404', '404 for an unknown screen').expects('404 screen_not_found', (fixture) =>
       fixture.manage('POST', codesPath, { screenId: unknownId }),
     ),
-    profile(
-      '400',
-      '400 for a screenId that is not a UUID',
+    profile('400', '400 for a screenId that is not a UUID').expects(
       '400 invalid_request at /screenId',
       (fixture) => fixture.manage('POST', codesPath, { screenId: 'Lobby' }),
     ),
-    profile(
-      '409',
-      '409 for a screen with a bound TV',
+    profile('409', '409 for a screen with a bound TV').expects(
       '409 screen_already_bound',
       async (fixture) =>
         fixture.manage('POST', codesPath, { screenId: (await fixture.tv()).screenId }),
     ),
-    profile('unknown-members', 'unknown members are ignored', '201', async (fixture) =>
+    profile('unknown-members', 'unknown members are ignored').expects('201', async (fixture) =>
       fixture.manage('POST', codesPath, { screenId: await fixture.screen(), note: 1 }),
     ),
-    profile(
-      'several',
-      'a screen may have five live codes; a sixth cancels the oldest',
+    profile('several', 'a screen may have five live codes; a sixth cancels the oldest').expects(
       'cancelled, pending, pending, pending, pending, pending',
       async (fixture) => {
         const screenId = await fixture.screen();
@@ -134,9 +119,7 @@ const creation = checkGroup(
         return states(fixture, codes);
       },
     ),
-    profile(
-      'siblings',
-      'using one code cancels the other codes of the screen',
+    profile('siblings', 'using one code cancels the other codes of the screen').expects(
       'cancelled, used, 410 pairing_code_cancelled',
       async (fixture) => {
         const screenId = await fixture.screen();
@@ -156,9 +139,7 @@ const polling = checkGroup(
     section: '4',
   },
   [
-    profile(
-      'pending',
-      'a new code is pending, with usedAt and deviceId null',
+    profile('pending', 'a new code is pending, with usedAt and deviceId null').expects(
       'pending, null, null',
       async (fixture) => {
         const { json } = await codeStatus(
@@ -168,9 +149,7 @@ const polling = checkGroup(
         return [at(json, 'status'), at(json, 'usedAt'), at(json, 'deviceId')];
       },
     ),
-    profile(
-      'used',
-      'a used code has usedAt, deviceId and no time left',
+    profile('used', 'a used code has usedAt, deviceId and no time left').expects(
       'used, the device, 0',
       async (fixture) => {
         const { code, deviceId } = await fixture.tv();
@@ -183,23 +162,20 @@ const polling = checkGroup(
         ];
       },
     ),
-    profile('404', '404 for a code that there is not', '404 pairing_code_not_found', (fixture) =>
-      codeStatus(fixture, 'ZZZZZZZZ'),
+    profile('404', '404 for a code that there is not').expects(
+      '404 pairing_code_not_found',
+      (fixture) => codeStatus(fixture, 'ZZZZZZZZ'),
     ),
-    profile(
-      'wait',
-      'waitSeconds holds the response until the status changes',
+    profile('wait', 'waitSeconds holds the response until the status changes').expects(
       'used',
       async (fixture) => {
         const { code } = await fixture.code();
         const held = fixture.manage('GET', `${codesPath}/${code}/status?waitSeconds=10`);
         await fixture.register(code);
-        return textAt((await held).json, 'status');
+        return at((await held).json, 'status');
       },
     ),
-    profile(
-      'wait.range',
-      '400 for waitSeconds outside 1 to 30',
+    profile('wait.range', '400 for waitSeconds outside 1 to 30').expects(
       '400 invalid_request at query.waitSeconds',
       async (fixture) =>
         fixture.manage(
@@ -213,9 +189,7 @@ const polling = checkGroup(
 const cancelling = checkGroup(
   { id: 'code-cancel', subject: 'DELETE /v1/devices/provisioning-codes/:code', section: '4' },
   [
-    profile(
-      '204',
-      '204, and the code is cancelled with no time left',
+    profile('204', '204, and the code is cancelled with no time left').expects(
       '204, cancelled, 0',
       async (fixture) => {
         const { code } = await fixture.code();
@@ -224,9 +198,7 @@ const cancelling = checkGroup(
         return [answer, at(json, 'status'), at(json, 'expiresInSeconds')];
       },
     ),
-    profile(
-      '409',
-      '409 for a used or cancelled code',
+    profile('409', '409 for a used or cancelled code').expects(
       '409 pairing_code_not_pending, 409 pairing_code_not_pending',
       async (fixture) => {
         const { code } = await fixture.code();
@@ -234,8 +206,9 @@ const cancelling = checkGroup(
         return [await cancel(fixture, code), await cancel(fixture, (await fixture.newTv()).code)];
       },
     ),
-    profile('404', '404 for a code that there is not', '404 pairing_code_not_found', (fixture) =>
-      cancel(fixture, 'ZZZZZZZZ'),
+    profile('404', '404 for a code that there is not').expects(
+      '404 pairing_code_not_found',
+      (fixture) => cancel(fixture, 'ZZZZZZZZ'),
     ),
   ],
 );

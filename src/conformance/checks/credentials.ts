@@ -10,15 +10,11 @@ const getMeWith = (fixture: Fixture, authorization: string) =>
 const madeUpToken = `mak_${'A'.repeat(49)}`;
 
 const credentials = checkGroup({ id: 'token', subject: 'A management endpoint', section: '5.1' }, [
-  profile(
-    'missing',
-    '401 credential_missing without a token',
+  profile('missing', '401 credential_missing without a token').expects(
     '401 credential_missing',
     (fixture) => fixture.send('GET', '/v1/me'),
   ),
-  profile(
-    'invalid',
-    '401 credential_invalid for anything that is not a token',
+  profile('invalid', '401 credential_invalid for anything that is not a token').expects(
     '401 credential_invalid, 401 credential_invalid, 401 credential_invalid',
     async (fixture) => [
       await getMeWith(fixture, `Bearer ${madeUpToken}`),
@@ -26,18 +22,14 @@ const credentials = checkGroup({ id: 'token', subject: 'A management endpoint', 
       await getMeWith(fixture, `Bearer ${(await fixture.tv()).apiKey}`),
     ],
   ),
-  profile(
-    'www-authenticate',
-    'each 401 has WWW-Authenticate: Bearer',
+  profile('www-authenticate', 'each 401 has WWW-Authenticate: Bearer').expects(
     'Bearer, Bearer',
     async (fixture) =>
       [await fixture.send('GET', '/v1/me'), await getMeWith(fixture, `Bearer ${madeUpToken}`)].map(
         ({ headers }) => headers['www-authenticate'] ?? 'none',
       ),
   ),
-  profile(
-    'me',
-    'GET /v1/me describes the token',
+  profile('me', 'GET /v1/me describes the token').expects(
     'all members with the right types',
     async (fixture) =>
       schemaViolations((await fixture.manage('GET', '/v1/me')).json, {
@@ -56,18 +48,14 @@ const roles = checkGroup(
     profile(
       '403',
       '403 insufficient_role if the role is too low, even for an unknown record',
-      '403 insufficient_role, 403 insufficient_role',
-      async (fixture) => {
-        const viewer = fixture.token('viewer');
-        return [
-          await fixture.as(viewer, 'POST', '/v1/venues', { name: 'x' }),
-          await fixture.as(viewer, 'PATCH', `/v1/screens/${unknownId}`, {}),
-        ];
-      },
-    ),
-    profile(
-      'viewer',
-      'a viewer can read, but not create codes',
+    ).expects('403 insufficient_role, 403 insufficient_role', async (fixture) => {
+      const viewer = fixture.token('viewer');
+      return [
+        await fixture.as(viewer, 'POST', '/v1/venues', { name: 'x' }),
+        await fixture.as(viewer, 'PATCH', `/v1/screens/${unknownId}`, {}),
+      ];
+    }),
+    profile('viewer', 'a viewer can read, but not create codes').expects(
       '200, 403 insufficient_role',
       async (fixture) => {
         const viewer = fixture.token('viewer');
@@ -81,28 +69,24 @@ const roles = checkGroup(
     profile(
       'installer',
       'an installer can create codes and revoke, but not create screens',
-      '201, 200, 403 insufficient_role',
-      async (fixture) => {
-        const installer = fixture.token('installer');
-        const screenId = await fixture.screen();
-        const { deviceId } = await fixture.newTv();
-        const code = await fixture.as(installer, 'POST', '/v1/devices/provisioning-codes', {
-          screenId,
-        });
-        const revoke = await fixture.as(installer, 'POST', `/v1/devices/${deviceId}/revoke`, {});
-        return [
-          code,
-          revoke,
-          await fixture.as(installer, 'POST', '/v1/screens', {
-            venueId: await fixture.venue(),
-            name: 'x',
-          }),
-        ];
-      },
-    ),
-    profile(
-      'operator',
-      'an operator can neither create tokens nor read the audit trail',
+    ).expects('201, 200, 403 insufficient_role', async (fixture) => {
+      const installer = fixture.token('installer');
+      const screenId = await fixture.screen();
+      const { deviceId } = await fixture.newTv();
+      const code = await fixture.as(installer, 'POST', '/v1/devices/provisioning-codes', {
+        screenId,
+      });
+      const revoke = await fixture.as(installer, 'POST', `/v1/devices/${deviceId}/revoke`, {});
+      return [
+        code,
+        revoke,
+        await fixture.as(installer, 'POST', '/v1/screens', {
+          venueId: await fixture.venue(),
+          name: 'x',
+        }),
+      ];
+    }),
+    profile('operator', 'an operator can neither create tokens nor read the audit trail').expects(
       '403 insufficient_role, 403 insufficient_role',
       async (fixture) => {
         const operator = fixture.token('operator');
@@ -126,22 +110,23 @@ const createToken = (fixture: Fixture, more: object = {}): Promise<Answer> =>
 const tokens = checkGroup(
   { id: 'tokens', subject: 'POST /v1/tokens', section: '5.3', needs: 'tokens' },
   [
-    profile('once', 'only the 201 contains the secret', 'mak_, nowhere', async (fixture) => {
-      const { json } = await createToken(fixture);
-      const secret = textAt(json, 'token');
-      const shown = [
-        await fixture.manage('GET', `/v1/tokens/${textAt(json, 'id')}`),
-        await fixture.manage(
-          'GET',
-          `/v1/tokens?limit=200&search=${encodeURIComponent(fixture.name)}`,
-        ),
-      ];
-      const isShown = secret !== '' && shown.some(({ text }) => text.includes(secret));
-      return [secret.slice(0, 4), isShown ? 'shown again' : 'nowhere'];
-    }),
-    profile(
-      'deleted',
-      '401 credential_invalid for a deleted token',
+    profile('once', 'only the 201 contains the secret').expects(
+      'mak_, nowhere',
+      async (fixture) => {
+        const { json } = await createToken(fixture);
+        const secret = textAt(json, 'token');
+        const shown = [
+          await fixture.manage('GET', `/v1/tokens/${textAt(json, 'id')}`),
+          await fixture.manage(
+            'GET',
+            `/v1/tokens?limit=200&search=${encodeURIComponent(fixture.name)}`,
+          ),
+        ];
+        const isShown = secret !== '' && shown.some(({ text }) => text.includes(secret));
+        return [secret.slice(0, 4), isShown ? 'shown again' : 'nowhere'];
+      },
+    ),
+    profile('deleted', '401 credential_invalid for a deleted token').expects(
       '200, 401 credential_invalid',
       async (fixture) => {
         const { json } = await createToken(fixture);
@@ -151,9 +136,7 @@ const tokens = checkGroup(
         return [before, await use()];
       },
     ),
-    profile(
-      'expiry',
-      '400 for an expiresAt in the past',
+    profile('expiry', '400 for an expiresAt in the past').expects(
       '400 invalid_request at /expiresAt',
       (fixture) =>
         createToken(fixture, {
@@ -163,36 +146,34 @@ const tokens = checkGroup(
     profile(
       'expiry.maker',
       'a token created with an expiring token expires no later than that',
-      'no later, no later, as asked',
-      async (fixture) => {
-        const inMinutes = (minutes: number) =>
-          new Date(fixture.clock.now() + minutes * 60_000).toISOString();
-        const end = inMinutes(60);
-        const maker = Promise.resolve(
-          textAt((await createToken(fixture, { role: 'admin', expiresAt: end })).json, 'token'),
+    ).expects('no later, no later, as asked', async (fixture) => {
+      const inMinutes = (minutes: number) =>
+        new Date(fixture.clock.now() + minutes * 60_000).toISOString();
+      const end = inMinutes(60);
+      const maker = Promise.resolve(
+        textAt((await createToken(fixture, { role: 'admin', expiresAt: end })).json, 'token'),
+      );
+      const seen: string[] = [];
+      for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
+        const body = {
+          name: `${fixture.name} ${fixture.nextNumber()}`,
+          role: 'viewer',
+          ...(expiresAt !== undefined && { expiresAt }),
+        };
+        const given = textAt(
+          (await fixture.as(maker, 'POST', '/v1/tokens', body)).json,
+          'expiresAt',
         );
-        const seen: string[] = [];
-        for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
-          const body = {
-            name: `${fixture.name} ${fixture.nextNumber()}`,
-            role: 'viewer',
-            ...(expiresAt !== undefined && { expiresAt }),
-          };
-          const given = textAt(
-            (await fixture.as(maker, 'POST', '/v1/tokens', body)).json,
-            'expiresAt',
-          );
-          seen.push(
-            given === expiresAt
-              ? 'as asked'
-              : given === end
-                ? 'no later'
-                : `${given} in place of ${expiresAt ?? 'none'}`,
-          );
-        }
-        return seen;
-      },
-    ),
+        seen.push(
+          given === expiresAt
+            ? 'as asked'
+            : given === end
+              ? 'no later'
+              : `${given} in place of ${expiresAt ?? 'none'}`,
+        );
+      }
+      return seen;
+    }),
   ],
 );
 
@@ -222,9 +203,7 @@ async function heldAfterDeletion(
 const heldAnswers = checkGroup(
   { id: 'held', subject: 'An answer held by waitSeconds', section: '1.3', needs: 'tokens' },
   [
-    profile(
-      'code',
-      '401 for the status of a code if the token is deleted meanwhile',
+    profile('code', '401 for the status of a code if the token is deleted meanwhile').expects(
       '401 credential_invalid',
       async (fixture) => {
         const { code } = await fixture.code();
@@ -232,9 +211,7 @@ const heldAnswers = checkGroup(
         return heldAfterDeletion(fixture, path, () => fixture.register(code));
       },
     ),
-    profile(
-      'events',
-      '401 for events if the token is deleted meanwhile',
+    profile('events', '401 for events if the token is deleted meanwhile').expects(
       '401 credential_invalid',
       async (fixture) => {
         const { deviceId, send } = await fixture.newTv();

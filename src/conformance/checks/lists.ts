@@ -60,28 +60,30 @@ async function paged(fixture: Fixture): Promise<string | number[]> {
 export const listChecks: readonly Check[] = checkGroup(
   { id: 'list', subject: 'GET /v1/screens', section: '1.6' },
   [
-    profile('shape', 'items are listed in order of creation', '1, 2, 3', listed('')),
-    profile('pages', 'nextCursor leads through all pages, with each screen once', '1, 2, 3', paged),
-    profile('state', 'filters by state', '2', listed('&state=active')),
-    profile('label', 'filters by label', '3', listed('&label=floor:2')),
-    profile('name', 'filters by the whole name, case-insensitively', '3', listed('&name=window')),
-    profile('search', 'filters by a part of the name', '3', listed('&search=INDO')),
-    profile('unknown', 'an unknown id gives an empty list', '200, 0', async (fixture) => {
+    profile('shape', 'items are listed in order of creation').expects('1, 2, 3', listed('')),
+    profile('pages', 'nextCursor leads through all pages, with each screen once').expects(
+      '1, 2, 3',
+      paged,
+    ),
+    profile('state', 'filters by state').expects('2', listed('&state=active')),
+    profile('label', 'filters by label').expects('3', listed('&label=floor:2')),
+    profile('name', 'filters by the whole name, case-insensitively').expects(
+      '3',
+      listed('&name=window'),
+    ),
+    profile('search', 'filters by a part of the name').expects('3', listed('&search=INDO')),
+    profile('unknown', 'an unknown id gives an empty list').expects('200, 0', async (fixture) => {
       const answer = await fixture.manage('GET', `/v1/screens?venueId=${unknownId}`);
       return [answer, listAt(answer.json, 'items').length];
     }),
-    profile(
-      'limit',
-      '400 for a limit of 0 or 201',
+    profile('limit', '400 for a limit of 0 or 201').expects(
       '400 invalid_request at query.limit, 400 invalid_request at query.limit',
       async (fixture) => [
         await fixture.manage('GET', '/v1/screens?limit=0'),
         await fixture.manage('GET', '/v1/screens?limit=201'),
       ],
     ),
-    profile(
-      '400',
-      '400 for an unknown state or parameter',
+    profile('400', '400 for an unknown state or parameter').expects(
       '400 invalid_request at query.state, 400 invalid_request',
       async (fixture) => [
         await fixture.manage('GET', '/v1/screens?state=broken'),

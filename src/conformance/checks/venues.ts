@@ -22,16 +22,14 @@ function createdVenue(fixture: Fixture): Promise<{ name: string; answer: Answer 
 const createVenue = async (fixture: Fixture, name: string) =>
   fixture.manage('POST', '/v1/venues', { name });
 const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }, [
-  profile('201', '201 with its Location', '201, its Location', async (fixture) => {
+  profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
     const { answer } = await createdVenue(fixture);
     const isPlace = (answer.headers.location ?? '').endsWith(
       `/v1/venues/${textAt(answer.json, 'id')}`,
     );
     return [answer, isPlace ? 'its Location' : 'another Location'];
   }),
-  profile(
-    'members',
-    'id, tenantId, name, address, timezone, labels, createdAt, updatedAt',
+  profile('members', 'id, tenantId, name, address, timezone, labels, createdAt, updatedAt').expects(
     'all members with the right types',
     async (fixture) =>
       schemaViolations((await createdVenue(fixture)).answer.json, {
@@ -45,9 +43,7 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
         updatedAt: 'time',
       }),
   ),
-  profile(
-    'null',
-    'missing members are null, and labels are empty',
+  profile('null', 'missing members are null, and labels are empty').expects(
     'null, null, {}',
     async (fixture) => {
       const { json } = await createVenue(fixture, `${fixture.name} ${fixture.nextNumber()}`);
@@ -57,18 +53,14 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
   profile(
     '409',
     '409 for a taken name, case-insensitively, with the id of the other venue',
-    '409 name_taken, its id',
-    async (fixture) => {
-      const { name, answer } = await createdVenue(fixture);
-      return conflictAndId(
-        await createVenue(fixture, `  ${name.toUpperCase()} `),
-        at(answer.json, 'id'),
-      );
-    },
-  ),
-  profile(
-    '400.name',
-    '400 for a name that is empty or contains a slash',
+  ).expects('409 name_taken, its id', async (fixture) => {
+    const { name, answer } = await createdVenue(fixture);
+    return conflictAndId(
+      await createVenue(fixture, `  ${name.toUpperCase()} `),
+      at(answer.json, 'id'),
+    );
+  }),
+  profile('400.name', '400 for a name that is empty or contains a slash').expects(
     '400 invalid_request at /name, 400 invalid_request at /name',
     async (fixture) => [
       await createVenue(fixture, ' '),
@@ -78,15 +70,11 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
   profile(
     '400.name.invisible',
     '400 for a name with an invisible or bidirectional control character',
-    '400 invalid_request at /name, 400 invalid_request at /name',
-    async (fixture) => [
-      await createVenue(fixture, `${fixture.name}\u200b2`),
-      await createVenue(fixture, `${fixture.name}\u202e2`),
-    ],
-  ),
-  profile(
-    '400.timezone',
-    '400 for an unknown time zone',
+  ).expects('400 invalid_request at /name, 400 invalid_request at /name', async (fixture) => [
+    await createVenue(fixture, `${fixture.name}\u200b2`),
+    await createVenue(fixture, `${fixture.name}\u202e2`),
+  ]),
+  profile('400.timezone', '400 for an unknown time zone').expects(
     '400 invalid_request at /timezone',
     (fixture) =>
       fixture.manage('POST', '/v1/venues', {
@@ -94,9 +82,7 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
         timezone: 'Mars/Base',
       }),
   ),
-  profile(
-    '400.unknown',
-    '400 for an unknown member, so that typos are noticed',
+  profile('400.unknown', '400 for an unknown member, so that typos are noticed').expects(
     '400',
     async (fixture) => {
       const body = { name: `${fixture.name} y`, adress: 'x' };
@@ -106,23 +92,19 @@ const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5
 ]);
 
 const venueChanges = checkGroup({ id: 'venue', subject: '/v1/venues/:id', section: '5.1' }, [
-  profile('get', 'GET returns the record', 'the same', async (fixture) => {
+  profile('get', 'GET returns the record').expects('the same', async (fixture) => {
     const { answer } = await createdVenue(fixture);
     const found = await fixture.requireOk('GET', `/v1/venues/${textAt(answer.json, 'id')}`);
     return isDeepStrictEqual(found, answer.json) ? 'the same' : JSON.stringify(found);
   }),
-  profile(
-    '404',
-    '404 for an unknown venue, and for a malformed id',
+  profile('404', '404 for an unknown venue, and for a malformed id').expects(
     '404 venue_not_found, 404 venue_not_found',
     async (fixture) => [
       await fixture.manage('GET', `/v1/venues/${unknownId}`),
       await fixture.manage('GET', '/v1/venues/lobby'),
     ],
   ),
-  profile(
-    'patch',
-    'PATCH is a merge patch: null clears, missing members stay',
+  profile('patch', 'PATCH is a merge patch: null clears, missing members stay').expects(
     'null, the same name, {"wing":"east"}',
     async (fixture) => {
       const name = `${fixture.name} ${fixture.nextNumber()}`;
@@ -143,18 +125,14 @@ const venueChanges = checkGroup({ id: 'venue', subject: '/v1/venues/:id', sectio
       ];
     },
   ),
-  profile(
-    'delete',
-    'DELETE is 204, and removes the venue',
+  profile('delete', 'DELETE is 204, and removes the venue').expects(
     '204, 404 venue_not_found',
     async (fixture) => {
       const path = `/v1/venues/${await fixture.newVenue()}`;
       return [await fixture.manage('DELETE', path), await fixture.manage('GET', path)];
     },
   ),
-  profile(
-    'delete.409',
-    'DELETE is 409 for a venue with screens',
+  profile('delete.409', 'DELETE is 409 for a venue with screens').expects(
     '409 venue_not_empty',
     async (fixture) => {
       const venueId = await fixture.newVenue();

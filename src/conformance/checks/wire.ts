@@ -29,16 +29,14 @@ async function eachError(
 }
 
 const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }, [
-  profile('type', 'is application/problem+json', 'each of them', (fixture) =>
+  profile('type', 'is application/problem+json').expects('each of them', (fixture) =>
     eachError(fixture, ({ headers }) =>
       headers['content-type']?.startsWith('application/problem+json')
         ? undefined
         : String(headers['content-type']),
     ),
   ),
-  profile(
-    'members',
-    'has type, title, status, detail, code and requestId',
+  profile('members', 'has type, title, status, detail, code and requestId').expects(
     'each of them',
     (fixture) =>
       eachError(fixture, ({ json, status }) => {
@@ -49,14 +47,12 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
         return at(json, 'status') === status ? undefined : `status ${at(json, 'status')}`;
       }),
   ),
-  profile('request-id', 'has the X-Request-Id as requestId', 'each of them', (fixture) =>
+  profile('request-id', 'has the X-Request-Id as requestId').expects('each of them', (fixture) =>
     eachError(fixture, ({ headers, json }) =>
       headers['x-request-id'] === textAt(json, 'requestId') ? undefined : 'another',
     ),
   ),
-  profile(
-    'complaints',
-    'names each invalid_request error by path and message',
+  profile('complaints', 'names each invalid_request error by path and message').expects(
     'a path and a message',
     async (fixture) => {
       const [invalid] = await errors(fixture);
@@ -67,9 +63,7 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
       return isWhole ? 'a path and a message' : JSON.stringify(at(invalid?.json, 'errors'));
     },
   ),
-  profile(
-    'truncated',
-    'lists at most 20 errors, with truncated if there are more',
+  profile('truncated', 'lists at most 20 errors, with truncated if there are more').expects(
     '20 errors, truncated; 20 errors',
     async (fixture) => {
       const seen: string[] = [];
@@ -88,9 +82,7 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
       return seen.join('; ');
     },
   ),
-  profile(
-    'small',
-    'is smaller than 32 KiB, whatever the request',
+  profile('small', 'is smaller than 32 KiB, whatever the request').expects(
     '400 invalid_request, smaller',
     async (fixture) => {
       const unknown = Object.fromEntries(
@@ -101,7 +93,7 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
       return [answer, size < 32 * 1024 ? 'smaller' : `${size} bytes`];
     },
   ),
-  profile('no-stack', 'contains no stack trace', 'none', async (fixture) =>
+  profile('no-stack', 'contains no stack trace').expects('none', async (fixture) =>
     (await errors(fixture)).some(({ text }) => /node_modules|\bat \w+ \(|\.[jt]s:\d+/.test(text))
       ? 'a stack trace'
       : 'none',
@@ -115,13 +107,11 @@ async function requestIdFor(fixture: Fixture, requestId: string): Promise<string
 }
 
 const requestIds = checkGroup({ id: 'request-id', subject: 'X-Request-Id', section: '1.5' }, [
-  profile(
-    'given',
-    'is the one of the request if that is well-formed',
+  profile('given', 'is the one of the request if that is well-formed').expects(
     'conformance-1.a_B',
     (fixture) => requestIdFor(fixture, 'conformance-1.a_B'),
   ),
-  profile('own', 'is a new one of the service otherwise', 'others', async (fixture) => {
+  profile('own', 'is a new one of the service otherwise').expects('others', async (fixture) => {
     const first = await requestIdFor(fixture, 'not well-formed');
     const second = await requestIdFor(fixture, 'not well-formed');
     const areOwn = ![first, second].includes(undefined) && first !== 'not well-formed';
@@ -130,18 +120,14 @@ const requestIds = checkGroup({ id: 'request-id', subject: 'X-Request-Id', secti
 ]);
 
 const order = checkGroup({ id: 'order', subject: 'The order of checks', section: '1.3' }, [
-  profile(
-    'path',
-    'an unknown path is 404 not_found, even without a credential',
+  profile('path', 'an unknown path is 404 not_found, even without a credential').expects(
     '404 not_found, 404 not_found',
     async (fixture) => [
       await fixture.send('POST', '/v1/screen'),
       await fixture.send('GET', `/devices/${unknownId}/playlists`),
     ],
   ),
-  profile(
-    'method',
-    'an unsupported method is 405 with Allow, even without a credential',
+  profile('method', 'an unsupported method is 405 with Allow, even without a credential').expects(
     '405 method_not_allowed, GET, HEAD',
     async (fixture) => {
       const answer = await fixture.send('PUT', `/devices/${unknownId}/playlist`);
@@ -149,15 +135,11 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
       return [answer, ...allow.sort()];
     },
   ),
-  profile(
-    'literal',
-    'a literal path takes precedence over a parameter',
+  profile('literal', 'a literal path takes precedence over a parameter').expects(
     '405 method_not_allowed',
     (fixture) => fixture.manage('GET', '/v1/devices/provisioning-codes'),
   ),
-  profile(
-    'credential',
-    'the credential is checked before the size of the body',
+  profile('credential', 'the credential is checked before the size of the body').expects(
     '401 device_key_missing',
     (fixture) =>
       fixture.send('POST', `/devices/${unknownId}/events`, {
@@ -165,9 +147,7 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
         headers: { 'content-type': 'text/plain' },
       }),
   ),
-  profile(
-    'size',
-    'the size is checked before the Content-Type',
+  profile('size', 'the size is checked before the Content-Type').expects(
     '413 body_too_large',
     async (fixture) =>
       (await fixture.tv()).send('POST', 'events', {
@@ -175,9 +155,7 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
         headers: { 'content-type': 'text/plain' },
       }),
   ),
-  profile(
-    'content-type',
-    'the Content-Type is checked before the JSON',
+  profile('content-type', 'the Content-Type is checked before the JSON').expects(
     '415 unsupported_media_type',
     async (fixture) =>
       (await fixture.tv()).send('POST', 'events', {
@@ -185,19 +163,22 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
         headers: { 'content-type': 'text/plain' },
       }),
   ),
-  profile('json', 'the JSON is checked before the record', '400 invalid_json', (fixture) =>
+  profile('json', 'the JSON is checked before the record').expects('400 invalid_json', (fixture) =>
     fixture.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
       raw: '{',
       headers: { 'content-type': 'application/json' },
     }),
   ),
-  profile('record', 'the record is checked before the body', '404 screen_not_found', (fixture) =>
-    fixture.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 }),
+  profile('record', 'the record is checked before the body').expects(
+    '404 screen_not_found',
+    (fixture) => fixture.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 }),
   ),
-  profile('body', 'the body is checked before the state', '400 invalid_request', async (fixture) =>
-    fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
-      reason: 1,
-    }),
+  profile('body', 'the body is checked before the state').expects(
+    '400 invalid_request',
+    async (fixture) =>
+      fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
+        reason: 1,
+      }),
   ),
 ]);
 
