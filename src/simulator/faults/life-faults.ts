@@ -1,10 +1,9 @@
-import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Clock, minuteMs, secondMs } from '../../domain/clock.ts';
 import type { PlayerBinding } from '../player/state.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
-import type { VirtualClock } from '../time/virtual-clock.ts';
-import { isLifeFault, type LifeFault, type Pace, type Rule } from './fault.ts';
-import { cutPoints, type Outage, type Power, type SkewedClock, type TvMemory } from './hardware.ts';
+import type { SimulatedDevice } from '../tv/device.ts';
+import { isLifeFault, type LifeFault, type Pace } from './fault.ts';
+import { cutPoints } from './hardware.ts';
 
 /**
  * Yields the delays between occurrences: one random time in each interval, or a Poisson process.
@@ -38,14 +37,6 @@ function startRandomSchedule(
   return () => cancel();
 }
 
-interface RevokedKeyUserOptions {
-  /** A client with the revoked key. */
-  client: RuntimeClient;
-  screenId: string;
-  clock: VirtualClock;
-  random: SeededRandom;
-}
-
 const uses = 9;
 
 /**
@@ -53,12 +44,13 @@ const uses = 9;
  * `RecordingTransport` checks the answers, so they are ignored here. Returns a function that stops
  * it.
  */
-function useRevokedKey({
-  client,
-  screenId,
-  clock,
-  random,
-}: RevokedKeyUserOptions): () => void {
+function useRevokedKey(
+  tv: SimulatedDevice,
+  { screenId, apiKey }: PlayerBinding,
+  random: SeededRandom,
+): () => void {
+  const { clock } = tv;
+  const client = tv.directClient(apiKey);
   let left = uses;
   let cancel = () => {};
   const postEvent = () => {
@@ -87,25 +79,8 @@ function useRevokedKey({
   return () => cancel();
 }
 
-/** The parts of a TV that faults act on. */
-export interface FaultyTv {
-  clock: VirtualClock;
-  skewedClock: SkewedClock;
-  power: Power;
-  memory: TvMemory;
-  outage: Outage;
-  /** Returns the random sequence for one purpose. */
-  randomFor(purpose: string): SeededRandom;
-  /** Revokes the device; `undefined` without a management token. */
-  revoke: ((deviceId: string, reason: string) => Promise<void>) | undefined;
-  /** Returns a client with the given key that bypasses the TV's faulty network. */
-  clientWith(apiKey: string): RuntimeClient;
-  onFault(rule: string): void;
-  onFailure(error: unknown): void;
-}
-
 interface FaultContext {
-  tv: FaultyTv;
+  tv: SimulatedDevice;
   rule: string;
   random: SeededRandom;
   /** Registers a function to call when the faults are stopped. */
@@ -114,24 +89,18 @@ interface FaultContext {
 
 const resetMs = 30 * secondMs;
 
-function cutPower({ tv, random }: FaultContext, lastsMs: number): void {
-  tv.power.cut(cutPoints[Math.floor(random.between(0, cutPoints.length))] ?? 'now', lastsMs);
-}
-
-function resetToFactory({ tv }: FaultContext): void {
-  tv.power.cut('now', resetMs);
-  tv.memory.wipe();
-}
-
 async function revoke(
   { tv, random, stopLater }: FaultContext,
-  { deviceId, screenId, apiKey }: PlayerBinding,
+  binding: PlayerBinding,
 ): Promise<void> {
+  const { codeProvider, counters } = tv.shared;
   try {
-    await tv.clock.hold(async () => tv.revoke?.(deviceId, 'A fault of the simulation.'));
-    stopLater(useRevokedKey({ client: tv.clientWith(apiKey), screenId, clock: tv.clock, random }));
+    await tv.clock.hold(async () =>
+      codeProvider.revoke?.(binding.deviceId, 'A fault of the simulation.'),
+    );
+    stopLater(useRevokedKey(tv, binding, random));
   } catch (error) {
-    tv.onFailure(error);
+    counters.fail(error);
   }
 }
 
@@ -148,10 +117,14 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
       tv.skewedClock.shift(random.between(-fault.byMs, fault.byMs));
       return true;
     case 'power-cut':
-      cutPower(context, fault.lastsMs);
+      tv.power.cut(
+        cutPoints[Math.floor(random.between(0, cutPoints.length))] ?? 'now',
+        fault.lastsMs,
+      );
       return true;
     case 'factory-reset':
-      resetToFactory(context);
+      tv.power.cut('now', resetMs);
+      tv.memory.wipe();
       return true;
     case 'revoked-key':
       if (binding) void revoke(context, binding);
@@ -163,7 +136,8 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
  * Skews the TV's clock, and injects the recurring faults of the rules at their pace. Returns a
  * function that stops them.
  */
-export function startLifeFaults(tv: FaultyTv, rules: readonly Rule[]): () => void {
+export function startLifeFaults(tv: SimulatedDevice): () => void {
+  const { rules, counters } = tv.shared;
   const stops: (() => void)[] = [];
   let isStopped = false;
   const stopLater = (stop: () => void) => void (isStopped ? stop() : stops.push(stop));
@@ -171,11 +145,11 @@ export function startLifeFaults(tv: FaultyTv, rules: readonly Rule[]): () => voi
     const context = { tv, rule: fault.rule, random: tv.randomFor(`rule ${index}`), stopLater };
     if (fault.kind === 'clock-skew') {
       tv.skewedClock.shift(context.random.between(-fault.byMs, fault.byMs));
-      tv.onFault(fault.rule);
+      counters.fault(fault.rule);
     }
     if (!isLifeFault(fault)) continue;
     const onTick = () => {
-      if (injectFault(fault, context)) tv.onFault(fault.rule);
+      if (injectFault(fault, context)) counters.fault(fault.rule);
     };
     stopLater(startRandomSchedule(tv.clock, context.random, fault.pace, onTick));
   }

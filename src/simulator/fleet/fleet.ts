@@ -2,7 +2,6 @@ import { keepProcessAlive } from '../../client/pause.ts';
 import { hourMs, secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import { abortedLater, unlessAborted } from '../time/concurrency.ts';
-import type { FleetContext } from '../tv/device.ts';
 import { FleetTv } from '../tv/tv.ts';
 import {
   type Baseline,
@@ -112,22 +111,10 @@ class FleetRun {
   }
 
   async #simulate({ codeProvider, runSeed: seed, states }: FleetLifecycle): Promise<void> {
-    const { speed, startMs, rules, count, endsAfterMs, rotateEveryMs } = this.#plan;
-    const { clock, transport, ledger, counters, limiter } = this.#dependencies;
-    const shared: FleetContext = {
-      url: this.#options.url,
-      wall: clock,
-      speed,
-      startMs,
-      limiter,
-      rotateEveryMs,
-      seed,
-      rules,
-      transport,
-      codeProvider,
-      ledger,
-      counters,
-    };
+    const { count, endsAfterMs } = this.#plan;
+    const { clock } = this.#dependencies;
+    const { url } = this.#options;
+    const shared = { ...this.#plan, ...this.#dependencies, url, seed, codeProvider };
     this.#step = 'running';
     this.#startedAtMs = clock.now();
     this.#tvs = Array.from({ length: count }, (_, number) => {

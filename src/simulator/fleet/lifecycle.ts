@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../player/state.ts';
 import { forEachBounded } from '../time/concurrency.ts';
-import { listedCodes, noCodes, type PairingCodeProvider, ScreenCodes } from './code-provider.ts';
+import { listedCodes, type PairingCodeProvider, ScreenCodes } from './code-provider.ts';
 import type { FleetDependencies } from './dependencies.ts';
 import type { FleetOptions } from './options.ts';
 import { type FleetPlan, sharersOf } from './plan.ts';
@@ -57,8 +57,8 @@ function makeCodeProvider(
 ): PairingCodeProvider {
   const { management, ledger, counters } = dependencies;
   const installer = management && { management, ledger, signal };
-  if (options.codes) return listedCodes(options.codes, installer);
-  if (!installer) return noCodes;
+  // Without a token and codes, all TVs already have their keys.
+  if (options.codes || !installer) return listedCodes(options.codes ?? [], installer);
   return new ScreenCodes(
     installer,
     screens,
