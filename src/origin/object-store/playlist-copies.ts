@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { type Clock, secondMs } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
 import { playlistStatusAt, storedItems } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import { withTimeout } from '../../domain/timeout.ts';
 import type {
   PlaylistCopies,
   PlaylistCopy,
@@ -13,7 +12,12 @@ import type {
   ScreenKey,
   StoredCopy,
 } from '../origin.ts';
-import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
+import {
+  maxObjectBytes,
+  type ObjectStore,
+  type StoredObject,
+  withTimeouts,
+} from './object-store.ts';
 
 /** Version of the object format. Increased when older versions of the service could not read it. */
 const format = 1;
@@ -82,11 +86,6 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
   return { kind: 'playlist', playlist };
 }
 
-/** Short, because a TV may be waiting. */
-const readTimeoutMs = 2 * secondMs;
-/** Longer, because it runs in the background, and 1 MiB may have to pass a slow line. */
-const writeTimeoutMs = 5 * secondMs;
-
 const folderOf = (tenantId: string) => `${tenantId}/playlists`;
 /** All objects of a tenant share a prefix, for listing, permissions and deletion. */
 const keyOf = ({ tenantId, id }: ScreenKey) => `${folderOf(tenantId)}/${id}.json`;
@@ -104,15 +103,12 @@ function parseCopy({ bytes }: StoredObject, screen: ScreenKey): PlaylistCopy {
 
 /** Mirror copies of playlists in an object store. */
 export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCopies {
-  function withSignal<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const aborter = new AbortController();
-    return withTimeout(clock, timeoutMs, work(aborter.signal), () => aborter.abort());
-  }
+  const objects = withTimeouts(store, clock);
 
   return {
     location: store.location,
     async read(screen): Promise<StoredCopy | undefined> {
-      const object = await withSignal(readTimeoutMs, (signal) => store.get(keyOf(screen), signal));
+      const object = await objects.get(keyOf(screen));
       return object && { copy: parseCopy(object, screen), etag: object.etag };
     },
     async write(row: Playlist, stored) {
@@ -122,18 +118,11 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
           'object_too_large',
           `${keyOf(screenKeyOf(row))} would have more than ${maxObjectBytes} bytes.`,
         );
-      return withSignal(writeTimeoutMs, (signal) =>
-        store.put(keyOf(screenKeyOf(row)), bytes, stored?.etag ?? null, signal),
-      );
+      return objects.put(keyOf(screenKeyOf(row)), bytes, stored);
     },
-    async remove(screen) {
-      await withSignal(writeTimeoutMs, (signal) => store.delete(keyOf(screen), signal));
-    },
+    remove: (screen) => objects.delete(keyOf(screen)),
     async screensOf(tenantId, after) {
-      const folder = folderOf(tenantId);
-      const { keys, next } = await withSignal(writeTimeoutMs, (signal) =>
-        store.list(folder, after, signal),
-      );
+      const { keys, next } = await objects.list(folderOf(tenantId), after);
       const names = keys.flatMap((key) => /\/([^/]+)\.json$/.exec(key)?.[1] ?? []);
       return { ids: names.filter((name) => asGuid(name) === name), next };
     },
