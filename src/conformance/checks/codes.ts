@@ -1,9 +1,8 @@
 import { pause } from '../../client/pause.ts';
-import { type Answer, at, textAt } from '../answer.ts';
+import { type Answer, at, isLocatedAt, isTime, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile, required } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { isTime, schemaViolations } from '../schema-violations.ts';
 
 const codesPath = '/v1/devices/provisioning-codes';
 /** Creates a code for a screen of its own and returns the response. */
@@ -84,11 +83,9 @@ const creation = checkGroup(
     profile('headers', 'Location is the path of its status, and Cache-Control is no-store').expects(
       'its status, no-store',
       async (fixture) => {
-        const { headers, json } = await createdCode(fixture);
-        const isStatus = (headers.location ?? '').endsWith(
-          `${codesPath}/${textAt(json, 'code')}/status`,
-        );
-        return [isStatus ? 'its status' : 'another Location', headers['cache-control']];
+        const answer = await createdCode(fixture);
+        const isStatus = isLocatedAt(answer, `${codesPath}/${textAt(answer.json, 'code')}/status`);
+        return [isStatus ? 'its status' : 'another Location', answer.headers['cache-control']];
       },
     ),
     profile('404', '404 for an unknown screen').expects('404 screen_not_found', (fixture) =>
@@ -133,19 +130,13 @@ const creation = checkGroup(
 );
 
 const polling = checkGroup(
-  {
-    id: 'code-status',
-    subject: 'GET /v1/devices/provisioning-codes/:code/status',
-    section: '4',
-  },
+  { id: 'code-status', subject: 'GET /v1/devices/provisioning-codes/:code/status', section: '4' },
   [
     profile('pending', 'a new code is pending, with usedAt and deviceId null').expects(
       'pending, null, null',
       async (fixture) => {
-        const { json } = await codeStatus(
-          fixture,
-          textAt((await createdCode(fixture)).json, 'code'),
-        );
+        const created = await createdCode(fixture);
+        const { json } = await codeStatus(fixture, textAt(created.json, 'code'));
         return [at(json, 'status'), at(json, 'usedAt'), at(json, 'deviceId')];
       },
     ),
@@ -177,11 +168,10 @@ const polling = checkGroup(
     ),
     profile('wait.range', '400 for waitSeconds outside 1 to 30').expects(
       '400 invalid_request at query.waitSeconds',
-      async (fixture) =>
-        fixture.manage(
-          'GET',
-          `${codesPath}/${textAt((await createdCode(fixture)).json, 'code')}/status?waitSeconds=31`,
-        ),
+      async (fixture) => {
+        const code = textAt((await createdCode(fixture)).json, 'code');
+        return fixture.manage('GET', `${codesPath}/${code}/status?waitSeconds=31`);
+      },
     ),
   ],
 );

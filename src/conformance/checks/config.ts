@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at } from '../answer.ts';
+import { type Answer, at, schemaViolations } from '../answer.ts';
 import { type Check, checkGroup, profile, required, skip } from '../check.ts';
 import type { Fixture, Tv } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Returns the config of a TV without a stored config. Skips the check if the tenant has one. */
 async function defaultConfig(fixture: Fixture): Promise<Answer> {

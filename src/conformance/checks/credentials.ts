@@ -1,9 +1,9 @@
 import { pause } from '../../client/pause.ts';
-import { type Answer, textAt } from '../answer.ts';
+import { iso } from '../../domain/clock.ts';
+import { type Answer, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { heartbeat, unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 const getMeWith = (fixture: Fixture, authorization: string) =>
   fixture.send('GET', '/v1/me', { headers: { authorization } });
@@ -73,17 +73,11 @@ const roles = checkGroup(
       const installer = fixture.token('installer');
       const screenId = await fixture.screen();
       const { deviceId } = await fixture.newTv();
-      const code = await fixture.as(installer, 'POST', '/v1/devices/provisioning-codes', {
-        screenId,
-      });
-      const revoke = await fixture.as(installer, 'POST', `/v1/devices/${deviceId}/revoke`, {});
+      const venueId = await fixture.venue();
       return [
-        code,
-        revoke,
-        await fixture.as(installer, 'POST', '/v1/screens', {
-          venueId: await fixture.venue(),
-          name: 'x',
-        }),
+        await fixture.as(installer, 'POST', '/v1/devices/provisioning-codes', { screenId }),
+        await fixture.as(installer, 'POST', `/v1/devices/${deviceId}/revoke`, {}),
+        await fixture.as(installer, 'POST', '/v1/screens', { venueId, name: 'x' }),
       ];
     }),
     profile('operator', 'an operator can neither create tokens nor read the audit trail').expects(
@@ -99,13 +93,15 @@ const roles = checkGroup(
   ],
 );
 
+const newToken = (fixture: Fixture, more: object) => ({
+  name: `${fixture.name} ${fixture.nextNumber()}`,
+  role: 'viewer',
+  ...more,
+});
+
 /** Creates a token and returns the response. */
 const createToken = (fixture: Fixture, more: object = {}): Promise<Answer> =>
-  fixture.manage('POST', '/v1/tokens', {
-    name: `${fixture.name} ${fixture.nextNumber()}`,
-    role: 'viewer',
-    ...more,
-  });
+  fixture.manage('POST', '/v1/tokens', newToken(fixture, more));
 
 const tokens = checkGroup(
   { id: 'tokens', subject: 'POST /v1/tokens', section: '5.3', needs: 'tokens' },
@@ -115,12 +111,10 @@ const tokens = checkGroup(
       async (fixture) => {
         const { json } = await createToken(fixture);
         const secret = textAt(json, 'token');
+        const search = encodeURIComponent(fixture.name);
         const shown = [
           await fixture.manage('GET', `/v1/tokens/${textAt(json, 'id')}`),
-          await fixture.manage(
-            'GET',
-            `/v1/tokens?limit=200&search=${encodeURIComponent(fixture.name)}`,
-          ),
+          await fixture.manage('GET', `/v1/tokens?limit=200&search=${search}`),
         ];
         const isShown = secret !== '' && shown.some(({ text }) => text.includes(secret));
         return [secret.slice(0, 4), isShown ? 'shown again' : 'nowhere'];
@@ -138,39 +132,24 @@ const tokens = checkGroup(
     ),
     profile('expiry', '400 for an expiresAt in the past').expects(
       '400 invalid_request at /expiresAt',
-      (fixture) =>
-        createToken(fixture, {
-          expiresAt: new Date(fixture.clock.now() - 60_000).toISOString(),
-        }),
+      (fixture) => createToken(fixture, { expiresAt: iso(fixture.clock.now() - 60_000) }),
     ),
     profile(
       'expiry.maker',
       'a token created with an expiring token expires no later than that',
     ).expects('no later, no later, as asked', async (fixture) => {
-      const inMinutes = (minutes: number) =>
-        new Date(fixture.clock.now() + minutes * 60_000).toISOString();
+      const inMinutes = (minutes: number) => iso(fixture.clock.now() + minutes * 60_000);
       const end = inMinutes(60);
-      const maker = Promise.resolve(
-        textAt((await createToken(fixture, { role: 'admin', expiresAt: end })).json, 'token'),
-      );
+      const maker = (await createToken(fixture, { role: 'admin', expiresAt: end })).json;
+      const key = textAt(maker, 'token');
       const seen: string[] = [];
       for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
-        const body = {
-          name: `${fixture.name} ${fixture.nextNumber()}`,
-          role: 'viewer',
-          ...(expiresAt !== undefined && { expiresAt }),
-        };
-        const given = textAt(
-          (await fixture.as(maker, 'POST', '/v1/tokens', body)).json,
-          'expiresAt',
-        );
-        seen.push(
-          given === expiresAt
-            ? 'as asked'
-            : given === end
-              ? 'no later'
-              : `${given} in place of ${expiresAt ?? 'none'}`,
-        );
+        const body = newToken(fixture, { expiresAt });
+        const { json } = await fixture.send('POST', '/v1/tokens', { key, body });
+        const given = textAt(json, 'expiresAt');
+        if (given === expiresAt) seen.push('as asked');
+        else if (given === end) seen.push('no later');
+        else seen.push(`${given} in place of ${expiresAt ?? 'none'}`);
       }
       return seen;
     }),
@@ -193,7 +172,7 @@ async function heldAfterDeletion(
   settle: () => Promise<unknown>,
 ): Promise<Answer> {
   const { json } = await createToken(fixture);
-  const held = fixture.as(Promise.resolve(textAt(json, 'token')), 'GET', path);
+  const held = fixture.send('GET', path, { key: textAt(json, 'token') });
   await pause(fixture.clock, holdStartMs, fixture.signal);
   await fixture.requireOk('DELETE', `/v1/tokens/${textAt(json, 'id')}`);
   await settle();

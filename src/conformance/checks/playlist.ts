@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, listAt } from '../answer.ts';
+import { type Answer, at, listAt, schemaViolations } from '../answer.ts';
 import { type Check, checkGroup, profile, required, skip } from '../check.ts';
 import { item, items } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Returns the playlist response of the shared TV. */
 const getPlaylist = (fixture: Fixture): Promise<Answer> =>

@@ -1,7 +1,6 @@
-import { at, listAt, statusAndPaths, textAt } from '../answer.ts';
+import { allMembers, at, listAt, schemaViolations, statusAndPaths, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { item, items } from '../content.ts';
-import { allMembers, schemaViolations } from '../schema-violations.ts';
 
 /** Checks of publishing (docs/protocol.md §5.4). */
 export const publishingChecks: readonly Check[] = checkGroup(
@@ -48,11 +47,8 @@ export const publishingChecks: readonly Check[] = checkGroup(
         const answers: string[] = [];
         for (const body of wrong) {
           const { status: answered, json } = await fixture.manage('PUT', path, body);
-          answers.push(
-            `${answered} ${listAt(json, 'errors')
-              .map((error) => at(error, 'path'))
-              .join(' ')}`,
-          );
+          const paths = listAt(json, 'errors').map((error) => at(error, 'path'));
+          answers.push(`${answered} ${paths.join(' ')}`);
         }
         return answers;
       },

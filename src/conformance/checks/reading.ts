@@ -1,8 +1,7 @@
-import { type Answer, at, listAt, textAt } from '../answer.ts';
+import { type Answer, at, listAt, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { heartbeat, impression, item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Sets up a TV that reported two impressions of its own campaign, and two heartbeats. */
 function reported(

@@ -1,9 +1,8 @@
 import { isKey } from '../../domain/api-key.ts';
-import { at, textAt } from '../answer.ts';
+import { at, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile, required } from '../check.ts';
 import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Registers on a new screen with this deviceInfo. */
 const registerWith = async (fixture: Fixture, info: unknown) =>

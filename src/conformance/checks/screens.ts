@@ -1,8 +1,14 @@
-import { type Answer, at, conflictAndId, textAt } from '../answer.ts';
+import {
+  type Answer,
+  at,
+  conflictAndId,
+  isLocatedAt,
+  schemaViolations,
+  textAt,
+} from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 function createdScreen(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
   return fixture.once('made screen', async () => {
@@ -24,9 +30,7 @@ export const screenChecks: readonly Check[] = checkGroup(
   [
     profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
       const { answer } = await createdScreen(fixture);
-      const isPlace = (answer.headers.location ?? '').endsWith(
-        `/v1/screens/${textAt(answer.json, 'id')}`,
-      );
+      const isPlace = isLocatedAt(answer, `/v1/screens/${textAt(answer.json, 'id')}`);
       return [answer, isPlace ? 'its Location' : 'another Location'];
     }),
     profile(

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, conflictAndId, textAt } from '../answer.ts';
+import {
+  type Answer,
+  at,
+  conflictAndId,
+  isLocatedAt,
+  schemaViolations,
+  textAt,
+} from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Creates a venue and returns its name and the response. */
 function createdVenue(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
@@ -24,9 +30,7 @@ const createVenue = async (fixture: Fixture, name: string) =>
 const venues = checkGroup({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }, [
   profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
     const { answer } = await createdVenue(fixture);
-    const isPlace = (answer.headers.location ?? '').endsWith(
-      `/v1/venues/${textAt(answer.json, 'id')}`,
-    );
+    const isPlace = isLocatedAt(answer, `/v1/venues/${textAt(answer.json, 'id')}`);
     return [answer, isPlace ? 'its Location' : 'another Location'];
   }),
   profile('members', 'id, tenantId, name, address, timezone, labels, createdAt, updatedAt').expects(
