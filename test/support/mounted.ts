@@ -1,12 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/domain/clock.ts';
-import type { LogSink } from '../../src/domain/log.ts';
-import { silentLog } from '../../src/domain/log.ts';
+import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import { makeApp } from '../../src/http/app.ts';
 import { makeMetrics } from '../../src/http/metrics/metrics.ts';
 import type { Bindings } from '../../src/http/request/request-context.ts';
-import { makeChain } from '../../src/origin/chain.ts';
 import type { PlaylistOrigin } from '../../src/origin/origin.ts';
+import { makeChain } from '../../src/origin/origins.ts';
 import { makeStoredOrigin } from '../../src/origin/stored.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';
 import { makeServices, type ServiceOptions } from '../../src/service/services.ts';

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
-import { makeObjectStoreOrigin } from '../../src/origin/object-store/object-store-origin.ts';
-import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
+import {
+  makeObjectStoreOrigin,
+  makePlaylistCopies,
+} from '../../src/origin/object-store/playlist-copies.ts';
 import { openOnDemand } from '../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../src/origin/origin.ts';
 import { makeOrigins } from '../../src/origin/origins.ts';

@@ -1,5 +1,5 @@
 import type { CallAnswer } from '../../client/call.ts';
-import { interrupted } from '../../client/interrupted.ts';
+import { interrupted } from '../../client/pause.ts';
 import { hasCode } from '../../domain/error.ts';
 import { leftMs, type PairSession, retryWhileUnreachable, wait } from './pair-session.ts';
 import type { Pairing } from './pairing.ts';

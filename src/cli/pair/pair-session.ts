@@ -1,5 +1,4 @@
-import { interrupted } from '../../client/interrupted.ts';
-import { pause } from '../../client/pause.ts';
+import { interrupted, pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { type Pairing, placeName } from './pairing.ts';

@@ -1,5 +1,9 @@
-import type { EventCounts, Failures } from '../../simulator/fleet/counters.ts';
-import type { FaultCount, FleetReport } from '../../simulator/fleet/report.ts';
+import type {
+  EventCounts,
+  Failures,
+  FaultCount,
+  FleetReport,
+} from '../../simulator/fleet/report.ts';
 import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
 import { listTable } from '../output/table.ts';

@@ -1,4 +1,4 @@
-import { interrupted as interruption } from '../../client/interrupted.ts';
+import { interrupted as interruption } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';

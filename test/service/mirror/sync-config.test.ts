@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import { disableMirror } from '../../../src/service/mirror/initial-fill.ts';
-import { syncConfig } from '../../../src/service/mirror/sync-config.ts';
+import { syncConfig } from '../../../src/service/mirror/sync.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
