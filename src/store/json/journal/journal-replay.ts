@@ -4,9 +4,9 @@ import type { LastActivityTable } from '../activity/last-activity.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
 import type { AuditTrail, EventLog } from '../parts.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
-import { deepFreeze } from '../rows/deep-freeze.ts';
 import type { PlaylistHistory } from '../rows/playlist-history.ts';
 import { RowDocuments } from '../rows/row-documents.ts';
+import { deepFreeze } from '../rows/table-index.ts';
 import type { Change } from '../rows/write-set.ts';
 import type { JournalRecord } from './segments.ts';
 

@@ -2,8 +2,7 @@ import { BoundedMap } from '../../../domain/bounded-map.ts';
 import type { TableName } from '../../../domain/records/rows.ts';
 import { tableNames } from '../../tables.ts';
 import { LineTable, shardNames } from '../checkpoint/line-table.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { type Row, TableIndex } from './table-index.ts';
+import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
 /** A fleet of 100,000 has about 100 screens per document. A registration changes one document. */

@@ -8,6 +8,13 @@ export type Row = { readonly id: string };
 /** Name of the index of all rows, which listed tables have. */
 export const allRows = '';
 
+/** Freezes a value and all its members, so that it can be shared safely. */
+export function deepFreeze<T>(value: T): T {
+  if (Object.isFrozen(value)) return value;
+  for (const member of Object.values(value as object)) deepFreeze(member);
+  return Object.freeze(value);
+}
+
 interface Keys {
   unique: Record<string, (row: Row) => string | undefined>;
   indexed: readonly string[];
