@@ -6,10 +6,10 @@ import { ChangeTopics } from '../change-topics.ts';
 import { LastActivityTable } from './activity/last-activity.ts';
 import { makeAuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
-import { writtenDocument } from './checkpoint/checkpoint.ts';
+import { inParallel } from './checkpoint/checkpoint.ts';
+import { writtenDocument } from './checkpoint/document-file.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
-import { inParallel } from './disk/in-parallel.ts';
 import { makeEventLog } from './events/event-log.ts';
 import { Journal } from './journal/journal.ts';
 import { DurableState } from './journal/journal-replay.ts';
@@ -151,7 +151,7 @@ async function loadDocuments(
     if (!owner) throw damageError(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);
     await owner
-      .load(name, writtenDocument(context, directory, entry))
+      .load(name, writtenDocument(context.disk, directory, entry))
       .catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'ENOENT' ? damageError(path, 'the file is missing') : error;
       });

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { writtenDocument } from '../checkpoint/checkpoint.ts';
+import { writtenDocument } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import type { EventLogPosition } from '../events/recovery.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
@@ -79,9 +79,9 @@ export class FolderState {
   }
 
   async *#linesOf(owner: DocumentOwner, name: string): AsyncGenerator<string> {
+    const { disk, directory } = this.context;
     const entry = this.manifest.documents[name];
-    const before =
-      entry && writtenDocument(this.context, `${this.context.directory}/documents`, entry);
+    const before = entry && writtenDocument(disk, `${directory}/documents`, entry);
     const rendered = await owner.render(name, before);
     try {
       yield* rendered?.lines ?? [];

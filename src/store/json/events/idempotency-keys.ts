@@ -14,6 +14,8 @@ const keyBytes = 8;
 const entryBytes = 16;
 const initialCapacity = 4;
 
+type KeyRecord = Pick<EventRecord, 'seq' | 'deviceId' | 'recordedKey'>;
+
 /** The last keys of one device, oldest first. */
 class KeyList {
   #entries: Buffer;
@@ -85,7 +87,7 @@ export class IdempotencyKeys implements DocumentOwner {
    * Applies a batch that became durable or is replayed. Skips batches that the document contains
    * already.
    */
-  apply({ seq, deviceId, recordedKey }: EventRecord): void {
+  apply({ seq, deviceId, recordedKey }: KeyRecord): void {
     const document = idempotencyDocument(deviceId);
     if (!recordedKey || seq <= (this.#loadedSeqs.get(document) ?? 0)) return;
     const keys = this.#keysOf(deviceId) ?? new KeyList('');
