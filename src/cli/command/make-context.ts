@@ -5,7 +5,7 @@ import { connect } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
-import { makeResults } from '../output/results.ts';
+import { limitPages, makeResults } from '../output/results.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { makePrompter } from '../terminal/prompter.ts';
 import type { CommandContext } from './context.ts';
@@ -13,23 +13,16 @@ import type { Flags, ProgramEnvironment } from './environment.ts';
 import { memoize } from './memoize.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
 
-/** Yields the pages of a list up to `--limit`, and requests no further page. */
-async function* limitedPages<I extends ListId>(
+/** Returns the pages of a list up to `--limit`. */
+function limitedPages<I extends ListId>(
   service: ApiClient,
-  { limit }: CommonValues,
+  limit: number | undefined,
   ...[id, input]: [id: I, ...CallArguments<I>]
 ): AsyncGenerator<readonly ListItem<I>[]> {
-  let remaining = limit ?? Number.POSITIVE_INFINITY;
   const plain: PlainInput = input ?? {};
-  const query = { limit: Math.min(remaining, largestPage), ...plain.query };
-  for await (const page of service.pages(
-    id,
-    ...([{ ...plain, query }] as unknown as CallArguments<I>),
-  )) {
-    yield page.slice(0, remaining);
-    remaining -= page.length;
-    if (remaining <= 0) return;
-  }
+  const query = { limit: Math.min(limit ?? largestPage, largestPage), ...plain.query };
+  const pages = service.pages(id, ...([{ ...plain, query }] as unknown as CallArguments<I>));
+  return limitPages(pages, limit);
 }
 
 function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentValues<Arguments> {
@@ -74,7 +67,8 @@ export function makeCommandContext(
     results,
     prompter,
     profile,
-    list: (id, view, ...input) => results.list(limitedPages(service, common, id, ...input), view),
+    list: (id, view, ...input) =>
+      results.list(limitedPages(service, common.limit, id, ...input), view),
     note: (text) => {
       if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
     },

@@ -15,12 +15,14 @@ export interface PlannedRequest {
   body?: unknown;
 }
 
+type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
+
 /** Prints the results of a command to `stdout` in the requested form. */
 export interface Results {
   /** Prints one record. */
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
   /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
-  list<T>(pages: AsyncIterable<readonly T[]>, view: ViewSource<T>): Promise<void>;
+  list<T>(pages: Pages<T>, view: ViewSource<T>): Promise<void>;
   /** Throws `usage` if the form cannot be written for an endless result. `what` is the flag. */
   requireEndless(what: string): void;
   /** Prints a request under `--dry-run`. */
@@ -31,7 +33,7 @@ export interface Results {
 
 /** Yields the pages up to `limit` items, and requests no further page. Default: all. */
 export async function* limitPages<T>(
-  pages: AsyncIterable<readonly T[]>,
+  pages: Pages<T>,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly T[]> {
   let remaining = limit;

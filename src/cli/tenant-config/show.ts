@@ -18,8 +18,5 @@ export async function showConfig(
   const asData =
     jq !== undefined || fields !== undefined || ['json', 'ndjson', 'yaml'].includes(output ?? '');
   if (asData) return results.record(config, configView);
-  async function* lines() {
-    yield listAssignments(config);
-  }
-  await results.list(lines(), assignmentView);
+  await results.list([listAssignments(config)], assignmentView);
 }

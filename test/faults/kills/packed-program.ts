@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 /** What the built program finds beside itself, as far as `signage serve` asks for it. */
-const beside = ['package.json', 'bin', 'dist/cli/fast-path.cjs'];
+const beside = ['package.json', 'bin'];
 
 /**
  * Puts the built program and its packages into few files, and answers which to run. It is the same
