@@ -1,7 +1,8 @@
+import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { readTime } from '../options/time.ts';
+import { readPastTime } from '../options/time.ts';
 import { member } from '../output/view.ts';
 import { auditView } from '../records/views/audit-view.ts';
 import {
@@ -37,20 +38,11 @@ const list = defineCommand({
   list: true,
   async run(call) {
     const { action, subject, since, until } = call.options;
-    const nowMs = call.clock.now();
-    const time = (text: string, source: string) =>
-      new Date(readTime(text, { source, nowMs, spans: 'ago' })).toISOString();
-    const query = {
-      ...(action !== undefined && { action }),
-      ...(subject !== undefined && { subjectId: subject }),
-      ...(since !== undefined && { from: time(since, '--since') }),
-      ...(until !== undefined && { to: time(until, '--until') }),
-    };
-    await call.list('listAudit', auditView, { query });
+    const from = readPastTime(call, '--since', since);
+    const to = readPastTime(call, '--until', until);
+    await call.list('listAudit', auditView, { query: { action, subjectId: subject, from, to } });
   },
 });
-
-const damagedExitCode = 9;
 
 interface Found {
   level: string;
@@ -131,7 +123,7 @@ intact, 9 it was changed, 5 the folder is in use, 6 the file given with --head i
       call.note(
         'The audit trail was changed. Keep the store as it is, and compare it with a backup.',
       );
-      return damagedExitCode;
+      return failedExitCode;
     }
     if (saveHead !== undefined && !end) call.note('There is no head to save yet.');
     if (saveHead !== undefined && end)

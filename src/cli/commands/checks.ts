@@ -1,6 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, optional } from '../command/spec.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
 import { type Finding, fail, findingView } from '../doctor/finding.ts';
@@ -9,7 +10,6 @@ import { checkService } from '../doctor/service-checks.ts';
 import * as option from '../options/option.ts';
 import { findScreen } from '../records/find.ts';
 
-const failedExitCode = 9;
 const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
 
 /** Turns a `SignageError` into a finding. Rethrows interruptions and bugs. */

@@ -10,6 +10,8 @@ import { codeStatusView, createdCodeView } from '../records/views/code-view.ts';
 import { waitUntil } from '../records/wait.ts';
 import { makeProgress } from '../terminal/progress.ts';
 
+const codeArgument = many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin');
+
 const create = defineCommand({
   summary: 'Create a pairing code for a screen',
   description: `Type the code into the TV app before it expires. signage pair also follows the TV
@@ -58,7 +60,7 @@ const status = defineCommand({
   summary: 'Show the status of a pairing code',
   description: `With --wait, waits until the code is used, has expired or is cancelled. Exit codes:
 0 a TV used it, 5 it expired or was cancelled, 8 the timeout passed.`,
-  arguments: { code: many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin') },
+  arguments: { code: codeArgument },
   options: {
     wait: option.flag('--wait', 'wait until the code is used, has expired or is cancelled'),
     timeout: option.duration(
@@ -99,7 +101,7 @@ const cancel = defineCommand({
   summary: 'Cancel a pending pairing code',
   description: `TVs can no longer register with it. Does not ask first, because a new code is
 quickly created.`,
-  arguments: { code: many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin') },
+  arguments: { code: codeArgument },
   examples: [
     ['signage code cancel ABCD 2345', 'typed as the screen shows it'],
     ['signage code cancel -', 'reads it from stdin, which hides it from the process list'],

@@ -23,6 +23,11 @@ import {
 } from '../tenant-config/path.ts';
 import { showConfig } from '../tenant-config/show.ts';
 
+const ownerArgument = optional(
+  'the screen, venue or tenant, by id or name; optional with --level tenant',
+  'screen',
+);
+
 async function readFile({ io }: CommandContext, file: string | undefined): Promise<ConfigTree> {
   const document = file === undefined ? {} : await readDocument(io, file);
   if (isConfigTree(document)) return document;
@@ -40,10 +45,7 @@ when they next fetch their config.
 Values are read as JSON; anything else is text. A dot separates nested keys:
 cachePolicy.maxSizeGB=20`,
   arguments: {
-    name: optional(
-      'the screen, venue or tenant, by id or name; optional with --level tenant',
-      'screen',
-    ),
+    name: ownerArgument,
     settings: some('key=value'),
   },
   options: {
@@ -88,10 +90,7 @@ const get = defineCommand({
   description: `A TV gets the default config, overridden by the configs of its tenant, its venue and
 its screen, in this order. This command shows one of these three.`,
   arguments: {
-    name: optional(
-      'the screen, venue or tenant, by id or name; optional with --level tenant',
-      'screen',
-    ),
+    name: ownerArgument,
   },
   options: { level: levelOption },
   examples: [
@@ -118,10 +117,7 @@ const unset = defineCommand({
   description: `Removes all settings, or with --key only the named ones. TVs then use the next
 higher level, or the default.`,
   arguments: {
-    name: optional(
-      'the screen, venue or tenant, by id or name; optional with --level tenant',
-      'screen',
-    ),
+    name: ownerArgument,
   },
   options: {
     level: levelOption,

@@ -1,10 +1,23 @@
-import { changeContexts, readContexts } from '../api/contexts.ts';
-import { forgetContext, requireContext } from '../api/forget-context.ts';
+import { changeContexts, readContexts, requireContext } from '../api/contexts.ts';
+import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one, optional } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { type ContextRow, contextView } from '../records/views/context-view.ts';
 import { identityView } from '../records/views/identity-view.ts';
+
+/** Deletes a context and its token from the file. */
+async function forgetContext(call: CommandContext, name: string): Promise<void> {
+  if (call.common.dryRun) return call.note(`Would delete the context "${name}".`);
+  await changeContexts(call.io, (saved) => {
+    requireContext(saved, name);
+    delete saved.contexts[name];
+    if (saved.current === name) delete saved.current;
+  });
+  call.note(
+    `Deleted the context "${name}" with its token. The token still works: signage token delete revokes it.`,
+  );
+}
 
 const list = defineCommand({
   summary: 'List the saved contexts',

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
@@ -129,8 +130,6 @@ function columns() {
   ];
 }
 
-const damagedExitCode = 9;
-
 interface Found {
   level: string;
   file: string;
@@ -168,11 +167,9 @@ service, or check a restored backup.`,
     call.note(
       `${folder} is damaged. Restore a backup (signage data restore), or recover what is readable: signage data repair ${folder} --into NEW`,
     );
-    return damagedExitCode;
+    return failedExitCode;
   },
 });
-
-const lostExitCode = 9;
 
 /** One loss or reconstruction in a repair. */
 interface Repaired {
@@ -215,7 +212,7 @@ list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not
     call.note(
       `${into} is ready to use. Records lost: ${lost}${isUnknown ? ', or more' : ''}. ${folder} is unchanged.`,
     );
-    return lost > 0 || isUnknown ? lostExitCode : 0;
+    return lost > 0 || isUnknown ? failedExitCode : 0;
   },
 });
 

@@ -25,9 +25,8 @@ interface Target {
   device: Pick<Device, 'id' | 'state'> | undefined;
 }
 
-function revocation(call: CommandContext, id: string) {
-  const reason: string | undefined = call.options.reason;
-  return call.change('revokeDevice', {
+function revocation({ change, options: { reason } }: CommandContext, id: string) {
+  return change('revokeDevice', {
     params: { id },
     ...(reason !== undefined && { body: { reason } }),
   });
@@ -107,12 +106,7 @@ others. Screens without a device are not changed.`,
     }
     const targets = await chosenTargets(call, named);
     await confirmSelected(call, 'Revoke the devices of', targets);
-    return forEachRecord(
-      call,
-      targets,
-      ({ id, name }) => ({ id, name }),
-      (target) => revokeTarget(call, target),
-    );
+    return forEachRecord(call, targets, (target) => revokeTarget(call, target));
   },
 });
 
@@ -147,17 +141,11 @@ const list = defineCommand({
     if (online && offline) throw usage('Give --online or --offline, not both.');
     const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
     const screenId = screen === undefined ? undefined : (await findScreen(call, screen)).id;
-    const query = {
-      ...(venueId !== undefined && { venueId }),
-      ...(screenId !== undefined && { screenId }),
-      ...(state !== undefined && { state }),
-      ...((online || offline) && { online: online ? ('true' as const) : ('false' as const) }),
-    };
-    await call.list(
-      'listDevices',
-      screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId),
-      { query },
-    );
+    const view =
+      screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId);
+    const onlineText = online ? ('true' as const) : ('false' as const);
+    const query = { venueId, screenId, state, online: online || offline ? onlineText : undefined };
+    await call.list('listDevices', view, { query });
   },
 });
 

@@ -4,17 +4,12 @@ import { defineCommand } from '../command/spec.ts';
 import { type Filters, followEvents } from '../event/follow.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { readTime } from '../options/time.ts';
+import { readPastTime } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/uuid.ts';
 import { eventView } from '../records/views/event-view.ts';
 import { impressionView } from '../records/views/impression-view.ts';
-
-const time = ({ clock }: CommandContext, source: string, text: string | undefined) =>
-  text === undefined
-    ? undefined
-    : new Date(readTime(text, { source, nowMs: clock.now(), spans: 'ago' })).toISOString();
 
 /** Resolves a name to an id. Ids are not looked up: events outlive their screens and devices. */
 async function idOf(
@@ -84,25 +79,15 @@ received the event.
       throw usage('--follow never ends. Leave out --until.');
     if (after !== undefined && !isUuid(after))
       throw usage(`--after takes the id of an event, not "${after}".`);
-    const from = time(call, '--since', call.options.since);
-    const to = time(call, '--until', call.options.until);
+    const from = readPastTime(call, '--since', call.options.since);
+    const to = readPastTime(call, '--until', call.options.until);
     const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
-    const filters = {
-      ...(type !== undefined && { type }),
-      ...(screenId !== undefined && { screenId }),
-      ...(deviceId !== undefined && { deviceId }),
-      ...(from !== undefined && { from }),
-    };
+    const filters = { type, screenId, deviceId, from };
     if (follows) return follow(call, filters, after);
-    const query = {
-      ...filters,
-      ...(to !== undefined && { to }),
-      ...(after !== undefined && { order: 'asc' as const }),
-    };
-    if (after === undefined) return call.list('listEvents', eventView(call), { query });
     // The list cursor is an event id.
-    await call.list('listEvents', eventView(call), { query: { ...query, cursor: after } });
+    const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
+    await call.list('listEvents', eventView(call), { query: { ...filters, to, ...resume } });
   },
 });
 
@@ -138,15 +123,9 @@ const impressions = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { groupBy, from, to, by } = call.options;
-    const query = {
-      ...(groupBy !== undefined && { groupBy }),
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
-      ...(by !== undefined && { by }),
-    };
-    const { items } = await call.read('reportImpressions', { query });
-    await call.results.list(limitPages([items], call.common.limit), impressionView(call, groupBy));
+    const { items } = await call.read('reportImpressions', { query: call.options });
+    const view = impressionView(call, call.options.groupBy);
+    await call.results.list(limitPages([items], call.common.limit), view);
   },
 });
 

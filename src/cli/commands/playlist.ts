@@ -1,6 +1,7 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { PlaylistView as Playlist, Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
@@ -83,12 +84,7 @@ nothing.`,
     if (call.common.dryRun || !isSingle(choice)) await checkPublication(body);
     const screens = await resolveScreens(call, choice);
     if (!isSingle(choice))
-      return forEachRecord(
-        call,
-        screens,
-        ({ id, name }) => ({ id, name }),
-        ({ id }) => publishOn(call, id, body),
-      );
+      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
     const made = await call.change('publishPlaylist', {
       params: { id: screens[0]?.id ?? '' },
       body,
@@ -137,12 +133,7 @@ playlist are not changed.`,
     await confirmSelected(call, 'Withdraw the playlist of', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
     if (!isSingle(choice))
-      return forEachRecord(
-        call,
-        screens,
-        ({ id, name }) => ({ id, name }),
-        async ({ id }) => (await withdraw(id)) && 'withdrawn',
-      );
+      return forEachRecord(call, screens, async ({ id }) => (await withdraw(id)) && 'withdrawn');
     if (await withdraw(screens[0]?.id ?? ''))
       call.note(`Withdrew the playlist of "${screens[0]?.name}".`);
   },
@@ -170,9 +161,6 @@ const history = defineCommand({
 const states = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
 /** States in which the copy matches the store. */
 const matchingStates: readonly string[] = ['ok', 'tombstone'];
-/** The same exit code as for `signage diff`. */
-const differsExitCode = 9;
-
 interface CheckOptions {
   venue: string | undefined;
   state: (typeof states)[number] | undefined;
@@ -180,10 +168,6 @@ interface CheckOptions {
 
 async function check(call: CommandContext, { venue, state }: CheckOptions): Promise<number> {
   const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
-  const query = {
-    ...(venueId !== undefined && { venueId }),
-    ...(state !== undefined && { state }),
-  };
   const counts = { all: 0, differ: 0 };
   async function* countedPages(pages: AsyncIterable<readonly MirrorCopy[]>) {
     for await (const page of limitPages(pages, call.common.limit)) {
@@ -192,14 +176,17 @@ async function check(call: CommandContext, { venue, state }: CheckOptions): Prom
       yield page;
     }
   }
-  await call.results.list(countedPages(call.pages('listMirror', { query })), copiesView(call));
+  await call.results.list(
+    countedPages(call.pages('listMirror', { query: { venueId, state } })),
+    copiesView(call),
+  );
   const { all, differ } = counts;
   if (differ === 0) call.note(`All copies match the service: ${countText(all, 'screen')}.`);
   else
     call.note(
       `Of ${countText(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}. To repair: signage playlist mirror --repair`,
     );
-  return differ === 0 ? 0 : differsExitCode;
+  return differ === 0 ? 0 : failedExitCode;
 }
 
 async function repair(call: CommandContext): Promise<number> {

@@ -65,17 +65,9 @@ const list = defineCommand({
   async run(call) {
     const { venue, state, label, search } = call.options;
     const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
-    const query = {
-      ...(venueId !== undefined && { venueId }),
-      ...(state !== undefined && { state }),
-      ...(search !== undefined && { search }),
-      ...(label.length > 0 && { label: labelFilters(label) }),
-    };
-    await call.list(
-      'listScreens',
-      venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId),
-      { query },
-    );
+    const view = venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId);
+    const query = { venueId, state, search, label: labelFilters(label) };
+    await call.list('listScreens', view, { query });
   },
 });
 
@@ -132,12 +124,8 @@ const update = defineCommand({
     const chosen = await resolveScreens(call, choice);
     const [only] = chosen;
     if (!isSingle(choice) || only === undefined) {
-      return forEachRecord(
-        call,
-        chosen,
-        ({ id, name }) => ({ id, name }),
-        async ({ id, screen }) =>
-          isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
+      return forEachRecord(call, chosen, async ({ id, screen }) =>
+        isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
       );
     }
     const made = await update(only.id);
@@ -167,13 +155,7 @@ async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Pr
     call.options.force ? 'Delete, together with their devices,' : 'Delete',
     chosen,
   );
-  const nameOf = ({ id, name }: Selected) => ({ id, name });
-  return forEachRecord(
-    call,
-    chosen,
-    nameOf,
-    async ({ id }) => (await deletion(call, id)) && 'deleted',
-  );
+  return forEachRecord(call, chosen, async ({ id }) => (await deletion(call, id)) && 'deleted');
 }
 
 const remove = defineCommand({

@@ -3,6 +3,14 @@ import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
 
+const fileOptions = {
+  file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
+  allowOutside: option.flag(
+    '--allow-outside',
+    'allow playlist files outside the folder of the site file',
+  ),
+};
+
 export const apply = defineCommand({
   summary: 'Apply site files to a service',
   description: `Site files describe venues and screens with their labels, configs and playlists;
@@ -10,11 +18,7 @@ docs/site-files.md has the format. Records that already match are not changed. R
 again at any time; after an interruption it continues. Records that the files do not name are kept
 unless you give --prune. One failed record does not stop the others; the exit code is then 9.`,
   options: {
-    file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
-    allowOutside: option.flag(
-      '--allow-outside',
-      'allow playlist files outside the folder of the site file',
-    ),
+    ...fileOptions,
     prune: option.flag(
       '--prune',
       'delete screens that the files do not name; also venues, if the files have a `tenant` entry',
@@ -45,11 +49,7 @@ export const diff = defineCommand({
   description: `Lists every difference between the service and the site files, with both values.
 Exit codes: 0 nothing differs, 9 something differs.`,
   options: {
-    file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
-    allowOutside: option.flag(
-      '--allow-outside',
-      'allow playlist files outside the folder of the site file',
-    ),
+    ...fileOptions,
     prune: option.flag('--prune', 'also show what apply --prune would delete'),
   },
   examples: [

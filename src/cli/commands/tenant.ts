@@ -27,10 +27,7 @@ const list = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { search } = call.options;
-    await call.list('listTenants', tenantView, {
-      query: { ...(search !== undefined && { search }) },
-    });
+    await call.list('listTenants', tenantView, { query: call.options });
   },
 });
 

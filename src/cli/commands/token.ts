@@ -1,6 +1,6 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
-import { type ReservedFile, reserveFile } from '../api/reserved-file.ts';
+import { type ReservedFile, reserveFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import * as option from '../options/option.ts';
@@ -132,11 +132,8 @@ only you can read, and not to the terminal or a log. Every command reads such a 
       const found = await findVenue(call, one);
       venues.set(found.id, found.name);
     }
-    const reach = {
-      ...(expiresAt !== undefined && { expiresAt }),
-      ...(venues.size > 0 && { venueIds: [...venues.keys()] }),
-    };
-    const body = { name, role, ...reach };
+    const venueIds = venues.size > 0 ? [...venues.keys()] : undefined;
+    const body = { name, role, expiresAt, venueIds };
     const venueName = namesOf(venues);
     if (outputFile !== undefined && !call.common.dryRun)
       return createInto(call, outputFile, body, venueName);
@@ -165,10 +162,7 @@ const list = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { search } = call.options;
-    await call.list('listTokens', tokensView(call), {
-      query: { ...(search !== undefined && { search }) },
-    });
+    await call.list('listTokens', tokensView(call), { query: call.options });
   },
 });
 

@@ -25,12 +25,7 @@ const create = defineCommand({
   hints: { name_taken: 'It already exists: signage venue get {name}' },
   async run(call) {
     const { name, address, timezone, label } = call.options;
-    const body = {
-      name,
-      ...(address !== undefined && { address }),
-      ...(timezone !== undefined && { timezone }),
-      labels: readLabels(label),
-    };
+    const body = { name, address, timezone, labels: readLabels(label) };
     const made = await call.change('createVenue', { body });
     if (made) await call.results.record(made.answer, venueView);
   },
@@ -49,10 +44,7 @@ const list = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { search } = call.options;
-    await call.list('listVenues', venueView, {
-      query: { ...(search !== undefined && { search }) },
-    });
+    await call.list('listVenues', venueView, { query: call.options });
   },
 });
 
@@ -68,7 +60,7 @@ const get = defineCommand({
   },
 });
 
-const orNull = (text: string) => (text === '' ? null : text);
+const orNull = (text: string | undefined) => (text === '' ? null : text);
 
 const update = defineCommand({
   summary: 'Change a venue',
@@ -93,13 +85,9 @@ const update = defineCommand({
   effect: 'changes',
   async run(call) {
     const { name, address, timezone, label } = call.options;
-    const body = {
-      ...(name !== undefined && { name }),
-      ...(address !== undefined && { address: orNull(address) }),
-      ...(timezone !== undefined && { timezone: orNull(timezone) }),
-      ...(label.length > 0 && { labels: readLabelChanges(label) }),
-    };
-    if (Object.keys(body).length === 0)
+    const labels = label.length > 0 ? readLabelChanges(label) : undefined;
+    const body = { name, address: orNull(address), timezone: orNull(timezone), labels };
+    if (Object.values(body).every((value) => value === undefined))
       throw usage('Nothing to change. Give --name, --address, --timezone or --label.');
     const { id } = await findVenue(call, call.args.venue);
     const made = await call.change('updateVenue', { params: { id }, body });

@@ -9,6 +9,12 @@ import { devicesOfScreenView } from '../records/views/device-view.ts';
 import { screensOfVenueView } from '../records/views/screen-view.ts';
 import { waitFor } from '../records/wait.ts';
 
+const timeout = option.duration(
+  '15m',
+  '--timeout <time>',
+  'stop waiting after this time, such as 90s, 15m or 2h',
+);
+
 function describeScreen({ state, provisioningCode }: Screen): string {
   if (state === 'active') return 'it is active';
   return `it is provisioning, ${provisioningCode ? `its newest pairing code ${provisioningCode.status}` : 'without a pairing code'}`;
@@ -29,11 +35,7 @@ const screen = defineCommand({
       '--for <state>',
       'what to wait for (default: active)',
     ),
-    timeout: option.duration(
-      '15m',
-      '--timeout <time>',
-      'stop waiting after this time, such as 90s, 15m or 2h',
-    ),
+    timeout,
   },
   examples: [
     ['signage wait screen Lobby/Main', 'waits until a TV has registered'],
@@ -102,11 +104,7 @@ while the command waits. Exit code 8: the timeout passed.`,
   arguments: { device: one('the device id, or the screen that it is on', 'device') },
   options: {
     for: option.choice(['online'], '--for <state>', 'what to wait for (default: online)'),
-    timeout: option.duration(
-      '15m',
-      '--timeout <time>',
-      'stop waiting after this time, such as 90s, 15m or 2h',
-    ),
+    timeout,
   },
   examples: [
     ['signage wait device Lobby/Main', 'waits until its TV is online'],
