@@ -16,7 +16,7 @@ type Report = (message: string) => void;
  * `open_to_others`. If they can read it, calls `warn`.
  * Skips pipes and devices, and everything on Windows, which has no file modes.
  */
-export async function checkSecretAccess(
+async function checkSecretAccess(
   path: string,
   { warn, allow }: { warn?: Report; allow?: Report } = {},
 ): Promise<void> {

@@ -12,6 +12,7 @@ import {
   levelOption,
   type Owner,
   putConfig,
+  showConfig,
 } from '../tenant-config/level.ts';
 import {
   type ConfigTree,
@@ -21,7 +22,6 @@ import {
   readPath,
   withoutKey,
 } from '../tenant-config/path.ts';
-import { showConfig } from '../tenant-config/show.ts';
 
 const ownerArgument = optional(
   'the screen, venue or tenant, by id or name; optional with --level tenant',

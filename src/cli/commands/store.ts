@@ -1,9 +1,10 @@
+import { SignageError } from '../../domain/error.ts';
 import { hasPassword, isDatabaseUrl } from '../../domain/store-url.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand } from '../command/spec.ts';
 import { text, withVariable } from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
-import type { View } from '../output/view.ts';
+import { member, type View } from '../output/view.ts';
 import {
   givenPlace,
   givenStore,
@@ -12,6 +13,7 @@ import {
   storeFileSetting,
   storeSetting,
 } from '../serve/store-location.ts';
+import { makeProgress } from '../terminal/progress.ts';
 
 const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({
   ...withVariable(env, text(flags, help)),
@@ -82,21 +84,13 @@ codes: 0 both stores are equal, 9 they differ, 5 a store is in use or not empty.
 async function showPlan(call: CommandContext, from: string, to: string): Promise<void> {
   const { planCopy } = await import('../../store/copy/copy-store.ts');
   await call.results.list([await planCopy(from, to)], {
-    columns: [
-      { name: 'section', value: ({ section }) => section },
-      { name: 'records', value: ({ records }) => records },
-      { name: 'copied', value: ({ copied }) => copied },
-    ],
+    columns: [member('section'), member('records'), member('copied')],
     nameOf: ({ section }) => section,
   });
 }
 
 async function runCopy(call: CommandContext, from: string, to: string): Promise<void> {
-  const [{ copyStore }, { makeProgress }, { SignageError }] = await Promise.all([
-    import('../../store/copy/copy-store.ts'),
-    import('../terminal/progress.ts'),
-    import('../../domain/error.ts'),
-  ]);
+  const { copyStore } = await import('../../store/copy/copy-store.ts');
   const progress = makeProgress(call);
   const compared = await copyStore(from, to, {
     clock: call.clock,
@@ -126,19 +120,15 @@ interface Compared {
 
 const comparedView: View<Compared> = {
   columns: [
-    { name: 'section', value: ({ section }) => section },
-    { name: 'source', value: ({ source }) => source },
-    { name: 'target', value: ({ target }) => target },
-    { name: 'same', value: ({ same }) => same },
-    { name: 'sourceChecksum', value: ({ sourceChecksum }) => sourceChecksum, wide: true },
-    { name: 'targetChecksum', value: ({ targetChecksum }) => targetChecksum, wide: true },
+    member('section'),
+    member('source'),
+    member('target'),
+    member('same'),
+    member('sourceChecksum', { wide: true }),
+    member('targetChecksum', { wide: true }),
   ],
   nameOf: ({ section }) => section,
 };
-
-interface Step {
-  step: string;
-}
 
 const migrate = defineCommand({
   summary: 'Migrate the schema of a PostgreSQL database',
@@ -172,9 +162,8 @@ otherwise.`,
     const steps = await migrateDatabase(store, { dryRun });
     if (steps.length === 0) call.note('The schema is up to date.');
     else call.note(dryRun ? 'Pending steps:' : 'Completed steps:');
-    const page = steps.map((step): Step => ({ step }));
-    await call.results.list([page], {
-      columns: [{ name: 'step', value: ({ step }) => step }],
+    await call.results.list([steps.map((step) => ({ step }))], {
+      columns: [member('step')],
       nameOf: ({ step }) => step,
     });
   },

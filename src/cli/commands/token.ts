@@ -1,11 +1,11 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
+import { type Role, roles } from '../../domain/records/role.ts';
 import { type ReservedFile, reserveFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import * as option from '../options/option.ts';
-import { roleOption } from '../options/role.ts';
-import { usage } from '../options/settings.ts';
+import { type Setting, usage } from '../options/settings.ts';
 import { readTime } from '../options/time.ts';
 import { findToken, findVenue } from '../records/find.ts';
 import { namesOf } from '../records/views/reach-columns.ts';
@@ -80,6 +80,12 @@ async function createInto(
     throw error;
   }
 }
+
+const roleOption: Setting<Role> = {
+  ...option.oneOf(roles, 'viewer', '--role <role>', `what it may do: ${roles.join(', ')}`),
+  shown: undefined,
+  required: true,
+};
 
 const create = defineCommand({
   summary: 'Create a management token',

@@ -18,7 +18,7 @@ export interface Setting<T> {
   read(text: string, source: string): T;
   initial: T;
   /** The default as help shows it. */
-  shown?: string;
+  shown?: string | undefined;
   repeatable?: boolean;
   /** Replaces `read` for a repeatable flag whose values may contain commas. */
   readAll?(texts: readonly string[], source: string): T;

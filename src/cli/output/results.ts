@@ -4,7 +4,7 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
 import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
-import { listTable, recordTable } from './table.ts';
+import { csvWriter, listTable, recordTable } from './table.ts';
 import type { Column, View, ViewSource } from './view.ts';
 
 /** A request that `--dry-run` prints instead of sending it. */
@@ -109,7 +109,7 @@ export function makeResults(
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
-    if (format === 'csv') return (await import('./csv.ts')).csvWriter(stdout, all);
+    if (format === 'csv') return csvWriter(stdout, all);
     const strong = await emphasis(io);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
     return listTable({
