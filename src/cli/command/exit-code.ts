@@ -1,6 +1,9 @@
 import { SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
 
+/** Exit code of a command that found differences, damage or failures. */
+export const failedExitCode = 9;
+
 /** Error codes of the command line and of the start of the service. HTTP responses lack them. */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,

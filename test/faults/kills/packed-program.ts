@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 /** Files that `signage serve` reads beside itself. */
-const beside = ['package.json', 'bin', 'dist/cli/fast-path.cjs'];
+const beside = ['package.json', 'bin'];
 
 /**
  * Bundles the built program and its packages into few files, and returns its path. It starts in two
