@@ -1,7 +1,7 @@
-import { SignageError } from '../../domain/error.ts';
+import type { SignageError } from '../../domain/error.ts';
 import { member, type View } from '../output/view.ts';
 import type { CommandContext } from './context.ts';
-import { exitCodeOf } from './exit-code.ts';
+import { isFatal } from './exit-code.ts';
 
 /** The result for one record of a command that changes several. */
 export interface ItemResult {
@@ -18,10 +18,6 @@ const view: View<ItemResult> = {
 };
 
 const partlyFailed = 9;
-/**
- * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
- */
-const fatalExitCodes = [1, 4, 7];
 
 /**
  * Calls `work` for each record in order, prints each result at once, and continues after an error.
@@ -53,14 +49,9 @@ export async function forEachRecord<T>(
       const result = await work(item);
       return result === undefined ? undefined : { ...names, result, error: null };
     } catch (error) {
-      if (
-        !(error instanceof SignageError) ||
-        error.code === 'interrupted' ||
-        fatalExitCodes.includes(exitCodeOf(error))
-      )
-        throw error;
+      if (isFatal(error)) throw error;
       exitCode = partlyFailed;
-      return { ...names, result: 'failed', error: error.message };
+      return { ...names, result: 'failed', error: (error as SignageError).message };
     }
   }
   if (call.common.dryRun) for await (const _ of outcomes());

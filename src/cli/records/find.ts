@@ -125,3 +125,19 @@ export async function findDevice(reader: Reader, text: string): Promise<Device> 
     return deviceOf(reader, screen, text);
   }
 }
+
+/**
+ * Creates a record. If somebody else has just created the same name, returns that record. Under
+ * `--dry-run` the record is `undefined`.
+ */
+export async function createOrFind<T>(
+  make: () => Promise<T | undefined>,
+  read: (id: string) => Promise<T>,
+): Promise<{ current: T | undefined; isNew: boolean }> {
+  try {
+    return { current: await make(), isNew: true };
+  } catch (error) {
+    if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
+    return { current: await read(error.existingId), isNew: false };
+  }
+}

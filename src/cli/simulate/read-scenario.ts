@@ -6,8 +6,12 @@ import type { Publication } from '../../simulator/fleet/provision.ts';
 import { type Scenario, scenario } from '../../simulator/fleet/scenario.ts';
 import { readInput } from '../options/input-file.ts';
 import { usage } from '../options/settings.ts';
-import { checkDocument } from '../site/check-document.ts';
-import { invalidFile, parseDocuments, type SourceDocument } from '../site/source-document.ts';
+import {
+  checkDocument,
+  invalidFile,
+  parseDocuments,
+  type SourceDocument,
+} from '../site/source-document.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** A scenario, with the content of its playlist. */

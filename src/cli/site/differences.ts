@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AttributeName, Attributes } from './site.ts';
+import type { AttributeName, Attributes } from './site-schema.ts';
 
 /** One difference between a record and the files. `null` means absent. */
 export interface Difference {
