@@ -1,11 +1,10 @@
 import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import { blockLetters } from './block-letters.ts';
+import { blockLetters, type DrawQr } from './draw-code.ts';
 import { modelText, versionText } from './pair-update.ts';
-import { type Pairing, placeName } from './pairing.ts';
+import { type Pairing, type PairSession, placeName } from './pairing.ts';
 import { type Milestone, milestones } from './pairing-options.ts';
-import type { QrCode } from './qr-code.ts';
 
 /** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
 export function countdown(endsAtMs: number, clock: Clock): string {
@@ -90,33 +89,27 @@ const minColumnsBeside = 30;
  * be.
  */
 function withQr(
-  qr: QrCode,
+  qr: readonly string[],
   lines: readonly LiveLine[],
   { columns, rows }: LiveViewSize,
 ): LiveLine[] {
-  const width = (qr.lines[0]?.length ?? 0) + 1;
-  if (columns > width && qr.lines.length + lines.length < rows)
-    return [...qr.lines.map((text): LiveLine => ({ text, look: 'inverse' })), blank, ...lines];
-  if (columns > width + minColumnsBeside && qr.lines.length < rows)
-    return sideBySide(qr.lines, lines);
+  const width = (qr[0]?.length ?? 0) + 1;
+  if (columns > width && qr.length + lines.length < rows)
+    return [...qr.map((text): LiveLine => ({ text, look: 'inverse' })), blank, ...lines];
+  if (columns > width + minColumnsBeside && qr.length < rows) return sideBySide(qr, lines);
   return [
     ...lines,
     {
-      text: `Enlarge the window for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
+      text: `Enlarge the window for the QR code: ${width + 1} columns, ${qr.length + lines.length + 1} rows.`,
     },
   ];
 }
 
-interface PairingView {
-  pairing: Pairing;
-  waitFor: Milestone;
-  clock: Clock;
-  qr: QrCode | undefined;
-}
-
 /** Renders the live view while one screen is paired. */
 export function renderPairing(
-  { pairing, waitFor, clock, qr }: PairingView,
+  pairing: Pairing,
+  { waitFor, call: { clock } }: PairSession,
+  drawQr: DrawQr | undefined,
   size: LiveViewSize,
 ): LiveLine[] {
   const title: LiveLine = { text: placeName(pairing.place), look: 'strong' };
@@ -126,7 +119,10 @@ export function renderPairing(
   }));
   const rest = [...milestoneLines(pairing, waitFor), ...problem];
   if (pairing.reached.length > 0) return [title, blank, ...rest];
-  if (qr) return withQr(qr, [title, ...codeLines(pairing, clock, undefined), ...rest], size);
+  if (drawQr && pairing.code) {
+    const lines = [title, ...codeLines(pairing, clock, undefined), ...rest];
+    return withQr(drawQr(pairing.code.link), lines, size);
+  }
   const letters = pairing.code && blockLetters(pairing.code.code, size.columns - 1);
   const large = [title, blank, ...codeLines(pairing, clock, letters), ...rest];
   return large.length < size.rows

@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
 import { modelText } from './pair-update.ts';
-import type { Pairing } from './pairing.ts';
+import type { Pairing, PairSession } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 import { countdown } from './render-pairing.ts';
 
@@ -48,8 +48,7 @@ function rowOf(pairing: Pairing, waitFor: Milestone, clock: Clock, columns: numb
 export function renderVenue(
   venue: string,
   pairings: readonly Pairing[],
-  waitFor: Milestone,
-  clock: Clock,
+  { waitFor, call: { clock } }: PairSession,
   size: LiveViewSize,
 ): LiveLine[] {
   const done = pairings.filter(({ state }) => state === 'done').length;
@@ -64,14 +63,12 @@ export function renderVenue(
     ? [{ text: `${problem.place.screen.name}: ${problem.problem}`, look: 'bad' }]
     : [];
   const room = Math.max(1, size.rows - 3 - last.length);
-  const order =
+  const rows =
     pairings.length <= room
       ? pairings
-      : pairings.toSorted((a, b) => Number(a.state !== 'going') - Number(b.state !== 'going'));
-  const rows = order.slice(
-    0,
-    room === pairings.length ? room : Math.max(1, pairings.length > room ? room - 1 : room),
-  );
+      : pairings
+          .toSorted((a, b) => Number(a.state !== 'going') - Number(b.state !== 'going'))
+          .slice(0, Math.max(1, room - 1));
   const rest: LiveLine[] =
     rows.length < pairings.length
       ? [{ text: `… and ${pairings.length - rows.length} more`, look: 'faint' }]

@@ -18,7 +18,7 @@ history.`,
   ],
   effect: 'destroys',
   async run(call) {
-    const { replaceDevice } = await import('../../pair/replace-device.ts');
+    const { replaceDevice } = await import('../../pair/run-pair.ts');
     await replaceDevice(call, call.args.screen, call.options);
   },
 });
