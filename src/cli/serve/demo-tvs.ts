@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { CallAnswer } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
-import type { RuntimeClient } from '../../client/runtime-client.ts';
-import type { Clock, Random } from '../../domain/clock.ts';
+import { RuntimeClient } from '../../client/runtime-client.ts';
 import { Player } from '../../simulator/player/player.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
+import { readDeviceProfile } from '../simulate/fixtures.ts';
+import type { Simulation } from './simulated-tvs.ts';
 
 type Screen = CallAnswer<'getScreen'>;
 
@@ -18,15 +19,9 @@ export interface DemoTv {
   isReplacement: boolean;
 }
 
-/** The dependencies for pairing TVs of the demo. */
-export interface Pairing {
+/** The demo, and a client for the tenant that has its screens. */
+export interface Demo extends Simulation {
   management: ManagementClient;
-  runtime: RuntimeClient;
-  clock: Clock;
-  random: Random;
-  signal: AbortSignal;
-  /** Called for each error of a TV. The TV continues. */
-  onFailure(place: string, error: unknown): void;
 }
 
 interface Place {
@@ -35,33 +30,25 @@ interface Place {
   deviceInfo: DeviceInfoInput;
 }
 
-const fixtures = new URL('../../../fixtures/', import.meta.url);
-const readFixture = async (path: string): Promise<unknown> =>
-  JSON.parse(await readFile(new URL(path, fixtures), 'utf8'));
+const demoFile = new URL('../../../fixtures/demo.json', import.meta.url);
 
 /** Returns the first places of the demo, with the device info of their TVs. */
 async function demoPlaces(count: number): Promise<Place[]> {
-  const { venues } = (await readFixture('demo.json')) as {
+  const { venues } = JSON.parse(await readFile(demoFile, 'utf8')) as {
     venues: { name: string; screens: { name: string; device: string }[] }[];
   };
-  const places = venues.flatMap((venue) =>
-    venue.screens.map((screen) => ({
-      venue: venue.name,
-      screen: screen.name,
-      device: screen.device,
-    })),
+  const places = venues.flatMap(({ name: venue, screens }) =>
+    screens.map(({ name: screen, device }) => ({ venue, screen, device })),
   );
-  const withInfo = places.slice(0, count).map(async ({ device, ...place }) => {
-    return {
-      ...place,
-      deviceInfo: (await readFixture(`devices/${device}.json`)) as DeviceInfoInput,
-    };
-  });
+  const withInfo = places.slice(0, count).map(async ({ device, ...place }) => ({
+    ...place,
+    deviceInfo: await readDeviceProfile(device, 'The device of the demo'),
+  }));
   return Promise.all(withInfo);
 }
 
 async function findScreen(
-  { management, signal }: Pairing,
+  { management, interrupted: signal }: Demo,
   { venue, screen }: Place,
 ): Promise<Screen | undefined> {
   const venues = await management.call('listVenues', { query: { name: venue }, signal });
@@ -76,7 +63,7 @@ async function findScreen(
  * only in memory. Leaves any other TV alone.
  */
 async function freeScreen(
-  { management, signal }: Pairing,
+  { management, interrupted: signal }: Demo,
   screen: Screen,
   deviceInfo: DeviceInfoInput,
 ): Promise<boolean> {
@@ -97,19 +84,19 @@ async function freeScreen(
 
 /** Pairs a TV: creates a code, as an installer does, and registers with it, as a TV does. */
 async function pairTv(
-  pairing: Pairing,
+  { management, url, clock, random, log, interrupted: signal }: Demo,
   screen: Screen,
   { venue, screen: screenName, deviceInfo }: Place,
 ): Promise<DemoTv> {
-  const { management, runtime, clock, random, signal } = pairing;
   const place = `${venue} / ${screenName}`;
-  const observer = { onFailure: (error: unknown) => pairing.onFailure(place, error) };
+  const onFailure = (err: unknown) =>
+    log.warn({ err }, `The simulated TV of ${place} had an error.`);
   const player = new Player({
-    client: runtime,
+    client: new RuntimeClient({ url, clock, random }),
     deviceInfo,
     clock,
     random,
-    observer,
+    observer: { onFailure },
     reportAfterSeconds: 0,
   });
   const { code } = await management.call('createCode', { body: { screenId: screen.id }, signal });
@@ -121,12 +108,12 @@ async function pairTv(
  * Pairs up to `count` simulated TVs with screens of the demo, which it finds by name. Does not
  * touch screens with other TVs, or any other records.
  */
-export async function pairDemoTvs(pairing: Pairing, count: number): Promise<DemoTv[]> {
+export async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
   const tvs: DemoTv[] = [];
   for (const place of await demoPlaces(count)) {
-    const screen = await findScreen(pairing, place);
-    if (!screen || !(await freeScreen(pairing, screen, place.deviceInfo))) continue;
-    tvs.push(await pairTv(pairing, screen, place));
+    const screen = await findScreen(demo, place);
+    if (!screen || !(await freeScreen(demo, screen, place.deviceInfo))) continue;
+    tvs.push(await pairTv(demo, screen, place));
   }
   return tvs;
 }

@@ -4,7 +4,7 @@ import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import type { TvLogEntry } from './log-entry.ts';
+import type { TvLogEntry } from './tv-log.ts';
 import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
 
 /** What the live view shows besides the state of the player. */

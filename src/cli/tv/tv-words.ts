@@ -1,6 +1,7 @@
 import type { EventInput, Item } from '../../simulator/player/batch.ts';
 import type {
   DropReason,
+  PlayerAnswer,
   PlayerPhase,
   RuntimeOperation,
   UnpairedReason,
@@ -59,11 +60,7 @@ export function answerText({
   status,
   code,
   ms,
-}: {
-  status: number | undefined;
-  code: string | undefined;
-  ms: number;
-}): string {
+}: Pick<PlayerAnswer, 'status' | 'code' | 'ms'>): string {
   return `${[status, code].filter((one) => one !== undefined).join(' ')} in ${Math.round(ms)} ms`;
 }
 
