@@ -6,7 +6,7 @@ import {
   othersCanWrite,
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/text.ts';
 
 /**
  * Checks who can access a file with a secret. If other users can change it, calls `allow` or throws

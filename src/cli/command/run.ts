@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/text.ts';
 import type { Flags, ProgramEnvironment } from './environment.ts';
 import { makeCommandContext } from './make-context.ts';
 import type { CommandSpec } from './spec.ts';

@@ -6,7 +6,7 @@ import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { asPage, listedPages, type RawPage } from '../output/any-list.ts';
 import { makeResults } from '../output/results.ts';
-import { anyView } from '../records/views/any-view.ts';
+import { anyView } from '../records/views/columns.ts';
 import { printableWithTabs } from '../terminal/escape.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command/spec.ts';
-import { identityView } from '../records/views/identity-view.ts';
+import { identityView } from '../records/views/access-views.ts';
 
 export const command = defineCommand({
   summary: 'Show which token and which service commands use',

@@ -1,6 +1,6 @@
 import { asObject } from '../../client/problem.ts';
 import { minuteMs } from '../../domain/clock.ts';
-import { ago } from './ago.ts';
+import { ago } from '../records/text.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 type Line = Record<string, unknown>;

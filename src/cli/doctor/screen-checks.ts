@@ -3,9 +3,8 @@ import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { ago, shellQuote } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
-import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;

@@ -5,7 +5,7 @@ import { SignageError } from '../../domain/error.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { Profile } from '../api/profile.ts';
 import type { Environment } from '../command/environment.ts';
-import { span } from './ago.ts';
+import { span } from '../records/text.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { originFindings } from './origin-checks.ts';
 import { checkTls } from './tls-check.ts';

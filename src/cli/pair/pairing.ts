@@ -4,8 +4,8 @@ import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import type { Device, Screen, Venue } from '../records/find.ts';
-import { shellQuote } from '../records/shell-quote.ts';
-import { typedName } from '../records/views/typed-name.ts';
+import { typedName } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
 import type { Milestone } from './pairing-options.ts';
 
 /** The screen to pair, and its venue. */

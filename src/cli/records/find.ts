@@ -1,8 +1,8 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
-import { shellQuote } from './shell-quote.ts';
-import { isUuid } from './uuid.ts';
+import { isUuid } from './names.ts';
+import { shellQuote } from './text.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
 export type Token = CallAnswer<'getToken'>;

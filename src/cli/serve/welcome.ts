@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { LogSink } from '../../domain/log.ts';
 import type { Running } from '../../serve.ts';
 import { changeContexts, contextFile, readContexts, type SavedContext } from '../api/contexts.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/text.ts';
 import { pairs } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { isCi } from '../terminal/prompter.ts';

@@ -1,9 +1,9 @@
 import { hasCode } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { member, type View } from '../output/view.ts';
+import { countsText, countText } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
-import { countsText, countText } from './count-text.ts';
 import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
 

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command/context.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen, findTenant, findVenue } from '../records/find.ts';
-import { isUuid } from '../records/uuid.ts';
+import { isUuid } from '../records/names.ts';
 import type { ConfigTree } from './path.ts';
 
 const levels = ['screen', 'venue', 'tenant'] as const;

@@ -6,7 +6,7 @@ import { Player } from '../../simulator/player/player.ts';
 import { ramMemory } from '../../simulator/player/state.ts';
 import { makeVirtualClock } from '../../simulator/time/virtual-clock.ts';
 import type { CommandContext } from '../command/context.ts';
-import { countText } from '../site/count-text.ts';
+import { countText } from '../records/text.ts';
 import { renderTv, type TvStatus, updateStatus } from './render-tv.ts';
 import { StateFile } from './state-file.ts';
 import { TvDisplay } from './tv-display.ts';

@@ -9,7 +9,7 @@ import type {
   UnpairedReason,
 } from '../../simulator/player/observer.ts';
 import type { PlayerEnd } from '../../simulator/player/options.ts';
-import { countText } from '../site/count-text.ts';
+import { countText } from '../records/text.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import {
   answerText,

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { readTime } from '../../options/time.ts';
-import { auditView } from '../../records/views/audit-view.ts';
+import { auditView } from '../../records/views/history-views.ts';
 
 export const command = defineCommand({
   summary: 'List who changed what, newest first',

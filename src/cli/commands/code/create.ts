@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findScreen } from '../../records/find.ts';
-import { createdCodeView } from '../../records/views/code-view.ts';
+import { createdCodeView } from '../../records/views/device-views.ts';
 
 export const command = defineCommand({
   summary: 'Create a pairing code for a screen',

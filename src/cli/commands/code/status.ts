@@ -4,7 +4,7 @@ import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, many } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { readCodeWords } from '../../options/pairing-code.ts';
-import { codeStatusView } from '../../records/views/code-view.ts';
+import { codeStatusView } from '../../records/views/device-views.ts';
 import { waitUntil } from '../../records/wait.ts';
 import { makeProgress } from '../../terminal/progress.ts';
 

@@ -1,6 +1,6 @@
 import { readContexts } from '../../api/contexts.ts';
 import { defineCommand } from '../../command/spec.ts';
-import { type ContextRow, contextView } from '../../records/views/context-view.ts';
+import { type ContextRow, contextView } from '../../records/views/access-views.ts';
 
 export const command = defineCommand({
   summary: 'List the saved contexts',

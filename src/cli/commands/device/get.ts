@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findDevice } from '../../records/find.ts';
-import { devicesOfScreenView } from '../../records/views/device-view.ts';
+import { devicesOfScreenView } from '../../records/views/device-views.ts';
 
 export const command = defineCommand({
   summary: 'Show a device',

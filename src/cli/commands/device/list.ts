@@ -2,7 +2,7 @@ import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, findVenue } from '../../records/find.ts';
-import { devicesOfScreenView, devicesView } from '../../records/views/device-view.ts';
+import { devicesOfScreenView, devicesView } from '../../records/views/device-views.ts';
 
 export const command = defineCommand({
   summary: 'List devices',

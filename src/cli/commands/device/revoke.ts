@@ -9,9 +9,9 @@ import {
   selectionOptions,
 } from '../../options/select-screens.ts';
 import { type Device, findDevice } from '../../records/find.ts';
-import { screenPath } from '../../records/screen-path.ts';
-import { shellQuote } from '../../records/shell-quote.ts';
-import { revocationView } from '../../records/views/revocation-view.ts';
+import { screenPath } from '../../records/names.ts';
+import { shellQuote } from '../../records/text.ts';
+import { revocationView } from '../../records/views/device-views.ts';
 
 /**
  * A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text.

@@ -7,8 +7,8 @@ import { usage } from '../../options/settings.ts';
 import { readTime } from '../../options/time.ts';
 import { limitPages } from '../../output/results.ts';
 import { findDevice, findScreen } from '../../records/find.ts';
-import { isUuid } from '../../records/uuid.ts';
-import { eventView } from '../../records/views/event-view.ts';
+import { isUuid } from '../../records/names.ts';
+import { eventView } from '../../records/views/history-views.ts';
 
 const time = ({ clock }: CommandContext, source: string, text: string | undefined) =>
   text === undefined

@@ -1,7 +1,7 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { findScreen } from '../../records/find.ts';
-import { itemView, playlistView } from '../../records/views/playlist-view.ts';
+import { itemView, playlistView } from '../../records/views/playlist-views.ts';
 
 export const command = defineCommand({
   summary: 'Show the playlist of a screen',

@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findScreen } from '../../records/find.ts';
-import { versionView } from '../../records/views/playlist-view.ts';
+import { versionView } from '../../records/views/playlist-views.ts';
 
 export const command = defineCommand({
   summary: 'List the versions of the playlist of a screen',

@@ -4,8 +4,8 @@ import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
 import { limitPages } from '../../output/results.ts';
 import { findVenue } from '../../records/find.ts';
-import { copiesView, type MirrorCopy, repairView } from '../../records/views/mirror-view.ts';
-import { countText } from '../../site/count-text.ts';
+import { countText } from '../../records/text.ts';
+import { copiesView, type MirrorCopy, repairView } from '../../records/views/playlist-views.ts';
 
 const states = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
 /** States in which the copy matches the store. */

@@ -6,7 +6,7 @@ import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { isSingle, resolveScreens, selectionOptions } from '../../options/select-screens.ts';
 import { checkPublication, readPublication } from '../../playlist/publication.ts';
-import { playlistView } from '../../records/views/playlist-view.ts';
+import { playlistView } from '../../records/views/playlist-views.ts';
 
 async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
   try {

@@ -5,8 +5,8 @@ import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
 import { readValidUntil } from '../../playlist/publication.ts';
 import { findScreen } from '../../records/find.ts';
-import { shellQuote } from '../../records/shell-quote.ts';
-import { playlistView } from '../../records/views/playlist-view.ts';
+import { shellQuote } from '../../records/text.ts';
+import { playlistView } from '../../records/views/playlist-views.ts';
 
 function readVersion(text: string): number {
   const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];

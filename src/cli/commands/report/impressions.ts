@@ -1,7 +1,7 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { limitPages } from '../../output/results.ts';
-import { impressionView } from '../../records/views/impression-view.ts';
+import { impressionView } from '../../records/views/history-views.ts';
 
 export const command = defineCommand({
   summary: 'Report proof of play',

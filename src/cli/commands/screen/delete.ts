@@ -9,7 +9,7 @@ import {
   type Selected,
   selectionOptions,
 } from '../../options/select-screens.ts';
-import { screenPath } from '../../records/screen-path.ts';
+import { screenPath } from '../../records/names.ts';
 
 const deletion = (call: CommandContext, id: string) =>
   call.change('deleteScreen', {

@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findScreen } from '../../records/find.ts';
-import { screensOfVenueView } from '../../records/views/screen-view.ts';
+import { screensOfVenueView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'Show a screen',

@@ -2,7 +2,7 @@ import { defineCommand } from '../../command/spec.ts';
 import { labelFilters } from '../../options/labels.ts';
 import * as option from '../../options/option.ts';
 import { findVenue } from '../../records/find.ts';
-import { screensOfVenueView, screensView } from '../../records/views/screen-view.ts';
+import { screensOfVenueView, screensView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'List screens',

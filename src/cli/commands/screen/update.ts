@@ -5,7 +5,7 @@ import * as option from '../../options/option.ts';
 import { isSingle, resolveScreens, selectionOptions } from '../../options/select-screens.ts';
 import { usage } from '../../options/settings.ts';
 import type { Screen } from '../../records/find.ts';
-import { screensOfVenueView } from '../../records/views/screen-view.ts';
+import { screensOfVenueView } from '../../records/views/place-views.ts';
 
 const isUpToDate = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
   Object.entries(changes).every(

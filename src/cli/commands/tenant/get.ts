@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findTenant } from '../../records/find.ts';
-import { tenantView } from '../../records/views/tenant-view.ts';
+import { tenantView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'Show a tenant',

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { tenantView } from '../../records/views/tenant-view.ts';
+import { tenantView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'List tenants',

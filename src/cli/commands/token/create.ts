@@ -8,8 +8,7 @@ import { roleOption } from '../../options/role.ts';
 import { usage } from '../../options/settings.ts';
 import { readTime } from '../../options/time.ts';
 import { findVenue } from '../../records/find.ts';
-import { namesOf } from '../../records/views/reach-columns.ts';
-import { createdTokenView, knownTokenView } from '../../records/views/token-view.ts';
+import { createdTokenView, knownTokenView, namesOf } from '../../records/views/access-views.ts';
 
 /**
  * Writes the new token to the file. Deletes the token again if that fails, because it is lost then.

@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findToken } from '../../records/find.ts';
-import { tokenView } from '../../records/views/token-view.ts';
+import { tokenView } from '../../records/views/access-views.ts';
 
 export const command = defineCommand({
   summary: 'Show a management token, without its secret',

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { tokensView } from '../../records/views/token-view.ts';
+import { tokensView } from '../../records/views/access-views.ts';
 
 export const command = defineCommand({
   summary: 'List management tokens',

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../command/spec.ts';
 import { readLabels } from '../../options/labels.ts';
 import * as option from '../../options/option.ts';
-import { venueView } from '../../records/views/venue-view.ts';
+import { venueView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'Create a venue',

@@ -1,6 +1,6 @@
 import { defineCommand, one } from '../../command/spec.ts';
 import { findVenue } from '../../records/find.ts';
-import { venueView } from '../../records/views/venue-view.ts';
+import { venueView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'Show a venue',

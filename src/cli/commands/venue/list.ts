@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
-import { venueView } from '../../records/views/venue-view.ts';
+import { venueView } from '../../records/views/place-views.ts';
 
 export const command = defineCommand({
   summary: 'List venues',

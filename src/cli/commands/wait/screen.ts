@@ -2,8 +2,8 @@ import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, one } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { findScreen, type Screen } from '../../records/find.ts';
-import { shellQuote } from '../../records/shell-quote.ts';
-import { screensOfVenueView } from '../../records/views/screen-view.ts';
+import { shellQuote } from '../../records/text.ts';
+import { screensOfVenueView } from '../../records/views/place-views.ts';
 import { waitFor } from '../../records/wait.ts';
 
 function describe({ state, provisioningCode }: Screen): string {

@@ -1,6 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
-import { isUuid } from '../../records/uuid.ts';
+import { isUuid } from '../../records/names.ts';
 import { escapeControl } from '../../terminal/escape.ts';
 import type { Choice } from '../../terminal/prompter.ts';
 import { type PairRights, requireCreateRight } from './pair-rights.ts';

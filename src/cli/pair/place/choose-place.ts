@@ -2,7 +2,7 @@ import { hasCode, SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, findVenue, type Screen, type Venue } from '../../records/find.ts';
-import { isUuid } from '../../records/uuid.ts';
+import { isUuid } from '../../records/names.ts';
 import { askName, askRecord, type NewRecord, orCreate } from './ask-record.ts';
 import { type PairRights, requireCreateRight, venueRights } from './pair-rights.ts';
 
