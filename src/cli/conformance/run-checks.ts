@@ -4,6 +4,7 @@ import { runConformance } from '../../conformance/run-conformance.ts';
 import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';
 import { member, type View } from '../output/view.ts';
+import { wideMembers } from '../records/views/columns.ts';
 import { makeProgress } from '../terminal/progress.ts';
 
 const failedExitCode = 9;
@@ -37,9 +38,7 @@ function outcomeView(format: string | undefined): View<Outcome> {
       inWords ? member('section') : { name: 'section', value: ({ section }) => `§${section}` },
       member('title'),
       ...(inWords ? [] : [{ name: 'note', value: note }]),
-      member('expected', { wide: true }),
-      member('seen', { wide: true }),
-      member('reason', { wide: true }),
+      ...wideMembers<Outcome>('expected', 'seen', 'reason'),
     ],
     nameOf: ({ id }) => id,
   };

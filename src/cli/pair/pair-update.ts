@@ -1,5 +1,3 @@
-import { member, type View } from '../output/view.ts';
-import { isPrintable } from '../terminal/escape.ts';
 import type { Pairing } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
@@ -67,34 +65,3 @@ export function modelText({ manufacturer, model }: Info): string {
 export function versionText({ appVersion, osVersion }: Info): string {
   return [appVersion, osVersion].filter((text) => text).join(', ');
 }
-
-const screenColumn = {
-  name: 'screen',
-  value: ({ venue, screen }: PairUpdate) => `${venue}/${screen}`,
-};
-const deviceColumns = [
-  { name: 'device', value: ({ deviceId }: PairUpdate) => deviceId },
-  { name: 'model', value: modelText },
-  { name: 'version', value: versionText },
-];
-
-const nameOf = ({ venue, screen, screenId }: PairUpdate) =>
-  isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
-
-/** Table of updates, printed as they happen. */
-export const updateView: View<PairUpdate> = {
-  columns: [
-    member('step'),
-    screenColumn,
-    member('code'),
-    ...deviceColumns,
-    member('error'),
-    member('at', { wide: true }),
-    member('expiresAt', { wide: true }),
-    member('link', { wide: true }),
-  ],
-  nameOf,
-};
-
-/** Table of finished pairings. */
-export const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns], nameOf };

@@ -15,7 +15,7 @@ import {
   placeName,
 } from './pairing.ts';
 import { askVenue } from './place/choose-place.ts';
-import { renderVenue } from './render-venue.ts';
+import { renderVenue } from './render-pairing.ts';
 import { showUpdates, updatesWithOutput } from './show-updates.ts';
 
 /** Limit of simultaneous long polls, one for each screen. */
@@ -49,7 +49,6 @@ export async function* merge<T>(
   atOnce: number,
   stop: () => void,
 ): AsyncGenerator<T> {
-  const waiting = [...sources];
   const pending = new Map<
     AsyncGenerator<T>,
     Promise<{ source: AsyncGenerator<T>; result: IteratorResult<T> }>
@@ -60,21 +59,15 @@ export async function* merge<T>(
     answer.catch(() => {});
     pending.set(source, answer);
   };
-  const fill = () => {
-    while (pending.size < atOnce) {
-      const next = waiting.shift();
-      if (!next) return;
-      ask(next);
-    }
-  };
+  const waiting = sources.slice(atOnce);
   try {
-    for (fill(); pending.size > 0; fill()) {
+    for (const source of sources.slice(0, atOnce)) ask(source);
+    while (pending.size > 0) {
       const { source, result } = await Promise.race(pending.values());
       if (result.done) pending.delete(source);
-      else {
-        yield result.value;
-        ask(source);
-      }
+      else yield result.value;
+      const next = result.done ? waiting.shift() : source;
+      if (next) ask(next);
     }
   } finally {
     stop();

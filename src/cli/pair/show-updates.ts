@@ -1,6 +1,9 @@
 import type { CommandContext } from '../command/context.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
+import { member, type View } from '../output/view.ts';
+import { wideMembers } from '../records/views/columns.ts';
+import { isPrintable } from '../terminal/escape.ts';
 import {
   isWatched,
   type LiveLine,
@@ -8,7 +11,7 @@ import {
   openLiveView,
 } from '../terminal/live-view.ts';
 import type { DrawQr } from './draw-code.ts';
-import { type PairUpdate, pairedView, updateView } from './pair-update.ts';
+import { modelText, type PairUpdate, versionText } from './pair-update.ts';
 import type { Pairing, PairSession } from './pairing.ts';
 
 /** Whether this output format prints each code as soon as it exists. */
@@ -71,6 +74,35 @@ export async function* updatesWithOutput(
     liveView?.close(last());
   }
 }
+
+const screenColumn = {
+  name: 'screen',
+  value: ({ venue, screen }: PairUpdate) => `${venue}/${screen}`,
+};
+const deviceColumns = [
+  { name: 'device', value: ({ deviceId }: PairUpdate) => deviceId },
+  { name: 'model', value: modelText },
+  { name: 'version', value: versionText },
+];
+
+const nameOf = ({ venue, screen, screenId }: PairUpdate) =>
+  isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
+
+/** Table of updates, printed as they happen. */
+const updateView: View<PairUpdate> = {
+  columns: [
+    member('step'),
+    screenColumn,
+    member('code'),
+    ...deviceColumns,
+    member('error'),
+    ...wideMembers<PairUpdate>('at', 'expiresAt', 'link'),
+  ],
+  nameOf,
+};
+
+/** Table of finished pairings. */
+const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns], nameOf };
 
 /**
  * Prints each update as it happens. If a person watches the live view on the same terminal, prints

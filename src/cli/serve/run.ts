@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { LogSink } from '../../domain/log.ts';
 import type { Running } from '../../serve.ts';
@@ -35,13 +36,6 @@ function reloadOnHangup(
   });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    signal.addEventListener('abort', () => done(), { once: true });
-  });
-}
-
 /** Prints the banner, and runs the service until it is interrupted. */
 async function runUntilInterrupted(
   running: Running,
@@ -59,7 +53,7 @@ async function runUntilInterrupted(
   const simulation = { ...environment, url: running.url, token: known.token, log };
   const demo = settings.demo ? runDemo(simulation) : undefined;
   const simulatedTvs = runSimulatedTvs(simulation, settings);
-  await aborted(interrupted);
+  if (!interrupted.aborted) await once(interrupted, 'abort');
   log.info({}, 'Stopping after the requests in flight. Interrupt again to stop at once.');
   stopReloading();
   await Promise.all([demo, simulatedTvs]);

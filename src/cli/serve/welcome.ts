@@ -72,19 +72,8 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
     : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
-interface Welcome {
-  url: string;
-  data: string;
-  known: KnownToken;
-  /**
-   * Flags with which commands reach the service, if the context was saved: `''` or `' --context
-   * local'`.
-   */
-  flags: string | undefined;
-}
-
-/** Returns the text that `signage serve` prints when the service is ready. */
-function banner({ url, data, known, flags }: Welcome): string {
+/** Returns the text for a service that is ready. `flags` are those of `saveLocalContext`. */
+function banner(url: string, data: string, known: KnownToken, flags: string | undefined): string {
   const rows: [string, string][] = [
     ['Service', url],
     ['Reference', `${url}/docs`],
@@ -115,5 +104,5 @@ export async function welcome(
     );
     return undefined;
   });
-  io.stdout.write(banner({ url: running.url, data: shownPlace(settings), known, flags }));
+  io.stdout.write(banner(running.url, shownPlace(settings), known, flags));
 }

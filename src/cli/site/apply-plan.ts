@@ -2,8 +2,7 @@ import { hasCode, type SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isFatal } from '../command/exit-code.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { differences, differingAttributes } from './differences.ts';
-import type { Planned } from './plan-site.ts';
+import { differences, differingAttributes, type Planned } from './plan-site.ts';
 import { concurrently, createRecord, writeAttributes } from './site-records.ts';
 
 /** The result for one record. */

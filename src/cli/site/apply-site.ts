@@ -2,6 +2,7 @@ import { hasCode } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { member, type View } from '../output/view.ts';
 import { countsText, countText } from '../records/text.ts';
+import { members } from '../records/views/columns.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
 import { type Planned, planSite } from './plan-site.ts';
@@ -39,10 +40,7 @@ const nameOf = ({ name, id }: { name: string; id: string | null }) =>
 
 const differenceView: View<DifferenceLine> = {
   columns: [
-    member('change'),
-    member('kind'),
-    member('name'),
-    member('member'),
+    ...members<DifferenceLine>('change', 'kind', 'name', 'member'),
     { name: 'from', value: ({ from }) => brief(from) },
     { name: 'to', value: ({ to }) => brief(to) },
     member('id', { wide: true }),
@@ -52,9 +50,7 @@ const differenceView: View<DifferenceLine> = {
 
 const appliedView: View<Applied> = {
   columns: [
-    member('result'),
-    member('kind'),
-    member('name'),
+    ...members<Applied>('result', 'kind', 'name'),
     { name: 'changed', value: ({ changed }) => changed.join(', ') },
     member('error'),
     member('id', { wide: true }),

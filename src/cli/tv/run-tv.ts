@@ -1,3 +1,4 @@
+import events from 'node:events';
 import { interrupted as interruption } from '../../client/interrupted.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
@@ -70,12 +71,9 @@ async function runUntilStopped(
 }
 
 /** Never resolves. Rejects at the first signal. */
-function untilInterrupted({ interrupted }: CommandContext): Promise<never> {
-  return new Promise((_, fail) => {
-    const end = () => fail(interruption());
-    if (interrupted.aborted) end();
-    interrupted.addEventListener('abort', end, { once: true });
-  });
+async function untilInterrupted({ interrupted }: CommandContext): Promise<never> {
+  if (!interrupted.aborted) await events.once(interrupted, 'abort');
+  throw interruption();
 }
 
 function noteEnd(

@@ -3,9 +3,8 @@ import type { UnpairedReason } from '../../simulator/player/observer.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readCode, readCodeWords } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
-import type { TvLogEntry } from './tv-log.ts';
+import { type TvLogEntry, unpairedWords } from './tv-log.ts';
 import type { TvOptions } from './tv-options.ts';
-import { unpairedWords } from './tv-words.ts';
 
 /** Provides pairing codes for the TV, or `undefined` if there are no more. */
 export type CodeSource = (

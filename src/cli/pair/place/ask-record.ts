@@ -61,9 +61,8 @@ export async function orCreate(
   rights: PairRights,
   name: string,
   kind: string,
-  error: unknown,
+  error: SignageError,
 ): Promise<NewRecord> {
-  if (!(error instanceof SignageError)) throw error;
   if (isUuid(name)) throw error;
   if (!call.options.create && !call.prompter.canAsk) {
     if (rights.mayCreate)
