@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoize } from '../../src/cli/command/memoize.ts';
-import { shellQuote } from '../../src/cli/records/shell-quote.ts';
+import { shellQuote } from '../../src/cli/records/text.ts';
 import { afterEachTest } from './clean-up.ts';
 import { checkout } from './signage-process.ts';
 import { terminalScreen } from './terminal-screen.ts';

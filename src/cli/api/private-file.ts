@@ -7,7 +7,7 @@ import {
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { usage } from '../options/settings.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/text.ts';
 
 type Report = (message: string) => void;
 

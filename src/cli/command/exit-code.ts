@@ -65,3 +65,14 @@ export function exitCodeOf(error: unknown): number {
     : status;
   return (known !== undefined && byStatus[known]) || 1;
 }
+
+/**
+ * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
+ */
+const fatalExitCodes = [1, 4, 7];
+
+/** Whether a command for several records must stop at this error. */
+export function isFatal(error: unknown): boolean {
+  if (!(error instanceof SignageError) || error.code === 'interrupted') return true;
+  return fatalExitCodes.includes(exitCodeOf(error));
+}

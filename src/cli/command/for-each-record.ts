@@ -1,7 +1,7 @@
-import { SignageError } from '../../domain/error.ts';
+import type { SignageError } from '../../domain/error.ts';
 import { member, type View } from '../output/view.ts';
 import type { CommandContext } from './context.ts';
-import { exitCodeOf, failedExitCode } from './exit-code.ts';
+import { failedExitCode, isFatal } from './exit-code.ts';
 
 /** The result for one record of a command that changes several. */
 export interface ItemResult {
@@ -16,11 +16,6 @@ const view: View<ItemResult> = {
   columns: [member('name'), member('result'), member('error'), member('id', { wide: true })],
   nameOf: ({ name }) => name,
 };
-
-/**
- * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
- */
-const fatalExitCodes = [1, 4, 7];
 
 /**
  * Calls `work` for each record in order, prints each result at once, and continues after an error.
@@ -51,14 +46,9 @@ export async function forEachRecord<T extends { name: string; id: string }>(
       const result = await work(item);
       return result === undefined ? undefined : { name, id, result, error: null };
     } catch (error) {
-      if (
-        !(error instanceof SignageError) ||
-        error.code === 'interrupted' ||
-        fatalExitCodes.includes(exitCodeOf(error))
-      )
-        throw error;
+      if (isFatal(error)) throw error;
       exitCode = failedExitCode;
-      return { name, id, result: 'failed', error: error.message };
+      return { name, id, result: 'failed', error: (error as SignageError).message };
     }
   }
   if (call.common.dryRun) for await (const _ of outcomes());

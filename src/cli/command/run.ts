@@ -6,7 +6,7 @@ import { readProfile } from '../api/profile.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
 import { limitPages, makeResults } from '../output/results.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/text.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { makePrompter } from '../terminal/prompter.ts';
 import type { CommandContext } from './context.ts';

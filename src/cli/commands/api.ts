@@ -7,7 +7,7 @@ import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
-import { anyView } from '../records/views/any-view.ts';
+import { anyView } from '../records/views/columns.ts';
 import { printableWithTabs } from '../terminal/escape.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -4,7 +4,7 @@ import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { readPastTime } from '../options/time.ts';
 import { member } from '../output/view.ts';
-import { auditView } from '../records/views/audit-view.ts';
+import { auditView } from '../records/views/history-views.ts';
 import {
   givenStore,
   showsPassword,

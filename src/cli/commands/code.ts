@@ -6,7 +6,7 @@ import * as option from '../options/option.ts';
 import { readCodeWords } from '../options/pairing-code.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
 import { findScreen } from '../records/find.ts';
-import { codeStatusView, createdCodeView } from '../records/views/code-view.ts';
+import { codeStatusView, createdCodeView } from '../records/views/device-views.ts';
 import { waitUntil } from '../records/wait.ts';
 import { makeProgress } from '../terminal/progress.ts';
 

@@ -3,8 +3,7 @@ import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one, optional } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { type ContextRow, contextView } from '../records/views/context-view.ts';
-import { identityView } from '../records/views/identity-view.ts';
+import { type ContextRow, contextView, identityView } from '../records/views/access-views.ts';
 
 /** Deletes a context and its token from the file. */
 async function forgetContext(call: CommandContext, name: string): Promise<void> {

@@ -11,10 +11,9 @@ import {
 import { usage } from '../options/settings.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
 import { type Device, findDevice, findScreen, findVenue } from '../records/find.ts';
-import { screenPath } from '../records/screen-path.ts';
-import { shellQuote } from '../records/shell-quote.ts';
-import { devicesOfScreenView, devicesView } from '../records/views/device-view.ts';
-import { revocationView } from '../records/views/revocation-view.ts';
+import { screenPath } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
+import { devicesOfScreenView, devicesView, revocationView } from '../records/views/device-views.ts';
 
 /**
  * A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text.
@@ -179,7 +178,7 @@ history.`,
   ],
   effect: 'destroys',
   async run(call) {
-    const { replaceDevice } = await import('../pair/replace-device.ts');
+    const { replaceDevice } = await import('../pair/run-pair.ts');
     await replaceDevice(call, call.args.screen, call.options);
   },
 });

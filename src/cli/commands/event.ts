@@ -7,9 +7,8 @@ import { usage } from '../options/settings.ts';
 import { readPastTime } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
-import { isUuid } from '../records/uuid.ts';
-import { eventView } from '../records/views/event-view.ts';
-import { impressionView } from '../records/views/impression-view.ts';
+import { isUuid } from '../records/names.ts';
+import { eventView, impressionView } from '../records/views/history-views.ts';
 
 /** Resolves a name to an id. Ids are not looked up: events outlive their screens and devices. */
 async function idOf(

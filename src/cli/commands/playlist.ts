@@ -15,10 +15,15 @@ import { usage } from '../options/settings.ts';
 import { limitPages } from '../output/results.ts';
 import { checkPublication, readPublication, readValidUntil } from '../playlist/publication.ts';
 import { findScreen, findVenue } from '../records/find.ts';
-import { shellQuote } from '../records/shell-quote.ts';
-import { copiesView, type MirrorCopy, repairView } from '../records/views/mirror-view.ts';
-import { itemView, playlistView, versionView } from '../records/views/playlist-view.ts';
-import { countText } from '../site/count-text.ts';
+import { countText, shellQuote } from '../records/text.ts';
+import {
+  copiesView,
+  itemView,
+  type MirrorCopy,
+  playlistView,
+  repairView,
+  versionView,
+} from '../records/views/playlist-views.ts';
 
 async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
   try {

@@ -12,8 +12,8 @@ import {
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
-import { screenPath } from '../records/screen-path.ts';
-import { screensOfVenueView, screensView } from '../records/views/screen-view.ts';
+import { screenPath } from '../records/names.ts';
+import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
 
 const create = defineCommand({
   summary: 'Create a screen in a venue',

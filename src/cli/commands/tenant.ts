@@ -1,7 +1,7 @@
 import { defineCommand, one } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { findTenant } from '../records/find.ts';
-import { tenantView } from '../records/views/tenant-view.ts';
+import { tenantView } from '../records/views/place-views.ts';
 
 const create = defineCommand({
   summary: 'Create a tenant',

@@ -8,13 +8,13 @@ import * as option from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
 import { readTime } from '../options/time.ts';
 import { findToken, findVenue } from '../records/find.ts';
-import { namesOf } from '../records/views/reach-columns.ts';
 import {
   createdTokenView,
   knownTokenView,
+  namesOf,
   tokensView,
   tokenView,
-} from '../records/views/token-view.ts';
+} from '../records/views/access-views.ts';
 
 /**
  * Writes the new token to the file. Deletes the token again if that fails, because it is lost then.

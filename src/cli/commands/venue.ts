@@ -3,7 +3,7 @@ import { readLabelChanges, readLabels } from '../options/labels.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue } from '../records/find.ts';
-import { venueView } from '../records/views/venue-view.ts';
+import { venueView } from '../records/views/place-views.ts';
 
 const create = defineCommand({
   summary: 'Create a venue',

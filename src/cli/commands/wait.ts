@@ -3,10 +3,10 @@ import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { type Device, findScreen, type Screen } from '../records/find.ts';
-import { shellQuote } from '../records/shell-quote.ts';
-import { isUuid } from '../records/uuid.ts';
-import { devicesOfScreenView } from '../records/views/device-view.ts';
-import { screensOfVenueView } from '../records/views/screen-view.ts';
+import { isUuid } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
+import { devicesOfScreenView } from '../records/views/device-views.ts';
+import { screensOfVenueView } from '../records/views/place-views.ts';
 import { waitFor } from '../records/wait.ts';
 
 const timeout = option.duration(

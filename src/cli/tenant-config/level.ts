@@ -5,7 +5,7 @@ import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
 import { findScreen, findTenant, findVenue } from '../records/find.ts';
-import { isUuid } from '../records/uuid.ts';
+import { isUuid } from '../records/names.ts';
 import { type Assignment, type ConfigTree, listAssignments } from './path.ts';
 
 const levels = ['screen', 'venue', 'tenant'] as const;

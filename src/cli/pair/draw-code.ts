@@ -76,3 +76,20 @@ export function blockLetters(code: string, columns: number): string[] | undefine
     return left.map((line, at) => `${line}${' '.repeat(gap)}${right[at]}`);
   return width <= columns ? [...left, '', ...right] : undefined;
 }
+
+/** Returns the link for the phone companion of a TV app: the service address and the code. */
+export function pairLink(url: string, code: string): string {
+  return `signage://pair?url=${encodeURIComponent(url)}&code=${encodeURIComponent(code)}`;
+}
+
+/**
+ * Draws the QR code of a text as lines. Each line holds two rows of dots; light dots are drawn as
+ * blocks.
+ */
+export type DrawQr = (text: string) => readonly string[];
+
+/** Loads `uqr` on demand. */
+export async function loadQrCodes(): Promise<DrawQr> {
+  const { renderUnicodeCompact } = await import('uqr');
+  return (text) => renderUnicodeCompact(text, { border: 2 }).split('\n');
+}

@@ -1,9 +1,14 @@
 import { resolve } from 'node:path';
+import type { LogSink } from '../../domain/log.ts';
 import type { Running } from '../../serve.ts';
 import { changeContexts, contextFile, readContexts, type SavedContext } from '../api/contexts.ts';
+import { shellQuote } from '../records/text.ts';
+import { pairs } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { isCi } from '../terminal/prompter.ts';
+import type { KnownToken } from './admin-token.ts';
 import type { ServeValues } from './options.ts';
+import { shownPlace } from './store-location.ts';
 
 const name = 'local';
 
@@ -37,7 +42,7 @@ async function savedTokenIfValid(
  * Returns the flags with which commands reach it (`''` or `' --context local'`), or `undefined` if
  * it saved nothing.
  */
-export async function saveLocalContext(
+async function saveLocalContext(
   running: Running,
   token: string | undefined,
   settings: ServeValues,
@@ -55,4 +60,49 @@ export async function saveLocalContext(
     all.current ??= name;
   });
   return before.current === undefined || before.current === name ? '' : ` --context ${name}`;
+}
+
+/** Returns a curl command that works as printed. */
+function curlCommand(url: string, { token, show, file }: KnownToken): string {
+  if (file !== undefined)
+    return `curl -H "Authorization: Bearer $(cat ${shellQuote(file)})" ${url}/v1/me`;
+  if (show) return `curl -H 'Authorization: Bearer ${token}' ${url}/v1/me`;
+  return token === undefined
+    ? `curl ${url}/healthz`
+    : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
+}
+
+/** Returns the text for a service that is ready. `flags` are those of `saveLocalContext`. */
+function banner(url: string, data: string, known: KnownToken, flags: string | undefined): string {
+  const rows: [string, string][] = [
+    ['Service', url],
+    ['Reference', `${url}/docs`],
+    ['Data', data],
+  ];
+  if (known.show && known.token)
+    rows.push(['Token', `${known.token}  (shown only once; it allows everything)`]);
+  if (known.file) rows.push(['Token file', known.file]);
+  const next = flags === undefined ? curlCommand(url, known) : `signage venue list${flags}`;
+  return `\n${pairs(rows)}\nTry:   ${next}\nStop:  Ctrl-C\n\n`;
+}
+
+/**
+ * Prints how to reach the service, and saves the context `local`. If it cannot be saved, logs the
+ * error.
+ */
+export async function welcome(
+  running: Running,
+  known: KnownToken,
+  settings: ServeValues,
+  log: LogSink,
+  io: Io,
+): Promise<void> {
+  const flags = await saveLocalContext(running, known.token, settings, io).catch((err: unknown) => {
+    log.warn(
+      { err },
+      'The context "local" could not be saved: set SIGNAGE_URL and SIGNAGE_TOKEN for commands.',
+    );
+    return undefined;
+  });
+  io.stdout.write(banner(running.url, shownPlace(settings), known, flags));
 }

@@ -1,4 +1,12 @@
-import type { Column, View } from '../../output/view.ts';
+import { type Column, member, type View } from '../../output/view.ts';
+
+/** Makes columns for members of the record. */
+export const members = <T>(...names: (keyof T & string)[]): Column<T>[] =>
+  names.map((name) => member(name));
+
+/** Makes columns for members of the record, omitted from `-o table` for lists. */
+export const wideMembers = <T>(...names: (keyof T & string)[]): Column<T>[] =>
+  names.map((name) => member(name, { wide: true }));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
