@@ -1,15 +1,8 @@
 #!/usr/bin/env node
 // Entry point: runs the command line and sets the exit code. This file is CommonJS (see
-// package.json beside it), which Node starts a fifth faster than ES modules. Version, help and
-// completion scripts come from files of the build. Everything else loads the ES modules.
-const { synchronousIo, processIo, runFastPath } = require('../dist/cli/fast-path.cjs');
+// package.json beside it), which Node starts a fifth faster than an ES module.
 
 const interrupted = [130, 143];
-
-const facts = {
-  version: () => require('../package.json').version,
-  describe: (path) => require('../dist/cli/commands.json')[path.join(' ')],
-};
 
 /**
  * Ends the process after a signal, even when something is still running. Without a signal, the
@@ -27,10 +20,8 @@ function endNow() {
 }
 
 async function run(argv) {
-  const io = processIo();
-  process.exitCode =
-    (await runFastPath(argv, synchronousIo(io), facts)) ??
-    (await (await import('../dist/cli/main.js')).main(argv, io));
+  const { main, processIo } = await import('../dist/cli/main.js');
+  process.exitCode = await main(argv, processIo());
   if (interrupted.includes(process.exitCode)) endNow();
 }
 

@@ -11,10 +11,16 @@ export type { LogSink } from './domain/log.ts';
 export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
 export type { ServeOptions } from './serve/serve-options.ts';
 export { type RequestInfo, type Running, serve } from './serve.ts';
-export type { EventCounts, Failures, TvPhase } from './simulator/fleet/counters.ts';
 export { runFleet } from './simulator/fleet/fleet.ts';
 export type { FleetOptions } from './simulator/fleet/options.ts';
-export type { FaultCount, FleetProgress, FleetReport } from './simulator/fleet/report.ts';
+export type {
+  EventCounts,
+  Failures,
+  FaultCount,
+  FleetProgress,
+  FleetReport,
+  TvPhase,
+} from './simulator/fleet/report.ts';
 export type { Batch } from './simulator/player/batch.ts';
 export type {
   DropReason,

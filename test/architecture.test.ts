@@ -29,9 +29,9 @@ const mayImport: Record<string, string[]> = {
     'wire',
     'domain',
   ],
-  'cli/commands/audit': ['store'],
-  'cli/commands/data': ['store'],
-  'cli/commands/store': ['store'],
+  'cli/commands/audit.ts': ['store'],
+  'cli/commands/data.ts': ['store'],
+  'cli/commands/store.ts': ['store'],
   'serve.ts': ['serve', 'http', 'service', 'origin', 'store', 'domain'],
   'index.ts': [
     'serve.ts',
@@ -48,15 +48,9 @@ const mayImport: Record<string, string[]> = {
 const packagesOf: Record<string, string[]> = { domain: ['zod', 'node:crypto', 'node:zlib'] };
 
 /** Every command loads these files and their static imports. They must not load `slowPackages`. */
-const quickStart = [
-  'cli/command/fast-path.ts',
-  'cli/main.ts',
-  'cli/program.ts',
-  'cli/command/make-context.ts',
-];
+const quickStart = ['cli/main.ts', 'cli/command/run.ts'];
 const quickFolder = 'cli/commands';
 const slowPackages = [
-  'commander',
   'zod',
   'zod-openapi',
   'undici',
@@ -69,9 +63,6 @@ const slowPackages = [
   'pino',
   'chalk',
 ];
-
-/** Imports computed at run time: allowed only in this file, and only from this folder. */
-const computedImports: Record<string, string> = { 'cli/command/load.ts': 'import(../commands/…)' };
 
 const namesWithoutSubject = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types'];
 const maxLines = 330;
@@ -189,9 +180,7 @@ function forbiddenImports(sources: Source[]): string[] {
     const wrong = targets(source).filter(
       (to) => ![folder, ...allowed].some((place) => isIn(to, place)),
     );
-    const computed = source.imports
-      .map((one) => one.specifier)
-      .filter((one) => isComputed(one) && one !== computedImports[source.path]);
+    const computed = source.imports.map((one) => one.specifier).filter((one) => isComputed(one));
     return [...wrong, ...computed].map(
       (to) => `${source.path} -> ${to} (${folder} may import ${allowed.join(', ') || 'nothing'})`,
     );
@@ -382,9 +371,9 @@ describe('the architecture checks, on sample files', () => {
     ['store/json/a.ts', '../store.ts', true],
     ['domain/a.ts', '../wire/errors.ts', false],
     ['http/a.ts', '../origin/origin.ts', false],
-    ['cli/commands/data/check.ts', '../../../store/json/journal.ts', true],
-    ['cli/commands/data/check.ts', '../../io.ts', true],
-    ['cli/commands/device/list.ts', '../../../store/store.ts', false],
+    ['cli/commands/data.ts', '../../store/json/journal.ts', true],
+    ['cli/commands/data.ts', '../io.ts', true],
+    ['cli/commands/device.ts', '../../store/store.ts', false],
     ['serve.ts', './http/app.ts', true],
     ['serve.ts', './cli/main.ts', false],
     ['index.ts', './origin/origin.ts', true],
@@ -399,17 +388,6 @@ describe('the architecture checks, on sample files', () => {
   it('refuse a computed import', () => {
     expect(imports({ 'cli/a.ts': `const verb = await import('./commands/' + noun);` })).toEqual([
       'cli/a.ts -> import(…)',
-    ]);
-  });
-
-  it('allow one file to import commands by name', () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-    const text = 'const verb = await import(`../commands/${noun}.ts`);';
-    expect(imports({ 'cli/command/load.ts': text, 'cli/main.ts': text })).toEqual([
-      'cli/main.ts -> import(../commands/…)',
-    ]);
-    expect(imports({ 'cli/command/load.ts': text.replace('../commands/', '../../') })).toEqual([
-      'cli/command/load.ts -> import(../../…)',
     ]);
   });
 

@@ -4,6 +4,8 @@ import { watchInterruption } from './command/signals.ts';
 import { runProgram } from './program.ts';
 import type { Io } from './terminal/io.ts';
 
+export { processIo } from './terminal/io.ts';
+
 const interruptedExitCode = 130;
 
 /** Replacements for the clock and the random numbers of the machine. */

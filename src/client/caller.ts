@@ -3,7 +3,7 @@ import { SignageError } from '../domain/error.ts';
 import { type Operation, type OperationId, operations } from '../wire/operations.ts';
 import { readAnswer } from './answer.ts';
 import type { CallAnswer, CallInput, PlainInput } from './call.ts';
-import type { Reply } from './problem.ts';
+import { answeredError, type Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
 import type { MakeRequester } from './requester.ts';
 import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
@@ -53,6 +53,8 @@ export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 
 
 /** Idempotent methods: safe to retry after a lost response. */
 const idempotentMethods: readonly string[] = ['GET', 'PUT'];
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A request that is not an operation of `wire/operations.ts`. */
 export interface RawRequest {
@@ -109,11 +111,8 @@ export class Caller {
     const plain: PlainInput = input;
     const isIdempotent =
       idempotentMethods.includes(operation.method) || plain.idempotencyKey !== undefined;
-    const reply = await this.#send(
-      this.#request(operation, plain, headers),
-      isIdempotent,
-      plain.attempts,
-    );
+    const request = this.#request(operation.method, requestPath(operation, plain), plain, headers);
+    const reply = await this.#send(request, isIdempotent, plain.attempts);
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
     return { status: reply.status, headers: reply.headers, answer };
   }
@@ -124,7 +123,9 @@ export class Caller {
     input: CallInput<I>,
     headers: Record<string, string>,
   ): Promise<AsyncIterable<Buffer>> {
-    const request = this.#request(operations[id], input, { accept: '*/*', ...headers });
+    const { method, path }: Operation = operations[id];
+    const own = { accept: '*/*', ...headers };
+    const request = this.#request(method, requestPath({ path }, input), input, own);
     const { status, stream } = await this.#send({ ...request, streamed: true }, false);
     if (!stream)
       throw new SignageError(
@@ -137,55 +138,39 @@ export class Caller {
   /**
    * Sends a request that is not an operation. `path` includes the query; `body` is sent as JSON.
    */
-  async send(
-    method: Exchange['method'],
-    path: string,
-    { body, headers, signal }: RawRequest,
-  ): Promise<Reply> {
-    const defaults: Record<string, string> = {
-      accept: 'application/json',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    };
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const request = {
-      method,
-      path,
-      headers: { ...defaults, ...headers },
-      body: text,
-      timeoutMs: this.#timeoutMs,
-      signal,
-    };
-    return this.#send(request, idempotentMethods.includes(method));
+  send(method: Method, path: string, request: RawRequest): Promise<Reply> {
+    return this.#send(this.#request(method, path, request), idempotentMethods.includes(method));
   }
 
+  /** Sends a request with retries. Resolves for 2xx and 304, otherwise throws the error. */
   #send(
     request: Exchange,
     isIdempotent: boolean,
     attempts = this.#policy.attempts,
   ): Promise<Reply> {
+    const { clock, random } = this;
     const policy = { ...this.#policy, attempts };
-    const context = {
-      policy,
-      clock: this.clock,
-      random: this.random,
-      signal: request.signal,
-      isIdempotent,
+    const attempt = async () => {
+      const reply = await this.#transport(request);
+      if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
+      throw answeredError(reply, this.service, clock.now());
     };
-    return withRetry(() => this.#transport(request), context);
+    return withRetry(attempt, { policy, clock, random, signal: request.signal, isIdempotent });
   }
 
-  #request(operation: Operation, input: PlainInput, headers: Record<string, string>): Exchange {
-    const waitSeconds = Number(input.query?.waitSeconds ?? 0) || 0;
+  #request(method: string, path: string, input: PlainInput, own = {}): Exchange {
+    const { body, query, idempotencyKey, headers, signal } = input;
+    const waitSeconds = Number(query?.waitSeconds ?? 0) || 0;
     const defaults: Record<string, string> = { accept: 'application/json' };
-    if (input.body !== undefined) defaults['content-type'] = 'application/json';
-    if (input.idempotencyKey !== undefined) defaults['idempotency-key'] = input.idempotencyKey;
+    if (body !== undefined) defaults['content-type'] = 'application/json';
+    if (idempotencyKey !== undefined) defaults['idempotency-key'] = idempotencyKey;
     return {
-      method: operation.method,
-      path: requestPath(operation, input),
-      headers: { ...defaults, ...headers, ...input.headers },
-      body: input.body === undefined ? undefined : JSON.stringify(input.body),
+      method,
+      path,
+      headers: { ...defaults, ...own, ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
       timeoutMs: this.#timeoutMs + waitSeconds * 1000,
-      signal: input.signal,
+      signal,
     };
   }
 }

@@ -1,9 +1,14 @@
 import type { OperationId } from '../wire/operations.ts';
 import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
-import { authorization, Caller, type ClientOptions, type RawRequest } from './caller.ts';
+import {
+  authorization,
+  Caller,
+  type ClientOptions,
+  type Method,
+  type RawRequest,
+} from './caller.ts';
 import { makePageGuard } from './page-guard.ts';
 import type { Reply } from './problem.ts';
-import type { Exchange } from './transport.ts';
 
 /** Options of a `ManagementClient`. */
 export interface ManagementOptions extends ClientOptions {
@@ -62,11 +67,7 @@ export class ManagementClient {
    * Sends a request that is not an operation. `path` begins with `/` and includes the query; `body`
    * is sent as JSON. Returns the raw response.
    */
-  send(
-    method: Exchange['method'],
-    path: string,
-    { headers, ...request }: RawRequest = {},
-  ): Promise<Reply> {
+  send(method: Method, path: string, { headers, ...request }: RawRequest = {}): Promise<Reply> {
     return this.#caller.send(method, path, {
       ...request,
       headers: { ...this.#headers, ...headers },
@@ -86,7 +87,9 @@ export class ManagementClient {
     const given = plain.query?.cursor;
     const checkPage = makePageGuard(id, typeof given === 'string' ? given : undefined);
     for (;;) {
-      const query = cursor === undefined ? plain.query : { ...plain.query, cursor };
+      // A cursor replaces `after`, which says only where a list begins.
+      const query =
+        cursor === undefined ? plain.query : { ...plain.query, after: undefined, cursor };
       const page = (await this.call(
         id,
         ...([{ ...plain, query }] as unknown as CallArguments<I>),

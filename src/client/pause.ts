@@ -1,14 +1,29 @@
 import type { Clock } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+
+/** Returns the error with which an aborted call rejects. */
+export function interrupted(): SignageError {
+  return new SignageError('interrupted', 'Interrupted before the service answered.');
+}
 
 const keepAliveIntervalMs = 2 ** 30;
 
 /**
- * Waits on the given clock, or until the signal aborts. Never rejects. A `Clock` timer does not
- * keep the process alive, so an interval does that during the wait.
+ * Keeps the process alive until the returned function is called. A `Clock` timer alone does not do
+ * that.
+ */
+export function keepProcessAlive(): () => void {
+  const timer = setInterval(() => {}, keepAliveIntervalMs);
+  return () => clearInterval(timer);
+}
+
+/**
+ * Waits on the given clock, or until the signal aborts. Never rejects. Keeps the process alive
+ * during the wait.
  */
 export async function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
-  const keepAlive = setInterval(() => {}, keepAliveIntervalMs);
+  const release = keepProcessAlive();
   let wake = () => {};
   const elapsed = new Promise<void>((resolve) => {
     wake = resolve;
@@ -19,7 +34,7 @@ export async function pause(clock: Clock, delayMs: number, signal?: AbortSignal)
     await elapsed;
   } finally {
     cancel();
-    clearInterval(keepAlive);
+    release();
     signal?.removeEventListener('abort', wake);
   }
 }

@@ -1,7 +1,6 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { interrupted } from './interrupted.ts';
-import { pause } from './pause.ts';
+import { interrupted, pause } from './pause.ts';
 
 /** When a call is retried: exponential backoff with jitter. */
 export interface RetryPolicy {

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { interrupted } from './interrupted.ts';
-import { answeredError, type Reply } from './problem.ts';
+import { interrupted } from './pause.ts';
+import type { Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
 
 /** One request. */
 export interface Exchange {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: string;
   /** Path and query. Begins with `/`. */
   path: string;
   headers: Record<string, string>;
@@ -61,6 +61,8 @@ async function readText(body: AsyncIterable<Buffer>, service: string): Promise<s
   return Buffer.concat(chunks).toString('utf8');
 }
 
+const certificateHint = '--ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.';
+
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there. Is it running?',
   ENOTFOUND: 'the host name does not exist.',
@@ -68,12 +70,9 @@ const reasons: Record<string, string> = {
   ECONNRESET: 'it closed the connection.',
   UND_ERR_SOCKET: 'it closed the connection.',
   UND_ERR_CONNECT_TIMEOUT: 'connecting timed out.',
-  DEPTH_ZERO_SELF_SIGNED_CERT:
-    'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate is not trusted. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `its certificate is self-signed. ${certificateHint}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `its certificate is self-signed. ${certificateHint}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its certificate is not trusted. ${certificateHint}`,
 };
 
 /**
@@ -116,9 +115,9 @@ export interface TransportOptions {
 }
 
 /**
- * Sends one request and reads the whole response. Resolves for 2xx and 304. Otherwise throws a
- * `SignageError`: the service's own code for a problem document, `unreachable` if there is no
- * response in time, `unexpected_answer`, or `interrupted`.
+ * Sends one request and reads the whole response, whatever its status. Throws a `SignageError`:
+ * `unreachable` if there is no response in time, `unexpected_answer` if it is too large, or
+ * `interrupted`.
  */
 export type Transport = (exchange: Exchange) => Promise<Reply>;
 
@@ -242,23 +241,16 @@ export function makeTransport({
 
   return async (exchange) => {
     const startedAt = clock.now();
-    const report = (outcome: string) => {
-      onExchange?.({
-        method: exchange.method,
-        path: exchange.path,
-        outcome,
-        tookMs: clock.now() - startedAt,
-      });
-    };
-    let reply: Reply;
+    const { method, path } = exchange;
+    const report = (outcome: string) =>
+      onExchange?.({ method, path, outcome, tookMs: clock.now() - startedAt });
     try {
-      reply = await fetchReply(exchange);
+      const reply = await fetchReply(exchange);
+      report(String(reply.status));
+      return reply;
     } catch (error) {
       report((error as SignageError).code);
       throw error;
     }
-    report(String(reply.status));
-    if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
-    throw answeredError(reply, service, clock.now());
   };
 }

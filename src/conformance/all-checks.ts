@@ -2,18 +2,15 @@ import type { Check } from './check.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
 import { credentialChecks } from './checks/credentials.ts';
-import { deviceKeyChecks } from './checks/device-keys.ts';
-import { eventStorageChecks } from './checks/event-storage.ts';
+import { deviceKeyChecks, rotationChecks } from './checks/device-keys.ts';
 import { eventChecks } from './checks/events.ts';
-import { guessingChecks } from './checks/guessing.ts';
 import { listChecks } from './checks/lists.ts';
 import { playlistChecks } from './checks/playlist.ts';
 import { publishingChecks } from './checks/publishing.ts';
 import { readingChecks } from './checks/reading.ts';
 import { registrationChecks } from './checks/registration.ts';
-import { registrationFailureChecks } from './checks/registration-failures.ts';
+import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
 import { revokeChecks } from './checks/revoke.ts';
-import { rotationChecks } from './checks/rotation.ts';
 import { screenChecks } from './checks/screens.ts';
 import { tenancyChecks } from './checks/tenancy.ts';
 import { venueChecks } from './checks/venues.ts';
@@ -31,7 +28,6 @@ export const allChecks: readonly Check[] = [
   ...publishingChecks,
   ...configChecks,
   ...eventChecks,
-  ...eventStorageChecks,
   ...rotationChecks,
   ...codeChecks,
   ...revokeChecks,

@@ -29,17 +29,14 @@ export function listAt(json: unknown, path: string): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Whether the `Location` of a response ends with this path. */
+export const isLocatedAt = ({ headers }: Answer, path: string): boolean =>
+  (headers.location ?? '').endsWith(path);
+
 /** Returns status and error code: `401 device_key_missing`, or `200`. */
 export function statusAndCode({ status, json }: Answer): string {
   return `${status} ${status >= 400 ? textAt(json, 'code') : ''}`.trim();
 }
-
-/** Returns the status alone. */
-export const status = (answer: Answer): string => String(answer.status);
-
-/** Returns the statuses and error codes of several responses: `200, 200, 202`. */
-export const allStatusesAndCodes = (answers: readonly Answer[]): string =>
-  answers.map(statusAndCode).join(', ');
 
 /**
  * Returns status, error code and the paths of a 400: `400 invalid_request at /3/timestamp`. The
@@ -52,18 +49,54 @@ export function statusAndPaths(answer: Answer): string {
     : `${statusAndCode(answer)} at ${[...new Set(paths)].sort().join(', ')}`;
 }
 
-/** Returns `refused (4xx)` for any 4xx status, where the service document does not specify one. */
-export function refused(answer: Answer): string {
-  return answer.status >= 400 && answer.status < 500 ? 'refused (4xx)' : statusAndCode(answer);
-}
-
-/** Returns `accepted (2xx)` for any 2xx status, where the service document does not specify one. */
-export function accepted(answer: Answer): string {
-  return answer.status >= 200 && answer.status < 300 ? 'accepted (2xx)' : statusAndCode(answer);
-}
-
 /**
  * Returns status, error code, and whether `existingId` is the id of the record with the same name.
  */
 export const conflictAndId = (answer: Answer, id: unknown): string =>
   `${statusAndCode(answer)}, ${at(answer.json, 'existingId') === id ? 'its id' : 'no id'}`;
+
+type Test = (value: unknown) => boolean;
+
+const text: Test = (value) => typeof value === 'string' && value !== '';
+const uuid: Test = (value) =>
+  typeof value === 'string' &&
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
+/** Whether a value is a time in ISO 8601 in UTC with milliseconds. */
+export const isTime: Test = (value) =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+const object: Test = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The types of members. A type with `?` also allows `null`, but the member must exist. */
+const kinds = {
+  text,
+  uuid,
+  object,
+  integer: Number.isSafeInteger as Test,
+  number: (value: unknown) => typeof value === 'number' && Number.isFinite(value),
+  boolean: (value: unknown) => typeof value === 'boolean',
+  array: Array.isArray as Test,
+  url: (value: unknown) => typeof value === 'string' && URL.canParse(value),
+  time: isTime,
+};
+
+type Kind = keyof typeof kinds;
+
+export const allMembers = 'all members with the right types';
+
+/**
+ * Returns `all members with the right types`, or the members with a wrong type and their values:
+ * `version is "1"`.
+ */
+export function schemaViolations(
+  json: unknown,
+  members: Readonly<Record<string, Kind | `${Kind}?`>>,
+): string {
+  const violations = Object.entries(members).flatMap(([path, wanted]) => {
+    const value = at(json, path);
+    const kind = wanted.replace('?', '') as Kind;
+    if ((wanted.endsWith('?') && value === null) || kinds[kind](value)) return [];
+    return [`${path} is ${value === undefined ? 'missing' : JSON.stringify(value)}`];
+  });
+  return violations.join('; ') || allMembers;
+}

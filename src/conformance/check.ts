@@ -11,11 +11,10 @@ export type Level = 'required' | 'profile';
 export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
 
 /**
- * The observed result. A text passes if it equals `expected`. A list contains violations, and
- * passes if it is empty.
+ * Returns what was observed: a value, a response, or a list of both. The check passes if their
+ * text equals `expected`. `describeAnswer` makes the text of a response.
  */
-export type Seen = string | readonly string[];
-type Run = (fixture: Fixture) => Promise<Seen>;
+type Run = (fixture: Fixture) => Promise<unknown>;
 
 /** One requirement on a deployment. */
 export interface Check {
@@ -46,15 +45,10 @@ interface CheckGroup extends Pick<Check, 'id' | 'section' | 'needs'> {
   subject: string;
 }
 
-const checkOf =
-  (level: Level) =>
-  (id: string, title: string, expected: string, run: Run): UngroupedCheck => ({
-    id,
-    level,
-    title,
-    expected,
-    run,
-  });
+/** Returns a function that begins a check: `required('404', '404 when …').expects('404', run)`. */
+const checkOf = (level: Level) => (id: string, title: string) => ({
+  expects: (expected: string, run: Run): UngroupedCheck => ({ id, level, title, expected, run }),
+});
 
 export const required = checkOf('required');
 export const profile = checkOf('profile');

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { interrupted } from '../client/interrupted.ts';
+import { interrupted } from '../client/pause.ts';
 import type { MakeRequester } from '../client/requester.ts';
 import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { allChecks } from './all-checks.ts';
-import type { Check, Level, Need, Outcome, Seen } from './check.ts';
+import { type Answer, statusAndCode, statusAndPaths } from './answer.ts';
+import type { Check, Level, Need, Outcome } from './check.ts';
 import { Cleanup } from './cleanup.ts';
 import { Fixture } from './fixture.ts';
 import { type Manager, readRights, reasonToSkip } from './rights.ts';
@@ -47,31 +48,42 @@ function mask(text: string): string {
   return masked.length > maxSeenLength ? `${masked.slice(0, maxSeenLength)}…` : masked;
 }
 
-function outcomeOf({ id, level, section, title, expected }: Check, seen: Seen): Outcome {
-  const observed = typeof seen === 'string' ? seen : seen.join('; ');
-  const holds = typeof seen === 'string' ? seen === expected : seen.length === 0;
-  return {
-    id,
-    level,
-    section,
-    title,
-    expected,
-    result: holds ? 'pass' : 'fail',
-    seen: holds ? expected : mask(observed),
-    reason: null,
-  };
+function outcomeOf(
+  { id, level, section, title, expected }: Check,
+  found: Pick<Outcome, 'result' | 'seen' | 'reason'>,
+): Outcome {
+  return { id, level, section, title, expected, ...found };
 }
 
-const skipped = ({ id, level, section, title, expected }: Check, reason: string): Outcome => ({
-  id,
-  level,
-  section,
-  title,
-  expected,
-  reason,
-  result: 'skip',
-  seen: null,
-});
+const isAnswer = (value: unknown): value is Answer =>
+  typeof value === 'object' && value !== null && 'status' in value && 'headers' in value;
+
+/**
+ * Describes a response as precisely as the expected text does. The service document defines no
+ * error codes, so a required check compares only the status, or its first digit.
+ */
+function describeAnswer(answer: Answer, level: Level, expected: string): string {
+  const { status } = answer;
+  if (expected === 'accepted (2xx)' && status >= 200 && status < 300) return expected;
+  if (expected === 'refused (4xx)' && status >= 400 && status < 500) return expected;
+  if (expected.endsWith('xx)')) return statusAndCode(answer);
+  if (level === 'required') return String(status);
+  return expected.includes(' at ') ? statusAndPaths(answer) : statusAndCode(answer);
+}
+
+function judge(check: Check, seen: unknown): Outcome {
+  const { level, expected } = check;
+  const texts = [seen]
+    .flat()
+    .map((one) => (isAnswer(one) ? describeAnswer(one, level, expected) : String(one)));
+  const observed = texts.join(', ');
+  return observed === expected
+    ? outcomeOf(check, { result: 'pass', seen: expected, reason: null })
+    : outcomeOf(check, { result: 'fail', seen: mask(observed), reason: null });
+}
+
+const skipped = (check: Check, reason: string): Outcome =>
+  outcomeOf(check, { result: 'skip', seen: null, reason });
 
 /**
  * Runs one check. A check whose setup fails has failed. Only an interruption or an unreachable
@@ -83,12 +95,13 @@ async function runCheck(
   confirmReachable: () => Promise<unknown>,
 ): Promise<Outcome> {
   try {
-    return outcomeOf(check, await check.run(fixture));
+    return judge(check, await check.run(fixture));
   } catch (error) {
     if (hasCode(error, 'interrupted')) throw error;
     if (hasCode(error, 'skipped')) return skipped(check, error.message);
     if (hasCode(error, 'unreachable')) await confirmReachable();
-    return outcomeOf(check, [(error as Error).message]);
+    const seen = mask((error as Error).message);
+    return outcomeOf(check, { result: 'fail', seen, reason: null });
   }
 }
 

@@ -1,7 +1,6 @@
-import { interrupted } from '../client/interrupted.ts';
-import type { MakeRequester, Requester } from '../client/requester.ts';
-import type { Exchanged } from '../client/transport.ts';
-import type { Clock } from '../domain/clock.ts';
+import { interrupted } from '../client/pause.ts';
+import { header } from '../client/problem.ts';
+import { makeTransport, type TransportOptions } from '../client/transport.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Answer } from './answer.ts';
 
@@ -22,14 +21,8 @@ export interface RequestContent {
  */
 export type Send = (method: string, path: string, sent?: RequestContent) => Promise<Answer>;
 
-export interface SendOptions {
-  /** Base URL of the service, without a trailing slash. */
-  service: string;
-  makeRequester: MakeRequester;
-  certificates?: readonly string[] | undefined;
-  clock: Clock;
+export interface SendOptions extends TransportOptions {
   timeoutMs: number;
-  onExchange?: ((exchange: Exchanged) => void) | undefined;
   /**
    * Once it aborts, no further requests are sent. A pending one is completed, because what it
    * creates must be deleted.
@@ -65,66 +58,25 @@ function parseJson(text: string): unknown {
   }
 }
 
-type RawReply = Awaited<ReturnType<Requester>>;
-
-async function readReply({ statusCode, headers, body }: RawReply): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString('utf8');
-  const first = Object.entries(headers).map(([name, value]) => [
-    name.toLowerCase(),
-    Array.isArray(value) ? value[0] : value,
-  ]);
-  return { status: statusCode, headers: Object.fromEntries(first), text, json: parseJson(text) };
-}
-
 /**
  * Makes a function that sends requests unchanged. It never retries, and resolves with error
  * responses too.
  */
-export function makeSend({
-  service,
-  makeRequester,
-  certificates,
-  clock,
-  timeoutMs,
-  onExchange,
-  signal,
-}: SendOptions): Send {
-  let requester: Promise<Requester> | undefined;
+export function makeSend({ signal, timeoutMs, ...options }: SendOptions): Send {
+  const transport = makeTransport(options);
 
   return async (method, path, sent = {}) => {
     if (signal?.aborted) throw interrupted();
-    const startedAt = clock.now();
-    const report = (outcome: string) =>
-      onExchange?.({ method, path, outcome, tookMs: clock.now() - startedAt });
-    const timeout = new AbortController();
-    const cancel = clock.after(timeoutMs, () => timeout.abort());
-    const body = sent.raw ?? (sent.body === undefined ? null : JSON.stringify(sent.body));
+    const body = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
     try {
-      requester ??= makeRequester(certificates);
-      const answer = await readReply(
-        await (await requester)(`${service}${path}`, {
-          method,
-          headers: headersOf(sent, body?.length ?? 0),
-          body,
-          signal: timeout.signal,
-        }),
-      );
-      report(String(answer.status));
-      return answer;
+      const headers = headersOf(sent, body?.length ?? 0);
+      const reply = await transport({ method, path, headers, body, timeoutMs });
+      const first = Object.keys(reply.headers).map((name) => [name, header(reply, name)]);
+      const { status, text } = reply;
+      return { status, headers: Object.fromEntries(first), text, json: parseJson(text) };
     } catch (cause) {
-      report('unreachable');
-      const reason = timeout.signal.aborted
-        ? `no answer within ${timeoutMs / 1000} seconds`
-        : (cause as Error).message;
-      throw new SignageError(
-        'unreachable',
-        `${service} did not answer ${method} ${path.split('?')[0]}: ${reason}.`,
-        { cause },
-      );
-    } finally {
-      cancel();
+      const { code, message } = cause as SignageError;
+      throw new SignageError(code, `${method} ${path.split('?')[0]}: ${message}`, { cause });
     }
   };
 }

@@ -3,7 +3,7 @@
  * grows until the next full garbage collection, slows that down with each entry, and blocks while
  * it grows.
  */
-export class BoundedMap<K extends object, V> {
+export class BoundedMap<K, V> {
   readonly #max: number;
   #young = new Map<K, V>();
   #old = new Map<K, V>();
@@ -26,5 +26,10 @@ export class BoundedMap<K extends object, V> {
       this.#young = new Map();
     }
     this.#young.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 }

@@ -49,14 +49,8 @@ export class SignageError extends Error {
   constructor(code: string, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
-    if (extras.errors) this.errors = extras.errors;
-    if (extras.truncated) this.truncated = true;
-    if (extras.existingId !== undefined) this.existingId = extras.existingId;
-    if (extras.retryAfterSeconds !== undefined) this.retryAfterSeconds = extras.retryAfterSeconds;
-    if (extras.status !== undefined) this.status = extras.status;
-    if (extras.requestId !== undefined) this.requestId = extras.requestId;
-    if (extras.hint !== undefined) this.hint = extras.hint;
-    if (extras.allow) this.allow = extras.allow;
+    const { cause: _, ...members } = extras;
+    Object.assign(this, members);
   }
 }
 
@@ -90,5 +84,8 @@ export function invalid(all: readonly FieldError[], max = maxErrors): SignageErr
     : errors.length > 1
       ? ` (and ${errors.length - 1} more)`
       : '';
-  return new SignageError('invalid_request', detail + rest, { errors, truncated });
+  return new SignageError('invalid_request', detail + rest, {
+    errors,
+    ...(truncated && { truncated }),
+  });
 }

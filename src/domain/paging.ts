@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoMs } from './fields.ts';
+import { epochMs, isoMs } from './fields.ts';
 
 /** Maximum and default number of records of a page (docs/protocol.md §1.6). */
 const maxPage = 200;
@@ -53,7 +53,7 @@ export const waitSeconds = z.coerce
 
 /** A time in a query, ISO 8601 or Unix epoch seconds, converted to milliseconds. */
 const timeInQuery = z.string().transform((text, context) => {
-  const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoMs(text);
+  const time = /^\d{1,15}$/.test(text) ? epochMs(Number(text)) : isoMs(text);
   if (!Number.isNaN(new Date(time).getTime())) return time;
   context.addIssue({
     code: 'custom',
@@ -73,10 +73,6 @@ export const timeRangeQuery = {
     .optional()
     .meta({ description: `The time before which to end. ${timeForms}`, example: '2026-12-01' }),
 };
-
-function epochQueryMs(time: number): number {
-  return time >= 100_000_000_000 ? time : time * 1000;
-}
 
 /** Returns the schema of a list of items. */
 export function listOf<T extends z.ZodType>(item: T) {

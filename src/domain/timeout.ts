@@ -16,15 +16,6 @@ export function withTimeout<T>(
       reject(new SignageError('origin_timeout', `No answer within ${timeoutMs} ms.`));
       giveUp();
     });
-    work.then(
-      (value) => {
-        cancel();
-        resolve(value);
-      },
-      (error: unknown) => {
-        cancel();
-        reject(error);
-      },
-    );
+    void work.then(resolve, reject).finally(cancel);
   });
 }

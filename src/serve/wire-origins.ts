@@ -5,9 +5,11 @@ import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
-import { makeObjectStoreOrigin } from '../origin/object-store/object-store-origin.ts';
 import { openObjectStore } from '../origin/object-store/open-object-store.ts';
-import { makePlaylistCopies } from '../origin/object-store/playlist-copies.ts';
+import {
+  makeObjectStoreOrigin,
+  makePlaylistCopies,
+} from '../origin/object-store/playlist-copies.ts';
 import { type OpenOnDemandSource, openOnDemand } from '../origin/on-demand/open.ts';
 import { makeOrigins } from '../origin/origins.ts';
 import { disableMirror } from '../service/mirror/initial-fill.ts';

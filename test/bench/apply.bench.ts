@@ -12,7 +12,7 @@ const shapes = [
   { venues: 100, screensEach: 10 },
 ];
 
-/** A site in which every screen has labels, a config, and a playlist of its own or of its venue. */
+/** Returns a site in which every screen has labels, a config, and its own or a shared playlist. */
 function makeSite({ venues, screensEach }: (typeof shapes)[number]): string {
   const items = (n: number) =>
     Array.from({ length: 8 }, (_, at) => ({
@@ -43,7 +43,7 @@ function makeSite({ venues, screensEach }: (typeof shapes)[number]): string {
 }
 
 it.each(shapes)(
-  'what it costs to apply $venues venues of $screensEach screens each, and again',
+  'apply of $venues venues with $screensEach screens each, and again without changes',
   async (shape) => {
     const folder = await temporaryFolder();
     const file = join(folder, 'site.json');

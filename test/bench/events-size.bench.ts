@@ -6,41 +6,29 @@ import type { EventBatch, StoredEvent } from '../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA } from '../store/sample-batch.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { longestHoldMs, timeCalls, timed } from './measure.ts';
 
 const days = 30;
-const batchesADay = 667;
-const eventsABatch = 100;
-const atOnce = 64;
+const batchesPerDay = 667;
+const eventsPerBatch = 100;
+const concurrency = 64;
 const screens = 1000;
 
-async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> {
-  const start = performance.now();
-  const result = await work();
-  return { ms: performance.now() - start, result };
+/** Runs `work` and measures its duration and the longest hold of the event loop. */
+async function watched<T>(work: () => Promise<T>) {
+  let measured: { ms: number; result: T } | undefined;
+  const holdMs = await longestHoldMs(async () => {
+    measured = await timed(work);
+  });
+  return { ...(measured as { ms: number; result: T }), holdMs };
 }
 
-/** The longest that the event loop was held meanwhile, in milliseconds. */
-async function watched<T>(
-  work: () => Promise<T>,
-): Promise<{ ms: number; result: T; longestPauseMs: number }> {
-  let [last, longestPauseMs, isDone] = [performance.now(), 0, false];
-  const look = () => {
-    longestPauseMs = Math.max(longestPauseMs, performance.now() - last);
-    last = performance.now();
-    if (!isDone) setImmediate(look);
-  };
-  setImmediate(look);
-  const answer = await timed(work);
-  isDone = true;
-  return { ...answer, longestPauseMs };
-}
-
-it('what 2 million events cost', async () => {
+it('append, pages, reports and start with 2 million events', async () => {
   const say = (text: string) => console.log(text);
   const folder = await temporaryFolder();
   const clock = new ManualClock();
   const context = { disk: nodeFileSystem, directory: folder, clock, lowWaterBytes: 0, warn: say };
-  // Without the folder's lock, so that a second one can be opened as if the first had crashed.
+  // Without the lock of the folder, so that it can be opened again as if the process had crashed.
   const open = () =>
     openJsonStore(
       context,
@@ -53,7 +41,7 @@ it('what 2 million events cost', async () => {
   let made = 0;
   for (let day = 0; day < days; day++) {
     const samples = Array.from({ length: 50 }, (_, venue) => {
-      const events = Array.from({ length: eventsABatch }, (_, n) =>
+      const events = Array.from({ length: eventsPerBatch }, (_, n) =>
         impression(clock.now() + n * 1000, {
           duration: 15,
           campaignId: guid('camp', n % 20),
@@ -62,30 +50,27 @@ it('what 2 million events cost', async () => {
       );
       return batchOf(events, { venueId: guid('venu', venue) });
     });
-    let left = batchesADay;
-    const worker = async () => {
-      while (left-- > 0) {
-        const screen = made++ % screens;
-        const sample = samples[screen % 50] as EventBatch;
-        const idempotency = { key: `batch ${made}`, sent: sample.body };
-        await store.appendBatch({
-          ...sample,
-          screenId: guid('scre', screen),
-          deviceId: guid('devi', screen),
-          idempotency,
-        });
-      }
-    };
-    appendMs += (await timed(() => Promise.all(Array.from({ length: atOnce }, worker)))).ms;
+    appendMs += await timeCalls(batchesPerDay, concurrency, () => {
+      const screen = made++ % screens;
+      const sample = samples[screen % 50] as EventBatch;
+      const idempotency = { key: `batch ${made}`, sent: sample.body };
+      return store.appendBatch({
+        ...sample,
+        screenId: guid('scre', screen),
+        deviceId: guid('devi', screen),
+        idempotency,
+      });
+    });
     if (day < days - 1) clock.advance(dayMs);
   }
   say(
-    `${made} batches of ${eventsABatch}, ${atOnce} at a time: ${Math.round((made / appendMs) * 1000)} durable batches a second`,
+    `${made} batches of ${eventsPerBatch}, ${concurrency} at a time: ${Math.round((made / appendMs) * 1000)} durable batches/s`,
   );
 
   const query = { tenantId: tenantA, order: 'desc' as const, limit: 200 };
-  const last = (made - 1) * eventsABatch;
-  let [after, seen]: [string | undefined, number] = [undefined, 0];
+  const last = (made - 1) * eventsPerBatch;
+  let after: string | undefined;
+  let seen = 0;
   const page = async () => store.events({ ...query, ...(after === undefined ? {} : { after }) });
   for (const depth of [0, 1, 10, 100, 1000]) {
     for (; seen < depth; seen++) after = (await page()).next ?? undefined;
@@ -99,11 +84,11 @@ it('what 2 million events cost', async () => {
     store.events({ ...query, to: middle.receivedAt + (days / 2) * dayMs }),
   );
   say(
-    `a page of the oldest: ${oldest.ms.toFixed(1)} ms; one that begins half-way by time: ${deep.ms.toFixed(1)} ms (${last} events)`,
+    `a page of the oldest events: ${oldest.ms.toFixed(1)} ms; a page from the middle by time: ${deep.ms.toFixed(1)} ms (${last} events)`,
   );
   const rare = await watched(() => store.events({ ...query, deviceId: guid('none', 1) }));
   say(
-    `a page that finds nothing in 32 MiB: ${rare.ms.toFixed(0)} ms, longest pause ${rare.longestPauseMs.toFixed(0)} ms`,
+    `a page without matches in 32 MiB: ${rare.ms.toFixed(0)} ms, longest hold ${rare.holdMs.toFixed(0)} ms`,
   );
 
   const crashed = await timed(open);
@@ -112,18 +97,18 @@ it('what 2 million events cost', async () => {
   const clean = await timed(open);
   say(`start after a clean stop: ${clean.ms.toFixed(0)} ms`);
   for (const groupBy of ['campaign', 'screen', 'day'] as const) {
-    const { ms, result, longestPauseMs } = await watched(() =>
+    const { ms, result, holdMs } = await watched(() =>
       clean.result.impressions({ tenantId: tenantA, groupBy, by: 'timestamp' }),
     );
-    expect(result.reduce((sum, row) => sum + row.impressions, 0)).toBe(made * eventsABatch);
+    expect(result.reduce((sum, row) => sum + row.impressions, 0)).toBe(made * eventsPerBatch);
     say(
-      `report by ${groupBy} over ${days} days: ${ms.toFixed(0)} ms, ${result.length} rows, longest pause ${longestPauseMs.toFixed(0)} ms`,
+      `report by ${groupBy} over ${days} days: ${ms.toFixed(0)} ms, ${result.length} rows, longest hold ${holdMs.toFixed(0)} ms`,
     );
   }
   await clean.result.close();
 });
 
-it('what a checkpoint of 100,000 screens does to others', async () => {
+it('checkpoint of 100,000 changed screens', async () => {
   const folder = await temporaryFolder();
   const clock = new ManualClock();
   const context = {
@@ -151,7 +136,7 @@ it('what a checkpoint of 100,000 screens does to others', async () => {
     for (let n = 0; n < 100_000; n += 1000)
       await Promise.all(Array.from({ length: 1000 }, (_, at) => put(n + at)));
     const before = await nodeFileSystem.list(`${folder}/documents`);
-    const { ms, longestPauseMs } = await watched(async () => {
+    const { ms, holdMs } = await watched(async () => {
       clock.advance(60_000);
       const rolled = async () =>
         (await nodeFileSystem.list(`${folder}/documents`)).filter(
@@ -165,7 +150,7 @@ it('what a checkpoint of 100,000 screens does to others', async () => {
       }
     });
     console.log(
-      `checkpoint ${round + 1}: about ${ms.toFixed(0)} ms, longest pause ${longestPauseMs.toFixed(0)} ms`,
+      `checkpoint ${round + 1}: about ${ms.toFixed(0)} ms, longest hold ${holdMs.toFixed(0)} ms`,
     );
   }
   await store.close();

@@ -14,17 +14,14 @@ import { shortHash } from '../../src/store/short-hash.ts';
 import { guid } from '../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';
 
-/**
- * How much the TVs of a fleet have sent: each a batch of so many impressions on each of the last
- * days.
- */
+/** Each TV has sent one batch of impressions on each of the last days. */
 export interface HistorySize {
   days: number;
-  eventsABatch: number;
+  eventsPerBatch: number;
 }
 
-/** The campaigns and creatives of a batch differ from screen to screen, in so many ways. */
-const kinds = 100;
+/** Number of different batches on a day. */
+const variants = 100;
 const campaigns = 20;
 const creatives = 50;
 
@@ -33,7 +30,7 @@ interface Sample {
   body: string;
 }
 
-/** What the TVs of a fleet have sent, as a store holds it. */
+/** Events of a fleet, as a store copy transfers them. */
 export class FleetHistory {
   readonly #tvs: readonly BoundTv[];
   readonly #size: HistorySize;
@@ -58,7 +55,7 @@ export class FleetHistory {
     for (let day = 0; day < this.#size.days; day++) {
       const samples = this.#samplesOf(day);
       for (const [n, { tenantId, venueId, screenId, deviceId }] of this.#tvs.entries()) {
-        const { body } = samples[n % kinds] as Sample;
+        const { body } = samples[n % variants] as Sample;
         yield {
           seq: seq++,
           receivedAt: this.#at(day, n),
@@ -88,17 +85,17 @@ export class FleetHistory {
   }
 
   *#impressionsOf(clock: ReportClock, day: number): Generator<CopiedImpressions> {
-    const tally = new ImpressionCounter();
+    const counter = new ImpressionCounter();
     const samples = this.#samplesOf(day);
     for (const [n, tv] of this.#tvs.entries()) {
-      const { events } = samples[n % kinds] as Sample;
+      const { events } = samples[n % variants] as Sample;
       const counted = countBatch(batchSums(events), this.#at(day, n));
-      for (const one of counted) if (one.clock === clock) tally.add(tv, one);
+      for (const one of counted) if (one.clock === clock) counter.add(tv, one);
     }
-    for (const [section, days] of tally.sections) {
+    for (const [section, days] of counter.sections) {
       const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];
       for (const [name, owner] of days) {
-        for (const [key, cell] of tally.cellsOf(owner)) {
+        for (const [key, cell] of counter.cellsOf(owner)) {
           yield {
             scope,
             clock,
@@ -118,17 +115,14 @@ export class FleetHistory {
 
   #samplesOf(day: number): Sample[] {
     const noon = (this.#firstDayMs + day * dayMs + dayMs / 2) / 1000;
-    return Array.from({ length: kinds }, (_, kind) => {
-      const events = Array.from({ length: this.#size.eventsABatch }, (_, n): TelemetryEvent => {
-        const shown = {
-          playlistId: guid('play', kind),
-          creativeId: guid('crea', (kind + n) % creatives),
-        };
+    return Array.from({ length: variants }, (_, variant) => {
+      const events = Array.from({ length: this.#size.eventsPerBatch }, (_, n): TelemetryEvent => {
         return {
           type: 'impression',
           timestamp: noon + n * 15,
-          ...shown,
-          campaignId: guid('camp', (kind + n) % campaigns),
+          playlistId: guid('play', variant),
+          creativeId: guid('crea', (variant + n) % creatives),
+          campaignId: guid('camp', (variant + n) % campaigns),
           duration: 15,
         };
       });

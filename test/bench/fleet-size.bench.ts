@@ -12,13 +12,13 @@ import { type Served, startServed } from './served.ts';
 const token = `mak_${'FleetSize'.repeat(4)}`;
 const sizes = [1_000, 100_000];
 const idleMs = 60_000;
-/** Long enough for the checkpoint that comes once a minute. */
+/** Includes a checkpoint, which happens every minute. */
 const loadMs = 75_000;
 
-/** What one tenant shows in a day. */
+/** Campaigns and creatives of a tenant on one day. */
 const [campaigns, creatives] = [200, 5_000];
 const upTo = (count: number) => Math.floor(Math.random() * count);
-const shown = () =>
+const randomImpression = () =>
   impression({
     campaignId: guid('camp', upTo(campaigns)),
     creativeId: guid('crea', upTo(creatives)),
@@ -26,10 +26,7 @@ const shown = () =>
 
 const anyOf = (tvs: readonly BoundTv[]) => tvs[upTo(tvs.length)] as BoundTv;
 
-/**
- * What a service has to do all at once: TVs that fetch and post, installers, editors, and somebody
- * who looks through all devices.
- */
+/** Sends what TVs, installers, editors and a dashboard send, all at the same time. */
 async function mixedLoad(
   { url }: Served,
   tvs: readonly BoundTv[],
@@ -47,7 +44,9 @@ async function mixedLoad(
     ...lanes('playlists', 6, (tv) => anyone.withKey(tv.apiKey).fetchPlaylist(tv.screenId)),
     ...lanes('configs', 2, (tv) => anyone.withKey(tv.apiKey).fetchConfig(tv.screenId)),
     ...lanes('batches', 6, (tv) =>
-      anyone.withKey(tv.apiKey).postEvents(tv.screenId, Array.from({ length: 10 }, shown) as never),
+      anyone
+        .withKey(tv.apiKey)
+        .postEvents(tv.screenId, Array.from({ length: 10 }, randomImpression) as never),
     ),
     ...lanes('registrations', 6, async () => {
       const { id: screenId } = await management.call('createScreen', {
@@ -69,23 +68,23 @@ async function mixedLoad(
   return done;
 }
 
-it('start, memory and pauses of a fleet of 1,000 and of 100,000', async () => {
+it('start, memory and event-loop holds with 1,000 and 100,000 screens', async () => {
   for (const size of sizes) {
     const data = await temporaryFolder();
     const tvs = await fillWithFleet(data, size);
     const served = await startServed(data, token);
-    const atStart = await served.fared();
+    const atStart = await served.usage();
     await sleep(idleMs);
-    const idle = await served.fared();
+    const idle = await served.usage();
     console.log(
-      `${size} screens: start ${served.startMs.toFixed(0)} ms; ${atStart.residentMB.toFixed(0)} MB right after it, ${idle.residentMB.toFixed(0)} MB idle a ` +
-        `minute later (bar: 600), longest hold meanwhile ${idle.longestHoldMs.toFixed(0)} ms`,
+      `${size} screens: start ${served.startMs.toFixed(0)} ms; ${atStart.residentMB.toFixed(0)} MB after it, ${idle.residentMB.toFixed(0)} MB after ` +
+        `an idle minute (bar: 600), longest hold ${idle.longestHoldMs.toFixed(0)} ms`,
     );
-    await served.watchAnew();
+    await served.resetHolds();
     const done = await mixedLoad(served, tvs);
-    const { longestHoldMs, longestOwnHoldMs, residentMB } = await served.fared();
+    const { longestHoldMs, longestOwnHoldMs, residentMB } = await served.usage();
     console.log(
-      `${size} screens under mixed load: longest hold ${longestHoldMs.toFixed(0)} ms (bar: 50; without waiting for a core ${longestOwnHoldMs.toFixed(0)} ms), ${residentMB.toFixed(0)} MB; done ${JSON.stringify(done)}`,
+      `${size} screens under mixed load: longest hold ${longestHoldMs.toFixed(0)} ms (bar: 50; without time in which the thread waited for a core ${longestOwnHoldMs.toFixed(0)} ms), ${residentMB.toFixed(0)} MB; calls ${JSON.stringify(done)}`,
     );
     await served.stop();
   }

@@ -18,10 +18,10 @@ import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { FleetHistory, type HistorySize } from './fleet-history.ts';
 
 const newId = makeIdSource(systemClock);
-const perVenue = 100;
+const screensPerVenue = 100;
 const fixtures = new URL('../../fixtures/', import.meta.url);
 
-/** A TV that is bound, and what it calls with. */
+/** A bound TV with its key. */
 export interface BoundTv {
   tenantId: string;
   venueId: string;
@@ -31,12 +31,10 @@ export interface BoundTv {
 }
 
 function makeTvs(count: number): BoundTv[] {
-  const [tenantId, venues] = [
-    newId(),
-    Array.from({ length: Math.ceil(count / perVenue) }, () => newId()),
-  ];
+  const tenantId = newId();
+  const venues = Array.from({ length: Math.ceil(count / screensPerVenue) }, () => newId());
   return Array.from({ length: count }, (_, n) => {
-    const venueId = venues[Math.floor(n / perVenue)] as string;
+    const venueId = venues[Math.floor(n / screensPerVenue)] as string;
     return {
       tenantId,
       venueId,
@@ -47,10 +45,10 @@ function makeTvs(count: number): BoundTv[] {
   });
 }
 
-type Rowed = { [T in TableName]?: () => Generator<Rows[T]> };
+type RowGenerators = { [T in TableName]?: () => Generator<Rows[T]> };
 
-/** The rows of a fleet, each screen with a playlist of ten items. */
-async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promise<Rowed> {
+/** Returns the rows of a fleet. Each screen has a playlist of ten items. */
+async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promise<RowGenerators> {
   const deviceInfo = JSON.parse(
     await readFile(new URL('devices/samsung-tizen.json', fixtures), 'utf8'),
   ) as Device['deviceInfo'];
@@ -128,7 +126,7 @@ async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promi
         origin: 'published',
       } as const;
     }),
-    // The copies were made long ago, and nothing waits for that now.
+    // Marks the initial fill of the mirror as done.
     *mirrorTargets() {
       for (const id of ['current', 'configs'])
         yield { id, location: pathToFileURL(resolve(data, 'mirror')).href };
@@ -136,8 +134,8 @@ async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promi
   };
 }
 
-/** What there is to note of a TV that has been at work. */
-function* marksOf(tvs: readonly BoundTv[], now: number): Generator<Records['marks']> {
+/** Yields the last activity of each TV. */
+function* activityOf(tvs: readonly BoundTv[], now: number): Generator<Records['marks']> {
   const times = { lastSeenAt: now, lastPlaylistAt: now, lastConfigAt: now, lastEventAt: now };
   for (const [n, { deviceId: id }] of tvs.entries()) {
     const lastAddress = `192.0.2.${n % 250}`;
@@ -149,7 +147,7 @@ function* marksOf(tvs: readonly BoundTv[], now: number): Generator<Records['mark
   }
 }
 
-async function take<S extends Section>(
+async function copySection<S extends Section>(
   target: StoreTarget,
   section: S,
   records: Iterable<Records[S]>,
@@ -158,12 +156,11 @@ async function take<S extends Section>(
   await target.complete(section);
 }
 
-const noHistory: HistorySize = { days: 0, eventsABatch: 0 };
+const noHistory: HistorySize = { days: 0, eventsPerBatch: 0 };
 
 /**
- * Fills a fresh data folder with bound screens, a hundred a venue, each with a playlist of ten
- * items, and with what their TVs have sent: a batch a day each.
- * Written as a copy of another store is, which is much quicker than through a service.
+ * Fills a new data folder with bound screens and the events of their TVs. It writes like `signage
+ * store copy`, which is much faster than requests to a service.
  */
 export async function fillWithFleet(
   data: string,
@@ -173,12 +170,12 @@ export async function fillWithFleet(
   const tvs = makeTvs(screens);
   const now = systemClock.now();
   const history = new FleetHistory(tvs, size, now);
-  const parts: { [S in Section]?: () => Iterable<Records[S]> } = {
+  const generators: { [S in Section]?: () => Iterable<Records[S]> } = {
     ...(await rowsOf(data, tvs, now)),
     batches: () => history.batches(),
     idempotency: () => history.keys(),
     impressions: () => history.impressions(),
-    marks: () => marksOf(tvs, now),
+    marks: () => activityOf(tvs, now),
   };
   const context = {
     disk: nodeFileSystem,
@@ -188,7 +185,6 @@ export async function fillWithFleet(
     warn: () => {},
   };
   const target = folderTarget(context, async () => {});
-  const nobody = async () => {};
   async function* nothing() {}
   await nodeFileSystem.makeDirectory(data);
   await target.begin({
@@ -198,10 +194,14 @@ export async function fillWithFleet(
     chain: {},
     count: async () => 0,
     read: nothing,
-    close: nobody,
+    close: async () => {},
   });
   for (const section of sections)
-    await take(target, section, (parts[section] as (() => Iterable<never>) | undefined)?.() ?? []);
+    await copySection(
+      target,
+      section,
+      (generators[section] as (() => Iterable<never>) | undefined)?.() ?? [],
+    );
   await target.finish();
   await target.release();
   await target.close();

@@ -1,10 +1,9 @@
-// TVs that all come back at once: each on a connection of its own fetches its playlist and its
-// config and posts what it has played. A TV that is refused comes
-// again when it was told to, as a player does; one whose connection breaks, after a second.
+// Simulates TVs that all come back at once. Each fetches its playlist and config and posts events,
+// on a connection of its own. It retries after `Retry-After`, or 1 s after a broken connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 
-const lostAgainMs = 1000;
+const reconnectMs = 1000;
 
 function callsOf({ screenId, apiKey }, batch) {
   const authorization = `Bearer ${apiKey}`;
@@ -21,8 +20,10 @@ function callsOf({ screenId, apiKey }, batch) {
   ];
 }
 
+const clientOptions = { pipelining: 1, headersTimeout: 60_000, connectTimeout: 60_000 };
+
 async function comeBack(url, tv, batch, tally) {
-  let client = new Client(url, { pipelining: 1, headersTimeout: 60_000, connectTimeout: 60_000 });
+  let client = new Client(url, clientOptions);
   for (const call of callsOf(tv, batch)) {
     for (let isServed = false; !isServed; ) {
       try {
@@ -37,8 +38,8 @@ async function comeBack(url, tv, batch, tally) {
       } catch (error) {
         tally.lost[error.code] = (tally.lost[error.code] ?? 0) + 1;
         await client.destroy();
-        client = new Client(url, { pipelining: 1, headersTimeout: 60_000, connectTimeout: 60_000 });
-        await sleep(lostAgainMs);
+        client = new Client(url, clientOptions);
+        await sleep(reconnectMs);
       }
     }
   }
@@ -53,5 +54,6 @@ process.on('message', async ({ url, tvs, batch }) => {
       comeBack(url, tv, batch, tally).then(() => tally.servedMs.push(performance.now() - start)),
     ),
   );
-  process.send?.(tally, () => process.disconnect());
+  process.send?.(tally);
 });
+process.send?.({ ready: true });

@@ -5,43 +5,28 @@ import { dayMs } from '../../src/domain/clock.ts';
 import { dayOf, reportClocks, reportGroups } from '../../src/domain/records/report.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fillWithFleet } from './fleet.ts';
+import { summary, timed } from './measure.ts';
 import { startServed } from './served.ts';
 
 const token = `mak_${'MillionsOf'.repeat(4)}`;
 const screens = 100_000;
-const history = { days: 10, eventsABatch: 10 };
-const events = screens * history.days * history.eventsABatch;
+const history = { days: 10, eventsPerBatch: 10 };
+const events = screens * history.days * history.eventsPerBatch;
 const starts = 5;
-const tries = 5;
+const repeats = 5;
 const pageSize = 200;
 
-const middle = (values: readonly number[]) => {
-  const sorted = values.toSorted((one, other) => one - other);
-  const [low = 0, median = 0, high = 0] = [
-    sorted[0],
-    sorted[Math.floor(sorted.length / 2)],
-    sorted.at(-1),
-  ];
-  return `${median.toFixed(0)} ms (${low.toFixed(0)}–${high.toFixed(0)})`;
-};
-
-async function timed<T>(call: () => Promise<T>): Promise<{ ms: number; result: T }> {
-  const start = performance.now();
-  const result = await call();
-  return { ms: performance.now() - start, result };
-}
-
-/** From the start of the process until it listens, several times. */
 async function measureStarts(data: string): Promise<void> {
-  const [whole, own]: [number[], number[]] = [[], []];
+  const processMs: number[] = [];
+  const serveMs: number[] = [];
   for (let n = 0; n < starts; n++) {
     const { ms, result } = await timed(() => startServed(data, token));
-    whole.push(ms);
-    own.push(result.startMs);
+    processMs.push(ms);
+    serveMs.push(result.startMs);
     await result.stop();
   }
   console.log(
-    `start with ${screens} screens and ${events} events: process ${middle(whole)}, of these the call of serve ${middle(own)} (bar: 3000 ms)`,
+    `start with ${screens} screens and ${events} events: process ${summary(processMs)} ms (bar: 3000), of which serve ${summary(serveMs)} ms`,
   );
 }
 
@@ -50,7 +35,7 @@ async function measureReports(management: ManagementClient): Promise<void> {
     for (const groupBy of reportGroups) {
       const took: number[] = [];
       let rows = 0;
-      for (let n = 0; n < tries; n++) {
+      for (let n = 0; n < repeats; n++) {
         const { ms, result } = await timed(() =>
           management.call('reportImpressions', { query: { groupBy, by } }),
         );
@@ -58,7 +43,7 @@ async function measureReports(management: ManagementClient): Promise<void> {
         rows = result.items.length;
         expect(result.items.reduce((sum, row) => sum + row.impressions, 0)).toBe(events);
       }
-      console.log(`report by ${groupBy}, by=${by}: ${rows} rows, ${middle(took)} (bar: 1000 ms)`);
+      console.log(`report by ${groupBy}, by=${by}: ${rows} rows, ${summary(took)} ms (bar: 1000)`);
     }
   }
   const [from, to] = [dayOf(Date.now() - 6 * dayMs), dayOf(Date.now() - 3 * dayMs)];
@@ -68,37 +53,37 @@ async function measureReports(management: ManagementClient): Promise<void> {
   expect(result.items.reduce((sum, row) => sum + row.impressions, 0)).toBe(
     (events / history.days) * 3,
   );
-  console.log(`report by creative over 3 of the days: ${ms.toFixed(0)} ms`);
+  console.log(`report by creative over 3 days: ${ms.toFixed(0)} ms`);
 }
 
 async function measurePages(management: ManagementClient): Promise<void> {
   for (const days of [0, 1, 5, 9]) {
     const to = new Date(Date.now() - days * dayMs).toISOString();
     const took: number[] = [];
-    for (let n = 0; n < tries; n++) {
+    for (let n = 0; n < repeats; n++) {
       const { ms, result } = await timed(() =>
         management.call('listEvents', { query: { to, limit: pageSize } }),
       );
       expect(result.items).toHaveLength(pageSize);
       took.push(ms);
     }
-    console.log(`a page of ${pageSize} events, ${days} days deep: ${middle(took)}`);
+    console.log(`a page of ${pageSize} events, ${days} days deep: ${summary(took)} ms`);
   }
 }
 
-it('what 10 million events on the disk cost', async () => {
+it('start, reports and pages with 10 million events', async () => {
   const data = await temporaryFolder();
   const { ms } = await timed(() => fillWithFleet(data, screens, history));
-  console.log(`(the folder was written in ${(ms / 1000).toFixed(0)} s)`);
+  console.log(`writing the folder took ${(ms / 1000).toFixed(0)} s`);
   await measureStarts(data);
   const served = await startServed(data, token);
   const management = new ManagementClient({ url: served.url, token });
   await sleep(1000);
   await measureReports(management);
   await measurePages(management);
-  const { residentMB, longestHoldMs } = await served.fared();
+  const { residentMB, longestHoldMs } = await served.usage();
   console.log(
-    `longest hold of the event loop meanwhile ${longestHoldMs.toFixed(0)} ms, resident memory ${residentMB.toFixed(0)} MB`,
+    `longest hold of the event loop ${longestHoldMs.toFixed(0)} ms, resident memory ${residentMB.toFixed(0)} MB`,
   );
   await served.stop();
 });

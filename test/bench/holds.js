@@ -1,9 +1,8 @@
-// How long the event loop of this process is held, and for how much of that its thread had to wait
-// until a core was free.
+// Measures for how long the event loop of this process is held.
 import { openSync, readSync } from 'node:fs';
 
-/** Linux alone tells; elsewhere nothing counts as waiting. */
-function openSchedule() {
+/** Opens the scheduler statistics of this thread, which exist only on Linux. */
+function openSchedstat() {
   try {
     return openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
   } catch {
@@ -12,31 +11,31 @@ function openSchedule() {
 }
 
 /**
- * Looks once a millisecond, which costs 2 us. `longestHoldMs`: by the clock; `longestOwnHoldMs`:
- * without the time in which this thread could have gone on, but other
- * threads and programs had the cores (the second number of `schedstat`, in nanoseconds).
+ * Looks at the clock once a millisecond, which costs 2 µs of CPU. `longestOwnHoldMs` leaves out the
+ * time in which the thread was ready and waited for a core: the second number of `schedstat`, in
+ * nanoseconds. Where that file does not exist, both figures are equal.
  */
 export function watchHolds() {
-  const schedule = openSchedule();
+  const schedstat = openSchedstat();
   const text = Buffer.alloc(64);
-  const waitedMs = () =>
-    schedule === undefined
-      ? 0
-      : Number(text.toString('latin1', 0, readSync(schedule, text, 0, 64, 0)).split(' ')[1]) / 1e6;
+  const waitedMs = () => {
+    if (schedstat === undefined) return 0;
+    const length = readSync(schedstat, text, 0, 64, 0);
+    return Number(text.toString('latin1', 0, length).split(' ')[1]) / 1e6;
+  };
+  const none = { longestHoldMs: 0, longestOwnHoldMs: 0 };
   const holds = {
-    longest: { longestHoldMs: 0, longestOwnHoldMs: 0 },
-    reset: () => Object.assign(holds.longest, { longestHoldMs: 0, longestOwnHoldMs: 0 }),
+    longest: { ...none },
+    reset: () => Object.assign(holds.longest, none),
   };
   let last = { at: performance.now(), waited: waitedMs() };
   setInterval(() => {
     const now = { at: performance.now(), waited: waitedMs() };
-    const hold = now.at - last.at;
+    const holdMs = now.at - last.at;
+    const ownMs = holdMs - (now.waited - last.waited);
     const { longest } = holds;
-    longest.longestHoldMs = Math.max(longest.longestHoldMs, hold);
-    longest.longestOwnHoldMs = Math.max(
-      longest.longestOwnHoldMs,
-      hold - (now.waited - last.waited),
-    );
+    longest.longestHoldMs = Math.max(longest.longestHoldMs, holdMs);
+    longest.longestOwnHoldMs = Math.max(longest.longestOwnHoldMs, ownMs);
     last = now;
   }, 1).unref();
   return holds;

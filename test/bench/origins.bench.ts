@@ -13,7 +13,7 @@ const tvs = 200;
 const perSecond = 200;
 const timeoutMs = 2000;
 
-/** A source that answers in a few milliseconds, or accepts and never answers. */
+/** Starts a source that answers after 3 ms, or never while `hangs` is set. */
 async function startSource() {
   const body = JSON.stringify({ items: Array.from({ length: 10 }, () => item()) });
   const hanging = new Set<ServerResponse>();
@@ -44,7 +44,7 @@ interface Answered {
   source: string | undefined;
 }
 
-/** Asks at a steady rate for a while, whatever the answers take; each TV in turn. */
+/** Sends requests at a fixed rate, however long the answers take. TVs take turns. */
 async function load(
   pool: Pool,
   bound: readonly { screenId: string; apiKey: string }[],
@@ -92,7 +92,7 @@ function report(name: string, answers: readonly Answered[]): void {
   );
 }
 
-it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and when it is back`, async () => {
+it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and afterwards`, async () => {
   const source = await startSource();
   const served = await startServed(await temporaryFolder(), token, {
     onDemandUrl: source.url,
@@ -119,11 +119,11 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and when it
   const during = await load(pool, bound, 20);
   const openMs = hungMs + timeoutMs + 500;
   report(
-    'it hangs, the first 2.5 s',
+    'the source hangs, first 2.5 s',
     during.filter(({ sentMs }) => sentMs < openMs),
   );
   report(
-    'it hangs, from then on',
+    'the source hangs, after 2.5 s',
     during.filter(({ sentMs }) => sentMs >= openMs),
   );
 
@@ -132,10 +132,10 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and when it
   const after = await load(pool, bound, 10);
   const first = after.find(({ source: from }) => from === 'on-demand');
   console.log(
-    `it is back: first on-demand answer after ${((first?.sentMs ?? Number.NaN) - backMs).toFixed(0)} ms`,
+    `the source is back: first on-demand answer after ${((first?.sentMs ?? Number.NaN) - backMs).toFixed(0)} ms`,
   );
   report(
-    'it is back, after 5 s',
+    'the source is back, after 5 s',
     after.filter(({ sentMs }) => sentMs >= backMs + 5000),
   );
   await pool.close();

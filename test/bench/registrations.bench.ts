@@ -1,5 +1,5 @@
-// Codes and registrations, durable, in fleets of three sizes; beside plain lowdb, which one would
-// write first, and json-server, which one would mock it with.
+// Durable pairing codes and registrations in fleets of three sizes, against two simple
+// alternatives: plain lowdb and json-server.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -9,29 +9,29 @@ import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fillWithFleet } from './fleet.ts';
+import { median, summary, timeCalls } from './measure.ts';
 import { startPeer } from './peers/start-peer.ts';
 import { startServed } from './served.ts';
 
 const token = `mak_${'Registered'.repeat(4)}`;
 const rounds = 5;
-const atOnce = 32;
+const concurrency = 32;
 const model = 'Frame';
 
-/** One of those that are compared. */
 interface Contestant {
   name: string;
   size: number;
-  /** Registrations in a round: as many as take about a second. */
+  /** Registrations in a round. They take about a second. */
   perRound: number;
   screens(count: number): Promise<string[]>;
   code(screenId: string): Promise<string>;
   register(code: string): Promise<unknown>;
   stop(): Promise<void>;
-  codesASecond: number[];
-  registrationsASecond: number[];
+  codesPerSecond: number[];
+  registrationsPerSecond: number[];
 }
 
-const noRates = () => ({ codesASecond: [], registrationsASecond: [] });
+const noRates = () => ({ codesPerSecond: [], registrationsPerSecond: [] });
 
 async function ours(size: number): Promise<Contestant> {
   const data = await temporaryFolder();
@@ -76,9 +76,9 @@ async function lowdb(size: number, perRound: number): Promise<Contestant> {
   };
 }
 
-async function jsonServer(size: number, perRound: number, found: string): Promise<Contestant> {
+async function jsonServer(size: number, perRound: number, module: string): Promise<Contestant> {
   const { url, free, stop } = await startPeer('json-server', size, perRound * (rounds + 1), [
-    found,
+    module,
   ]);
   return {
     ...{ name: 'json-server', size, perRound, stop, ...noRates() },
@@ -97,8 +97,8 @@ async function jsonServer(size: number, perRound: number, found: string): Promis
   };
 }
 
-/** Where json-server is, if somebody has put it there. */
-function installed(): string | undefined {
+/** Returns the URL of json-server, if it is installed. */
+function jsonServerUrl(): string | undefined {
   try {
     return pathToFileURL(createRequire(import.meta.url).resolve(['json', 'server'].join('-'))).href;
   } catch {
@@ -106,65 +106,49 @@ function installed(): string | undefined {
   }
 }
 
-/** How many a second. */
+/** Returns the number of calls in a second. */
 async function rate(
   items: readonly string[],
-  task: (item: string) => Promise<unknown>,
+  call: (item: string) => Promise<unknown>,
 ): Promise<number> {
-  let next = 0;
-  const start = performance.now();
-  const worker = async () => {
-    while (next < items.length) await task(items[next++] as string);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return (items.length / (performance.now() - start)) * 1000;
+  const ms = await timeCalls(items.length, concurrency, (index) => call(items[index] as string));
+  return (items.length / ms) * 1000;
 }
 
 async function round(one: Contestant): Promise<void> {
   const codes: string[] = [];
   const screens = await one.screens(one.perRound);
-  one.codesASecond.push(
+  one.codesPerSecond.push(
     await rate(screens, async (screenId) => void codes.push(await one.code(screenId))),
   );
-  one.registrationsASecond.push(await rate(codes, (code) => one.register(code)));
+  one.registrationsPerSecond.push(await rate(codes, (code) => one.register(code)));
 }
 
-const sorted = (values: readonly number[]) => values.toSorted((one, other) => one - other);
-const median = (values: readonly number[]) =>
-  sorted(values)[Math.floor(values.length / 2)] as number;
-const spread = (values: readonly number[]) => {
-  const [low, middle, high] = [
-    sorted(values)[0] ?? 0,
-    median(values),
-    sorted(values).at(-1) ?? 0,
-  ].map((value) => value.toPrecision(3));
-  return `${Number(middle)} (${Number(low)}–${Number(high)})`;
-};
-
-it('codes and registrations a second', async () => {
-  const found = installed();
-  if (!found) console.log('json-server is not there: npm install --no-save json-server@0.17.4');
+it('codes and registrations per second', async () => {
+  const jsonServerModule = jsonServerUrl();
+  if (!jsonServerModule)
+    console.log('json-server is not installed: npm install --no-save json-server@0.17.4');
   const small = [
     await ours(1_000),
     await lowdb(1_000, 80),
-    ...(found ? [await jsonServer(1_000, 40, found)] : []),
+    ...(jsonServerModule ? [await jsonServer(1_000, 40, jsonServerModule)] : []),
   ];
   const middle = [
     await ours(10_000),
     await lowdb(10_000, 8),
-    ...(found ? [await jsonServer(10_000, 8, found)] : []),
+    ...(jsonServerModule ? [await jsonServer(10_000, 8, jsonServerModule)] : []),
   ];
   const large = [await ours(100_000), await lowdb(100_000, 4)];
   const all = [...small, ...middle, ...large];
   for (const one of all) await round(one);
-  for (const one of all) [one.codesASecond, one.registrationsASecond] = [[], []];
+  for (const one of all) [one.codesPerSecond, one.registrationsPerSecond] = [[], []];
   for (let n = 0; n < rounds; n++) for (const one of all) await round(one);
-  for (const { name, size, codesASecond, registrationsASecond } of all)
+  for (const { name, size, codesPerSecond, registrationsPerSecond } of all)
     console.log(
-      `${name}, ${size} screens: codes a second ${spread(codesASecond)}, registrations a second ${spread(registrationsASecond)}`,
+      `${name}, ${size} screens: codes/s ${summary(codesPerSecond, 1)}, registrations/s ${summary(registrationsPerSecond, 1)}`,
     );
   const of = (name: string, size: number) =>
-    median(all.find((one) => one.name === name && one.size === size)?.registrationsASecond ?? []);
+    median(all.find((one) => one.name === name && one.size === size)?.registrationsPerSecond ?? []);
   console.log(
     `registrations at 100,000 screens: ${(of('signage', 100_000) / of('signage', 1_000)).toFixed(2)} of those at 1,000 (bar: 0.67)`,
   );

@@ -1,21 +1,16 @@
-// The service in a process of its own, for benchmarks: tells its URL, then on each message how it
-// has fared.
+// Runs the built service for benchmarks. Sends its URL, then its usage on each message.
 import { serve } from '../../dist/index.js';
 import { watchHolds } from './holds.js';
 
-const [data, adminToken, more = '{}'] = process.argv.slice(2);
+const [data, adminToken, options] = process.argv.slice(2);
 const started = performance.now();
-const service = await serve({ port: 0, store: data, adminToken, ...JSON.parse(more) });
+const service = await serve({ port: 0, store: data, adminToken, ...JSON.parse(options) });
 const startMs = performance.now() - started;
 const holds = watchHolds();
 process.send?.({ url: service.url, startMs });
-process.on('message', async (message) => {
-  if (message === 'stop') {
-    await service.close();
-    process.disconnect?.();
-    return;
-  }
-  if (message === 'watch anew') holds.reset();
+process.on('disconnect', () => service.close());
+process.on('message', (message) => {
+  if (message === 'reset holds') holds.reset();
   const { user, system } = process.cpuUsage();
   process.send?.({
     ...holds.longest,

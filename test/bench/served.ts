@@ -1,63 +1,42 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { nodeOptions } from '../support/node-options.ts';
+import { startProgram } from '../support/program.ts';
 
-/** How the service has fared since it listened. */
-interface Fared {
-  /** The longest that its event loop was held. */
+/** What the service has used since it started to listen. */
+interface Usage {
   longestHoldMs: number;
-  /** Likewise, without the time in which it waited for a core that others had. */
+  /** The same without the time that the thread waited for a core. */
   longestOwnHoldMs: number;
-  /** Its CPU time so far. */
   cpuMs: number;
   residentMB: number;
 }
 
 export interface Served {
   url: string;
-  /** From the call of `serve` until it listened. */
+  /** Duration of the call of `serve`. */
   startMs: number;
-  fared(): Promise<Fared>;
-  /** The longest hold counts from here on. */
-  watchAnew(): Promise<void>;
+  usage(): Promise<Usage>;
+  /** Forgets the longest hold so far. */
+  resetHolds(): Promise<void>;
   stop(): Promise<void>;
 }
 
-async function answerOf<T>(child: ChildProcess): Promise<T> {
-  return (await once(child, 'message'))[0] as T;
-}
-
-/**
- * The built service on a folder, in a process of its own; `more` are further options of `serve`.
- */
+/** Starts the built service on a folder, in a process of its own, with these options of `serve`. */
 export async function startServed(
   data: string,
   adminToken: string,
-  more: object = {},
+  options: object = {},
 ): Promise<Served> {
-  const child = fork(
-    fileURLToPath(new URL('served.js', import.meta.url)),
-    [data, adminToken, JSON.stringify(more)],
-    {
-      execArgv: [...nodeOptions],
-    },
-  );
-  const started = await answerOf<{ url: string; startMs: number }>(child);
+  const args = [data, adminToken, JSON.stringify(options)];
+  const script = new URL('served.js', import.meta.url);
+  const program = await startProgram<{ url: string; startMs: number }>(script, args, {
+    nodeOptions,
+  });
   return {
-    ...started,
-    fared() {
-      child.send('fared?');
-      return answerOf<Fared>(child);
+    ...program.first,
+    usage: () => program.ask<Usage>('usage'),
+    async resetHolds() {
+      await program.ask('reset holds');
     },
-    async watchAnew() {
-      child.send('watch anew');
-      await answerOf(child);
-    },
-    async stop() {
-      const gone = once(child, 'exit');
-      child.send('stop');
-      await gone;
-    },
+    stop: program.stop,
   };
 }

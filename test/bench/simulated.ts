@@ -3,23 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetReport } from '../../src/simulator/fleet/report.ts';
 import { startProcess } from '../support/signage-process.ts';
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
 /** `signage simulate` in a process of its own. */
 export interface Simulated {
-  /** Resolves once so many TVs play. */
+  /** Resolves as soon as so many TVs play. */
   playing(count: number): Promise<void>;
   /** Linux only. */
   residentMB(): Promise<number>;
-  /** The last line of its progress, which comes each five seconds. */
+  /** Returns the last progress line. There is one every 5 s. */
   progress(): string;
-  /** Presses Ctrl-C. */
+  /** Sends SIGINT. */
   interrupt(): void;
-  /** Once it has ended, with whatever exit code. */
+  /** Waits for the end, whatever the exit code. */
   report(): Promise<FleetReport>;
 }
 
-/** The built command with these arguments, against a service. */
+/** Starts the built command against a service. */
 export function startSimulated(
   service: { url: string; token: string; configHome: string },
   argv: readonly string[],
@@ -32,7 +32,7 @@ export function startSimulated(
     progress,
     interrupt: () => signage.signal('SIGINT'),
     async playing(count) {
-      while (Number(/(\d+) playing/.exec(progress())?.[1] ?? 0) < count) await sleep(lookEveryMs);
+      while (Number(/(\d+) playing/.exec(progress())?.[1] ?? 0) < count) await sleep(pollMs);
     },
     async residentMB() {
       const status = await readFile(`/proc/${signage.pid}/status`, 'utf8');

@@ -1,5 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
@@ -16,9 +14,10 @@ import {
 } from '../store/sample-rows.ts';
 import { collectGarbage } from '../support/collect-garbage.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { longestHoldMs, timeCalls, timed } from './measure.ts';
 
 const sizes = [1_000, 100_000];
-const atOnce = 64;
+const concurrency = 64;
 const registrations = 5_000;
 const item = {
   creativeId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c',
@@ -31,34 +30,7 @@ const items = JSON.stringify(Array.from({ length: 5 }, () => item));
 const say = (text: string) => console.log(text);
 const newId = makeIdSource(systemClock);
 
-/** `count` calls, so many at a time; the whole time in milliseconds. */
-async function timed(
-  count: number,
-  call: (index: number) => Promise<unknown>,
-  width = atOnce,
-): Promise<number> {
-  const start = performance.now();
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      while (next < count) await call(next++);
-    }),
-  );
-  return performance.now() - start;
-}
-
-/** The longest that the event loop was held while something ran, in milliseconds. */
-async function longestHoldMs(work: () => Promise<unknown>): Promise<number> {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  await sleep(20);
-  delay.enable();
-  await work();
-  await sleep(20);
-  delay.disable();
-  return delay.max / 1e6;
-}
-
-/** A screen with its bound device, key, used code and playlist. */
+/** Adds a screen with its bound device, key, used code and playlist. */
 async function addScreen(store: Store, venueId: string, number: number): Promise<void> {
   const [screenId, deviceId] = [newId(), newId()];
   await store.write(async (tx) => {
@@ -90,10 +62,7 @@ async function addScreen(store: Store, venueId: string, number: number): Promise
   });
 }
 
-/**
- * What a registration writes: code used, device and key made, screen bound, an entry in the audit
- * trail.
- */
+/** Writes the same rows as a registration: code, device, key, screen and audit entry. */
 async function register(
   store: Store,
   screen: Screen,
@@ -135,12 +104,14 @@ async function measure(screens: number): Promise<number> {
   const folder = await temporaryFolder();
   let store: Store = await openStore(folder, { onWarning: say });
   const venues = Array.from({ length: Math.ceil(screens / 100) }, () => newId());
-  await timed(venues.length, (n) =>
+  await timeCalls(venues.length, concurrency, (n) =>
     store.write((tx) => tx.put('venues', venueRow(n, { id: venues[n]! }))),
   );
-  const fillMs = await timed(screens, (n) => addScreen(store, venues[n % venues.length]!, n), 256);
+  const fillMs = await timeCalls(screens, 256, (n) =>
+    addScreen(store, venues[n % venues.length]!, n),
+  );
   say(
-    `${screens} screens: filled at ${Math.round((screens / fillMs) * 1000)} changes of 5 rows a second`,
+    `${screens} screens: filled at ${Math.round((screens / fillMs) * 1000)} changes of 5 rows per second`,
   );
 
   const free = Array.from({ length: registrations }, (_, n) =>
@@ -149,7 +120,7 @@ async function measure(screens: number): Promise<number> {
   const codes = free.map((screen, n) =>
     codeRow(0, { id: `free ${n}`.padStart(64, '0'), screenId: screen.id }),
   );
-  await timed(registrations, (n) =>
+  await timeCalls(registrations, concurrency, (n) =>
     store.write(async (tx) => {
       await tx.put('screens', free[n]!);
       await tx.put('codes', codes[n]!);
@@ -158,7 +129,7 @@ async function measure(screens: number): Promise<number> {
   let registrationMs = 0;
   const before = process.cpuUsage();
   const holdMs = await longestHoldMs(async () => {
-    registrationMs = await timed(registrations, (n) =>
+    registrationMs = await timeCalls(registrations, concurrency, (n) =>
       register(store, free[n]!, codes[n]!, 1_000_000 + n),
     );
   });
@@ -166,44 +137,37 @@ async function measure(screens: number): Promise<number> {
   const cpuUs = Math.round((user + system) / registrations);
   const perSecond = Math.round((registrations / registrationMs) * 1000);
   say(
-    `${screens} screens: ${perSecond} registrations a second, ${atOnce} at a time, ${cpuUs} µs of CPU each; event loop held for ${holdMs.toFixed(1)} ms at most`,
+    `${screens} screens: ${perSecond} registrations/s, ${concurrency} at a time, ${cpuUs} µs of CPU each; longest hold of the event loop ${holdMs.toFixed(1)} ms`,
   );
-  const oneMs = await timed(200, (n) => store.write((tx) => tx.put('screens', free[n]!)), 1);
-  say(`${screens} screens: ${(oneMs / 200).toFixed(2)} ms for one change alone`);
+  const oneMs = await timeCalls(200, 1, (n) => store.write((tx) => tx.put('screens', free[n]!)));
+  say(`${screens} screens: ${(oneMs / 200).toFixed(2)} ms for a single change`);
 
-  const listMs = await timed(
-    20,
-    () => store.list('screens', { limit: 200, search: 'no such screen' }),
-    1,
+  const listMs = await timeCalls(20, 1, () =>
+    store.list('screens', { limit: 200, search: 'no such screen' }),
   );
   const listHoldMs = await longestHoldMs(() =>
     store.list('devices', { limit: 200, online: { is: true, now: systemClock.now() } }),
   );
   say(
-    `${screens} screens: ${(listMs / 20).toFixed(1)} ms to search all names; looking through all devices holds the event loop for ${listHoldMs.toFixed(1)} ms at most`,
+    `${screens} screens: ${(listMs / 20).toFixed(1)} ms to search all names; listing all online devices: longest hold ${listHoldMs.toFixed(1)} ms`,
   );
 
   let closeMs = 0;
   const closeHoldMs = await longestHoldMs(async () => {
-    closeMs = await timed(1, () => store.close(), 1);
+    closeMs = (await timed(() => store.close())).ms;
   });
   say(
-    `${screens} screens: closed in ${closeMs.toFixed(0)} ms, event loop held for ${closeHoldMs.toFixed(1)} ms at most`,
+    `${screens} screens: closed in ${closeMs.toFixed(0)} ms, longest hold ${closeHoldMs.toFixed(1)} ms`,
   );
-  // A start finds an empty heap.
+  // The start is measured with an empty heap.
   store = undefined as unknown as Store;
   collectGarbage();
-  const openMs = await timed(
-    1,
-    async () => {
-      store = await openStore(folder, { onWarning: say });
-    },
-    1,
-  );
+  const opened = await timed(() => openStore(folder, { onWarning: say }));
+  store = opened.result;
   collectGarbage();
   const { heapUsed, rss } = process.memoryUsage();
   say(
-    `${screens} screens: started in ${openMs.toFixed(0)} ms; heap ${Math.round(heapUsed / 2 ** 20)} MiB, resident ${Math.round(rss / 2 ** 20)} MiB`,
+    `${screens} screens: started in ${opened.ms.toFixed(0)} ms; heap ${Math.round(heapUsed / 2 ** 20)} MiB, resident ${Math.round(rss / 2 ** 20)} MiB`,
   );
   expect(await store.read.count('devices', 'tenantId', screenRow(0).tenantId)).toBe(
     screens + registrations,
@@ -212,9 +176,9 @@ async function measure(screens: number): Promise<number> {
   return cpuUs;
 }
 
-it('what a fleet of 100,000 screens costs, against one of 1,000', async () => {
+it('registrations, lists, close and start with 1,000 and 100,000 screens', async () => {
   const [small, large] = [await measure(sizes[0]!), await measure(sizes[1]!)];
-  // The time they take is mostly the disk's, which differs from one minute to the next.
+  // Compares CPU time, because the disk is faster at some moments than at others.
   say(
     `a registration at ${sizes[1]} screens costs ${(large / small).toFixed(2)} times the CPU of one at ${sizes[0]}`,
   );

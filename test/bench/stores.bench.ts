@@ -1,5 +1,5 @@
-// Both stores side by side, over HTTP, each instance in a process of its own; PostgreSQL syncs as
-// it does in earnest. All share this machine's cores.
+// Compares both stores over HTTP. Each instance has a process of its own, and PostgreSQL runs with
+// fsync. All share the cores of this machine.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,27 +13,22 @@ import { keptCounts } from '../../src/store/postgres/events/batch-counts.ts';
 import { impression, item } from '../support/content.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { timeCalls } from './measure.ts';
 import { type Served, startServed } from './served.ts';
 
 const token = `mak_${'TwoStores'.repeat(4)}`;
 const sizes = { tvs: 500, batches: 3000, playlists: 10_000 };
 const batchSize = 100;
-const atOnce = 64;
-/** Of what a bare client inserts, a second. */
+const concurrency = 64;
+/** The least acceptable ratio of the store's events/s to those of a bare client. */
 const bar = 0.7;
-/** As many as an instance holds. */
+/** The same number as an instance. */
 const bareConnections = 10;
 const rounds = 5;
 
-/** `count` calls, so many at a time; how many a second. */
+/** Returns the number of calls in a second. */
 async function rate(count: number, call: (index: number) => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  let next = 0;
-  const worker = async () => {
-    while (next < count) await call(next++);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return (count / (performance.now() - start)) * 1000;
+  return (count / (await timeCalls(count, concurrency, call))) * 1000;
 }
 
 interface Rates {
@@ -42,7 +37,7 @@ interface Rates {
   playlists: number;
 }
 
-/** What TVs that are spread evenly over the instances get done. */
+/** Measures TVs that are spread evenly over the instances. */
 async function measure(instances: readonly Served[]): Promise<Rates> {
   const [first] = instances as [Served];
   const management = new ManagementClient({ url: first.url, token });
@@ -77,7 +72,7 @@ async function measure(instances: readonly Served[]): Promise<Rates> {
     const { client, screenId } = tvs[n % tvs.length]!;
     return client.fetchPlaylist(screenId);
   };
-  // Each first call notes that the key is in use.
+  // The first use of each key is written.
   await rate(sizes.tvs, fetch);
   const playlists = await rate(sizes.playlists, fetch);
   return { registrations, playlists, events: (await rate(sizes.batches, post)) * batchSize };
@@ -86,14 +81,14 @@ async function measure(instances: readonly Served[]): Promise<Rates> {
 const events = Array.from({ length: batchSize }, () => impression({ duration: 15 })) as never[];
 const body = Buffer.from(JSON.stringify(events));
 
-/** What a part of the benchmark took of the cores, in milliseconds a batch. */
+/** CPU time of a batch in the client and in the database. */
 interface Cost {
   eventsPerSecond: number;
   clientMs: number;
   databaseMs: number;
 }
 
-/** CPU time that the server's processes have taken so far. Linux only. */
+/** Returns the CPU time of all processes of the server. Linux only. */
 async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');
   const stats = await Promise.all(
@@ -105,14 +100,15 @@ async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
   }, 0);
 }
 
-/** `append` from this process, which does nothing else. */
+/** Measures `append` in this process, which does nothing else. */
 async function cost(
   server: PostgresServer,
   append: (index: number) => Promise<unknown>,
 ): Promise<Cost> {
-  const [before, mine] = [await databaseCpuMs(server), process.cpuUsage()];
+  const before = await databaseCpuMs(server);
+  const clientBefore = process.cpuUsage();
   const batches = await rate(sizes.batches, append);
-  const { user, system } = process.cpuUsage(mine);
+  const { user, system } = process.cpuUsage(clientBefore);
   const databaseMs = ((await databaseCpuMs(server)) - before) / sizes.batches;
   return {
     eventsPerSecond: batches * batchSize,
@@ -121,11 +117,8 @@ async function cost(
   };
 }
 
-/**
- * Rounds of the same batches by the store and by a client that does nothing else, in turn; the
- * median of each by its rate.
- */
-async function sideBySide(
+/** Inserts the same batches with the store and with a bare client, in alternate rounds. */
+async function compareWithBareClient(
   server: PostgresServer,
   database: string,
 ): Promise<{ bare: Cost; store: Cost }> {
@@ -141,7 +134,8 @@ async function sideBySide(
   const insert = (n: number) => {
     const ids = [place.tenantId, place.venueId, place.screenId, devices[n % devices.length]];
     return pool.query({
-      ...{ name: 'bare', text },
+      name: 'bare',
+      text,
       values: [
         Date.now(),
         ++seq,
@@ -159,7 +153,8 @@ async function sideBySide(
       body,
       sums: batchSums(events),
     });
-  const [bare, kept]: [Cost[], Cost[]] = [[], []];
+  const bare: Cost[] = [];
+  const kept: Cost[] = [];
   for (let round = 0; round < rounds; round++) {
     bare.push(await cost(server, insert));
     kept.push(await cost(server, append));
@@ -171,14 +166,14 @@ async function sideBySide(
   return { bare: median(bare), store: median(kept) };
 }
 
-function say(name: string, { registrations, events, playlists }: Rates): void {
+function print(name: string, { registrations, events, playlists }: Rates): void {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
   console.log(
     `${name}: ${whole(events)} events/s, ${whole(registrations)} registrations/s, ${whole(playlists)} playlists/s`,
   );
 }
 
-/** Some instances on a database of their own. */
+/** Measures instances on a new database. */
 async function onPostgres(server: PostgresServer, database: string, count: number): Promise<Rates> {
   const admin = new Connections({ connectionString: server.url('postgres'), max: 1 });
   await admin.query(`CREATE DATABASE ${database}`);
@@ -192,28 +187,28 @@ async function onPostgres(server: PostgresServer, database: string, count: numbe
   return rates;
 }
 
-it('what the embedded store, and PostgreSQL with one and two instances, get done a second', async () => {
+it('embedded store, and PostgreSQL with one and two instances', async () => {
   const embedded = await startServed(join(await temporaryFolder(), 'data'), token);
-  say('embedded store', await measure([embedded]));
+  print('embedded store', await measure([embedded]));
   await embedded.stop();
 
   const server = await startPostgres({ settings: ['fsync=on', 'full_page_writes=on'] });
   const one = await onPostgres(server, 'one', 1);
-  say('PostgreSQL, one instance', one);
-  say('PostgreSQL, two instances', await onPostgres(server, 'two', 2));
-  const { bare, store } = await sideBySide(server, 'one');
+  print('PostgreSQL, one instance', one);
+  print('PostgreSQL, two instances', await onPostgres(server, 'two', 2));
+  const { bare, store } = await compareWithBareClient(server, 'one');
   await server.end();
   for (const [name, { eventsPerSecond, clientMs, databaseMs }] of Object.entries({
     'a bare client': bare,
-    'the store by itself': store,
+    'the store alone': store,
   })) {
-    const times = `${clientMs.toFixed(2)} ms of its CPU a batch, ${databaseMs.toFixed(2)} ms of the database's`;
+    const times = `${clientMs.toFixed(2)} ms of CPU per batch, the database ${databaseMs.toFixed(2)} ms`;
     console.log(`${name}: ${Math.round(eventsPerSecond).toLocaleString('en')} events/s, ${times}`);
   }
   const ratio = store.eventsPerSecond / bare.eventsPerSecond;
   const whole = one.events / bare.eventsPerSecond;
   console.log(
-    `the store inserts ${ratio.toFixed(2)} of what a bare client does (bar: ${bar}), an instance with all else ${whole.toFixed(2)}`,
+    `events/s of a bare client: the store alone ${ratio.toFixed(2)} (bar: ${bar}), an instance with HTTP ${whole.toFixed(2)}`,
   );
   expect(ratio).toBeGreaterThan(bar);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { servePlanted } from '../support/planted-bugs.ts';
+import { serveWithDefect } from '../support/seeded-defects.ts';
 import { cliOf, runCli, startCli } from './run-cli.ts';
 
 describe('signage conformance', () => {
@@ -23,7 +23,7 @@ describe('signage conformance', () => {
   });
 
   it('9 when a row fails, with the expected and the seen value', async () => {
-    const planted = await servePlanted('counts received off by one');
+    const planted = await serveWithDefect('counts received off by one');
     const cli = cliOf(planted, planted.adminToken);
     const table = await cli(['conformance', '--row', 'events.received']);
     expect(table.code).toBe(9);

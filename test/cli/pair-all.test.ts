@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { merge } from '../../src/cli/pair/merge.ts';
+import { merge } from '../../src/cli/pair/pair-venue.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { groupedCode } from '../../src/cli/options/pairing-code.ts';
-import { blockLetters } from '../../src/cli/pair/block-letters.ts';
+import { blockLetters } from '../../src/cli/pair/draw-code.ts';
 import { codeAlphabet } from '../../src/domain/records/pairing-code.ts';
 
 describe('block letters', () => {

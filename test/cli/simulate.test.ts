@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { openStore } from '../../src/store/open.ts';
-import { servePlanted } from '../support/planted-bugs.ts';
+import { serveWithDefect } from '../support/seeded-defects.ts';
 import { adminToken, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Cli, cliOf, runCli, startCli } from './run-cli.ts';
@@ -185,7 +185,7 @@ describe('signage simulate', () => {
   });
 
   it('ends with 9 when the service lost events, and says so', async () => {
-    const planted = await servePlanted('acknowledges before storing, and loses');
+    const planted = await serveWithDefect('acknowledges before storing, and loses');
     const { code, stdout } = await cliOf(planted, adminToken)(quick);
     expect(code).toBe(9);
     expect(stdout).toContain('ERRORS FOUND');

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deviceProfileNames } from '../../src/cli/simulate/device-profiles.ts';
+import { fixtureNames } from '../../src/cli/simulate/fixtures.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
 import type { FakeIo } from '../support/fake-io.ts';
@@ -160,7 +160,7 @@ describe('signage tv', () => {
   });
 
   it('has profiles of common manufacturers, and all can register', async () => {
-    const names = await deviceProfileNames();
+    const names = await fixtureNames('devices');
     expect(names.length).toBeGreaterThanOrEqual(10);
     for (const name of names) {
       const { code } = await service.code();

@@ -1,10 +1,9 @@
 // Generates docs/cli.md from the command specifications, with the rules common to all commands.
 
 import { exitCodeOf } from '../../src/cli/command/exit-code.ts';
-import { argumentTerm } from '../../src/cli/command/help.ts';
-import { loadCommand } from '../../src/cli/command/load.ts';
+import { argumentTerm } from '../../src/cli/command/parser.ts';
 import type { CommandSpec } from '../../src/cli/command/spec.ts';
-import { type CommandPath, commandPaths, tree } from '../../src/cli/command/tree.ts';
+import { nouns } from '../../src/cli/command/tree.ts';
 import { describeSetting, type Setting } from '../../src/cli/options/settings.ts';
 import {
   behaviourOptions,
@@ -12,12 +11,12 @@ import {
   commonOptionsOf,
   connectionOptions,
   destructionOptions,
-  type Effect,
   listOptions,
   outputOptions,
 } from '../../src/cli/options/shared.ts';
 import { SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
+import { allCommands, type NamedCommand } from '../support/commands.ts';
 import { wrapMarkdown } from './wrap-markdown.ts';
 
 type Settings = Readonly<Record<string, Setting<unknown>>>;
@@ -38,7 +37,6 @@ const anchor = (heading: string) =>
     .toLowerCase()
     .replaceAll(/[^\w -]/g, '')
     .replaceAll(' ', '-')}`;
-const called = (path: CommandPath) => path.filter((word) => word !== undefined).join(' ');
 
 const settingRows = (settings: Settings) =>
   Object.values(settings).map((setting) => [
@@ -47,8 +45,8 @@ const settingRows = (settings: Settings) =>
   ]);
 
 /** Lists the shared options of a command, with links to their tables. */
-function sharedText({ effect, list }: { effect: Effect; list?: boolean }): string {
-  const groups = Object.keys(commonOptionsOf({ effect, ...(list !== undefined && { list }) }));
+function sharedText({ effect = 'reads', list = false }: CommandSpec): string {
+  const groups = Object.keys(commonOptionsOf({ effect, list }));
   if (groups.length === 0) return '';
   const flags = [
     ...(list ? Object.values<Setting<unknown>>(listOptions) : []),
@@ -61,19 +59,19 @@ function sharedText({ effect, list }: { effect: Effect; list?: boolean }): strin
   return `Shared options: ${[...flags, ...links].join(', ')}.\n`;
 }
 
-function commandText(path: CommandPath, spec: CommandSpec): string {
+function commandText({ name: called, spec }: NamedCommand): string {
   const args = Object.entries(spec.arguments ?? {});
   const options: readonly Setting<unknown>[] = Object.values(spec.options ?? {});
   const needed = options.filter(({ required }) => required).map(({ flags }) => flags);
   const words = [
     'signage',
-    called(path),
+    called,
     ...args.map(([name, argument]) => argumentTerm(name, argument)),
     ...needed,
     '[options]',
   ];
   return [
-    `### signage ${called(path)}\n`,
+    `### signage ${called}\n`,
     `${spec.summary}.\n`,
     fenced(words.join(' ')),
     spec.description === undefined
@@ -250,21 +248,16 @@ const sharedOptions = (): string =>
 
 /** Returns the whole page. */
 export async function cliReference(): Promise<string> {
-  const commands = await Promise.all(
-    commandPaths.map(async (path) => ({ path, spec: await loadCommand(path) })),
-  );
-  const index = commands.map(({ path, spec }) => [
-    `[signage ${called(path)}](${anchor(`signage ${called(path)}`)})`,
+  const commands = await allCommands();
+  const index = commands.map(({ name, spec }) => [
+    `[signage ${name}](${anchor(`signage ${name}`)})`,
     cell(spec.summary),
   ]);
-  const nouns = tree.flatMap(({ name, summary, verbs }) => {
-    if (verbs.length === 0) return [];
-    const own = commands.filter(({ path: [first, verb] }) => first === name && verb !== undefined);
-    return [`## ${name}\n\n${summary}.\n`, ...own.map(({ path, spec }) => commandText(path, spec))];
+  const ofNouns = Object.entries(nouns).flatMap(([noun, summary]) => {
+    const own = commands.filter(({ path: [first, verb] }) => first === noun && verb !== undefined);
+    return [`## ${noun}\n\n${summary}.\n`, ...own.map(commandText)];
   });
-  const single = commands
-    .filter(({ path: [, verb] }) => verb === undefined)
-    .map(({ path, spec }) => commandText(path, spec));
+  const single = commands.filter(({ path: [, verb] }) => verb === undefined).map(commandText);
   const page = [
     intro,
     table(['Command', ''], index),
@@ -276,7 +269,7 @@ export async function cliReference(): Promise<string> {
     sharedOptions(),
     '## Commands of one word\n',
     ...single,
-    ...nouns,
+    ...ofNouns,
   ];
   return wrapMarkdown(page.join('\n'));
 }

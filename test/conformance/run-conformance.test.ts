@@ -8,7 +8,7 @@ import { type ConformanceOptions, runConformance } from '../../src/conformance/r
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 import { stubService } from '../support/stub-service.ts';
-import { runPlanted } from './run-planted.ts';
+import { runWithDefect } from './run-with-defect.ts';
 
 type Service = TestService<Clock>;
 const start = () => startService<Clock>({ clock: systemClock });
@@ -92,7 +92,7 @@ describe('the checks', () => {
     const special = allChecks
       .filter(({ needs }) => needs !== undefined && needs !== 'tokens')
       .map(({ id }) => id);
-    const { outcomes, left } = await runPlanted(undefined, special);
+    const { outcomes, left } = await runWithDefect(undefined, special);
     expect(special.length).toBeGreaterThan(10);
     expect(withResult(outcomes, 'pass').map(({ id }) => id)).toEqual(
       expect.arrayContaining(special),

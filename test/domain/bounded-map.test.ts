@@ -37,4 +37,11 @@ describe('BoundedMap', () => {
     recent.set(b, 'other');
     expect(recent.get(a)).toBe('new');
   });
+
+  it('forgets a deleted entry, however old', () => {
+    const recent = new BoundedMap<string, number>(1);
+    for (const [n, key] of ['old', 'new'].entries()) recent.set(key, n);
+    for (const key of ['old', 'new']) recent.delete(key);
+    expect(['old', 'new'].map((key) => recent.get(key))).toEqual([undefined, undefined]);
+  });
 });

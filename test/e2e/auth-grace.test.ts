@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { impression, item } from '../support/content.ts';
 import { type DatabaseProxy, databaseProxy } from '../support/database-proxy.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { emptied, freshDatabase } from '../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 async function start(authGraceSeconds?: number): Promise<void> {
-  await emptied(database);
+  await emptyDatabase(database);
   proxy = await databaseProxy(database);
   folder = await temporaryFolder();
   const objectStore = pathToFileURL(folder).href;

@@ -95,8 +95,6 @@ describe('the package', () => {
         'bin/signage.js',
         'dist/index.js',
         'dist/index.d.ts',
-        'dist/cli/fast-path.cjs',
-        'dist/cli/commands.json',
         'dist/cli/main.js',
         'fixtures/demo.json',
       ]),

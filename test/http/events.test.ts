@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import { impression } from '../support/content.ts';
-import { heldDisk } from '../support/held-disk.ts';
+import { heldDisk } from '../support/faulty-disk.ts';
 import { mounted } from '../support/mounted.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type BoundTv, type Sent, startService, type TestService } from '../support/service.ts';

@@ -11,8 +11,8 @@ import { openStore } from '../../src/store/open.ts';
 import { impression, item } from '../support/content.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
-import { type WireAnswer, type WireRequest, wireRequest } from '../support/plain-request.ts';
-import { adminToken, listenPlainly, startService } from '../support/service.ts';
+import { adminToken, listenWithoutFastPath, startService } from '../support/service.ts';
+import { type WireAnswer, type WireRequest, wireRequest } from '../support/wire-request.ts';
 
 const host = ['Host', 'signage.example'];
 
@@ -116,7 +116,7 @@ describe('the fast path', () => {
 
 describe('fast path and app', () => {
   let running: Running;
-  let plain: Awaited<ReturnType<typeof listenPlainly>>;
+  let plain: Awaited<ReturnType<typeof listenWithoutFastPath>>;
   const tvs: { screenId: string; deviceId: string; apiKey: string; etags: string[] }[] = [];
   const clock = new ManualClock();
 
@@ -137,7 +137,7 @@ describe('fast path and app', () => {
 
   beforeAll(async () => {
     running = await serve({ port: 0, store: 'memory:', adminToken, clock });
-    plain = await listenPlainly(running);
+    plain = await listenWithoutFastPath(running);
     const venue = await manage('POST', '/v1/venues', { name: 'Venue' });
     for (const name of ['with a playlist', 'without', 'revoked']) {
       const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name });
@@ -386,7 +386,7 @@ describe('fast path and app', () => {
         return whole;
       };
       const service = await startService({ corsOrigins: [allowed] }, start);
-      const appOnly = await listenPlainly(whole as Running);
+      const appOnly = await listenWithoutFastPath(whole as Running);
       const { screenId, apiKey } = await service.tv();
       const key = ['Authorization', `Bearer ${apiKey}`];
       for (const origin of [['Origin', 'https://tv.example'], ['Origin', 'https://other'], []]) {

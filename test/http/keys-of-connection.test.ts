@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { wireRequest } from '../support/plain-request.ts';
 import { type BoundTv, startService } from '../support/service.ts';
+import { wireRequest } from '../support/wire-request.ts';
 
 describe('device keys on one connection', () => {
   it('are checked for every request, also after another key', async () => {

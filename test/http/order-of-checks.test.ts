@@ -17,7 +17,7 @@ beforeAll(async () => {
   viewer = await service.token('viewer');
 });
 
-/** A request in which everything is wrong from one check on; the checks before it pass. */
+/** A request that fails this check and all later ones, and passes the earlier ones. */
 type Row = [
   status: number,
   code: ErrorCode,
@@ -231,10 +231,11 @@ const managed: Row[] = [
   [400, 'invalid_json', 'JSON, record', 'PATCH', screenPath, () => ({ body: '{' })],
   [400, 'invalid_json', 'no body, record', 'PATCH', screenPath, () => ({})],
   [404, 'screen_not_found', 'record, body', 'PATCH', screenPath, () => ({ body: { nme: 1 } })],
+  [404, 'screen_not_found', 'record, query', 'DELETE', () => `${screenPath()}?force=x`, () => ({})],
   [
     404,
     'screen_not_found',
-    'an id that is none, body',
+    'a malformed id, body',
     'PATCH',
     () => '/v1/screens/x',
     () => ({ body: { nme: 1 } }),

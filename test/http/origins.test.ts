@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { playlistObjectBytes } from '../../src/origin/object-store/playlist-object.ts';
+import { playlistObjectBytes } from '../../src/origin/object-store/playlist-copies.ts';
 import { item } from '../support/content.ts';
 import { faultyObjects, type ObjectFault } from '../support/faulty-objects.ts';
 import type { StoreFault } from '../support/faulty-store.ts';

@@ -3,7 +3,7 @@ import { system, type TenantCaller } from '../../src/service/context.ts';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { heldDisk } from '../support/held-disk.ts';
+import { heldDisk } from '../support/faulty-disk.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
 import { startService } from '../support/service.ts';

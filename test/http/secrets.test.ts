@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/open.ts';
 import { runScenario, type Scenario } from '../faults/secrets/scenario.ts';
 import { Sentinels } from '../faults/secrets/sentinels.ts';
 import { impression } from '../support/content.ts';
-import { heldDisk } from '../support/held-disk.ts';
+import { heldDisk } from '../support/faulty-disk.ts';
 import { mounted } from '../support/mounted.ts';
 import { adminToken, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

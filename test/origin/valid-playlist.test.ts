@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { validPlaylist } from '../../src/origin/valid-playlist.ts';
+import { validPlaylist } from '../../src/origin/stored.ts';
 import { playlistRow, screenRow } from '../support/playlist-rows.ts';
 
 const screen = screenRow({});

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve, serveOn } from '../../src/serve.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
-import { overriding, withTx } from '../support/planted-store.ts';
+import { withTx } from '../support/defective-store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let running: Running | undefined;
@@ -200,7 +201,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     await running?.close();
     const open: typeof openStore = async (...given) => {
       const store = await openStore(...given);
-      return overriding(
+      return decorateStore(
         store,
         withTx(store, () => ({ select: async () => [] })),
       );

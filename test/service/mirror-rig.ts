@@ -8,7 +8,7 @@ import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copie
 import { withAuthority } from '../../src/service/auth/authority.ts';
 import { system, type TenantCaller } from '../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../src/service/mirror/mirror.ts';
-import { isUpToDate } from '../../src/service/mirror/sync-screen.ts';
+import { isUpToDate } from '../../src/service/mirror/sync.ts';
 import { makeScreens } from '../../src/service/places/screens.ts';
 import { makePlaylists } from '../../src/service/playlists/playlists.ts';
 import type { Store } from '../../src/store/store.ts';

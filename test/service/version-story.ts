@@ -110,7 +110,7 @@ export async function runScenario(
   location: string,
   ttlMs: number,
   steps: readonly Step[],
-  plant?: ThreeOrigins['plant'],
+  plant?: ThreeOrigins['replace'],
 ): Promise<void> {
   const clock = new ManualClock();
   const objects = faultyObjects();
@@ -123,7 +123,7 @@ export async function runScenario(
       ttlMs,
       mirrored: true,
       onDemand: () => answerSource(),
-      plant,
+      replace: plant,
     });
   let deployment: Deployment = await start();
   const tv = await deployment.tv();

@@ -1,7 +1,7 @@
 import { makeMemoryFileSystem } from '../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { emptied, freshDatabase } from '../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { describeStore } from './contract.ts';
 import type { StoreUnderTest } from './contract-telemetry.ts';
@@ -28,7 +28,7 @@ let database: Promise<string> | undefined;
 describeStore('PostgreSQL', async () => {
   database ??= freshDatabase();
   const url = await database;
-  await emptied(url);
+  await emptyDatabase(url);
   return underTest(() => openStore(url));
 });
 

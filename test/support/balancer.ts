@@ -1,5 +1,5 @@
-// In front of several instances, by the rules of docs/deployment/nginx.conf: in turn, and on to the
-// next one when one is not there, or says 503.
+// A load balancer with the rules of docs/deployment/nginx.conf: round robin, and one retry with the
+// next instance after a failed connection or 503.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -16,18 +16,18 @@ afterEachFile(() => Promise.all([...opened].map((balancer) => balancer.close()))
 
 type Answer = Awaited<ReturnType<typeof request>>;
 
-/** Of one hop only (RFC 9110 §7.6.1), and what is set anew. */
-const ownHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect'];
+/** Hop-by-hop headers (RFC 9110 §7.6.1), and those that are set again. */
+const hopHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect'];
 
-function passedOn(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+function forwardedHeaders(headers: IncomingMessage['headers']): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      value && !ownHeaders.includes(name) ? [[name, value]] : [],
+      value && !hopHeaders.includes(name) ? [[name, value]] : [],
     ),
   );
 }
 
-/** `upstreams` are looked at anew with each request. */
+/** Reads `upstreams` again for each request. */
 export async function startBalancer(upstreams: readonly string[]): Promise<Balancer> {
   const dispatcher = new Agent({ connections: 128 });
   let turn = 0;
@@ -37,7 +37,7 @@ export async function startBalancer(upstreams: readonly string[]): Promise<Balan
     let answer: Answer | undefined;
     for (let tries = 0; tries < 2; tries++) {
       const url = `${upstreams[(first + tries) % upstreams.length]}${incoming.url}`;
-      const headers = passedOn(incoming.headers);
+      const headers = forwardedHeaders(incoming.headers);
       const sent = {
         method: incoming.method as 'GET',
         headers,
@@ -56,7 +56,7 @@ export async function startBalancer(upstreams: readonly string[]): Promise<Balan
     const answer = await ask(incoming, await buffer(incoming));
     if (!answer) return void outgoing.writeHead(502).end();
     const body = Buffer.from(await answer.body.arrayBuffer());
-    outgoing.writeHead(answer.statusCode, passedOn(answer.headers)).end(body);
+    outgoing.writeHead(answer.statusCode, forwardedHeaders(answer.headers)).end(body);
   }
 
   const server = createServer((incoming, outgoing) => {

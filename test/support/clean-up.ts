@@ -1,13 +1,13 @@
-// Files share the modules of the process that they run in: what a module asks for when it is loaded
-// would be done after one of them only.
+// Test files share the modules of their process, so a hook that a shared module registers when it
+// is loaded would run only after one file.
 type Work = () => Promise<unknown>;
 
 const afterFile: Work[] = [];
 const afterTest: Work[] = [];
 
-/** Has this done after the tests of each file; what was said last comes first. */
+/** Registers work for the end of each test file. The last registered runs first. */
 export const afterEachFile = (work: Work): void => void afterFile.push(work);
-/** Has this done after each test. */
+/** Registers work for the end of each test. */
 export const afterEachTest = (work: Work): void => void afterTest.push(work);
 
 async function allOf(works: readonly Work[]): Promise<void> {

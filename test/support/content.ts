@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** One item of a playlist. */
+/** A playlist item with a random id. */
 export function item(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     creativeId: randomUUID(),
@@ -11,7 +11,7 @@ export function item(more: Record<string, unknown> = {}): Record<string, unknown
   };
 }
 
-/** One impression, as a TV sends it. */
+/** An impression event with random ids. */
 export function impression(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     type: 'impression',

@@ -8,35 +8,33 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const documents = Array.from({ length: 20 }, (_, place) => `document-${place}`);
 
-/**
- * Writes all documents anew in each turn of the event loop, and a segment of the journal; rests now
- * and then.
- */
-async function live(folder: string, lives: number, isCut: boolean): Promise<void> {
-  for (let life = 1; life <= lives; life++) {
-    for (const name of documents) writeFileSync(join(folder, name), String(life));
-    writeFileSync(join(folder, `segment-${life}`), String(life));
-    if (isCut) rmSync(join(folder, `segment-${life - 1}`), { force: true });
-    await (life % 50 === 0 ? sleep(1) : turn());
+/** Writes all documents and a journal segment in each turn of the event loop, with some pauses. */
+async function writeRounds(folder: string, rounds: number, isCut: boolean): Promise<void> {
+  for (let round = 1; round <= rounds; round++) {
+    for (const name of documents) writeFileSync(join(folder, name), String(round));
+    writeFileSync(join(folder, `segment-${round}`), String(round));
+    if (isCut) rmSync(join(folder, `segment-${round - 1}`), { force: true });
+    await (round % 50 === 0 ? sleep(1) : turn());
   }
 }
 
 it.each([
-  ['change', false],
-  ['come and go', true],
-])('copies a folder of one moment, though its files %s meanwhile', async (_, isCut) => {
+  ['are written', false],
+  ['are written and deleted', true],
+])('copies a consistent state of a folder whose files %s meanwhile', async (_, isCut) => {
   const folder = await temporaryFolder();
   writeFileSync(join(folder, 'lock.sock'), '');
-  await live(folder, 1, isCut);
-  const living = live(folder, 200, isCut);
+  await writeRounds(folder, 1, isCut);
+  const writing = writeRounds(folder, 200, isCut);
   const copy = join(await temporaryFolder(), 'copy');
   await crashCopy(folder, copy);
-  await living;
-  const life = Number(await readFile(join(copy, documents[0] as string), 'utf8'));
-  for (const name of documents) expect(await readFile(join(copy, name), 'utf8')).toBe(String(life));
+  await writing;
+  const round = Number(await readFile(join(copy, documents[0] as string), 'utf8'));
+  for (const name of documents)
+    expect(await readFile(join(copy, name), 'utf8')).toBe(String(round));
   const segments = Array.from(
-    { length: isCut ? 1 : life },
-    (_, before) => `segment-${life - before}`,
+    { length: isCut ? 1 : round },
+    (_, before) => `segment-${round - before}`,
   );
   expect((await readdir(copy)).sort()).toEqual([...documents, ...segments].sort());
 });

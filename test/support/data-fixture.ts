@@ -4,9 +4,9 @@ import { item } from './management.ts';
 import { ManualClock } from './manual-clock.ts';
 import { startService, type TestService } from './service.ts';
 
-/** What `answersOf` needs to know of the data. */
+/** Ids and keys that `answersOf` needs. */
 export interface DataFacts {
-  /** When the service was killed, in milliseconds. */
+  /** Time at which the service was killed, in epoch milliseconds. */
   at: number;
   tenants: {
     id: string;
@@ -66,10 +66,9 @@ async function fillTenant(
 }
 
 /**
- * Fills a data folder through the service, and keeps it as a kill leaves it. `fixtures/data-v1` is
- * what the first version with format 1 made of it: it is made
- * once, and never again. For another format, call this from a test of the version before, and keep
- * what it answers beside the data.
+ * Fills a data folder through the service, and copies it to `killed` as `kill -9` would leave it.
+ * `fixtures/data-v1` was made by this function with the first version of format 1, and stays as it
+ * is. Before a new format, make its fixture with the last version of the old one.
  */
 export async function makeData(folder: string, killed: string): Promise<DataFacts> {
   const clock = new ManualClock();
@@ -81,7 +80,7 @@ export async function makeData(folder: string, killed: string): Promise<DataFact
     service.tenantId = id;
     facts.tenants.push({ ...(await fillTenant(service, name)), id });
     await service.token('viewer');
-    // A start in between: documents, and a second segment of the journal.
+    // A restart writes documents and starts a second journal segment.
     if (id === first.id) {
       await service.close();
       service = await startService({ store: folder, clock });
@@ -93,7 +92,7 @@ export async function makeData(folder: string, killed: string): Promise<DataFact
   return facts;
 }
 
-/** All that the data hold, as the service answers it. */
+/** Returns the answers of the service to all reads. */
 export async function answersOf(
   service: TestService,
   { tenants }: DataFacts,

@@ -1,23 +1,20 @@
-// Between a store and its database: lets bytes through until it is told otherwise.
+// A proxy between a store and its database that can cut or freeze connections.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEachFile } from './clean-up.ts';
 
 export interface DatabaseProxy {
-  /** The same database, by way of this. */
+  /** The database through this proxy. */
   url: string;
-  /** From now on nothing comes or goes, and nobody is told: as when a network is gone. */
+  /** Drops all bytes from now on, without closing connections, like a lost network. */
   hang(): void;
-  /**
-   * Hands the next message with this text on to the database, and cuts the connection before the
-   * answer comes back.
-   */
+  /** Forwards the next message with this text, and cuts the connection before the answer. */
   cutAfter(text: string): void;
-  /** Cuts the connection on which this text comes next, and hands nothing on. */
+  /** Cuts the connection of the next message with this text, and does not forward it. */
   cutBefore(text: string): void;
   /** Cuts all connections. */
   cut(): void;
-  /** The same, and takes no other until `comeBack`: as when the database has stopped. */
+  /** Cuts all connections and refuses new ones until `comeBack`, like a stopped database. */
   goAway(): void;
   comeBack(): void;
 }
@@ -25,28 +22,28 @@ export interface DatabaseProxy {
 const opened: (() => Promise<void>)[] = [];
 afterEachFile(() => Promise.all(opened.splice(0).map((close) => close())));
 
-/** `asked` is shown all that goes to the database. */
+/** `onSent` receives all bytes that go to the database. */
 export async function databaseProxy(
   database: string,
-  asked: (bytes: Buffer) => void = () => {},
+  onSent: (bytes: Buffer) => void = () => {},
 ): Promise<DatabaseProxy> {
   const target = new URL(database);
   const sockets = new Set<Socket>();
   let hung = false;
   let isAway = false;
   let cutText: string | undefined;
-  let handsOn = true;
+  let forwardsCut = true;
 
-  function carry(from: Socket, to: Socket, isQuestion: boolean): void {
+  function forward(from: Socket, to: Socket, isRequest: boolean): void {
     let silent = false;
     from.on('data', (bytes) => {
       if (hung || silent) return;
-      if (isQuestion) asked(bytes);
-      if (isQuestion && cutText !== undefined && bytes.includes(cutText)) {
+      if (isRequest) onSent(bytes);
+      if (isRequest && cutText !== undefined && bytes.includes(cutText)) {
         cutText = undefined;
-        if (!handsOn) return void from.destroy();
+        if (!forwardsCut) return void from.destroy();
         to.write(bytes, () => from.destroy());
-        // The database goes on with what it was told.
+        // The database still executes the message.
         silent = true;
         from.off('close', closeOther);
         return;
@@ -62,8 +59,8 @@ export async function databaseProxy(
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream])
       sockets.add(socket.on('close', () => sockets.delete(socket)));
-    carry(client, upstream, true);
-    carry(upstream, client, false);
+    forward(client, upstream, true);
+    forward(upstream, client, false);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(database);
@@ -81,10 +78,12 @@ export async function databaseProxy(
       hung = true;
     },
     cutAfter: (text) => {
-      [cutText, handsOn] = [text, true];
+      cutText = text;
+      forwardsCut = true;
     },
     cutBefore: (text) => {
-      [cutText, handsOn] = [text, false];
+      cutText = text;
+      forwardsCut = false;
     },
     cut,
     goAway: () => {

@@ -1,4 +1,4 @@
-// What the service answers, held against the document that it hands out.
+// Checks answers of the service against its OpenAPI document.
 import { createRequire } from 'node:module';
 import { type Operation, operations } from '../../src/wire/operations.ts';
 import type { Answer } from './service.ts';
@@ -10,7 +10,7 @@ interface Validator {
 }
 type Compiled = ((value: unknown) => boolean) & { errors?: unknown };
 
-// The validator that the check of the document itself is made with.
+// The same validator as in the check of the document itself.
 const fromValidator = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'));
 const Ajv: new (options: object) => Validator = fromValidator('ajv/dist/2020.js').default;
 
@@ -18,10 +18,13 @@ const formats = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
   'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/,
   uri: (text: string) => URL.canParse(text),
-  ...{ ipv4: true, ipv6: true, int64: true, binary: true },
+  ipv4: true,
+  ipv6: true,
+  int64: true,
+  binary: true,
 };
 
-/** Paths outside both families, and what the document calls them. */
+/** Operation ids of the paths that are not in the table of operations. */
 export const systemOperations: Record<string, string> = {
   '/healthz': 'getHealth',
   '/readyz': 'getReadiness',
@@ -31,26 +34,27 @@ export const systemOperations: Record<string, string> = {
 };
 
 const table = Object.entries<Operation>(operations).map(([id, { method, path }]) => ({
-  ...{ id, method, path: path.replace(/:(\w+)/g, '{$1}') },
+  id,
+  method,
+  path: path.replace(/:(\w+)/g, '{$1}'),
   form: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
   variables: path.split(':').length,
 }));
-// What stands literally in a path wins.
+// Literal path segments take precedence over parameters.
 table.sort((a, b) => a.variables - b.variables);
 
 export interface Answered {
-  /** As the table of operations calls it, or the document. */
+  /** The operation id. */
   operation: string;
   method: string;
-  /** As the document writes it: `/v1/venues/{id}`. */
+  /** The path in the form of the document: `/v1/venues/{id}`. */
   path: string;
   answer: Pick<Answer, 'status' | 'headers' | 'text' | 'body'>;
 }
 
-/** What an operation is called, and its path as the document writes it. */
 export type Described = Pick<Answered, 'operation' | 'path'>;
 
-/** The operation that a request is for; `undefined` for a path or method of none. */
+/** Returns the operation of a request, or `undefined` for an unknown path or method. */
 export function operationOf(method: string, url: string): Described | undefined {
   const path = url.split('?')[0] ?? '';
   if (systemOperations[path])
@@ -62,7 +66,7 @@ export function operationOf(method: string, url: string): Described | undefined 
 const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 const at = (...parts: string[]) => `doc#/${parts.map(escaped).map(encodeURIComponent).join('/')}`;
 
-/** Judges answers, and bodies that were taken, by the document. */
+/** Validates answers and request bodies by the document. */
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is.
 export function describedAnswers(document: any) {
   const ajv = new Ajv({ strict: false, allErrors: true, formats });
@@ -72,7 +76,7 @@ export function describedAnswers(document: any) {
     return validate(value) ? [] : [ajv.errorsText(validate.errors)];
   };
 
-  /** A header's value, as its schema wants it. */
+  /** Returns the errors of a header. */
   function ofHeader(name: string, headers: Headers): string[] {
     const { required, schema } = document.components.headers[name];
     const value = headers.get(name);
@@ -84,7 +88,7 @@ export function describedAnswers(document: any) {
   }
 
   return {
-    /** What is wrong with an answer by the document; empty when nothing is. */
+    /** Returns the errors of an answer. */
     complaints({ method, path, answer }: Answered): string[] {
       const { status, headers, text, body } = answer;
       const described = document.paths[path][method.toLowerCase()].responses[status];
@@ -110,7 +114,7 @@ export function describedAnswers(document: any) {
     takesBody: ({ method, path }: Pick<Answered, 'method' | 'path'>): boolean =>
       document.paths[path][method.toLowerCase()].requestBody !== undefined,
 
-    /** Why the document does not allow this body in a request; empty when it does. */
+    /** Returns the errors of a request body. */
     forbids({ method, path }: Pick<Answered, 'method' | 'path'>, body: unknown): string[] {
       const described = document.paths[path][method.toLowerCase()].requestBody;
       if (body === undefined) return described.required ? ['there must be a body'] : [];

@@ -1,9 +1,6 @@
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 
-/**
- * The machine's clock, set forward now and then: what waits takes as long as ever, and much time
- * goes by all the same.
- */
+/** The system clock plus a growing offset. Timers run in real time. */
 export class DriftingClock implements Clock {
   #aheadMs = 0;
 

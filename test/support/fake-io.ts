@@ -2,30 +2,32 @@ import { PassThrough, Writable } from 'node:stream';
 import type { Io, SignalName } from '../../src/cli/terminal/io.ts';
 
 export interface FakeIo extends Io {
-  /** All that was written so far. */
+  /** Returns all text written so far. */
   out(): string;
   err(): string;
-  /** Presses keys at a prompt. */
+  /** Types keys at a prompt. */
   type(text: string): void;
-  /** Sends a signal; answers whether anybody listened. */
+  /** Sends a signal. Returns whether a handler was registered. */
   signal(name: SignalName): boolean;
-  /**
-   * Resolves with the text as soon as it has been written to `stdout` or `stderr`; rejects after
-   * `timeoutMs`.
-   */
+  /** Waits until the pattern matches `stdout` or `stderr`. Rejects after `timeoutMs`. */
   until(pattern: RegExp, timeoutMs?: number): Promise<string>;
 }
 
-interface FakeWorld {
+interface FakeIoOptions {
   env?: Record<string, string>;
-  /** Of all three streams. */
+  /** For all three streams. */
   isTTY?: boolean;
-  /** How wide the terminal is. */
+  /** Width of the terminal. */
   columns?: number;
   stdin?: string;
 }
 
-export function fakeIo({ env = {}, isTTY = false, columns, stdin = '' }: FakeWorld = {}): FakeIo {
+export function fakeIo({
+  env = {},
+  isTTY = false,
+  columns,
+  stdin = '',
+}: FakeIoOptions = {}): FakeIo {
   const written = { out: '', err: '' };
   const listeners = new Map<SignalName, Set<() => void>>();
   const waiting = new Set<() => void>();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileSystem, OpenFile } from '../../src/store/json/disk/file-system.ts';
 
 type Operation =
@@ -14,11 +15,11 @@ type Operation =
   | 'close';
 
 export interface FaultyDisk extends FileSystem {
-  /** Every call, as `operation path`. */
+  /** All calls, as `operation path`. */
   readonly calls: string[];
   /**
-   * Called before each operation: may throw, or wait. A number, of a write, is how many bytes it
-   * takes.
+   * Called before each operation. It may throw or wait. If it returns a number, a write writes only
+   * that many bytes.
    */
   fault: (operation: Operation, path: string) => number | undefined | void | Promise<void>;
   free: number;
@@ -28,7 +29,7 @@ export function diskFull(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 }
 
-/** A disk on which any single operation can be made to fail. */
+/** Returns a disk on which any operation can be made to fail. */
 export function faultyDisk(disk: FileSystem): FaultyDisk {
   const before = async (operation: Operation, path: string) => {
     self.calls.push(`${operation} ${path}`);
@@ -89,6 +90,24 @@ export function faultyDisk(disk: FileSystem): FaultyDisk {
       await disk.syncDirectory(path);
     },
     freeBytes: async (path) => Math.min(self.free, await disk.freeBytes(path)),
+  };
+  return self;
+}
+
+export interface HeldDisk extends FileSystem {
+  /** Delay of each `fdatasync`. */
+  holdMs: number;
+  /** Whether each `fdatasync` fails after the delay. */
+  failing: boolean;
+}
+
+/** Returns a disk whose `fdatasync` can be delayed or made to fail. */
+export function heldDisk(disk: FileSystem): HeldDisk {
+  const self = Object.assign(faultyDisk(disk), { holdMs: 0, failing: false });
+  self.fault = async (operation) => {
+    if (operation !== 'datasync') return;
+    await sleep(self.holdMs);
+    if (self.failing) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' });
   };
   return self;
 }

@@ -1,27 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { ObjectStore } from '../../src/origin/object-store/object-store.ts';
 
-/**
- * What happens to every call: as always, a failure, no answer ever, rubbish to read, or nothing to
- * read.
- */
+/** Calls succeed, fail or never end. Or reads return invalid data, or nothing. */
 export type ObjectFault = 'no' | 'error' | 'hang' | 'garbage' | 'none';
 
 export interface FaultyObjects extends ObjectStore {
   fault: ObjectFault;
-  /** What is kept, by key. */
+  /** Contents by key. */
   readonly objects: Map<string, Uint8Array>;
-  /** How often something was read. */
+  /** Number of reads. */
   gets: number;
 }
 
 const etagOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** An object store in memory that can be made to fail. */
+/** Returns an object store in memory that can be made to fail as a whole. */
 export function faultyObjects(): FaultyObjects {
   const attempt = async <T>(work: () => T): Promise<T> => {
     if (self.fault === 'hang') return new Promise<never>(() => {});
-    if (self.fault === 'error') throw new Error('planted: the object store is down');
+    if (self.fault === 'error') throw new Error('injected: the object store is down');
     return work();
   };
   const self: FaultyObjects = {

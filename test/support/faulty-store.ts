@@ -1,54 +1,34 @@
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import type { Reader, Store } from '../../src/store/store.ts';
 
-/**
- * What happens to reads of playlists, and to every write: as always, a failure, no answer ever, or
- * (reads alone) rubbish.
- */
+/** Reads of playlists and all writes succeed, fail or never end. Or reads return invalid rows. */
 export type StoreFault = 'no' | 'error' | 'hang' | 'garbage';
 
 export interface FaultyStore extends Store {
   fault: StoreFault;
-  /** Lets reads be, and only what is to be written fail. */
+  /** Applies to writes only. */
   faultOfWrites: StoreFault;
 }
 
-const planted = () => Promise.reject(new Error('planted: the store is down'));
+const failure = () => Promise.reject(new Error('injected: the store is down'));
 const never = () => new Promise<never>(() => {});
 
-/**
- * An object with some members in place of its own; the others work on the object itself, which may
- * have private ones.
- */
-function replaced<T extends object>(target: T, members: Partial<T>): T {
-  return new Proxy(target, {
-    get(_, name) {
-      if (Object.hasOwn(members, name)) return members[name as keyof T];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-    set: (_, name, value) => Reflect.set(members, name, value),
-  });
-}
-
-/**
- * A store whose playlists cannot be had. Keys are found all the same: who asks must be known before
- * anything else fails.
- */
+/** Returns a store that can be made to fail. Device keys can always be read. */
 export function faultyStore(store: Store): FaultyStore {
   const get: Reader['get'] = (table, id) => {
     if (table !== 'playlists' || self.fault === 'no') return store.read.get(table, id);
     if (self.fault === 'hang') return never();
     return self.fault === 'error'
-      ? planted()
+      ? failure()
       : (Promise.resolve({ id, version: 'rubbish', items: '[' }) as never);
   };
   const write: Store['write'] = (change) => {
     const faults = [self.fault, self.faultOfWrites];
     if (faults.includes('hang')) return never();
-    return faults.includes('error') ? planted() : store.write(change);
+    return faults.includes('error') ? failure() : store.write(change);
   };
-  const self = replaced(store as FaultyStore, {
-    read: replaced(store.read, { get }),
+  const self = decorateStore(store as FaultyStore, {
+    read: decorateStore(store.read, { get }),
     write,
     fault: 'no',
     faultOfWrites: 'no',

@@ -1,14 +1,13 @@
 import type { Clock } from '../../src/domain/clock.ts';
 
 export interface HastyClock extends Clock {
-  /** Every wait that was asked for and not cancelled, in milliseconds. */
+  /** All waits so far, in milliseconds. */
   waits: number[];
 }
 
 /**
- * A clock on which every wait is over at once: time leaps to its end. Waits of `timeoutMs` and more
- * never end, for those are time-outs of
- * requests that are answered.
+ * Returns a clock on which each wait ends at once and advances the time. Waits of `timeoutMs` or
+ * more never end, because they are time-outs of requests.
  */
 export function hastyClock(startMs = Date.UTC(2026, 10, 20, 12), timeoutMs = 30_000): HastyClock {
   let now = startMs;
@@ -18,15 +17,15 @@ export function hastyClock(startMs = Date.UTC(2026, 10, 20, 12), timeoutMs = 30_
     now: () => now,
     after(delayMs, wake) {
       if (delayMs >= timeoutMs) return () => {};
-      let cancelled = false;
+      let isCancelled = false;
       waits.push(delayMs);
       setImmediate(() => {
-        if (cancelled) return;
+        if (isCancelled) return;
         now += delayMs;
         wake();
       });
       return () => {
-        cancelled = true;
+        isCancelled = true;
       };
     },
   };

@@ -1,33 +1,26 @@
-// A service that means no good: text that a terminal would obey, in every field of every record.
+// A service with terminal control characters in every field of every record.
 import { type StubService, stubService } from './stub-service.ts';
 
-/**
- * Escape sequences (of 7 and 8 bits), a title, line breaks of all kinds, and marks that turn the
- * direction of text.
- */
+/** Escape sequences, a terminal title, all kinds of line breaks, and text-direction marks. */
 export const hostile =
   'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\nnext\u2028line\u2029para\u0085\u0000\b\u007f\u202eevil\u2066\u2069\u200f\u061c\ufeff\u200b\u2060\u00ad"\',=<b>';
-/** What must not come out, line breaks of ours apart. */
+/** Matches what must not be printed. The program's own line breaks are allowed. */
 export const obeyed =
   /[^\P{Cc}\r\n]|[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
 
 export const hostileId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 const labels = { [hostile]: hostile };
 const screen = {
-  ...{
-    id: hostileId,
-    tenantId: hostile,
-    venueId: hostile,
-    name: hostile,
-    labels,
-    state: hostile,
-    deviceId: hostile,
-  },
-  ...{
-    provisioningCode: { status: hostile, createdAt: hostile, expiresAt: hostile },
-    createdAt: hostile,
-    updatedAt: hostile,
-  },
+  id: hostileId,
+  tenantId: hostile,
+  venueId: hostile,
+  name: hostile,
+  labels,
+  state: hostile,
+  deviceId: hostile,
+  provisioningCode: { status: hostile, createdAt: hostile, expiresAt: hostile },
+  createdAt: hostile,
+  updatedAt: hostile,
 };
 const infoNames = [
   'manufacturer',
@@ -40,38 +33,31 @@ const infoNames = [
   'locationHint',
 ];
 const device = {
-  ...{
-    id: hostile,
-    screenId: hostile,
-    state: hostile,
-    deviceInfo: Object.fromEntries(infoNames.map((name) => [name, hostile])),
-  },
-  ...{
-    createdAt: hostile,
-    lastSeenAt: hostile,
-    lastAddress: hostile,
-    lastPlaylistAt: hostile,
-    lastPlaylistVersion: 1,
-  },
-  ...{
-    lastPlaylistStatus: 200,
-    lastConfigAt: hostile,
-    lastEventAt: hostile,
-    online: true,
-    suspendedAt: hostile,
-    suspendReason: hostile,
-  },
+  id: hostile,
+  screenId: hostile,
+  state: hostile,
+  deviceInfo: Object.fromEntries(infoNames.map((name) => [name, hostile])),
+  createdAt: hostile,
+  lastSeenAt: hostile,
+  lastAddress: hostile,
+  lastPlaylistAt: hostile,
+  lastPlaylistVersion: 1,
+  lastPlaylistStatus: 200,
+  lastConfigAt: hostile,
+  lastEventAt: hostile,
+  online: true,
+  suspendedAt: hostile,
+  suspendReason: hostile,
 };
 const code = {
-  ...{
-    code: hostile,
-    screenId: hostile,
-    status: hostile,
-    createdAt: hostile,
-    expiresAt: hostile,
-    expiresInSeconds: 1,
-  },
-  ...{ usedAt: hostile, deviceId: hostile },
+  code: hostile,
+  screenId: hostile,
+  status: hostile,
+  createdAt: hostile,
+  expiresAt: hostile,
+  expiresInSeconds: 1,
+  usedAt: hostile,
+  deviceId: hostile,
 };
 export const hostileTenant = { id: hostile, name: hostile, createdAt: hostile, updatedAt: hostile };
 const token = {
@@ -85,18 +71,14 @@ const token = {
 };
 const venue = { ...hostileTenant, tenantId: hostile, address: hostile, timezone: hostile, labels };
 const entry = {
-  ...{
-    id: hostile,
-    at: hostile,
-    actor: { kind: hostile, id: hostile, name: hostile },
-    action: hostile,
-  },
-  ...{
-    subject: { kind: hostile, id: hostile },
-    address: hostile,
-    requestId: hostile,
-    details: { [hostile]: hostile },
-  },
+  id: hostile,
+  at: hostile,
+  actor: { kind: hostile, id: hostile, name: hostile },
+  action: hostile,
+  subject: { kind: hostile, id: hostile },
+  address: hostile,
+  requestId: hostile,
+  details: { [hostile]: hostile },
 };
 const me = {
   tokenId: hostile,
@@ -106,10 +88,7 @@ const me = {
   tenantName: hostile,
 };
 
-/**
- * By how the path begins; the first that fits. A path that names a record answers it, else a page
- * of it.
- */
+/** Records by path prefix. The first match counts. The path of a list returns a page. */
 const records: [string, unknown][] = [
   ['/v1/devices/provisioning-codes', code],
   ['/v1/devices', device],
@@ -129,7 +108,7 @@ function answerTo(method: string, url: string): unknown {
   return isList ? { items: [record], nextCursor: null } : record;
 }
 
-/** Starts one; while `refusal` is set, every change is refused with it. */
+/** Starts the service. While `refusal` is set, it answers every change with it. */
 export async function hostileService(): Promise<StubService & { refusal: unknown }> {
   const stub = await stubService((response, { method, url }) => {
     const refused = service.refusal !== undefined && method !== 'GET';

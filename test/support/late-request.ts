@@ -6,8 +6,8 @@ export interface LateRequest {
   key: string;
   body: unknown;
   /**
-   * Announces no length. Default: announces one of more than 16 KiB, which the listener does not
-   * wait for.
+   * Sends the body in chunks, without `Content-Length`. Default: a body of more than 16 KiB, so
+   * that the listener does not buffer it.
    */
   chunked?: boolean;
   headers?: Record<string, string>;
@@ -23,9 +23,8 @@ export interface LateAnswer {
 const paddedBytes = 20_000;
 
 /**
- * Sends the head of a request and the first half of its body. `finish` sends the rest and resolves
- * with the answer, which may have come before. `begun` resolves
- * when the first half is with the operating system.
+ * Sends the head of a request and the first half of its body. `begun` resolves when the operating
+ * system has accepted them. `finish` sends the rest and returns the answer, which may be early.
  */
 export function lateRequest(
   url: string,
@@ -52,17 +51,17 @@ export function lateRequest(
       incoming.on('error', reject);
       incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
       incoming.on('end', () => {
-        const said = Buffer.concat(chunks).toString();
+        const received = Buffer.concat(chunks).toString();
         sent.destroy();
         resolve({
           status: incoming.statusCode ?? 0,
-          text: said,
-          body: said === '' ? undefined : JSON.parse(said),
+          text: received,
+          body: received === '' ? undefined : JSON.parse(received),
         });
       });
     });
   });
-  // It is awaited in `finish`.
+  // Awaited in `finish`.
   answer.catch(() => {});
   const begun = new Promise<void>(
     (resolve, reject) =>

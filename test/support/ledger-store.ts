@@ -1,18 +1,15 @@
 import type { TableName } from '../../src/domain/records/rows.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import type { Store } from '../../src/store/store.ts';
-import { overriding } from './planted-store.ts';
 
-/**
- * One thing that was changed for good: a row that was put, one that was deleted, an audit entry, or
- * a batch of events.
- */
+/** A committed change: a row put or deleted, an audit entry, or a batch of events. */
 export interface Change {
   table: TableName | 'events' | 'audit';
-  /** As it was put; `undefined` of what was deleted, and of audit entries. */
+  /** The new row. `undefined` for deletions and audit entries. */
   row: object | undefined;
 }
 
-/** A store that writes down what is changed in it, as far as the change was made for good. */
+/** Returns a store that records its committed changes. */
 export function withLedger(store: Store): { store: Store; changes: Change[] } {
   const changes: Change[] = [];
   const write: Store['write'] = async (change) => {
@@ -28,11 +25,11 @@ export function withLedger(store: Store): { store: Store; changes: Change[] } {
         return tx.delete(table, id);
       };
       const audit: typeof tx.audit = (entry) => {
-        // The service records refusals by itself, some time after the answer.
+        // The service writes denials by itself, some time after the answer.
         if (entry.action !== 'access.denied') staged.push({ table: 'audit', row: undefined });
         return tx.audit(entry);
       };
-      return change(overriding(tx, { put, delete: remove, audit }));
+      return change(decorateStore(tx, { put, delete: remove, audit }));
     });
     changes.push(...staged);
     return result;
@@ -42,5 +39,5 @@ export function withLedger(store: Store): { store: Store; changes: Change[] } {
     changes.push({ table: 'events', row: { tenantId: batch.tenantId } });
     return kept;
   };
-  return { store: overriding(store, { write, appendBatch }), changes };
+  return { store: decorateStore(store, { write, appendBatch }), changes };
 }

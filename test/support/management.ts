@@ -1,9 +1,9 @@
-// Managers of every role, and what tests say of their answers.
+// Callers of the management API, and checks of their answers.
 import { expect } from 'vitest';
 import { type ErrorCode, errorKinds } from '../../src/wire/errors.ts';
 import { type Answer, adminToken, type Sent, type TestService } from './service.ts';
 
-/** A caller with a token, and perhaps a tenant that it names. */
+/** Returns a caller with a token. With `tenantId`, it sends `X-Tenant-Id`. */
 export function manager(service: Pick<TestService, 'send'>, token = adminToken, tenantId?: string) {
   const own: Record<string, string> = tenantId === undefined ? {} : { 'X-Tenant-Id': tenantId };
   const send = (method: string, path: string, sent: Sent = {}) =>
@@ -23,15 +23,23 @@ export function manager(service: Pick<TestService, 'send'>, token = adminToken, 
     put: (path: string, body?: unknown) => send('PUT', path, { body }),
     patch: (path: string, body?: unknown) => send('PATCH', path, { body }),
     delete: (path: string) => send('DELETE', path),
-    /** These make what they are named after, and expect that to succeed. */
+    /** The following create a record and expect success. */
     tenant: (name: string) => made('/v1/tenants', { name }),
     venue: (name: string, more: object = {}) => made('/v1/venues', { name, ...more }),
     screen: (venueId: string, name: string, more: object = {}) =>
       made('/v1/screens', { venueId, name, ...more }),
     code: (screenId: string) => made('/v1/devices/provisioning-codes', { screenId }),
-    /** The same caller inside a tenant. */
+    newToken: (creation: object) => made('/v1/tokens', creation),
+    async tv(screenId: string): Promise<{ deviceId: string; screenId: string; apiKey: string }> {
+      const { code } = await made('/v1/devices/provisioning-codes', { screenId });
+      const body = { pairingCode: code, deviceInfo: {} };
+      const answer = await service.send('POST', '/devices/register', { body });
+      expect(answer.status, answer.text).toBe(201);
+      return answer.body;
+    },
+    /** Returns the same caller with another tenant. */
     in: (id: string) => manager(service, token, id),
-    /** A caller with a new token of this role, in the tenant in which this one acts. */
+    /** Returns a caller with a new token of this role in the same tenant. */
     as: async (role: string) =>
       manager(service, await tokenOf(role), role === 'platform' ? tenantId : undefined),
   };
@@ -39,7 +47,7 @@ export function manager(service: Pick<TestService, 'send'>, token = adminToken, 
 
 export type Manager = ReturnType<typeof manager>;
 
-/** That an answer is this problem, whole and well-formed. */
+/** Expects a complete problem document with this code. */
 export function expectProblem(answer: Answer, code: ErrorCode, members: object = {}): void {
   const { status, title } = errorKinds[code];
   expect(answer.body, answer.text).toMatchObject({
@@ -55,9 +63,7 @@ export function expectProblem(answer: Answer, code: ErrorCode, members: object =
   expect(answer.body.requestId).toBe(answer.headers.get('x-request-id'));
 }
 
-/**
- * That the request was refused for these members of the body, query or headers, and for no others.
- */
+/** Expects `invalid_request` with exactly these paths. */
 export function expectInvalid(answer: Answer, ...paths: string[]): void {
   expectProblem(answer, 'invalid_request');
   expect(answer.body.errors.map((error: { path: string }) => error.path).toSorted()).toEqual(
@@ -66,7 +72,7 @@ export function expectInvalid(answer: Answer, ...paths: string[]): void {
   for (const { message } of answer.body.errors) expect(message).toMatch(/\w/);
 }
 
-/** All pages of a list, `limit` items at a time. */
+/** Reads all pages of a list, with `limit` items each. */
 export async function walk(
   caller: Manager,
   path: string,
@@ -90,7 +96,7 @@ export async function walk(
   return { pages, items };
 }
 
-/** The audit entries that a piece of work leaves, oldest first. */
+/** Returns the audit entries that `work` writes, oldest first. */
 export async function auditOf(
   reader: Manager,
   work: () => Promise<unknown>,
@@ -102,10 +108,10 @@ export async function auditOf(
     .toReversed();
 }
 
-/** An id that nothing has. */
+/** The id of no record. */
 export const unknownId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
-/** A playlist's item as TVs play it. */
+/** A playlist item with fixed ids. */
 export function item(more: object = {}) {
   const creativeId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
   return {
@@ -117,7 +123,7 @@ export function item(more: object = {}) {
   };
 }
 
-/** An impression as TVs report it. */
+/** An impression event with fixed ids. */
 export function impression(more: object = {}) {
   const ids = {
     playlistId: '11111111-1111-4111-8111-111111111111',

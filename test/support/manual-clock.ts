@@ -5,9 +5,7 @@ interface Timer {
   wake: () => void;
 }
 
-/**
- * A clock that stands still until it is moved by hand. It starts at noon UTC on 20 November 2026.
- */
+/** A clock that only moves when told to. It starts at noon UTC on 20 November 2026. */
 export class ManualClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<Timer>();
@@ -26,10 +24,7 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /**
-   * Moves time on; timers that become due fire on the way, each at its own time. What they start
-   * goes on by itself.
-   */
+  /** Advances the time. Timers that become due fire in order, each at its own time. */
   advance(byMs: number): void {
     const endMs = this.#nowMs + byMs;
     for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
@@ -40,17 +35,17 @@ export class ManualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** Sets the time, back or forth, as an operator or NTP does; no timer fires. */
+  /** Sets the time, backwards too, like NTP. No timer fires. */
   set(nowMs: number): void {
     this.#nowMs = nowMs;
   }
 
-  /** How many timers wait. */
+  /** Number of pending timers. */
   get waiting(): number {
     return this.#timers.size;
   }
 
-  /** How many timers become due in exactly this many milliseconds. */
+  /** Number of timers that are due in exactly this many milliseconds. */
   waitingFor(delayMs: number): number {
     return [...this.#timers].filter((timer) => timer.dueMs === this.#nowMs + delayMs).length;
   }

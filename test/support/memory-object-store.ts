@@ -1,43 +1,45 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ObjectStore } from '../../src/origin/object-store/object-store.ts';
 
-/** What becomes of a call: a failure before anything was done, or after it was; no answer ever. */
+/** A call fails before its effect or after it, or never ends. */
 export type ObjectStoreFault = 'no' | 'before' | 'after' | 'hang';
 
 export interface MemoryObjectStore extends ObjectStore {
   /** Contents by key. */
   readonly objects: Map<string, string>;
-  /** Every call that was made, as `put key`. */
+  /** All calls, such as `put key`. */
   readonly calls: string[];
-  /** The most calls that were under way at once. */
+  /** The highest number of concurrent calls. */
   readonly mostAtOnce: number;
-  /** Asked before each call. */
+  /** Called before each call. */
   fault: (what: string, key: string) => ObjectStoreFault;
-  /** Whether it heeds the condition of `put`. */
-  knowsConditions: boolean;
+  /** If false, it ignores the condition of `put`. */
+  supportsConditions: boolean;
 }
 
-/** An object store in memory that fails when it is told to. Each call takes a moment. */
+/** Returns an asynchronous object store in memory that can be made to fail. */
 export function memoryObjectStore(location = 'memory://objects'): MemoryObjectStore {
   const objects = new Map<string, string>();
   const etags = new Map<string, string>();
   const calls: string[] = [];
-  let [underWay, mostAtOnce, writes] = [0, 0, 0];
+  let inFlight = 0;
+  let mostAtOnce = 0;
+  let writes = 0;
 
   async function call<T>(what: string, key: string, work: () => T): Promise<T> {
     calls.push(`${what} ${key}`);
-    mostAtOnce = Math.max(mostAtOnce, ++underWay);
+    mostAtOnce = Math.max(mostAtOnce, ++inFlight);
     try {
       const fault = self.fault(what, key);
       await setImmediate();
       if (fault === 'hang') return await new Promise<never>(() => {});
-      if (fault === 'before') throw new Error('planted: it failed before');
+      if (fault === 'before') throw new Error('injected: failed before the effect');
       const result = work();
       await setImmediate();
-      if (fault === 'after') throw new Error('planted: it failed after');
+      if (fault === 'after') throw new Error('injected: failed after the effect');
       return result;
     } finally {
-      underWay--;
+      inFlight--;
     }
   }
 
@@ -49,19 +51,19 @@ export function memoryObjectStore(location = 'memory://objects'): MemoryObjectSt
       return mostAtOnce;
     },
     fault: () => 'no',
-    knowsConditions: true,
+    supportsConditions: true,
     get: (key) =>
       call('get', key, () => {
         const text = objects.get(key);
         return text === undefined
           ? undefined
-          : { bytes: Buffer.from(text), etag: etags.get(key) ?? 'planted' };
+          : { bytes: Buffer.from(text), etag: etags.get(key) ?? 'initial' };
       }),
     put: (key, bytes, expected) =>
       call('put', key, () => {
         if (
-          self.knowsConditions &&
-          expected !== (objects.has(key) ? (etags.get(key) ?? 'planted') : null)
+          self.supportsConditions &&
+          expected !== (objects.has(key) ? (etags.get(key) ?? 'initial') : null)
         )
           return false;
         objects.set(key, Buffer.from(bytes).toString());

@@ -1,34 +1,34 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/domain/clock.ts';
-import type { LogSink } from '../../src/domain/log.ts';
-import { silentLog } from '../../src/domain/log.ts';
+import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import { makeApp } from '../../src/http/app.ts';
 import { makeMetrics } from '../../src/http/metrics/metrics.ts';
 import type { Bindings } from '../../src/http/request/request-context.ts';
-import { makeChain } from '../../src/origin/chain.ts';
 import type { PlaylistOrigin } from '../../src/origin/origin.ts';
+import { makeChain } from '../../src/origin/origins.ts';
 import { makeStoredOrigin } from '../../src/origin/stored.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';
 import { makeServices, type ServiceOptions } from '../../src/service/services.ts';
 import type { Store } from '../../src/store/store.ts';
+import { manager } from './management.ts';
 import { ManualClock } from './manual-clock.ts';
-import { type Answer, adminToken, type Sent } from './service.ts';
+import { adminToken, type Sent, sendTo } from './service.ts';
 
-/** The connection of whoever names none. */
+/** The default connection. */
 const local: Bindings = { peer: { socket: { remoteAddress: '127.0.0.1' }, headers: {} } };
 
 export interface Parts<C extends Clock> {
   store: Store;
   clock?: C;
   origins?: readonly PlaylistOrigin[];
-  /** In place of `origins`: all of them as they are put together, and what they watch. */
+  /** Replaces `origins` by a complete chain. */
   whole?: Pick<ServiceOptions, 'origins' | 'served'>;
   log?: LogSink;
 }
 
 /**
- * The service without its listener, on a store and origins of one's own: for what cannot be
- * provoked from outside.
+ * Builds the service without its listener, on the given store and origins, for failures that cannot
+ * be provoked from outside.
  */
 export async function mounted<C extends Clock = ManualClock>({
   store,
@@ -67,51 +67,26 @@ export async function mounted<C extends Clock = ManualClock>({
 
   const fetch = (request: Request, bindings = local) => app.fetch(request, bindings);
 
-  async function send(
-    method: string,
-    path: string,
-    { key, headers = {}, body }: Sent = {},
-  ): Promise<Answer> {
-    const all = new Headers(headers);
-    if (key !== undefined) all.set('authorization', `Bearer ${key}`);
-    const sent = body === undefined ? null : JSON.stringify(body);
-    const response = await fetch(
-      new Request(`http://mounted${path}`, {
-        method,
-        headers: sent ? { 'content-type': 'application/json', ...Object.fromEntries(all) } : all,
-        body: sent,
-      }),
-    );
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
-  }
+  const send = (method: string, path: string, sent: Sent = {}) =>
+    sendTo('http://mounted', method, path, sent, fetch);
 
+  const management = manager({ send });
   const manage = async (method: string, path: string, body?: unknown) =>
-    (await send(method, path, { key: adminToken, body })).body;
+    (await management.send(method, path, { body })).body;
 
-  /** A screen that waits for a TV, and a code for it. */
+  async function screen(): Promise<{ id: string; venueId: string }> {
+    const { id: venueId } = await management.venue(randomUUID());
+    return management.screen(venueId, 'Screen');
+  }
+
+  /** Creates a venue, a screen and its code. */
   async function code(): Promise<{ code: string; screenId: string; venueId: string }> {
-    const venue = await manage('POST', '/v1/venues', { name: randomBytes(8).toString('hex') });
-    const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name: 'Screen' });
-    return {
-      ...(await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id })),
-      venueId: venue.id,
-    };
+    const { id, venueId } = await screen();
+    return { ...(await management.code(id)), venueId };
   }
 
-  /** A bound TV. */
-  async function tv(): Promise<{ deviceId: string; screenId: string; apiKey: string }> {
-    return (
-      await send('POST', '/devices/register', {
-        body: { pairingCode: (await code()).code, deviceInfo: {} },
-      })
-    ).body;
-  }
+  /** Creates a bound TV. */
+  const tv = async () => management.tv((await screen()).id);
 
   return { services, clock, fetch, send, manage, code, tv };
 }

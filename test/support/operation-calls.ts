@@ -3,16 +3,13 @@ import type { SchemaName } from '../../src/wire/schemas.ts';
 import { impression, item, type Manager } from './management.ts';
 import type { Answer, TestService } from './service.ts';
 
-/** What a body may name. */
+/** Records that a body may refer to. */
 interface Where {
   venueId?: string;
   screenId?: string;
 }
 
-/**
- * What sends each operation of the table, with records made for it by a manager of the whole
- * tenant.
- */
+/** Calls operations of the table with valid input. `maker` creates the records that they need. */
 export function operationCalls(
   service: Pick<TestService, 'register'>,
   maker: Manager,
@@ -20,10 +17,7 @@ export function operationCalls(
 ) {
   let count = 0;
 
-  /**
-   * Makes a record of each kind that nothing else needs, in a venue that is given or in one of its
-   * own; answers what stands for it in a path.
-   */
+  /** Creates a record of each kind, in the given venue or a new one. Returns its path parameter. */
   const make: Record<RecordKind, (venueId?: string) => Promise<string>> = {
     tenant: async () => tenantId,
     async token(venueId) {
@@ -41,10 +35,7 @@ export function operationCalls(
     pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
   };
 
-  /**
-   * A body that each operation takes; what it names is the given one, or made in the venue that is
-   * given.
-   */
+  /** Valid bodies. Records that they refer to are given, or created in the given venue. */
   const bodies: Partial<Record<SchemaName, (where: Where) => unknown>> = {
     codeCreation: async ({ screenId, venueId }) => ({
       screenId: screenId ?? (await make.screen(venueId)),
@@ -73,18 +64,15 @@ export function operationCalls(
     }),
   };
 
-  /**
-   * A good body for an operation; `undefined` where it takes none. An operation with a body of a
-   * new kind needs an entry above.
-   */
+  /** Returns a valid body, or `undefined` for an operation without one. */
   async function bodyOf({ body }: Operation, where: Where): Promise<unknown> {
     if (!body) return undefined;
-    const good = bodies[body];
-    if (!good) throw new Error(`There is no good body known for ${body}: give it one here.`);
-    return good(where);
+    const make = bodies[body];
+    if (!make) throw new Error(`Add a valid body for ${body} to operation-calls.ts.`);
+    return make(where);
   }
 
-  /** Sends an operation with a good body; `id` stands for `:id` and `:code`. */
+  /** Sends an operation with a valid body. `id` replaces `:id` and `:code`. */
   async function perform(
     send: Manager['send'],
     operation: Operation,

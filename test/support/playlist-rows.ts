@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Playlist, Screen } from '../../src/domain/records/rows.ts';
 import { item } from './content.ts';
 
-/** A screen that no store has. */
+/** A screen row with random ids. */
 export function screenRow(more: Partial<Screen> = {}): Screen {
   const ids = { id: randomUUID(), tenantId: randomUUID(), venueId: randomUUID() };
   return {
@@ -17,18 +17,19 @@ export function screenRow(more: Partial<Screen> = {}): Screen {
   };
 }
 
-/** A playlist of a screen, as a store or a mirror has it. */
+/** A playlist row of a screen. */
 export function playlistRow(screen: Screen, more: Partial<Playlist> = {}): Playlist {
   return {
-    ...{
-      id: screen.id,
-      screenId: screen.id,
-      tenantId: screen.tenantId,
-      playlistId: randomUUID(),
-      version: 1,
-      state: 'active',
-    },
-    ...{ items: JSON.stringify([item()]), validUntil: null, publishedAt: 0, origin: 'published' },
+    id: screen.id,
+    screenId: screen.id,
+    tenantId: screen.tenantId,
+    playlistId: randomUUID(),
+    version: 1,
+    state: 'active',
+    items: JSON.stringify([item()]),
+    validUntil: null,
+    publishedAt: 0,
+    origin: 'published',
     ...more,
   };
 }

@@ -5,8 +5,8 @@ import { inDatabase } from './in-database.ts';
 import { packagedBinaries } from './postgres-binaries.ts';
 import { startPostgres } from './postgres-server.ts';
 
-describe('the PostgreSQL that npm brings, for machines that have none', () => {
-  it('runs, and the store runs on it', { timeout: 60_000 }, async () => {
+describe('the PostgreSQL binaries of the npm package', () => {
+  it('start a server that the store can use', { timeout: 60_000 }, async () => {
     const server = await startPostgres({ binaries: packagedBinaries() });
     const url = server.url('postgres');
     const [{ version }] = await inDatabase(url, (sql) =>

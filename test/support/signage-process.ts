@@ -8,16 +8,16 @@ export interface SignageProcess {
   pid: number;
   out(): string;
   err(): string;
-  /** Resolves with the match as soon as it is written; rejects when the process ends without it. */
+  /** Waits for output that matches. Rejects when the process ends without it. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
-  /** Resolves with the exit code once the process has ended; `null` when a signal killed it. */
+  /** Resolves with the exit code, or `null` after a signal. */
   ended: Promise<number | null>;
 }
 
 const running = new Set<{ signal(name: NodeJS.Signals): void; ended: Promise<unknown> }>();
 
-/** Ends whatever this file has started and not ended; for `afterEach`. */
+/** Kills all processes that still run. For `afterEach`. */
 export async function endProcesses(): Promise<void> {
   for (const one of running) {
     one.signal('SIGKILL');
@@ -25,10 +25,7 @@ export async function endProcesses(): Promise<void> {
   }
 }
 
-/**
- * Starts a program of Node's in a process of its own. Its environment has no settings of the
- * service but those given.
- */
+/** Starts Node in a process. `SIGNAGE_` variables of this process are not passed on. */
 export function startProcess(
   argv: readonly string[],
   { cwd = checkout, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
@@ -59,7 +56,7 @@ export function startProcess(
       ended.then((code) =>
         reject(
           new Error(
-            `ended with ${code} before ${pattern}. stdout: ${written.out} stderr: ${written.err}`,
+            `ended with ${code} before ${pattern} was written. stdout: ${written.out} stderr: ${written.err}`,
           ),
         ),
       );

@@ -2,29 +2,25 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoize as onlyOnce } from '../../src/cli/command/memoize.ts';
-import { shellQuote } from '../../src/cli/records/shell-quote.ts';
+import { memoize } from '../../src/cli/command/memoize.ts';
+import { shellQuote } from '../../src/cli/records/text.ts';
 import { afterEachTest } from './clean-up.ts';
 import { checkout } from './signage-process.ts';
 import { terminalScreen } from './terminal-screen.ts';
 
-/** A command line in a terminal of its own. */
+/** A command in a pseudo-terminal. */
 export interface SignageTerminal {
-  /** All that was written to it. */
+  /** Returns all bytes written to it. */
   written(): string;
-  /** What a person sees on it. */
+  /** Returns the text on the screen. */
   seen(): string;
-  /** Presses keys; `\u0003` is Ctrl-C. */
+  /** Types keys. `\u0003` is Ctrl-C. */
   type(keys: string): void;
-  /** Changes its size, as somebody does who drags the window. */
+  /** Changes its size. */
   resize(columns: number, rows: number): void;
-  /**
-   * Closes it, as somebody does who shuts the window. What runs in it goes on as long as it likes.
-   */
+  /** Closes the terminal, like closing its window. The command is not killed. */
   hangUp(): void;
-  /**
-   * Resolves once what is seen matches; rejects when the program ends without it, or after 20 s.
-   */
+  /** Waits until the screen matches. Rejects when the program ends without it, or after 20 s. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code. */
   ended: Promise<number | null>;
@@ -38,20 +34,17 @@ function hasScript(): boolean {
   }
 }
 
-/**
- * Makes sure that there is `script` of util-linux, and the built program. What is missing fails the
- * tests; it skips none.
- */
-const requireTerminals = onlyOnce(() => {
+/** Fails if `script` of util-linux cannot be installed, or if the program is not built. */
+const requireTerminals = memoize(() => {
   if (!hasScript()) {
     try {
       execFileSync('apt-get', ['install', '-y', 'bsdutils'], { stdio: 'ignore' });
     } catch {
-      // Said below.
+      // The next check throws.
     }
   }
   if (!hasScript())
-    throw new Error('script of util-linux is needed for these tests: apt-get install bsdutils');
+    throw new Error('These tests need script of util-linux: apt-get install bsdutils');
   if (!existsSync(join(checkout, 'dist/cli/main.js')))
     throw new Error('These tests run the built program: npm run build');
   return true;
@@ -67,8 +60,8 @@ afterEachTest(async () => {
 });
 
 /**
- * Runs `signage` with these arguments in a pseudo-terminal. Its environment has no settings of the
- * service, and no `CI`, but those given.
+ * Runs `signage` in a pseudo-terminal. `CI`, colour and `SIGNAGE_` variables of this process are
+ * not passed on.
  */
 export function openTerminal(
   argv: readonly string[],
@@ -117,8 +110,8 @@ export function openTerminal(
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const fail = (why: string) =>
-          reject(new Error(`${pattern} was never seen: ${why}. There was:\n${seen()}`));
-        const timer = setTimeout(fail, 20_000, 'the time is over');
+          reject(new Error(`${pattern} was not seen: ${why}. Screen:\n${seen()}`));
+        const timer = setTimeout(fail, 20_000, 'timeout');
         const look = () => {
           const match = pattern.exec(seen());
           if (!match) return;

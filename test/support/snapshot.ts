@@ -1,9 +1,6 @@
 import type { TestService } from './service.ts';
 
-/**
- * All that managers can see of a small tenant, to compare before and after what must not change
- * anything.
- */
+/** Returns all lists of a small tenant, to prove that something changed nothing. */
 export async function snapshot(service: TestService): Promise<Record<string, unknown>> {
   const paths = ['/v1/venues', '/v1/screens', '/v1/devices', '/v1/events', '/v1/audit'];
   const answers = await Promise.all(

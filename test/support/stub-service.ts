@@ -1,27 +1,27 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface Heard {
+interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
   body: string;
 }
 
-type Answer = (response: ServerResponse, request: Heard) => void;
+type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
 export interface StubService {
   url: string;
-  /** Every request so far. */
-  heard: Heard[];
-  /** What the next requests are answered with, in turn; the last one stays. */
+  /** All requests so far. */
+  heard: ReceivedRequest[];
+  /** Answers of the next requests, in order. The last one is repeated. */
   answers: Answer[];
   close(): Promise<void>;
 }
 
-/** A tiny HTTP server that answers what it is told to. */
+/** Starts an HTTP server with fixed answers. */
 export async function stubService(...answers: Answer[]): Promise<StubService> {
-  const heard: Heard[] = [];
+  const heard: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
@@ -74,7 +74,7 @@ export const problem = (
     { 'content-type': 'application/problem+json', ...headers },
   );
 
-/** Breaks the connection off without an answer. */
+/** Closes the connection without an answer. */
 export const hangUp: Answer = (response) => void response.socket?.destroy();
 
 /** Never answers. */

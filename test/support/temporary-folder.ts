@@ -9,7 +9,7 @@ afterEachFile(() =>
   Promise.all(made.splice(0).map((folder) => rm(folder, { recursive: true, force: true }))),
 );
 
-/** A fresh folder, gone after the tests of the file. */
+/** Creates a folder that is deleted after the tests of the file. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'signage-test-'));
   made.push(folder);

@@ -1,14 +1,8 @@
-/**
- * What `script`, prompts and live lines write, piece by piece: a control sequence, a control
- * character, or a character to show.
- */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is made of them
+/** Matches a control sequence, a control character, or a printable character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const pieces = /\u001b\[([?0-9;]*)([A-Za-z])|([\r\n])|([^\u0000-\u001f])/gu;
 
-/**
- * What a person sees in the end, on a terminal of so many columns on which all this was written;
- * rows never scroll away.
- */
+/** Returns the rows of a terminal after this output. Rows do not scroll away. */
 export function terminalScreen(written: string, columns = 80): string[] {
   const rows: string[][] = [[]];
   let [row, column] = [0, 0];

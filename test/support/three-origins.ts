@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
-import { makeObjectStoreOrigin } from '../../src/origin/object-store/object-store-origin.ts';
-import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
+import {
+  makeObjectStoreOrigin,
+  makePlaylistCopies,
+} from '../../src/origin/object-store/playlist-copies.ts';
 import { openOnDemand } from '../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../src/origin/origin.ts';
 import { makeOrigins } from '../../src/origin/origins.ts';
@@ -23,16 +25,16 @@ import { turns } from './turns.ts';
 
 export interface ThreeOrigins {
   clock?: ManualClock;
-  /** The on-demand source; none unless given. */
+  /** The on-demand source. Default: none. */
   onDemand?: (() => unknown) | undefined;
   ttlMs?: number;
-  /** A folder; in memory unless given. */
+  /** Location of the store. Default: in memory. */
   location?: string;
   objects?: FaultyObjects;
-  /** Keeps copies in the object store, as the service does. */
+  /** Mirrors playlists to the object store. */
   mirrored?: boolean;
-  /** Replaces parts of what asks the origins. */
-  plant?:
+  /** Replaces parts of the chain of origins. */
+  replace?:
     | ((parts: { served: ServedVersions; ask: PlaylistChain }) => {
         served?: ServedVersions;
         ask?: PlaylistChain;
@@ -47,10 +49,7 @@ export function summary({ status, headers }: Answer): string {
     .join(' ');
 }
 
-/**
- * The service on an on-demand source, a store and an object store that can each be made to fail, on
- * a clock that stands still.
- */
+/** Builds the service on an on-demand source, a store and an object store that can all fail. */
 export async function threeOrigins({
   clock = new ManualClock(),
   onDemand,
@@ -58,7 +57,7 @@ export async function threeOrigins({
   location = 'memory:',
   objects = faultyObjects(),
   mirrored = false,
-  plant = () => ({}),
+  replace = () => ({}),
 }: ThreeOrigins = {}) {
   const inner = await openStore(location, { clock });
   const copies = makePlaylistCopies(objects, clock);
@@ -75,7 +74,7 @@ export async function threeOrigins({
   const store = faultyStore(mirror?.store ?? inner);
   const deps = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
   const real = makeServedVersions(store, clock);
-  const { served = real } = plant({ served: real, ask: async () => ({ kind: 'none' }) });
+  const { served = real } = replace({ served: real, ask: async () => ({ kind: 'none' }) });
   const limits = { ttlMs, timeoutMs: 2000, concurrency: 20 };
   const playlists = onDemand && ((async () => onDemand()) as OnDemandPlaylists);
   const source = await openOnDemand(
@@ -83,30 +82,37 @@ export async function threeOrigins({
     clock,
   );
   const origins = makeOrigins({
-    ...{ clock, reader: store.read, log: silentLog, notOlder: served.notOlder },
+    clock,
+    reader: store.read,
+    log: silentLog,
+    notOlder: served.notOlder,
     onDemand: source && {
       ...source,
       versions: (asked, read) => makeOnDemandVersions(deps, { source: asked, read, served }),
     },
     objectStore: makeObjectStoreOrigin(copies, clock),
   });
-  const { ask = origins.ask } = plant({ served, ask: origins.ask });
+  const { ask = origins.ask } = replace({ served, ask: origins.ask });
   const service = await mounted({ store, clock, whole: { origins: { ...origins, ask }, served } });
 
-  /** The outcome of some work; what it waits for comes, a second at a time. */
+  /** Advances the clock by a second at a time until the work is done. */
   async function driven<T>(work: Promise<T>): Promise<T> {
-    let over = false;
-    work.finally(() => (over = true)).catch(() => undefined);
-    for (await turns(); !over; await turns()) clock.advance(1000);
+    let isDone = false;
+    work.finally(() => (isDone = true)).catch(() => undefined);
+    for (await turns(); !isDone; await turns()) clock.advance(1000);
     return work;
   }
 
   return {
-    ...{ service, clock, store, inner, objects, copies, origins, driven },
-    /**
-     * A bound TV whose key was used: the first use is a write of its own, which is none of these
-     * tests' business.
-     */
+    service,
+    clock,
+    store,
+    inner,
+    objects,
+    copies,
+    origins,
+    driven,
+    /** Returns a bound TV. Its key has been used, because the first use is a write of its own. */
     async tv() {
       const tv = await service.tv();
       await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey });

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { item } from './content.ts';
 import type { TestService } from './service.ts';
 
-/** A screen with a playlist and a code for it. */
+/** Creates a screen with a playlist and a code. */
 export async function tvPlace(service: TestService<Clock>) {
   const { code, screenId } = await service.code();
   const items = [item({ campaignId: '00000000-0000-4000-8000-0000000000ca' }), item()];
@@ -10,10 +10,10 @@ export async function tvPlace(service: TestService<Clock>) {
   return {
     code,
     screenId,
-    /** The TV that was bound to it last. */
+    /** Returns the device that was bound last. */
     device: async () =>
       (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.at(-1),
-    /** The events that are stored, in the order in which they came. */
+    /** Returns the stored events in order of arrival. */
     async events() {
       const { body } = await service.manage(
         'GET',
@@ -24,7 +24,7 @@ export async function tvPlace(service: TestService<Clock>) {
   };
 }
 
-/** What a service tells a TV that registers. */
+/** The config and the answer of a registration. */
 export const config = {
   syncIntervalMinutes: 5,
   heartbeatIntervalMinutes: 1,

@@ -15,10 +15,7 @@ import { Player } from '../../src/simulator/player/player.ts';
 import { type PlayerMemory, ramMemory } from '../../src/simulator/player/state.ts';
 import { makeVirtualClock, type VirtualClock } from '../../src/simulator/time/virtual-clock.ts';
 
-/**
- * All that a player told, in the order in which it told it. Times are the TV's, in milliseconds
- * since its start.
- */
+/** All notifications of a player, in order. Times are those of the TV. */
 interface Told {
   events: EventInput[];
   sent: Batch[];
@@ -37,24 +34,23 @@ export interface VirtualTv {
   told: Told;
   clock: VirtualClock;
   memory: PlayerMemory;
-  /** Does something when so much of the TV's time has gone by, which stands still meanwhile. */
+  /** Runs `work` at a time of the TV. The clock stops meanwhile. */
   at(sinceStartMs: number, work: () => Promise<unknown> | unknown): void;
-  /** The answers of one kind as `at minute status`, for a look at the pace: `0 200`, `5.1 304`. */
+  /** Returns the answers of an operation as `<minute> <status>`: `0 200`, `5.1 304`. */
   pace(operation: PlayerAnswer['operation']): string[];
 }
 
 interface VirtualTvOptions extends Partial<PlayerOptions> {
   url: string;
-  /** Stands between the TV and the network. */
+  /** Wraps the requester. */
   wire?: (send: Requester) => Requester;
   speed?: number;
   startMs?: number;
 }
 
 /**
- * A TV whose time takes none: it leaps from one thing to do to the next, and stands still while a
- * request is under way. It ends by
- * `player.run(undefined, forMs)`.
+ * Returns a player on a virtual clock, which jumps to the next timer and stops during requests. Run
+ * it with `player.run(undefined, forMs)`.
  */
 export function virtualTv({
   url,
@@ -64,18 +60,16 @@ export function virtualTv({
   ...options
 }: VirtualTvOptions): VirtualTv {
   const told: Told = {
-    ...{
-      events: [],
-      sent: [],
-      acknowledged: [],
-      dropped: [],
-      answers: [],
-      phases: [],
-      shown: [],
-      failures: [],
-      unpaired: [],
-      bound: [],
-    },
+    events: [],
+    sent: [],
+    acknowledged: [],
+    dropped: [],
+    answers: [],
+    phases: [],
+    shown: [],
+    failures: [],
+    unpaired: [],
+    bound: [],
   };
   const clock = makeVirtualClock({ speed, startMs, wall: systemClock });
   const memory = options.memory ?? ramMemory();
@@ -86,7 +80,7 @@ export function virtualTv({
     deviceInfo: { model: 'TV' },
     clock,
     speed,
-    random: evenChance,
+    random: averageRandom,
     ...options,
     memory,
     observer: {
@@ -116,13 +110,11 @@ export function virtualTv({
   return { player, told, clock, memory, at, pace };
 }
 
-/**
- * Chance without any, for waits: each is as long as it is on average. Keys are random all the same.
- */
-const evenChance = (length: number) =>
+/** Returns the average for waits, and random bytes for keys. */
+const averageRandom = (length: number) =>
   length === 2 ? Uint8Array.of(0x80, 0) : systemRandom(length);
 
-/** A creative that plays for so many seconds. */
+/** A video item of so many seconds. */
 export const video = (number: number, duration: number, more: object = {}) => ({
   creativeId: `00000000-0000-4000-8000-00000000000${number}`,
   creativeUrl: `https://media.example.com/${number}.mp4`,

@@ -5,7 +5,7 @@ import type { Exchanged } from '../../client/transport.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Environment } from '../command/environment.ts';
 import { usage } from '../options/settings.ts';
-import { isUuid } from '../records/uuid.ts';
+import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Profile } from './profile.ts';
 

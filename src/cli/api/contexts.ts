@@ -2,7 +2,6 @@ import { chmod, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
-import { configDir } from './config-dir.ts';
 
 /** A saved service with its token. */
 export interface SavedContext {
@@ -28,6 +27,19 @@ const withoutPrototype = (contexts: Contexts['contexts']): Contexts['contexts'] 
 const noContexts = (): Contexts => ({ contexts: withoutPrototype({}) });
 const unusable = (message: string, hint: string) =>
   new SignageError('contexts_unusable', message, { hint });
+
+/**
+ * Returns the configuration folder: in `XDG_CONFIG_HOME` if set, else in the default place of the
+ * platform. Returns `undefined` without a home folder.
+ */
+async function configDir({ env }: Pick<Io, 'env'>): Promise<string | undefined> {
+  if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'signage');
+  if (env.HOME && process.platform !== 'darwin' && process.platform !== 'win32')
+    return join(env.HOME, '.config', 'signage');
+  if (!env.HOME && !env.USERPROFILE) return undefined;
+  const { default: envPaths } = await import('env-paths');
+  return envPaths('signage', { suffix: '' }).config;
+}
 
 /** Returns the path of the context file, or `undefined` without a home folder. */
 export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefined> {
@@ -128,6 +140,14 @@ function requirePrivateFolder(mode: number, folder: string): void {
     `${folder} can be written to by other users of this machine.`,
     `chmod 700 ${folder}`,
   );
+}
+
+/** Throws `context_not_found` if the context does not exist. */
+export function requireContext({ contexts }: Contexts, name: string): void {
+  if (contexts[name] !== undefined) return;
+  throw new SignageError('context_not_found', `There is no context "${name}".`, {
+    hint: 'signage context list shows all contexts.',
+  });
 }
 
 /** Changes the saved contexts and returns the path of the file. Throws `contexts_unusable`. */

@@ -3,7 +3,7 @@ import type { CommandContext } from '../command/context.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type ConnectionValues, connectionOptions } from '../options/shared.ts';
 import type { ViewSource } from '../output/view.ts';
-import { type Identity, identityView } from '../records/views/identity-view.ts';
+import { type Identity, identityView } from '../records/views/access-views.ts';
 import { connect } from './connect.ts';
 import { type Contexts, changeContexts, readContexts, type SavedContext } from './contexts.ts';
 import { readTokenFile } from './private-file.ts';

@@ -1,6 +1,49 @@
-import { open, readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
+import {
+  describeOthersAccess,
+  openToOthersError,
+  othersCanRead,
+  othersCanWrite,
+} from '../../domain/file-access.ts';
+import type { LogSink } from '../../domain/log.ts';
 import { usage } from '../options/settings.ts';
-import { checkSecretAccess } from './file-access.ts';
+import { shellQuote } from '../records/text.ts';
+
+type Report = (message: string) => void;
+
+/**
+ * Checks who can access a file with a secret. If other users can change it, calls `allow` or throws
+ * `open_to_others`. If they can read it, calls `warn`.
+ * Skips pipes and devices, and everything on Windows, which has no file modes.
+ */
+async function checkSecretAccess(
+  path: string,
+  { warn, allow }: { warn?: Report; allow?: Report } = {},
+): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile() || process.platform === 'win32') return;
+  const fix = `chmod go-rwx ${shellQuote(path)}`;
+  if (othersCanWrite(found.mode)) {
+    if (!allow) throw openToOthersError(path, found.mode, fix);
+    allow(describeOthersAccess('write', path, found.mode, fix));
+  } else if (othersCanRead(found.mode)) warn?.(describeOthersAccess('read', path, found.mode, fix));
+}
+
+/**
+ * Checks the secret files of `signage serve`. Logs a warning instead of throwing if
+ * `isOpenAllowed`.
+ */
+export async function checkSecretFiles(
+  paths: readonly (string | undefined)[],
+  isOpenAllowed: boolean,
+  log: LogSink,
+): Promise<void> {
+  for (const path of paths) {
+    const warn = (message: string) => log.warn({ path }, message);
+    if (path !== undefined)
+      await checkSecretAccess(path, isOpenAllowed ? { warn, allow: warn } : { warn });
+  }
+}
 
 /** Reads a secret from a file, trimmed. Throws `usage`, never with the secret in the message. */
 export async function readSecretFile(path: string, what: string): Promise<string> {
@@ -29,4 +72,43 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   } finally {
     await file.close();
   }
+}
+
+/**
+ * A new file, created before the secret, so that no secret is lost when the file cannot be created.
+ */
+export interface ReservedFile {
+  /** Writes the secret, durably. */
+  write(secret: string): Promise<void>;
+  /** Deletes the file. */
+  discard(): Promise<void>;
+}
+
+async function create(path: string, flag: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw usage(`${flag} needs a new file, and ${path} exists.`);
+    throw usage(`The file of ${flag} cannot be created: ${message}.`);
+  }
+}
+
+/**
+ * Creates a file with mode 0600. Throws `usage` with `flag` if the path exists, and never follows a
+ * link.
+ */
+export async function reserveFile(path: string, flag: string): Promise<ReservedFile> {
+  const file = await create(path, flag);
+  return {
+    async write(secret) {
+      await file.writeFile(`${secret}\n`);
+      await file.sync();
+      await file.close();
+    },
+    async discard() {
+      await file.close();
+      await unlink(path);
+    },
+  };
 }

@@ -1,6 +1,9 @@
 import { SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
 
+/** Exit code of a command that found differences, damage or failures. */
+export const failedExitCode = 9;
+
 /** Error codes of the command line and of the start of the service. HTTP responses lack them. */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,
@@ -62,4 +65,15 @@ export function exitCodeOf(error: unknown): number {
     ? errorKinds[code as keyof typeof errorKinds].status
     : status;
   return (known !== undefined && byStatus[known]) || 1;
+}
+
+/**
+ * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
+ */
+const fatalExitCodes = [1, 4, 7];
+
+/** Whether a command for several records must stop at this error. */
+export function isFatal(error: unknown): boolean {
+  if (!(error instanceof SignageError) || error.code === 'interrupted') return true;
+  return fatalExitCodes.includes(exitCodeOf(error));
 }

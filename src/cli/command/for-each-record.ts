@@ -1,7 +1,7 @@
-import { SignageError } from '../../domain/error.ts';
+import type { SignageError } from '../../domain/error.ts';
 import { member, type View } from '../output/view.ts';
 import type { CommandContext } from './context.ts';
-import { exitCodeOf } from './exit-code.ts';
+import { failedExitCode, isFatal } from './exit-code.ts';
 
 /** The result for one record of a command that changes several. */
 export interface ItemResult {
@@ -17,22 +17,15 @@ const view: View<ItemResult> = {
   nameOf: ({ name }) => name,
 };
 
-const partlyFailed = 9;
-/**
- * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
- */
-const fatalExitCodes = [1, 4, 7];
-
 /**
  * Calls `work` for each record in order, prints each result at once, and continues after an error.
  * `work` returns the word for the result, or `undefined` with `--dry-run`.
  * Returns the exit code: 0, or 9 when a record failed. Rethrows an error that would hit all further
  * records, but prints the results so far first: a script must see what was changed.
  */
-export async function forEachRecord<T>(
+export async function forEachRecord<T extends { name: string; id: string }>(
   call: CommandContext,
   items: Iterable<T> | AsyncIterable<T>,
-  nameOf: (item: T) => { name: string; id: string },
   work: (item: T) => Promise<string | undefined>,
 ): Promise<number> {
   let exitCode = 0;
@@ -48,19 +41,14 @@ export async function forEachRecord<T>(
     }
   }
   async function outcomeOf(item: T): Promise<ItemResult | undefined> {
-    const names = nameOf(item);
+    const { name, id } = item;
     try {
       const result = await work(item);
-      return result === undefined ? undefined : { ...names, result, error: null };
+      return result === undefined ? undefined : { name, id, result, error: null };
     } catch (error) {
-      if (
-        !(error instanceof SignageError) ||
-        error.code === 'interrupted' ||
-        fatalExitCodes.includes(exitCodeOf(error))
-      )
-        throw error;
-      exitCode = partlyFailed;
-      return { ...names, result: 'failed', error: error.message };
+      if (isFatal(error)) throw error;
+      exitCode = failedExitCode;
+      return { name, id, result: 'failed', error: (error as SignageError).message };
     }
   }
   if (call.common.dryRun) for await (const _ of outcomes());

@@ -1,8 +1,81 @@
+import type { CallArguments, ListId, ListItem, PlainInput } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { type ApiClient, largestPage, makeApiClient } from '../api/client.ts';
+import { connect } from '../api/connect.ts';
+import { readProfile } from '../api/profile.ts';
+import { readSettings, usage } from '../options/settings.ts';
+import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
+import { limitPages, makeResults } from '../output/results.ts';
+import { shellQuote } from '../records/text.ts';
+import { escapeControl } from '../terminal/escape.ts';
+import { makePrompter } from '../terminal/prompter.ts';
+import type { CommandContext } from './context.ts';
 import type { Flags, ProgramEnvironment } from './environment.ts';
-import { makeCommandContext } from './make-context.ts';
-import type { CommandSpec } from './spec.ts';
+import { memoize } from './memoize.ts';
+import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
+
+/** Returns the pages of a list up to `--limit`. */
+function limitedPages<I extends ListId>(
+  service: ApiClient,
+  limit: number | undefined,
+  ...[id, input]: [id: I, ...CallArguments<I>]
+): AsyncGenerator<readonly ListItem<I>[]> {
+  const plain: PlainInput = input ?? {};
+  const query = { limit: Math.min(limit ?? largestPage, largestPage), ...plain.query };
+  const pages = service.pages(id, ...([{ ...plain, query }] as unknown as CallArguments<I>));
+  return limitPages(pages, limit);
+}
+
+function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentValues<Arguments> {
+  return Object.fromEntries(
+    Object.keys(spec.arguments ?? {}).map((name, at) => [name, given[at]]),
+  ) as ArgumentValues<Arguments>;
+}
+
+function makeConfirmation(prompter: CommandContext['prompter'], { yes, dryRun }: CommonValues) {
+  return async (question: string) => {
+    if (yes || dryRun) return;
+    if (!prompter.canAsk) throw usage(`${question} Questions cannot be asked here: give --yes.`);
+    if (await prompter.confirm({ message: question, flag: '--yes' })) return;
+    throw new SignageError('declined', 'Nothing was changed.');
+  };
+}
+
+/** Makes the context of a command. Connects to the service at the first request of the command. */
+function makeCommandContext(
+  spec: CommandSpec<Arguments, Options>,
+  given: readonly unknown[],
+  flags: Flags,
+  environment: ProgramEnvironment,
+): CommandContext {
+  const { io, interrupted } = environment;
+  const common: CommonValues = readSettings(commonOptions, flags, io.env);
+  const results = makeResults(io, common);
+  const prompter = makePrompter(io, common, interrupted);
+  const profile = memoize(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
+  const service = makeApiClient({
+    connect: memoize(async () => connect(await profile(), environment, common.verbose)),
+    plan: common.dryRun ? results.planned : undefined,
+    signal: interrupted,
+  });
+  return {
+    ...environment,
+    ...service,
+    args: argumentValues(spec, given),
+    options: readSettings(spec.options ?? {}, flags, io.env),
+    common,
+    flags,
+    results,
+    prompter,
+    profile,
+    list: (id, view, ...input) =>
+      results.list(limitedPages(service, common.limit, id, ...input), view),
+    note: (text) => {
+      if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
+    },
+    confirmDestruction: makeConfirmation(prompter, common),
+  };
+}
 
 /** Replaces `{venue}` in a hint by the value of that argument or option. */
 function fillHint(hint: string, values: Flags): string {

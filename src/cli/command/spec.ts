@@ -1,5 +1,4 @@
-import type { OperationId } from '../../wire/operations.ts';
-import type { DescribedSetting, NameKind, Setting, Values } from '../options/settings.ts';
+import type { NameKind, Setting, Values } from '../options/settings.ts';
 import type { Effect } from '../options/shared.ts';
 import type { CommandContext } from './context.ts';
 
@@ -10,6 +9,8 @@ export interface Argument<F extends Form = Form> {
   form: F;
   help: string;
   completes?: NameKind | undefined;
+  /** The possible values, for completion. */
+  choices?: readonly string[];
 }
 
 /** A required argument. */
@@ -60,9 +61,8 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   options?: O;
   /** Working command lines and their effects, for `--help`. */
   examples: readonly (readonly [command: string, what: string])[];
-  /** The operations whose `command` in `wire/operations.ts` is this command. */
-  operation?: OperationId | readonly OperationId[];
-  effect: Effect;
+  /** Default: `reads`. */
+  effect?: Effect;
   /** Does not call the service, and lacks the connection options. */
   local?: boolean;
   /** Writes a file as its result, and lacks the output options. */
@@ -80,10 +80,20 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   ): Promise<number | undefined> | Promise<void>;
 }
 
-/** The part of a command that help shows. Survives JSON. */
-export type Description = Omit<CommandSpec, 'options' | 'run'> & {
-  options?: Readonly<Record<string, DescribedSetting>>;
-};
+/** The commands of a noun, in the order of its help. */
+export type Verbs = Readonly<Record<string, CommandSpec>>;
+
+/** All commands of the program. */
+export interface CommandTree {
+  /** Commands of one word and their summaries. */
+  single: Readonly<Record<string, string>>;
+  /** Nouns and their summaries. */
+  nouns: Readonly<Record<string, string>>;
+  /** Loads a command of one word, or returns `undefined` if there is none. */
+  loadSingle(word: string): Promise<CommandSpec | undefined>;
+  /** Loads the commands of a noun, or returns `undefined` if there is none. */
+  loadVerbs(noun: string): Promise<Verbs | undefined>;
+}
 
 /** Returns the command unchanged. TypeScript infers the types of its arguments and options. */
 export function defineCommand<

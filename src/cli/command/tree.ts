@@ -1,10 +1,25 @@
-import { type Operation, operations } from '../../wire/operations.ts';
+import type { CommandSpec, CommandTree, Verbs } from './spec.ts';
 
-/** The words of a command: `['venue', 'list']` or `['serve']`. */
-export type CommandPath = readonly [string, string?];
+/** Commands of one word and their summaries. A test compares them with those of the commands. */
+export const single: CommandTree['single'] = {
+  serve: 'Run the service',
+  pair: 'Pair a TV with a screen, step by step',
+  login: 'Save the token of a service',
+  logout: 'Delete the saved token of a service',
+  whoami: 'Show which token and which service commands use',
+  doctor: 'Find out why something does not work, and what to do',
+  apply: 'Apply site files to a service',
+  diff: 'Show what apply would change',
+  export: 'Export a service as a site file',
+  api: 'Send any request to the service',
+  tv: 'Run one simulated TV',
+  simulate: 'Run a fleet of simulated TVs and check what the service stored',
+  conformance: 'Check whether a deployment follows the protocol',
+  completion: 'Print the completion script of a shell',
+};
 
-/** Nouns and their summaries, for the overview. */
-const nouns: Readonly<Record<string, string>> = {
+/** Nouns and their summaries. */
+export const nouns: CommandTree['nouns'] = {
   venue: 'Places with screens',
   screen: 'The screens of a venue',
   device: 'TVs that are or were paired with screens',
@@ -22,66 +37,51 @@ const nouns: Readonly<Record<string, string>> = {
   context: 'Saved services and tokens',
 };
 
-/** Commands of one word and their summaries. A test compares them with those of the commands. */
-const single: Readonly<Record<string, string>> = {
-  serve: 'Run the service',
-  pair: 'Pair a TV with a screen, step by step',
-  login: 'Save the token of a service',
-  logout: 'Delete the saved token of a service',
-  whoami: 'Show which token and which service commands use',
-  doctor: 'Find out why something does not work, and what to do',
-  apply: 'Apply site files to a service',
-  diff: 'Show what apply would change',
-  export: 'Export a service as a site file',
-  api: 'Send any request to the service',
-  tv: 'Run one simulated TV',
-  simulate: 'Run a fleet of simulated TVs and check what the service stored',
-  conformance: 'Check whether a deployment follows the protocol',
-  completion: 'Print the completion script of a shell',
+const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+  serve: async () => (await import('../commands/serve.ts')).serve,
+  pair: async () => (await import('../commands/code.ts')).pair,
+  login: async () => (await import('../commands/context.ts')).login,
+  logout: async () => (await import('../commands/context.ts')).logout,
+  whoami: async () => (await import('../commands/context.ts')).whoami,
+  doctor: async () => (await import('../commands/checks.ts')).doctor,
+  apply: async () => (await import('../commands/site.ts')).apply,
+  diff: async () => (await import('../commands/site.ts')).diff,
+  export: async () => (await import('../commands/site.ts')).exportCommand,
+  api: async () => (await import('../commands/api.ts')).api,
+  tv: async () => (await import('../commands/tv.ts')).tv,
+  simulate: async () => (await import('../commands/tv.ts')).simulate,
+  conformance: async () => (await import('../commands/checks.ts')).conformance,
+  completion: async () =>
+    (await import('../commands/completion.ts')).completionOf({
+      single,
+      nouns,
+      loadSingle,
+      loadVerbs,
+    }),
 };
 
-/** Commands of two words without an operation of the service. */
-const further: readonly CommandPath[] = [
-  ['playlist', 'rollback'],
-  ['device', 'replace'],
-  ['audit', 'verify'],
-  ['data', 'restore'],
-  ['data', 'check'],
-  ['data', 'repair'],
-  ['store', 'copy'],
-  ['store', 'migrate'],
-  ['wait', 'screen'],
-  ['wait', 'device'],
-  ['context', 'list'],
-  ['context', 'use'],
-  ['context', 'delete'],
-];
+const nounFiles: Readonly<Record<string, () => Promise<Verbs>>> = {
+  venue: async () => (await import('../commands/venue.ts')).venue,
+  screen: async () => (await import('../commands/screen.ts')).screen,
+  device: async () => (await import('../commands/device.ts')).device,
+  code: async () => (await import('../commands/code.ts')).code,
+  playlist: async () => (await import('../commands/playlist.ts')).playlist,
+  config: async () => (await import('../commands/config.ts')).config,
+  event: async () => (await import('../commands/event.ts')).event,
+  report: async () => (await import('../commands/event.ts')).report,
+  audit: async () => (await import('../commands/audit.ts')).audit,
+  tenant: async () => (await import('../commands/tenant.ts')).tenant,
+  token: async () => (await import('../commands/token.ts')).token,
+  data: async () => (await import('../commands/data.ts')).data,
+  store: async () => (await import('../commands/store.ts')).store,
+  wait: async () => (await import('../commands/wait.ts')).wait,
+  context: async () => (await import('../commands/context.ts')).context,
+};
 
-/** A word after `signage`: a noun with its verbs, or a command without verbs. */
-export interface Branch {
-  name: string;
-  summary: string;
-  verbs: readonly string[];
+export async function loadSingle(word: string): Promise<CommandSpec | undefined> {
+  return Object.hasOwn(commandFiles, word) ? commandFiles[word]?.() : undefined;
 }
 
-function verbsOf(noun: string): readonly string[] {
-  const ofOperations = Object.values<Operation>(operations).flatMap(({ command }) =>
-    command?.[0] === noun ? [command[1]] : [],
-  );
-  const ofOthers = further.flatMap(([first, verb]) =>
-    first === noun && verb !== undefined ? [verb] : [],
-  );
-  return [...new Set([...ofOperations, ...ofOthers])];
+export async function loadVerbs(noun: string): Promise<Verbs | undefined> {
+  return Object.hasOwn(nounFiles, noun) ? nounFiles[noun]?.() : undefined;
 }
-
-/** The command tree, as data. No command is loaded for it. */
-export const tree: readonly Branch[] = [
-  ...Object.entries(single).map(([name, summary]) => ({ name, summary, verbs: [] })),
-  ...Object.entries(nouns).map(([name, summary]) => ({ name, summary, verbs: verbsOf(name) })),
-];
-
-/** The paths of all commands. */
-export const commandPaths: readonly CommandPath[] = tree.flatMap(
-  ({ name, verbs }): CommandPath[] =>
-    verbs.length === 0 ? [[name]] : verbs.map((verb) => [name, verb]),
-);

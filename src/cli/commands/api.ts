@@ -1,12 +1,13 @@
+import { makePageGuard } from '../../client/page-guard.ts';
 import { SignageError } from '../../domain/error.ts';
+import { largestPage } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { asPage, listedPages, type RawPage } from '../output/any-list.ts';
 import { makeResults } from '../output/results.ts';
-import { anyView } from '../records/views/any-view.ts';
+import { anyView } from '../records/views/columns.ts';
 import { printableWithTabs } from '../terminal/escape.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -89,10 +90,48 @@ function showText({ io, common: { output, jq, fields } }: CommandContext, text: 
 const resultsOf = ({ io, common }: CommandContext) =>
   makeResults(io, { ...common, output: common.output ?? 'json' });
 
-async function* itemsOf(
-  pages: Iterable<RawPage> | AsyncIterable<RawPage>,
+interface RawPage {
+  items: readonly unknown[];
+  nextCursor: string | null;
+}
+
+/** Returns a response as a page of a list, `{ items, nextCursor? }`, if it has that form. */
+function asPage(answer: unknown): RawPage | undefined {
+  const { items, nextCursor } = (answer ?? {}) as { items?: unknown; nextCursor?: unknown };
+  return Array.isArray(items)
+    ? { items, nextCursor: typeof nextCursor === 'string' ? nextCursor : null }
+    : undefined;
+}
+
+/** Sets parameters in the query of a path. */
+function withQuery(path: string, changes: Readonly<Record<string, string>>): string {
+  const at = path.indexOf('?');
+  const query = new URLSearchParams(at < 0 ? '' : path.slice(at + 1));
+  for (const [name, value] of Object.entries(changes)) query.set(name, value);
+  return `${at < 0 ? path : path.slice(0, at)}?${query}`;
+}
+
+/**
+ * Yields the pages of the list at a path, from the `cursor` in the path or from the first page.
+ * `get` requests one page and parses its JSON.
+ */
+async function* listedPages(
+  path: string,
+  get: (path: string) => Promise<unknown>,
 ): AsyncGenerator<readonly unknown[]> {
-  for await (const { items } of pages) yield items;
+  const first = /[?&]limit=/.test(path) ? path : withQuery(path, { limit: String(largestPage) });
+  const checkPage = makePageGuard(
+    'this list',
+    new URLSearchParams(path.split('?')[1]).get('cursor') ?? undefined,
+  );
+  let cursor: string | null = null;
+  do {
+    const page = asPage(await get(cursor === null ? first : withQuery(first, { cursor })));
+    if (!page) throw usage('--paginate needs a list, and the response is not a list.');
+    yield page.items;
+    checkPage(page);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
 }
 
 /**
@@ -103,7 +142,7 @@ async function showAnswer(call: CommandContext, answer: Answer): Promise<void> {
   if (value === undefined) return answer.text === '' ? undefined : showText(call, answer.text);
   const page = ['json', 'yaml'].includes(call.common.output ?? 'json') ? undefined : asPage(value);
   const results = resultsOf(call);
-  if (page) await results.list(itemsOf([page]), anyView(page.items[0]));
+  if (page) await results.list([page.items], anyView(page.items[0]));
   else await results.record(value, anyView(value));
 }
 
@@ -115,13 +154,13 @@ async function showPages(call: CommandContext, path: string): Promise<void> {
   const first = await pages.next();
   if (first.done) return;
   async function* all() {
-    yield first.value as RawPage;
+    yield first.value as readonly unknown[];
     yield* pages;
   }
-  await resultsOf(call).list(itemsOf(all()), anyView((first.value as RawPage).items[0]));
+  await resultsOf(call).list(all(), anyView(first.value[0]));
 }
 
-export const command = defineCommand({
+export const api = defineCommand({
   summary: 'Send any request to the service',
   description: `For operations without a command of their own. The request goes to the service that
 all commands use, with the same token. The answer is printed as JSON; -o selects another format.

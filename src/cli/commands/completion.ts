@@ -1,10 +1,9 @@
-import type { Environment } from '../command/environment.ts';
-import { defineCommand, one, some } from '../command/spec.ts';
-import type { ChosenArgument, Offer } from '../completion/complete.ts';
+import { type CommandTree, defineCommand, one, some } from '../command/spec.ts';
+import type { CompletionContext, Offer } from '../completion/complete.ts';
 import { completionScripts, type Shell, shells } from '../completion/scripts.ts';
 import { usage } from '../options/settings.ts';
 
-const shellArgument: ChosenArgument & { form: 'one' } = {
+const shellArgument = {
   ...one(`${shells.slice(0, -1).join(', ')} or ${shells.at(-1)}`),
   choices: shells,
 };
@@ -15,7 +14,7 @@ const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).joi
 const filesWanted = '\t\n';
 
 /** Completes for zsh and fish. They pass separate words and quote what they insert themselves. */
-async function offerText(words: readonly string[], context: Environment): Promise<string> {
+async function offerText(words: readonly string[], context: CompletionContext): Promise<string> {
   const { completeWords } = await import('../completion/complete.ts');
   const offer: Offer = await completeWords(words, context);
   return offer === 'files'
@@ -29,7 +28,7 @@ async function offerText(words: readonly string[], context: Environment): Promis
  * Completes for bash. It passes the whole line because it splits words at `=` and `:`. It inserts
  * candidates unchanged, so they are quoted here.
  */
-async function offerBash(line: string, context: Environment): Promise<string> {
+async function offerBash(line: string, context: CompletionContext): Promise<string> {
   const [{ bashWords, bashRest }, { completeWords }] = await Promise.all([
     import('../completion/bash-words.ts'),
     import('../completion/complete.ts'),
@@ -46,9 +45,11 @@ async function offerBash(line: string, context: Environment): Promise<string> {
     : lines(offer.flatMap(({ text }) => bashRest(text, last) ?? []));
 }
 
-export const command = defineCommand({
-  summary: 'Print the completion script of a shell',
-  description: `The script completes commands, options and their values, and the names of saved
+/** Makes the command, which completes the commands of the tree. */
+export const completionOf = (tree: CommandTree) =>
+  defineCommand({
+    summary: 'Print the completion script of a shell',
+    description: `The script completes commands, options and their values, and the names of saved
 contexts. It asks the service for the names of venues, screens, tenants and tokens. Install it where
 the shell finds it:
 
@@ -57,27 +58,32 @@ the shell finds it:
   fish   signage completion fish > ~/.config/fish/completions/signage.fish
 
 With words after --, the command prints candidates for the last word. The scripts use this.`,
-  arguments: {
-    shell: shellArgument,
-    words: some('the words typed so far; used by the scripts, after --'),
-  },
-  examples: [
-    ['source <(signage completion bash)', 'for this bash session only'],
-    ['signage completion fish > ~/.config/fish/completions/signage.fish', 'for every fish session'],
-  ],
-  effect: 'alone',
-  async run(call) {
-    const { shell, words } = call.args;
-    if (!isShell(shell))
-      throw usage(
-        `Completion does not support "${shell}".`,
-        `Supported shells: ${shells.join(', ')}.`,
-      );
-    const [line] = words;
-    if (line === undefined) call.io.stdout.write(completionScripts[shell]);
-    else
-      call.io.stdout.write(
-        await (shell === 'bash' ? offerBash(line, call) : offerText(words, call)),
-      );
-  },
-});
+    arguments: {
+      shell: shellArgument,
+      words: some('the words typed so far; used by the scripts, after --'),
+    },
+    examples: [
+      ['source <(signage completion bash)', 'for this bash session only'],
+      [
+        'signage completion fish > ~/.config/fish/completions/signage.fish',
+        'for every fish session',
+      ],
+    ],
+    effect: 'alone',
+    async run(call) {
+      const { shell, words } = call.args;
+      if (!isShell(shell))
+        throw usage(
+          `Completion does not support "${shell}".`,
+          `Supported shells: ${shells.join(', ')}.`,
+        );
+      const [line] = words;
+      if (line === undefined) call.io.stdout.write(completionScripts[shell]);
+      else
+        call.io.stdout.write(
+          await (shell === 'bash'
+            ? offerBash(line, { ...call, tree })
+            : offerText(words, { ...call, tree })),
+        );
+    },
+  });

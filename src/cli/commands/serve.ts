@@ -1,7 +1,7 @@
 import { defineCommand } from '../command/spec.ts';
 import { serveSettings } from '../serve/options.ts';
 
-export const command = defineCommand({
+export const serve = defineCommand({
   summary: 'Run the service',
   description: `The first start with an empty data folder creates a platform token. At a terminal it
 is shown once. Otherwise it is written to the file admin-token in the data folder.

@@ -1,18 +1,18 @@
+import { Option } from 'commander';
 import type { Environment } from '../command/environment.ts';
-import { loadCommand } from '../command/load.ts';
-import type { Argument, CommandSpec } from '../command/spec.ts';
-import { type Branch, type CommandPath, tree } from '../command/tree.ts';
+import type { Argument, CommandSpec, CommandTree } from '../command/spec.ts';
+import * as option from '../options/option.ts';
 import type { NameKind, Setting } from '../options/settings.ts';
-import { commonOptionsOf, connectionOptions, outputOptions } from '../options/shared.ts';
+import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
 import type { Candidate } from './names.ts';
+
+export interface CompletionContext extends Environment {
+  /** The commands to complete. */
+  tree: CommandTree;
+}
 
 /** Possible completions, or `files` if the shell should complete file names. */
 export type Offer = readonly Candidate[] | 'files';
-
-/** An argument with a fixed set of values. */
-export interface ChosenArgument extends Argument {
-  choices: readonly string[];
-}
 
 /** Where the values of an option or argument come from. */
 interface ValueSource {
@@ -22,58 +22,28 @@ interface ValueSource {
   flags?: string;
 }
 
-type Flag = ValueSource & {
+interface Flag extends Setting<unknown> {
+  /** Under which commander stores the value: `caFile`. */
+  name: string;
   long: string;
   short: string | undefined;
   takesValue: boolean;
-  repeatable: boolean;
-  help: string;
-};
-
-function readFlag(setting: Setting<unknown>): Flag {
-  const { flags, help, repeatable = false, choices, completes } = setting;
-  const long = /--[\w-]+/.exec(flags)?.[0] ?? flags;
-  const source = { ...(choices && { choices }), completes, flags };
-  return {
-    ...source,
-    long,
-    short: /(?:^|\s)(-\w)\b/.exec(flags)?.[1],
-    takesValue: /[<[]/.test(flags),
-    repeatable,
-    help,
-  };
 }
 
-const flagsOf = (settings: Readonly<Record<string, Setting<unknown>>>) =>
-  Object.values(settings).map(readFlag);
-const helpFlag: Flag = {
-  long: '--help',
-  short: '-h',
-  takesValue: false,
-  repeatable: false,
-  help: 'show this help',
-};
-const versionFlag: Flag = {
-  long: '--version',
-  short: '-V',
-  takesValue: false,
-  repeatable: false,
-  help: 'show the version',
-};
-const { url, context, tenant } = connectionOptions;
+function readFlag(setting: Setting<unknown>): Flag {
+  const parsed = new Option(setting.flags);
+  const { long = '', short, required: takesValue } = parsed;
+  return { ...setting, name: parsed.attributeName(), long, short, takesValue };
+}
+
+const helpFlag = readFlag(option.flag('-h, --help', 'show this help'));
+const versionFlag = readFlag(option.flag('-V, --version', 'show the version'));
 /** Options allowed before the noun. */
-const leadingFlags = [
-  ...flagsOf({ output: outputOptions.output, url, context, tenant }),
-  versionFlag,
-  helpFlag,
-];
+const leadingFlags = [...Object.values(leadingOptions).map(readFlag), versionFlag, helpFlag];
 
 function allFlags(spec: CommandSpec): Flag[] {
-  return [
-    ...flagsOf(spec.options ?? {}),
-    ...Object.values(commonOptionsOf(spec)).flatMap(flagsOf),
-    helpFlag,
-  ];
+  const groups = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))];
+  return [...groups.flatMap((settings) => Object.values(settings).map(readFlag)), helpFlag];
 }
 
 /** The parsed words before the last one. */
@@ -97,7 +67,7 @@ function readWords(
   for (; at < words.length; at++) {
     const word = words[at] ?? '';
     if (parsed.open) {
-      parsed.given.set(parsed.open.long, word);
+      parsed.given.set(parsed.open.name, word);
       parsed.open = undefined;
     } else if (!parsed.isOver && word === '--') {
       parsed.isOver = true;
@@ -105,7 +75,7 @@ function readWords(
       const [name = '', value] = word.split(/=(.*)/s, 2);
       const flag = flags.find(({ long, short }) => long === name || short === name);
       if (flag?.takesValue && value === undefined) parsed.open = flag;
-      else if (flag) parsed.given.set(flag.long, value ?? true);
+      else if (flag) parsed.given.set(flag.name, value ?? true);
     } else {
       if (mayEnd) break;
       parsed.operands.push(word);
@@ -126,7 +96,7 @@ interface CompletionRequest {
   typed: string;
   parsed: ParsedWords;
   flags: readonly Flag[];
-  context: Environment;
+  context: CompletionContext;
 }
 
 async function values(
@@ -142,12 +112,10 @@ async function values(
   if (/<(?:file|folder|path)>/.test(flags)) return 'files';
   if (completes === undefined) return [];
   const { findNames } = await import('./names.ts');
-  const camelCase = (long: string) =>
-    long.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const connection = Object.fromEntries(
-    [...parsed.given].map(([long, value]) => [camelCase(long), value]),
+  return matching(
+    await findNames(completes, typed, Object.fromEntries(parsed.given), context),
+    typed,
   );
-  return matching(await findNames(completes, typed, connection, context), typed);
 }
 
 async function flagsOrValue(request: CompletionRequest): Promise<Offer> {
@@ -160,7 +128,7 @@ async function flagsOrValue(request: CompletionRequest): Promise<Offer> {
       ? offer
       : offer.map(({ text, description }) => ({ text: `${name}=${text}`, description }));
   }
-  const offered = flags.filter(({ long, repeatable }) => repeatable || !parsed.given.has(long));
+  const offered = flags.filter(({ name, repeatable }) => repeatable || !parsed.given.has(name));
   return matching(
     offered.map(({ long, help }) => ({ text: long, description: help })),
     typed,
@@ -175,17 +143,16 @@ async function complete(request: CompletionRequest, operand: () => Promise<Offer
 }
 
 async function completeCommand(
-  path: CommandPath,
+  spec: CommandSpec,
   words: readonly string[],
   before: ParsedWords,
-  context: Environment,
+  context: CompletionContext,
 ): Promise<Offer> {
-  const spec = await loadCommand(path);
   const flags = allFlags(spec);
   const typed = words.at(-1) ?? '';
   const { parsed } = readWords(words.slice(0, -1), flags);
-  for (const [long, value] of before.given)
-    if (!parsed.given.has(long)) parsed.given.set(long, value);
+  for (const [name, value] of before.given)
+    if (!parsed.given.has(name)) parsed.given.set(name, value);
   const request = { typed, parsed, flags, context };
   return complete(request, async () => {
     const all: Argument[] = Object.values(spec.arguments ?? {});
@@ -197,13 +164,6 @@ async function completeCommand(
   });
 }
 
-async function completeVerb({ name, verbs }: Branch, typed: string): Promise<Candidate[]> {
-  const offered = verbs.filter((verb) => startsWith(verb, typed));
-  return Promise.all(
-    offered.map(async (text) => ({ text, description: (await loadCommand([name, text])).summary })),
-  );
-}
-
 /**
  * Completes the last word, which may be empty; `words` are those after `signage`.
  *
@@ -213,30 +173,36 @@ async function completeVerb({ name, verbs }: Branch, typed: string): Promise<Can
  */
 export async function completeWords(
   words: readonly string[],
-  context: Environment,
+  context: CompletionContext,
 ): Promise<Offer> {
+  const { tree } = context;
   const typed = words.at(-1) ?? '';
   const done = words.slice(0, -1);
   const { parsed, at } = readWords(done, leadingFlags, true);
   const first = done[at];
-  const second = done[at + 1];
   if (first === undefined) {
-    const branches = tree.map(({ name, summary }) => ({ text: name, description: summary }));
-    const help = { text: 'help', description: 'Show the help of a command' };
+    const words = Object.entries({
+      ...tree.single,
+      ...tree.nouns,
+      help: 'Show the help of a command',
+    });
+    const branches = words.map(([text, description]) => ({ text, description }));
     return complete({ typed, parsed, flags: leadingFlags, context }, async () =>
-      matching([...branches, help], typed),
+      matching(branches, typed),
     );
   }
   if (first === 'help') return completeWords([...done.slice(at + 1), typed], context);
-  const branch = tree.find(({ name }) => name === first);
-  if (!branch) return [];
-  if (branch.verbs.length === 0)
-    return completeCommand([first], words.slice(at + 1), parsed, context);
-  if (second === undefined)
-    return typed.startsWith('-')
-      ? matching([{ text: '--help', description: helpFlag.help }], typed)
-      : completeVerb(branch, typed);
-  return branch.verbs.includes(second)
-    ? completeCommand([first, second], words.slice(at + 2), parsed, context)
-    : [];
+  const command = await tree.loadSingle(first);
+  if (command) return completeCommand(command, words.slice(at + 1), parsed, context);
+  const verbs = await tree.loadVerbs(first);
+  if (!verbs) return [];
+  const second = done[at + 1];
+  if (second !== undefined) {
+    const spec = Object.hasOwn(verbs, second) ? verbs[second] : undefined;
+    return spec ? completeCommand(spec, words.slice(at + 2), parsed, context) : [];
+  }
+  const offered = typed.startsWith('-')
+    ? [{ text: '--help', description: helpFlag.help }]
+    : Object.entries(verbs).map(([text, { summary }]) => ({ text, description: summary }));
+  return matching(offered, typed);
 }

@@ -3,7 +3,7 @@ import type { Environment, Flags } from '../command/environment.ts';
 import type { NameKind } from '../options/settings.ts';
 import { readSettings } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
-import { typedName } from '../records/views/typed-name.ts';
+import { typedName } from '../records/names.ts';
 import { isPrintable } from '../terminal/escape.ts';
 
 /** A possible completion of the last word. */

@@ -3,8 +3,9 @@ import type { Level, Need, Outcome } from '../../conformance/check.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
 import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';
+import { member, type View } from '../output/view.ts';
+import { wideMembers } from '../records/views/columns.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { outcomeView } from './outcome-view.ts';
 
 const failedExitCode = 9;
 const pageSize = 25;
@@ -16,6 +17,31 @@ export interface CheckOptions {
   slow: boolean;
   withGuessing: boolean;
   withTenants: boolean;
+}
+
+const signs: Readonly<Record<Outcome['result'], string>> = { pass: '✓', fail: '✗', skip: '–' };
+
+/** Explains a failed or skipped row. */
+function note({ result, expected, seen, reason }: Outcome): string | null {
+  if (result === 'fail') return `expected ${expected}, saw ${seen}`;
+  return reason;
+}
+
+/** The output of `signage conformance`: symbols for people, words in CSV. */
+function outcomeView(format: string | undefined): View<Outcome> {
+  const inWords = format === 'csv';
+  return {
+    columns: [
+      inWords ? member('result') : { name: 'result', value: ({ result }) => signs[result] },
+      member('id'),
+      member('level'),
+      inWords ? member('section') : { name: 'section', value: ({ section }) => `§${section}` },
+      member('title'),
+      ...(inWords ? [] : [{ name: 'note', value: note }]),
+      ...wideMembers<Outcome>('expected', 'seen', 'reason'),
+    ],
+    nameOf: ({ id }) => id,
+  };
 }
 
 function allowed({ slow, withGuessing, withTenants }: CheckOptions): Need[] {

@@ -2,9 +2,8 @@ import { SignageError } from '../../domain/error.ts';
 import type { Role } from '../../domain/records/role.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
-import { shellQuote } from '../records/shell-quote.ts';
-import { expiresSoon } from '../records/views/reach-columns.ts';
-import { ago } from './ago.ts';
+import { ago, shellQuote } from '../records/text.ts';
+import { expiresSoon } from '../records/views/access-views.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const rolePermissions: Readonly<Record<Role, string>> = {

@@ -1,4 +1,5 @@
-import { member, type View } from '../output/view.ts';
+import type { View } from '../output/view.ts';
+import { members } from '../records/views/columns.ts';
 
 /** Result of one check. */
 export interface Finding {
@@ -24,6 +25,6 @@ export const warn = finding('warn');
 export const fail = finding('fail');
 
 export const findingView: View<Finding> = {
-  columns: [member('check'), member('status'), member('detail'), member('next')],
+  columns: members<Finding>('check', 'status', 'detail', 'next'),
   nameOf: ({ check, status }) => `${check} ${status}`,
 };

@@ -3,11 +3,9 @@ import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
-import { shellQuote } from '../records/shell-quote.ts';
+import { ago, shellQuote } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
-import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { checkFormerTvs, tvName } from './former-tv-check.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
@@ -24,11 +22,40 @@ const endsSoonMs = dayMs;
 /** A TV should have fetched a new version within this time. */
 const fetchDeadlineMs = 15 * minuteMs;
 
+/** A revoked TV without a call for this long is switched off or removed. */
+const recentMs = 7 * dayMs;
+
 const codeTexts: Readonly<Record<string, string>> = {
   expired: 'The last pairing code has expired',
   cancelled: 'The last pairing code was cancelled',
   used: 'The last pairing code was used, but its TV was removed',
 };
+
+/** Returns the name of a TV for people. */
+function tvName({ id, deviceInfo }: Device): string {
+  const { manufacturer, model, deviceName } = deviceInfo;
+  return (
+    deviceName ??
+    ([manufacturer, model].filter((text) => text !== null && text !== undefined).join(' ') || id)
+  );
+}
+
+/** Finds revoked TVs of a screen that still call the service. `next` is the command to suggest. */
+async function checkFormerTvs(
+  reader: Reader,
+  { id: screenId }: Screen,
+  nowMs: number,
+  next: string,
+): Promise<Finding[]> {
+  const devices = await reader.all('listDevices', { query: { screenId, state: 'suspended' } });
+  return devices.flatMap((device) => {
+    const { lastRefusedAt, lastAddress } = device;
+    if (lastRefusedAt === null || nowMs - Date.parse(lastRefusedAt) > recentMs) return [];
+    const where = lastAddress === null ? '' : ` Its address was ${lastAddress}.`;
+    const what = `The revoked TV ${tvName(device)} (${device.id}) still calls the service with its old key, last at ${ago(lastRefusedAt, nowMs)}.`;
+    return [warn('former', `${what}${where} Switch it off, or pair it again.`, next)];
+  });
+}
 
 /** Checks why no TV can register. */
 function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {

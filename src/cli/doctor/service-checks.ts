@@ -5,7 +5,7 @@ import { SignageError } from '../../domain/error.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { Profile } from '../api/profile.ts';
 import type { Environment } from '../command/environment.ts';
-import { span } from './ago.ts';
+import { span } from '../records/text.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { originFindings } from './origin-checks.ts';
 import { checkTls } from './tls-check.ts';
@@ -16,26 +16,13 @@ const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
 
 async function makeCaller(
-  { url, caFile }: Profile,
+  { url }: Profile,
+  certificates: string[] | undefined,
   { clock, random }: Environment,
-): Promise<{ caller: Caller; ca: string[] | undefined }> {
-  const [{ Caller }, { readCertificates }] = await Promise.all([
-    import('../../client/caller.ts'),
-    import('../api/connect.ts'),
-  ]);
-  const ca = caFile === undefined ? undefined : await readCertificates(caFile);
-  const trust = ca && { certificates: ca };
-  return {
-    caller: new Caller({
-      url: url.value,
-      timeoutMs: timeoutMs,
-      retry: { attempts: 1 },
-      ...trust,
-      clock,
-      random,
-    }),
-    ca,
-  };
+): Promise<Caller> {
+  const { Caller } = await import('../../client/caller.ts');
+  const trust = certificates && { certificates };
+  return new Caller({ url: url.value, timeoutMs, retry: { attempts: 1 }, ...trust, clock, random });
 }
 
 /** Compares the local clock with the `Date` header. Returns `undefined` without that header. */
@@ -101,7 +88,9 @@ async function checkReady(
  * the rest pointless.
  */
 export async function checkService(profile: Profile, context: Environment): Promise<Finding[]> {
-  const { caller, ca } = await makeCaller(profile, context);
+  const { readCertificates } = await import('../api/connect.ts');
+  const ca = profile.caFile === undefined ? undefined : await readCertificates(profile.caFile);
+  const caller = await makeCaller(profile, ca, context);
   const address = ok('address', `${profile.url.value} (${profile.url.source})`);
   const tls = await checkTls(profile.url.value, ca, context.clock.now());
   const before = [address, tls ?? []].flat();

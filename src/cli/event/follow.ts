@@ -1,17 +1,17 @@
 import { pause } from '../../client/pause.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { StoredEventView as StoredEvent } from '../../domain/events/event.ts';
+import { largestPage } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 
 /** Maximum duration of a long poll. */
 const waitSeconds = 30;
-const largestPage = 200;
 
 export interface Filters {
-  type?: string;
-  deviceId?: string;
-  screenId?: string;
-  from?: string;
+  type: string | undefined;
+  deviceId: string | undefined;
+  screenId: string | undefined;
+  from: string | undefined;
 }
 
 interface FollowOptions {
@@ -36,14 +36,7 @@ export async function* followEvents(
   let last = after ?? (filters.from === undefined ? await newest(call, signal) : undefined);
   for (;;) {
     const requestedAt = call.clock.now();
-    const query = {
-      ...filters,
-      order: 'asc' as const,
-      limit: largestPage,
-      waitSeconds,
-      ...(last !== undefined && { after: last }),
-    };
-    const { items, nextCursor } = await readPage(call, query, signal);
+    const { items, nextCursor } = await readPage(call, filters, last, signal);
     if (items.length > 0) yield items;
     const next = nextCursor ?? items.at(-1)?.id;
     if (next !== undefined && next === last)
@@ -58,17 +51,21 @@ export async function* followEvents(
   }
 }
 
-type EventQuery = Filters & { order: 'asc'; limit: number; waitSeconds: number; after?: string };
-
 /** Reads one page. The hint of an error says how to resume. */
-async function readPage(call: CommandContext, query: EventQuery, signal: AbortSignal) {
+async function readPage(
+  call: CommandContext,
+  filters: Filters,
+  after: string | undefined,
+  signal: AbortSignal,
+) {
+  const query = { ...filters, order: 'asc' as const, limit: largestPage, waitSeconds, after };
   try {
     return await call.read('listEvents', { query, signal });
   } catch (error) {
-    if (!hasCode(error, 'unreachable') || query.after === undefined) throw error;
+    if (!hasCode(error, 'unreachable') || after === undefined) throw error;
     throw new SignageError(error.code, error.message, {
       cause: error,
-      hint: `--after ${query.after} resumes from here.`,
+      hint: `--after ${after} resumes from here.`,
     });
   }
 }

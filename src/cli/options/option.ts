@@ -2,6 +2,8 @@
 import { parseDuration } from '../../domain/duration.ts';
 import { type NameKind, type Setting, usage } from './settings.ts';
 
+const asTyped = (value: string) => value;
+
 /** Adds the environment variable that sets the same value. */
 export function withVariable<T>(env: string, setting: Setting<T>): Setting<T> {
   return { ...setting, env };
@@ -13,25 +15,17 @@ export function text(
   help: string,
   completes?: NameKind,
 ): Setting<string | undefined> {
-  return { flags, env: undefined, help, read: (value) => value, initial: undefined, completes };
+  return { flags, help, read: asTyped, initial: undefined, completes };
 }
 
 /** A text with a default, which help shows. */
 export function textOr(initial: string, flags: string, help: string): Setting<string> {
-  return { flags, env: undefined, help, read: (value) => value, initial, shown: initial };
+  return { flags, help, read: asTyped, initial, shown: initial };
 }
 
 /** A required text. */
 export function required(flags: string, help: string, completes?: NameKind): Setting<string> {
-  return {
-    flags,
-    env: undefined,
-    help,
-    read: (value) => value,
-    initial: '',
-    completes,
-    required: true,
-  };
+  return { flags, help, read: asTyped, initial: '', completes, required: true };
 }
 
 /** A repeatable text. Commas are part of the value. */
@@ -40,13 +34,11 @@ export function repeated(
   help: string,
   completes?: NameKind,
 ): Setting<readonly string[]> {
-  const readAll = (values: readonly string[]) => values;
   return {
     flags,
-    env: undefined,
     help: `${help}; may be repeated`,
     read: (value) => [value],
-    readAll,
+    readAll: (values) => values,
     initial: [],
     repeatable: true,
     completes,
@@ -60,14 +52,7 @@ export function list(flags: string, help: string): Setting<readonly string[]> {
       .split(',')
       .map((one) => one.trim())
       .filter((one) => one !== '');
-  return {
-    flags,
-    env: undefined,
-    help: `${help}; may be repeated`,
-    read,
-    initial: [],
-    repeatable: true,
-  };
+  return { flags, help: `${help}; may be repeated`, read, initial: [], repeatable: true };
 }
 
 /** One of a few words, with a default. */
@@ -83,7 +68,7 @@ export function oneOf<const T extends string>(
       throw usage(`${source} must be one of ${choices.join(', ')}, not "${value}".`);
     return choice;
   };
-  return { flags, env: undefined, help, read, initial, shown: initial, choices };
+  return { flags, help, read, initial, shown: initial, choices };
 }
 
 /** One of a few words. Default: `undefined`. */
@@ -93,14 +78,7 @@ export function choice<const T extends string>(
   help: string,
 ): Setting<T | undefined> {
   const { read } = oneOf(choices, choices[0] as T, flags, help);
-  return {
-    flags,
-    env: undefined,
-    help: `${help}: ${choices.join(', ')}`,
-    read,
-    initial: undefined,
-    choices,
-  };
+  return { flags, help: `${help}: ${choices.join(', ')}`, read, initial: undefined, choices };
 }
 
 /** A whole number, with a default. */
@@ -116,7 +94,7 @@ export function wholeNumber(
       throw usage(`${source} must be a whole number from ${min} to ${max}, not "${value}".`);
     return number;
   };
-  return { flags, env: undefined, help, read, initial, shown: String(initial) };
+  return { flags, help, read, initial, shown: String(initial) };
 }
 
 /** A whole number. Default: `undefined`. */
@@ -125,29 +103,17 @@ export function count(
   flags: string,
   help: string,
 ): Setting<number | undefined> {
-  const { read } = wholeNumber(range, range[0], flags, help);
-  return { flags, env: undefined, help, read, initial: undefined };
+  return { flags, help, read: wholeNumber(range, range[0], flags, help).read, initial: undefined };
 }
-
-const truths: Record<string, boolean> = {
-  true: true,
-  1: true,
-  yes: true,
-  on: true,
-  false: false,
-  0: false,
-  no: false,
-  off: false,
-};
 
 /** A flag without a value. Its variable takes true or false. Default: false. */
 export function flag(flags: string, help: string): Setting<boolean> {
   const read = (value: string, source: string) => {
-    const truth = truths[value.toLowerCase()];
-    if (truth === undefined) throw usage(`${source} must be true or false, not "${value}".`);
-    return truth;
+    if (['true', '1', 'yes', 'on'].includes(value.toLowerCase())) return true;
+    if (['false', '0', 'no', 'off'].includes(value.toLowerCase())) return false;
+    throw usage(`${source} must be true or false, not "${value}".`);
   };
-  return { flags, env: undefined, help, read, initial: false };
+  return { flags, help, read, initial: false };
 }
 
 /** A duration such as `90s`, `15m` or `2h`, in milliseconds. A plain number means seconds. */
@@ -158,5 +124,5 @@ export function duration(initial: string, flags: string, help: string): Setting<
       throw usage(`${source} must be a span of time such as 90s, 15m or 2h, not "${value}".`);
     return durationMs;
   };
-  return { flags, env: undefined, help, read, initial: read(initial, flags), shown: initial };
+  return { flags, help, read, initial: read(initial, flags), shown: initial };
 }

@@ -1,5 +1,6 @@
 // Settings: what a flag or an environment variable can set, and how their values are read.
 // `option.ts` makes them.
+import { Option } from 'commander';
 import { SignageError } from '../../domain/error.ts';
 import type { Flags } from '../command/environment.ts';
 
@@ -11,13 +12,13 @@ export interface Setting<T> {
   /** As commander takes them: `--port <number>`. */
   flags: string;
   /** The environment variable, if there is one. */
-  env: string | undefined;
+  env?: string | undefined;
   help: string;
   /** Parses the text. Errors start with `source`: the flag or the variable. */
   read(text: string, source: string): T;
   initial: T;
   /** The default as help shows it. */
-  shown?: string;
+  shown?: string | undefined;
   repeatable?: boolean;
   /** Replaces `read` for a repeatable flag whose values may contain commas. */
   readAll?(texts: readonly string[], source: string): T;
@@ -28,11 +29,6 @@ export interface Setting<T> {
   choices?: readonly string[];
 }
 
-/** The part of a setting that help shows. Survives JSON. */
-export type DescribedSetting = Pick<Setting<unknown>, 'flags' | 'help' | 'shown' | 'required'> & {
-  env?: string | undefined;
-};
-
 type Variables = Readonly<Record<string, string | undefined>>;
 export type Values<S> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
@@ -42,34 +38,23 @@ export function usage(message: string, hint?: string): SignageError {
 }
 
 /** The help text of a setting, with its default and its environment variable. */
-export function describeSetting({ help, shown, env }: DescribedSetting): string {
-  const notes = [
-    shown === undefined ? [] : [`default: ${shown}`],
-    env === undefined ? [] : [`env: ${env}`],
-  ].flat();
+export function describeSetting({ help, shown, env }: Setting<unknown>): string {
+  const notes = [shown && `default: ${shown}`, env && `env: ${env}`].filter(Boolean);
   return notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
 }
 
-function readSetting<T>(setting: Setting<T>, given: unknown, variables: Variables): T {
-  const { flags, env, read, initial } = setting;
-  const flag = longFlag(flags);
-  if (given === undefined && setting.required)
-    throw usage(`${flag} must be given: ${setting.help}.`);
-  if (Array.isArray(given))
-    return setting.readAll ? setting.readAll(given, flag) : read(given.join(','), flag);
-  if (given !== undefined) return read(String(given), flag);
+function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables): T {
+  const { env, help, initial } = setting;
+  const option = new Option(setting.flags);
+  const { long: flag = '', negate } = option;
+  const stored = flags[option.attributeName()];
+  // commander stores `--no-input` as `input: false`. Default: true.
+  const given = negate ? stored === false || undefined : stored;
+  if (given === undefined && setting.required) throw usage(`${flag} must be given: ${help}.`);
+  if (Array.isArray(given) && setting.readAll) return setting.readAll(given, flag);
+  if (given !== undefined) return setting.read(String(given), flag);
   const fromVariable = env && variables[env];
-  return env && fromVariable ? read(fromVariable, env) : initial;
-}
-
-const longFlag = (flags: string) => flags.match(/--[\w-]+/)?.[0] ?? flags;
-const camelCase = (flag: string) =>
-  flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** Returns the value that commander stored. It stores `--no-input` as `input: false`. */
-function givenFlag(flags: Flags, flag: string): unknown {
-  if (!flag.startsWith('--no-')) return flags[camelCase(flag)];
-  return flags[camelCase(`--${flag.slice(5)}`)] === false ? true : undefined;
+  return env && fromVariable ? setting.read(fromVariable, env) : initial;
 }
 
 /**
@@ -81,9 +66,7 @@ export function readSettings<S extends Record<string, Setting<unknown>>>(
   flags: Flags,
   variables: Variables,
 ): Values<S> {
-  const read = (setting: Setting<unknown>) =>
-    readSetting(setting, givenFlag(flags, longFlag(setting.flags)), variables);
   return Object.fromEntries(
-    Object.entries(settings).map(([name, setting]) => [name, read(setting)]),
+    Object.entries(settings).map(([name, one]) => [name, readSetting(one, flags, variables)]),
   ) as Values<S>;
 }

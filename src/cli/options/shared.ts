@@ -66,6 +66,14 @@ export const listOptions = {
   ),
 };
 
+/** Options that may also precede the noun, as in `signage --url … venue list`. Each has a value. */
+export const leadingOptions = {
+  output: outputOptions.output,
+  url: connectionOptions.url,
+  context: connectionOptions.context,
+  tenant: connectionOptions.tenant,
+};
+
 export const commonOptions = {
   ...outputOptions,
   ...behaviourOptions,
@@ -91,7 +99,7 @@ export type Effect = 'reads' | 'changes' | 'destroys' | 'alone';
 
 /** The members of a command that select its shared options. */
 interface Kind {
-  effect: Effect;
+  effect?: Effect;
   list?: boolean;
   local?: boolean;
   raw?: boolean;
@@ -99,7 +107,7 @@ interface Kind {
 
 /** Returns the shared options of a command, by the groups of its help. */
 export function commonOptionsOf({
-  effect,
+  effect = 'reads',
   list,
   local,
   raw,

@@ -1,3 +1,4 @@
+import type { Environment } from '../command/environment.ts';
 import * as option from './option.ts';
 import { usage } from './settings.ts';
 
@@ -32,6 +33,16 @@ export function readTime(text: string, { source, nowMs, spans }: TimeContext): n
   if (!Number.isNaN(new Date(timeMs).getTime())) return timeMs;
   const like = `2026-11-20, 2026-11-20T08:00:00Z, 1795161600, or ${spans === 'ago' ? '2h for two hours ago' : '7d for seven days from now'}`;
   throw usage(`${source} must be a time such as ${like}, not "${text}".`);
+}
+
+/** Parses the time in the past that an option gives. Returns it in ISO 8601. */
+export function readPastTime(
+  { clock }: Pick<Environment, 'clock'>,
+  source: string,
+  text: string | undefined,
+): string | undefined {
+  if (text === undefined) return undefined;
+  return new Date(readTime(text, { source, nowMs: clock.now(), spans: 'ago' })).toISOString();
 }
 
 /**

@@ -4,7 +4,7 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
 import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
-import { listTable, recordTable } from './table.ts';
+import { csvWriter, listTable, recordTable } from './table.ts';
 import type { Column, View, ViewSource } from './view.ts';
 
 /** A request that `--dry-run` prints instead of sending it. */
@@ -15,12 +15,14 @@ export interface PlannedRequest {
   body?: unknown;
 }
 
+type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
+
 /** Prints the results of a command to `stdout` in the requested form. */
 export interface Results {
   /** Prints one record. */
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
   /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
-  list<T>(pages: AsyncIterable<readonly T[]>, view: ViewSource<T>): Promise<void>;
+  list<T>(pages: Pages<T>, view: ViewSource<T>): Promise<void>;
   /** Throws `usage` if the form cannot be written for an endless result. `what` is the flag. */
   requireEndless(what: string): void;
   /** Prints a request under `--dry-run`. */
@@ -31,7 +33,7 @@ export interface Results {
 
 /** Yields the pages up to `limit` items, and requests no further page. Default: all. */
 export async function* limitPages<T>(
-  pages: AsyncIterable<readonly T[]>,
+  pages: Pages<T>,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly T[]> {
   let remaining = limit;
@@ -107,7 +109,7 @@ export function makeResults(
     if (format === 'name')
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
-    if (format === 'csv') return (await import('./csv.ts')).csvWriter(stdout, all);
+    if (format === 'csv') return csvWriter(stdout, all);
     const strong = await emphasis(io);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
     return listTable({

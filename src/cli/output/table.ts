@@ -1,7 +1,8 @@
+import { csvLine } from '../../domain/csv.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import type { RecordWriter } from './record-writer.ts';
-import { type Column, shownText } from './view.ts';
+import { type Column, exactText, shownText } from './view.ts';
 
 /** Turns `lastSeenAt` into the header `LAST SEEN AT`. */
 const header = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();
@@ -73,5 +74,28 @@ export function recordTable({ stdout, columns, strong }: TableOptions): RecordWr
     add: async (records) =>
       stdout.write(records.map((record) => lines(record).join('')).join('\n')),
     end: async () => {},
+  };
+}
+
+const csvCell = (value: unknown) =>
+  typeof value === 'number' ? value : escapeControl(exactText(value));
+
+/** Writes CSV (RFC 4180) page by page. The header is written even without records. */
+export function csvWriter(stdout: Output, columns: readonly Column<unknown>[]): RecordWriter {
+  let hasHeader = false;
+  const writeHeader = () => {
+    if (!hasHeader) stdout.write(csvLine(columns.map(({ name }) => csvCell(name))));
+    hasHeader = true;
+  };
+  return {
+    async add(records) {
+      writeHeader();
+      stdout.write(
+        records
+          .map((record) => csvLine(columns.map((column) => csvCell(column.value(record)))))
+          .join(''),
+      );
+    },
+    end: async () => writeHeader(),
   };
 }

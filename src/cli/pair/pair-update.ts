@@ -1,6 +1,3 @@
-import { member, type View } from '../output/view.ts';
-import type { Device } from '../records/find.ts';
-import { isPrintable } from '../terminal/escape.ts';
 import type { Pairing } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
@@ -29,38 +26,32 @@ export interface PairUpdate {
   error: string | null;
 }
 
-function deviceMembers(device: Device | undefined) {
-  const {
-    manufacturer = null,
-    model = null,
-    appVersion = null,
-    osVersion = null,
-  } = device?.deviceInfo ?? {};
-  return {
-    deviceId: device?.id ?? null,
-    manufacturer,
-    model,
-    appVersion,
-    osVersion,
-    playlistVersion: device?.lastPlaylistVersion ?? null,
-  };
-}
-
 /** Makes the update for a step that was just reached. */
 export function makeUpdate(
-  { place, code, device }: Pairing,
+  { place: { venue, screen }, code, device }: Pairing,
   step: PairUpdate['step'],
   at: string,
   error: string | null = null,
 ): PairUpdate {
-  const { venue, screen } = place;
-  const names = { venue: venue.name, screen: screen.name, venueId: venue.id, screenId: screen.id };
-  const codeMembers = {
+  const info = device?.deviceInfo;
+  return {
+    step,
+    at,
+    venue: venue.name,
+    screen: screen.name,
+    venueId: venue.id,
+    screenId: screen.id,
     code: code?.code ?? null,
     expiresAt: code?.expiresAt ?? null,
     link: code?.link ?? null,
+    deviceId: device?.id ?? null,
+    manufacturer: info?.manufacturer ?? null,
+    model: info?.model ?? null,
+    appVersion: info?.appVersion ?? null,
+    osVersion: info?.osVersion ?? null,
+    playlistVersion: device?.lastPlaylistVersion ?? null,
+    error,
   };
-  return { step, at, ...names, ...codeMembers, ...deviceMembers(device), error };
 }
 
 type Info = Pick<PairUpdate, 'manufacturer' | 'model' | 'appVersion' | 'osVersion'>;
@@ -74,34 +65,3 @@ export function modelText({ manufacturer, model }: Info): string {
 export function versionText({ appVersion, osVersion }: Info): string {
   return [appVersion, osVersion].filter((text) => text).join(', ');
 }
-
-const screenColumn = {
-  name: 'screen',
-  value: ({ venue, screen }: PairUpdate) => `${venue}/${screen}`,
-};
-const deviceColumns = [
-  { name: 'device', value: ({ deviceId }: PairUpdate) => deviceId },
-  { name: 'model', value: modelText },
-  { name: 'version', value: versionText },
-];
-
-const nameOf = ({ venue, screen, screenId }: PairUpdate) =>
-  isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
-
-/** Table of updates, printed as they happen. */
-export const updateView: View<PairUpdate> = {
-  columns: [
-    member('step'),
-    screenColumn,
-    member('code'),
-    ...deviceColumns,
-    member('error'),
-    member('at', { wide: true }),
-    member('expiresAt', { wide: true }),
-    member('link', { wide: true }),
-  ],
-  nameOf,
-};
-
-/** Table of finished pairings. */
-export const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns], nameOf };

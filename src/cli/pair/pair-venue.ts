@@ -1,24 +1,26 @@
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { exitCodeOf } from '../command/exit-code.ts';
+import { isFatal } from '../command/exit-code.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue, type Venue } from '../records/find.ts';
-import { isWatched, type LiveViewSize, openLiveView } from '../terminal/live-view.ts';
+import type { LiveViewSize } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
-import { merge } from './merge.ts';
-import type { PairSession } from './pair-session.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
-import { describeUnfinished, newPairing, type Pairing, placeName } from './pairing.ts';
-import { askVenue } from './place/choose-venue.ts';
-import { renderVenue } from './render-venue.ts';
-import { noteCode, showUpdates } from './show-updates.ts';
+import {
+  describeUnfinished,
+  newPairing,
+  type Pairing,
+  type PairSession,
+  placeName,
+} from './pairing.ts';
+import { askVenue } from './place/choose-place.ts';
+import { renderVenue } from './render-pairing.ts';
+import { showUpdates, updatesWithOutput } from './show-updates.ts';
 
 /** Limit of simultaneous long polls, one for each screen. */
 const maxConcurrent = 200;
 const failedExitCode = 9;
-/** Exit codes of errors after which no other screen can succeed. */
-const fatalExitCodes = [1, 4, 7];
 
 async function venueOf(call: CommandContext): Promise<Venue> {
   const { args, options } = call;
@@ -38,6 +40,42 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     : findVenue(call, options.venue);
 }
 
+/**
+ * Merges the output of several generators. At most `atOnce` of them run at a time. On an error,
+ * calls `stop`, waits for all generators to end, then throws the error.
+ */
+export async function* merge<T>(
+  sources: readonly AsyncGenerator<T>[],
+  atOnce: number,
+  stop: () => void,
+): AsyncGenerator<T> {
+  const pending = new Map<
+    AsyncGenerator<T>,
+    Promise<{ source: AsyncGenerator<T>; result: IteratorResult<T> }>
+  >();
+  const ask = (source: AsyncGenerator<T>) => {
+    const answer = source.next().then((result) => ({ source, result }));
+    // Prevents an unhandled rejection: `Promise.race` may throw another error first.
+    answer.catch(() => {});
+    pending.set(source, answer);
+  };
+  const waiting = sources.slice(atOnce);
+  try {
+    for (const source of sources.slice(0, atOnce)) ask(source);
+    while (pending.size > 0) {
+      const { source, result } = await Promise.race(pending.values());
+      if (result.done) pending.delete(source);
+      else yield result.value;
+      const next = result.done ? waiting.shift() : source;
+      if (next) ask(next);
+    }
+  } finally {
+    stop();
+    await Promise.allSettled(pending.values());
+    await Promise.allSettled([...pending.keys()].map((source) => source.return(undefined)));
+  }
+}
+
 /** Pairs one of several screens. An error of this screen alone becomes an update. */
 async function* pairOneOfMany(
   session: PairSession,
@@ -47,48 +85,24 @@ async function* pairOneOfMany(
   try {
     yield* followTv(session, pairing);
   } catch (error) {
-    if (
-      !(error instanceof SignageError) ||
-      error.code === 'interrupted' ||
-      fatalExitCodes.includes(exitCodeOf(error))
-    )
-      throw error;
-    failures.set(pairing, error);
+    if (isFatal(error)) throw error;
+    const failure = error as SignageError;
+    failures.set(pairing, failure);
     pairing.state = 'failed';
-    yield makeUpdate(pairing, 'failed', iso(session.call.clock.now()), error.message);
+    yield makeUpdate(pairing, 'failed', iso(session.call.clock.now()), failure.message);
   }
 }
 
-/** Passes the updates of all screens on, and draws the live view or prints notes on stderr. */
-async function* updatesWithOutput(
+/** Pairs the screens concurrently. On an error, stops all of them. */
+function pairAll(
   session: PairSession,
-  { name }: Venue,
   pairings: readonly Pairing[],
   failures: Map<Pairing, SignageError>,
-): AsyncGenerator<PairUpdate[]> {
-  const { call, waitFor } = session;
-  const render = (size: LiveViewSize) => renderVenue(name, pairings, waitFor, call.clock, size);
-  const liveView =
-    isWatched(call) && pairings.length > 0 ? await openLiveView(call, render) : undefined;
+): AsyncGenerator<PairUpdate> {
   const stop = new AbortController();
-  const venueSession: PairSession = {
-    ...session,
-    signal: AbortSignal.any([call.interrupted, stop.signal]),
-    changed(one) {
-      if (liveView) liveView.draw();
-      else if (one.problem !== undefined) call.note(`${placeName(one.place)}: ${one.problem}`);
-    },
-  };
-  try {
-    const sources = pairings.map((pairing) => pairOneOfMany(venueSession, pairing, failures));
-    for await (const update of merge(sources, maxConcurrent, () => stop.abort())) {
-      if (liveView) liveView.draw();
-      else noteCode(call, update, undefined);
-      yield [update];
-    }
-  } finally {
-    liveView?.close(render({ columns: 80, rows: pairings.length + 4 }));
-  }
+  const signal = AbortSignal.any([session.signal, stop.signal]);
+  const sources = pairings.map((one) => pairOneOfMany({ ...session, signal }, one, failures));
+  return merge(sources, maxConcurrent, () => stop.abort());
 }
 
 /** Reports the screens that were not paired. Returns the exit code, or throws `wait_timed_out`. */
@@ -118,7 +132,14 @@ export async function pairVenue(session: PairSession): Promise<number> {
   const pairings = screens.map((screen) => newPairing({ venue, screen, changes: [] }));
   const failures = new Map<Pairing, SignageError>();
   try {
-    await showUpdates(call, 'list', updatesWithOutput(session, venue, pairings, failures));
+    const render = (size: LiveViewSize) => renderVenue(venue.name, pairings, session, size);
+    const display = {
+      render: pairings.length > 0 ? render : undefined,
+      last: () => render({ columns: 80, rows: pairings.length + 4 }),
+      problemText: ({ place, problem }: Pairing) => problem && `${placeName(place)}: ${problem}`,
+    };
+    const follow = (shown: PairSession) => pairAll(shown, pairings, failures);
+    await showUpdates(call, 'list', updatesWithOutput(session, display, follow));
   } catch (error) {
     const done = pairings.filter(({ state }) => state === 'done').length;
     call.note(`${done} of ${pairings.length} screens are paired.`);

@@ -1,14 +1,13 @@
 import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
-import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import { blockLetters } from './block-letters.ts';
+import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
+import { blockLetters, type DrawQr } from './draw-code.ts';
 import { modelText, versionText } from './pair-update.ts';
-import { type Pairing, placeName } from './pairing.ts';
+import { type Pairing, type PairSession, placeName } from './pairing.ts';
 import { type Milestone, milestones } from './pairing-options.ts';
-import type { QrCode } from './qr-code.ts';
 
 /** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
-export function countdown(endsAtMs: number, clock: Clock): string {
+function countdown(endsAtMs: number, clock: Clock): string {
   const seconds = Math.max(0, Math.ceil((endsAtMs - clock.now()) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
@@ -33,14 +32,13 @@ function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
   const wanted = milestones.slice(0, milestones.indexOf(waitFor) + 1);
   const next = wanted.find((milestone) => !reached.includes(milestone));
   return wanted.map((milestone) => {
-    if (reached.includes(milestone)) return { text: `✓ the TV ${done[milestone]}`, look: 'good' };
-    return milestone === next
-      ? { text: `● ${waiting[milestone]}` }
-      : { text: `○ then ${later[milestone]}`, look: 'faint' };
+    if (reached.includes(milestone)) return line(`✓ the TV ${done[milestone]}`, 'good');
+    if (milestone === next) return line(`● ${waiting[milestone]}`);
+    return line(`○ then ${later[milestone]}`, 'faint');
   });
 }
 
-const blank: LiveLine = { text: '' };
+const blank = line('');
 
 /** Wraps text at word boundaries. The live view truncates words that are longer than a line. */
 function wrapped(text: string, columns: number): string[] {
@@ -59,15 +57,12 @@ function codeLines(
   clock: Clock,
   letters: readonly string[] | undefined,
 ): LiveLine[] {
-  if (!code) return [{ text: 'Creating a code …' }, blank];
-  const large: LiveLine[] = letters
-    ? [...letters.map((text): LiveLine => ({ text, look: 'strong' })), blank]
-    : [];
-  const left = countdown(code.endsAtMs, clock);
+  if (!code) return [line('Creating a code …'), blank];
+  const large = letters ? [...letters.map((text) => line(text, 'strong')), blank] : [];
   return [
     ...large,
-    { text: `Code ${groupedCode(code.code)}`, look: 'strong' },
-    { text: `Type it on the TV. ${left} left` },
+    line(`Code ${groupedCode(code.code)}`, 'strong'),
+    line(`Type it on the TV. ${countdown(code.endsAtMs, clock)} left`),
     blank,
   ];
 }
@@ -76,10 +71,8 @@ function sideBySide(left: readonly string[], right: readonly LiveLine[]): LiveLi
   const width = left[0]?.length ?? 0;
   return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
     const { text = '' } = right[at] ?? {};
-    return {
-      text: `${left[at] ?? ' '.repeat(width)}   ${text}`.trimEnd(),
-      ...(left[at] !== undefined && { look: 'inverse' as const }),
-    };
+    const look = left[at] === undefined ? undefined : 'inverse';
+    return line(`${left[at] ?? ' '.repeat(width)}   ${text}`.trimEnd(), look);
   });
 }
 
@@ -90,43 +83,33 @@ const minColumnsBeside = 30;
  * be.
  */
 function withQr(
-  qr: QrCode,
+  qr: readonly string[],
   lines: readonly LiveLine[],
   { columns, rows }: LiveViewSize,
 ): LiveLine[] {
-  const width = (qr.lines[0]?.length ?? 0) + 1;
-  if (columns > width && qr.lines.length + lines.length < rows)
-    return [...qr.lines.map((text): LiveLine => ({ text, look: 'inverse' })), blank, ...lines];
-  if (columns > width + minColumnsBeside && qr.lines.length < rows)
-    return sideBySide(qr.lines, lines);
-  return [
-    ...lines,
-    {
-      text: `Enlarge the window for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
-    },
-  ];
-}
-
-interface PairingView {
-  pairing: Pairing;
-  waitFor: Milestone;
-  clock: Clock;
-  qr: QrCode | undefined;
+  const width = (qr[0]?.length ?? 0) + 1;
+  if (columns > width && qr.length + lines.length < rows)
+    return [...qr.map((text) => line(text, 'inverse')), blank, ...lines];
+  if (columns > width + minColumnsBeside && qr.length < rows) return sideBySide(qr, lines);
+  const needs = `${width + 1} columns, ${qr.length + lines.length + 1} rows`;
+  return [...lines, line(`Enlarge the window for the QR code: ${needs}.`)];
 }
 
 /** Renders the live view while one screen is paired. */
 export function renderPairing(
-  { pairing, waitFor, clock, qr }: PairingView,
+  pairing: Pairing,
+  { waitFor, call: { clock } }: PairSession,
+  drawQr: DrawQr | undefined,
   size: LiveViewSize,
 ): LiveLine[] {
-  const title: LiveLine = { text: placeName(pairing.place), look: 'strong' };
-  const problem: LiveLine[] = wrapped(pairing.problem ?? '', size.columns - 1).map((text) => ({
-    text,
-    look: 'bad',
-  }));
-  const rest = [...milestoneLines(pairing, waitFor), ...problem];
+  const title = line(placeName(pairing.place), 'strong');
+  const problem = wrapped(pairing.problem ?? '', size.columns - 1);
+  const rest = [...milestoneLines(pairing, waitFor), ...problem.map((text) => line(text, 'bad'))];
   if (pairing.reached.length > 0) return [title, blank, ...rest];
-  if (qr) return withQr(qr, [title, ...codeLines(pairing, clock, undefined), ...rest], size);
+  if (drawQr && pairing.code) {
+    const lines = [title, ...codeLines(pairing, clock, undefined), ...rest];
+    return withQr(drawQr(pairing.code.link), lines, size);
+  }
   const letters = pairing.code && blockLetters(pairing.code.code, size.columns - 1);
   const large = [title, blank, ...codeLines(pairing, clock, letters), ...rest];
   return large.length < size.rows
@@ -136,15 +119,73 @@ export function renderPairing(
 
 /** Renders the lines that remain after a successful pairing. */
 export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
-  const { deviceInfo } = pairing.device ?? {};
-  const what =
-    deviceInfo === undefined
-      ? ''
-      : [modelText(deviceInfo), versionText(deviceInfo)].filter((text) => text !== '').join(' · ');
-  const word = waitFor === 'event' ? 'paired ✓' : `${done[waitFor]} ✓`;
-  return [
-    ...milestoneLines(pairing, waitFor),
-    blank,
-    { text: `${word} ${placeName(pairing.place)}${what && ` · ${what}`}`, look: 'good' },
+  const info = pairing.device?.deviceInfo;
+  const word = waitFor === 'event' ? 'paired' : done[waitFor];
+  const texts = [
+    `${word} ✓ ${placeName(pairing.place)}`,
+    info && modelText(info),
+    info && versionText(info),
   ];
+  const last = line(texts.filter(Boolean).join(' · '), 'good');
+  return [...milestoneLines(pairing, waitFor), blank, last];
+}
+
+const nameColumns = 24;
+/** Width of the code, the countdown and the longest state text. */
+const otherColumns = 30;
+
+function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone): string {
+  if (state === 'failed') return 'failed';
+  const model = device ? modelText(device.deviceInfo) : '';
+  if (state === 'done')
+    return [waitFor === 'event' ? 'paired ✓' : 'done ✓', model]
+      .filter((text) => text !== '')
+      .join(' ');
+  if (reached.includes('playlist')) return 'has playlist';
+  if (reached.includes('registered')) return 'registered';
+  return code ? 'waiting' : '…';
+}
+
+function cut(text: string, columns: number): string {
+  const characters = [...text];
+  return characters.length <= columns
+    ? text.padEnd(columns)
+    : `${characters.slice(0, columns - 1).join('')}…`;
+}
+
+function rowOf(pairing: Pairing, waitFor: Milestone, clock: Clock, columns: number): LiveLine {
+  const { code, state, reached } = pairing;
+  const isOpen = state === 'going' && reached.length === 0 && code !== undefined;
+  const name = cut(pairing.place.screen.name, columns);
+  const text = `${name}  ${(isOpen ? groupedCode(code.code) : '').padEnd(9)}  ${(isOpen ? countdown(code.endsAtMs, clock) : '').padStart(5)}  `;
+  const looks = { going: isOpen ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
+  return line(text + stateText(pairing, waitFor), looks[state]);
+}
+
+/**
+ * Renders the live view while all screens of a venue are paired. If the rows do not fit, unfinished
+ * screens come first.
+ */
+export function renderVenue(
+  venue: string,
+  pairings: readonly Pairing[],
+  { waitFor, call: { clock } }: PairSession,
+  size: LiveViewSize,
+): LiveLine[] {
+  const done = pairings.filter(({ state }) => state === 'done').length;
+  const longest = Math.max(...pairings.map(({ place }) => [...place.screen.name].length));
+  const columns = Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
+  const title = line(`${venue}: ${done} of ${pairings.length} paired`, 'strong');
+  const stuck = pairings.find(({ problem }) => problem !== undefined);
+  const last = stuck ? [line(`${stuck.place.screen.name}: ${stuck.problem}`, 'bad')] : [];
+  const room = Math.max(1, size.rows - 3 - last.length);
+  const rows =
+    pairings.length <= room
+      ? pairings
+      : pairings
+          .toSorted((a, b) => Number(a.state !== 'going') - Number(b.state !== 'going'))
+          .slice(0, Math.max(1, room - 1));
+  const hidden = pairings.length - rows.length;
+  const rest = hidden > 0 ? [line(`… and ${hidden} more`, 'faint')] : [];
+  return [title, ...rows.map((one) => rowOf(one, waitFor, clock, columns)), ...rest, ...last];
 }

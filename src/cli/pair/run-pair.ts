@@ -1,18 +1,37 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
-import { pairScreen } from './pair-screen.ts';
-import type { PairSession } from './pair-session.ts';
+import { findScreen } from '../records/find.ts';
+import type { LiveViewSize } from '../terminal/live-view.ts';
+import { loadQrCodes, pairLink } from './draw-code.ts';
+import { followTv } from './follow-tv.ts';
 import { pairVenue } from './pair-venue.ts';
+import {
+  describeUnfinished,
+  newPairing,
+  type Pairing,
+  type PairSession,
+  type Place,
+  placeArgument,
+  placeName,
+} from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { readRights } from './place/pair-rights.ts';
-import { confirmReplacement, preparePlace, type Replacement } from './place/prepare-place.ts';
-import { pairLink } from './qr-code.ts';
-import { requireVisibleCode } from './show-updates.ts';
+import {
+  askReason,
+  confirmReplacement,
+  describeDevice,
+  preparePlace,
+  type Replacement,
+} from './place/prepare-place.ts';
+import { renderPaired, renderPairing } from './render-pairing.ts';
+import { requireVisibleCode, showUpdates, updatesWithOutput } from './show-updates.ts';
 
 const defaultTimeoutMs = 15 * 60_000;
 
 /** Parsed options of the pairing commands. */
-export interface PairingOptions {
+interface PairingOptions {
   waitFor: Milestone | undefined;
   /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
@@ -36,8 +55,41 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
   };
 }
 
+/** Warns that a QR code with a loopback address does not work on a phone. */
+async function noteUnreachable(call: CommandContext): Promise<void> {
+  const { url } = await call.profile();
+  if (isLoopback(new URL(url.value).hostname))
+    call.note(
+      `The QR code contains ${url.value}, which only this machine can reach. Give another address with --url.`,
+    );
+}
+
+/** Pairs one screen. If that ends early, says what was left behind. */
+async function pairScreen(session: PairSession, place: Place): Promise<void> {
+  const { call, waitFor } = session;
+  const pairing = newPairing(place);
+  try {
+    const drawQr = call.options.qr ? await loadQrCodes() : undefined;
+    if (drawQr) await noteUnreachable(call);
+    const display = {
+      render: (size: LiveViewSize) => renderPairing(pairing, session, drawQr, size),
+      last: () => (pairing.state === 'done' ? renderPaired(pairing, waitFor) : []),
+      problemText: ({ problem }: Pairing) => problem,
+      drawQr,
+    };
+    const follow = (shown: PairSession) => followTv(shown, pairing);
+    await showUpdates(call, 'record', updatesWithOutput(session, display, follow));
+  } catch (error) {
+    if (!hasCode(error, 'wait_timed_out')) {
+      call.note(describeUnfinished(pairing));
+      throw error;
+    }
+    throw new SignageError(error.code, error.message, { hint: describeUnfinished(pairing) });
+  }
+}
+
 /** Prepares the chosen screen, then pairs it. */
-export async function pairAt(
+async function pairAt(
   call: CommandContext,
   options: PairingOptions,
   chosen: ChosenPlace,
@@ -59,4 +111,35 @@ export async function runPair(
   const chosen = await choosePlace(call, rights);
   await pairAt(call, options, chosen, await confirmReplacement(call, chosen));
   return 0;
+}
+
+const replaceReason = 'Replaced by another TV (signage device replace)';
+
+/**
+ * Runs `signage device replace`: revokes the TV of a screen and pairs another one. Nothing else of
+ * the screen changes.
+ */
+export async function replaceDevice(
+  call: CommandContext,
+  named: string,
+  options: PairingOptions & { reason: string | undefined },
+): Promise<void> {
+  await readRights(call);
+  requireVisibleCode(call);
+  const screen = await findScreen(call, named);
+  const venue = await call.read('getVenue', { params: { id: screen.venueId } });
+  const place = { venue, screen, changes: [] };
+  if (screen.deviceId === null) {
+    const message = `The screen "${placeName(place)}" has no TV to replace.`;
+    throw new SignageError('device_not_found', message, {
+      hint: `To pair one: signage pair ${placeArgument(place)}`,
+    });
+  }
+  const device = await call.read('getDevice', { params: { id: screen.deviceId } });
+  call.note(`The screen "${placeName(place)}" has this TV: ${describeDevice(device)}.`);
+  await call.confirmDestruction('Revoke it and pair another TV?');
+  const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
+  const reason = options.reason ?? (isAsked ? await askReason(call, replaceReason) : replaceReason);
+  const replacement: Replacement = { device, reason };
+  await pairAt(call, options, { venue, screen }, replacement);
 }

@@ -1,9 +1,18 @@
 import type { CommandContext } from '../command/context.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
-import { isWatched } from '../terminal/live-view.ts';
-import { type PairUpdate, pairedView, updateView } from './pair-update.ts';
-import type { QrCode } from './qr-code.ts';
+import { member, type View } from '../output/view.ts';
+import { wideMembers } from '../records/views/columns.ts';
+import { isPrintable } from '../terminal/escape.ts';
+import {
+  isWatched,
+  type LiveLine,
+  type LiveViewSize,
+  openLiveView,
+} from '../terminal/live-view.ts';
+import type { DrawQr } from './draw-code.ts';
+import { modelText, type PairUpdate, versionText } from './pair-update.ts';
+import type { Pairing, PairSession } from './pairing.ts';
 
 /** Whether this output format prints each code as soon as it exists. */
 function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['common']): boolean {
@@ -21,19 +30,79 @@ export function requireVisibleCode(call: CommandContext): void {
  * Prints the code on stderr if the results do not show it in time. With `--qr`, also prints the QR
  * code.
  */
-export function noteCode(
-  call: CommandContext,
-  update: PairUpdate,
-  qrOf: ((text: string) => QrCode) | undefined,
-): void {
+function noteCode(call: CommandContext, update: PairUpdate, drawQr: DrawQr | undefined): void {
   if (update.step !== 'code' || update.code === null) return;
   if (!resultsShowCodes(call.common))
     call.note(
       `Code for ${update.venue}/${update.screen}: ${groupedCode(update.code)}, valid until ${update.expiresAt}`,
     );
-  if (qrOf && update.link !== null)
-    for (const line of [...qrOf(update.link).lines, update.link]) call.note(line);
+  if (drawQr && update.link !== null)
+    for (const line of [...drawQr(update.link), update.link]) call.note(line);
 }
+
+/** What people see of the pairings. */
+interface PairingDisplay {
+  /** The live view. `undefined` shows none. */
+  render: ((size: LiveViewSize) => readonly LiveLine[]) | undefined;
+  /** The lines that remain of the live view at the end. */
+  last(): readonly LiveLine[];
+  /** The note for a problem, without a live view. */
+  problemText(pairing: Pairing): string | undefined;
+  drawQr?: DrawQr | undefined;
+}
+
+/** Passes updates on, and draws the live view or prints notes on stderr. */
+export async function* updatesWithOutput(
+  session: PairSession,
+  { render, last, problemText, drawQr }: PairingDisplay,
+  follow: (session: PairSession) => AsyncIterable<PairUpdate>,
+): AsyncGenerator<PairUpdate[]> {
+  const { call } = session;
+  const liveView = isWatched(call) && render ? await openLiveView(call, render) : undefined;
+  const changed = (pairing: Pairing) => {
+    const problem = problemText(pairing);
+    if (liveView) liveView.draw();
+    else if (problem !== undefined) call.note(problem);
+  };
+  try {
+    for await (const update of follow({ ...session, changed })) {
+      if (liveView) liveView.draw();
+      else noteCode(call, update, drawQr);
+      yield [update];
+    }
+  } finally {
+    liveView?.close(last());
+  }
+}
+
+const screenColumn = {
+  name: 'screen',
+  value: ({ venue, screen }: PairUpdate) => `${venue}/${screen}`,
+};
+const deviceColumns = [
+  { name: 'device', value: ({ deviceId }: PairUpdate) => deviceId },
+  { name: 'model', value: modelText },
+  { name: 'version', value: versionText },
+];
+
+const nameOf = ({ venue, screen, screenId }: PairUpdate) =>
+  isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
+
+/** Table of updates, printed as they happen. */
+const updateView: View<PairUpdate> = {
+  columns: [
+    member('step'),
+    screenColumn,
+    member('code'),
+    ...deviceColumns,
+    member('error'),
+    ...wideMembers<PairUpdate>('at', 'expiresAt', 'link'),
+  ],
+  nameOf,
+};
+
+/** Table of finished pairings. */
+const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns], nameOf };
 
 /**
  * Prints each update as it happens. If a person watches the live view on the same terminal, prints

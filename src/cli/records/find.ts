@@ -1,18 +1,14 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
-import { shellQuote } from './shell-quote.ts';
-import { isUuid } from './uuid.ts';
+import { isUuid } from './names.ts';
+import { shellQuote } from './text.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
 export type Token = CallAnswer<'getToken'>;
 export type Venue = CallAnswer<'getVenue'>;
 export type Screen = CallAnswer<'getScreen'>;
 export type Device = CallAnswer<'getDevice'>;
-
-function missing(code: string, message: string, hint: string): SignageError {
-  return new SignageError(code, message, { hint });
-}
 
 /** Makes the error for a name that several records have. Commands accept the listed candidates. */
 function ambiguous(records: string, text: string, candidates: readonly string[]): SignageError {
@@ -26,57 +22,55 @@ function ambiguous(records: string, text: string, candidates: readonly string[])
   );
 }
 
+interface Search<T> {
+  byId(id: string): Promise<T>;
+  byName(name: string): Promise<T[]>;
+  /** Returns what tells records of the same name apart. */
+  candidates?(found: readonly T[]): string[] | Promise<string[]>;
+}
+
+/** Finds a record by its id, or by a name that no other record has. */
+async function find<T>(
+  noun: string,
+  text: string,
+  { byId, byName, candidates = () => [] }: Search<T>,
+): Promise<T> {
+  if (isUuid(text)) return byId(text);
+  const found = await byName(text);
+  const [only, second] = found;
+  if (second) throw ambiguous(`${noun}s`, text, await candidates(found));
+  if (only) return only;
+  throw new SignageError(`${noun}_not_found`, `There is no ${noun} "${text}".`, {
+    hint: `signage ${noun} list shows all ${noun}s.`,
+  });
+}
+
 /** Finds a venue by id or name. */
-export async function findVenue(reader: Reader, text: string): Promise<Venue> {
-  if (isUuid(text)) return reader.read('getVenue', { params: { id: text } });
-  const { items } = await reader.read('listVenues', { query: { name: text } });
-  if (items[0]) return items[0];
-  throw missing(
-    'venue_not_found',
-    `There is no venue "${text}".`,
-    'signage venue list shows all venues.',
-  );
+export function findVenue(reader: Reader, text: string): Promise<Venue> {
+  return find('venue', text, {
+    byId: (id) => reader.read('getVenue', { params: { id } }),
+    byName: async (name) => (await reader.read('listVenues', { query: { name } })).items,
+  });
 }
 
 /** Finds a tenant by id or name. */
-export async function findTenant(reader: Reader, text: string): Promise<Tenant> {
-  if (isUuid(text)) return reader.read('getTenant', { params: { id: text } });
-  const { items } = await reader.read('listTenants', { query: { name: text } });
-  if (items[0]) return items[0];
-  throw missing(
-    'tenant_not_found',
-    `There is no tenant "${text}".`,
-    'signage tenant list shows all tenants.',
-  );
+export function findTenant(reader: Reader, text: string): Promise<Tenant> {
+  return find('tenant', text, {
+    byId: (id) => reader.read('getTenant', { params: { id } }),
+    byName: async (name) => (await reader.read('listTenants', { query: { name } })).items,
+  });
 }
 
 /**
  * Finds a management token by id or name. A tenant and the platform may each have one of the name.
  */
-export async function findToken(reader: Reader, text: string): Promise<Token> {
-  if (isUuid(text)) return reader.read('getToken', { params: { id: text } });
-  const items = await reader.all('listTokens', { query: { name: text } });
-  const [only, second] = items;
-  if (second)
-    throw ambiguous(
-      'tokens',
-      text,
-      items.map(({ id, role }) => `${id} (${role})`),
-    );
-  if (only) return only;
-  throw missing(
-    'token_not_found',
-    `There is no token "${text}".`,
-    'signage token list shows all tokens.',
-  );
+export function findToken(reader: Reader, text: string): Promise<Token> {
+  return find('token', text, {
+    byId: (id) => reader.read('getToken', { params: { id } }),
+    byName: (name) => reader.all('listTokens', { query: { name } }),
+    candidates: (found) => found.map(({ id, role }) => `${id} (${role})`),
+  });
 }
-
-const noScreen = (text: string) =>
-  missing(
-    'screen_not_found',
-    `There is no screen "${text}".`,
-    'signage screen list shows all screens.',
-  );
 
 /** Returns the full names of screens, such as `Lobby/Main`. Reads the venues of the first ten. */
 async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<string[]> {
@@ -89,27 +83,26 @@ async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<st
 }
 
 /** Finds a screen by id, as `Venue/Screen`, or by a unique name. */
-export async function findScreen(reader: Reader, text: string): Promise<Screen> {
-  if (isUuid(text)) return reader.read('getScreen', { params: { id: text } });
-  const slash = text.indexOf('/');
-  const venueId = slash < 0 ? undefined : (await findVenue(reader, text.slice(0, slash))).id;
-  const query = { name: text.slice(slash + 1), ...(venueId !== undefined && { venueId }) };
-  const items = await reader.all('listScreens', { query });
-  const [only, second] = items;
-  if (second) throw ambiguous('screens', text, await fullNames(reader, items));
-  if (only) return only;
-  throw noScreen(text);
+export function findScreen(reader: Reader, text: string): Promise<Screen> {
+  return find('screen', text, {
+    byId: (id) => reader.read('getScreen', { params: { id } }),
+    async byName(path) {
+      const slash = path.indexOf('/');
+      const venueId = slash < 0 ? undefined : (await findVenue(reader, path.slice(0, slash))).id;
+      const query = { name: path.slice(slash + 1), ...(venueId !== undefined && { venueId }) };
+      return reader.all('listScreens', { query });
+    },
+    candidates: (found) => fullNames(reader, found),
+  });
 }
 
 /** Returns the current device of a screen. */
 async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<Device> {
   if (screen.deviceId !== null)
     return reader.read('getDevice', { params: { id: screen.deviceId } });
-  throw missing(
-    'device_not_found',
-    `The screen "${text}" has no device.`,
-    `Pair one: signage pair ${shellQuote(text)}`,
-  );
+  throw new SignageError('device_not_found', `The screen "${text}" has no device.`, {
+    hint: `Pair one: signage pair ${shellQuote(text)}`,
+  });
 }
 
 /** Finds a device by id, or the current device of a screen by the screen's id or name. */
@@ -123,5 +116,21 @@ export async function findDevice(reader: Reader, text: string): Promise<Device> 
       .read('getScreen', { params: { id: text } })
       .catch(() => Promise.reject(error));
     return deviceOf(reader, screen, text);
+  }
+}
+
+/**
+ * Creates a record. If somebody else has just created the same name, returns that record. Under
+ * `--dry-run` the record is `undefined`.
+ */
+export async function createOrFind<T>(
+  make: () => Promise<T | undefined>,
+  read: (id: string) => Promise<T>,
+): Promise<{ current: T | undefined; isNew: boolean }> {
+  try {
+    return { current: await make(), isNew: true };
+  } catch (error) {
+    if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
+    return { current: await read(error.existingId), isNew: false };
   }
 }

@@ -1,31 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import type { CallAnswer } from '../../client/call.ts';
 import { ManagementClient } from '../../client/management-client.ts';
+import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import type { LogSink } from '../../domain/log.ts';
-import type { Environment } from '../command/environment.ts';
-import { printDemoEvents } from './demo-events.ts';
-import { type DemoTv, type Pairing, pairDemoTvs } from './demo-tvs.ts';
+import { Player } from '../../simulator/player/player.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
+import { readDeviceProfile } from '../simulate/fixtures.ts';
+import { escapeControl } from '../terminal/escape.ts';
+import { oldestTenant, type Simulation } from './simulated-tvs.ts';
 
 const tvCount = 3;
 
-interface Demo extends Environment {
-  url: string;
-  token: string | undefined;
-  log: LogSink;
-  /** Ends the demo. */
-  signal: AbortSignal;
+type Screen = CallAnswer<'getScreen'>;
+
+/** A paired TV of the demo. */
+interface DemoTv {
+  /** `Aurora Café / Entrance` */
+  place: string;
+  screenId: string;
+  player: Player;
+  /** Whether it replaces the TV of an earlier run. */
+  isReplacement: boolean;
 }
 
-/** Makes the clients of the demo, for the oldest tenant, which has its screens. */
-async function connect({ url, token = '', clock, random, signal, log }: Demo): Promise<Pairing> {
-  const shared = { url, clock, random };
-  const { items } = await new ManagementClient({ ...shared, token }).call('listTenants', {
-    query: { limit: 1 },
+/** The demo, and a client for the tenant that has its screens. */
+interface Demo extends Simulation {
+  management: ManagementClient;
+}
+
+interface Place {
+  venue: string;
+  screen: string;
+  deviceInfo: DeviceInfoInput;
+}
+
+const demoFile = new URL('../../../fixtures/demo.json', import.meta.url);
+
+/** Returns the first places of the demo, with the device info of their TVs. */
+async function demoPlaces(count: number): Promise<Place[]> {
+  const { venues } = JSON.parse(await readFile(demoFile, 'utf8')) as {
+    venues: { name: string; screens: { name: string; device: string }[] }[];
+  };
+  const places = venues.flatMap(({ name: venue, screens }) =>
+    screens.map(({ name: screen, device }) => ({ venue, screen, device })),
+  );
+  const withInfo = places.slice(0, count).map(async ({ device, ...place }) => ({
+    ...place,
+    deviceInfo: await readDeviceProfile(device, 'The device of the demo'),
+  }));
+  return Promise.all(withInfo);
+}
+
+async function findScreen(
+  { management, interrupted: signal }: Demo,
+  { venue, screen }: Place,
+): Promise<Screen | undefined> {
+  const venues = await management.call('listVenues', { query: { name: venue }, signal });
+  const venueId = venues.items[0]?.id;
+  if (venueId === undefined) return undefined;
+  return (await management.call('listScreens', { query: { venueId, name: screen }, signal }))
+    .items[0];
+}
+
+/**
+ * Makes the screen free, and returns whether it is. Revokes the TV of an earlier run, whose key was
+ * only in memory. Leaves any other TV alone.
+ */
+async function freeScreen(
+  { management, interrupted: signal }: Demo,
+  screen: Screen,
+  deviceInfo: DeviceInfoInput,
+): Promise<boolean> {
+  if (screen.deviceId === null) return true;
+  const device = await management.call('getDevice', { params: { id: screen.deviceId }, signal });
+  if (
+    device.deviceInfo.macAddress !== deviceInfo.macAddress ||
+    device.deviceInfo.model !== deviceInfo.model
+  )
+    return false;
+  await management.call('revokeDevice', {
+    params: { id: device.id },
+    body: { reason: 'The demo was started again.' },
     signal,
   });
-  const management = new ManagementClient({ ...shared, token, tenantId: items[0]?.id });
-  const onFailure = (place: string, err: unknown) =>
+  return true;
+}
+
+/** Pairs a TV: creates a code, as an installer does, and registers with it, as a TV does. */
+async function pairTv(
+  { management, url, clock, random, log, interrupted: signal }: Demo,
+  screen: Screen,
+  { venue, screen: screenName, deviceInfo }: Place,
+): Promise<DemoTv> {
+  const place = `${venue} / ${screenName}`;
+  const onFailure = (err: unknown) =>
     log.warn({ err }, `The simulated TV of ${place} had an error.`);
-  return { management, runtime: new RuntimeClient(shared), clock, random, signal, onFailure };
+  const player = new Player({
+    client: new RuntimeClient({ url, clock, random }),
+    deviceInfo,
+    clock,
+    random,
+    observer: { onFailure },
+    reportAfterSeconds: 0,
+  });
+  const { code } = await management.call('createCode', { body: { screenId: screen.id }, signal });
+  await player.register(code);
+  return { place, screenId: screen.id, player, isReplacement: screen.deviceId !== null };
+}
+
+/**
+ * Pairs up to `count` simulated TVs with screens of the demo, which it finds by name. Does not
+ * touch screens with other TVs, or any other records.
+ */
+async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
+  const tvs: DemoTv[] = [];
+  for (const place of await demoPlaces(count)) {
+    const screen = await findScreen(demo, place);
+    if (!screen || !(await freeScreen(demo, screen, place.deviceInfo))) continue;
+    tvs.push(await pairTv(demo, screen, place));
+  }
+  return tvs;
+}
+
+type StoredEvent = CallAnswer<'listEvents'>['items'][number];
+
+const waitSeconds = 20;
+const retryDelayMs = 2000;
+
+/** Returns `spring.mp4` for a creative on the TV's playlist, else its id. */
+function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
+  const item = tv?.player.state.playlist?.items.find((one) => one.creativeId === creativeId);
+  return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
+}
+
+/** Formats `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10 s`. */
+function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
+  const tv = tvs.find((one) => one.screenId === screenId);
+  const width = Math.max(...tvs.map((one) => one.place.length));
+  const time = new Date(receivedAt).toTimeString().slice(0, 8);
+  const shown =
+    event.type === 'impression'
+      ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s`
+      : '';
+  const place = escapeControl((tv?.place ?? screenId).padEnd(width));
+  return `${time}  ${place}  ${escapeControl(String(event.type))}${escapeControl(shown)}\n`;
+}
+
+/** Prints a line for each new event until the demo is interrupted. Retries after errors. */
+async function printEvents(
+  { management, io, clock, log, interrupted: signal }: Demo,
+  tvs: readonly DemoTv[],
+): Promise<void> {
+  const newest = await management.call('listEvents', { query: { limit: 1 }, signal });
+  let after = newest.items[0]?.id;
+  while (!signal.aborted) {
+    try {
+      const since = after === undefined ? {} : { after };
+      const query = { order: 'asc' as const, waitSeconds, ...since };
+      const { items } = await management.call('listEvents', { query, signal });
+      for (const item of items) io.stdout.write(eventLine(item, tvs));
+      after = items.at(-1)?.id ?? after;
+    } catch (err) {
+      if (signal.aborted) return;
+      log.warn({ err }, 'Reading new events failed; retrying.');
+      await pause(clock, retryDelayMs, signal);
+    }
+  }
 }
 
 function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
@@ -37,8 +178,8 @@ function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
   io.stdout.write('Events as they arrive (GET /v1/events):\n');
 }
 
-async function keepPlaying({ signal, log }: Demo, { place, player }: DemoTv): Promise<void> {
-  const { reason, error } = await player.run(signal);
+async function keepPlaying({ interrupted, log }: Demo, { place, player }: DemoTv): Promise<void> {
+  const { reason, error } = await player.run(interrupted);
   if (reason !== 'unpaired') return;
   log.info(
     { err: error },
@@ -46,38 +187,39 @@ async function keepPlaying({ signal, log }: Demo, { place, player }: DemoTv): Pr
   );
 }
 
-async function run(demo: Demo): Promise<void> {
-  if (demo.token === undefined) {
-    demo.log.warn(
+async function run(simulation: Simulation): Promise<void> {
+  const { url, token, clock, random, log } = simulation;
+  if (token === undefined) {
+    log.warn(
       {},
       'No simulated TVs: they need the platform token, which the first start printed. Set SIGNAGE_ADMIN_TOKEN to it.',
     );
     return;
   }
-  const pairing = await connect(demo);
-  const tvs = await pairDemoTvs(pairing, tvCount);
+  const tenantId = await oldestTenant(simulation);
+  const management = new ManagementClient({ url, token, tenantId, clock, random });
+  const demo = { ...simulation, management };
+  const tvs = await pairDemoTvs(demo, tvCount);
   if (tvs.length === 0) {
-    demo.log.warn(
+    log.warn(
       {},
       'No simulated TVs: this store has no free screens of the demo, which fills only empty stores.',
     );
     return;
   }
   announce(demo, tvs);
-  await Promise.all([
-    printDemoEvents(pairing, demo, tvs),
-    ...tvs.map((tv) => keepPlaying(demo, tv)),
-  ]);
+  await Promise.all([printEvents(demo, tvs), ...tvs.map((tv) => keepPlaying(demo, tv))]);
 }
 
 /**
- * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the signal
- * aborts. Never throws.
+ * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the service is
+ * interrupted. Never throws.
  */
-export async function runDemo(demo: Demo): Promise<void> {
+export async function runDemo(simulation: Simulation): Promise<void> {
   try {
-    await run(demo);
+    await run(simulation);
   } catch (err) {
-    if (!demo.signal.aborted) demo.log.warn({ err }, 'No simulated TVs: they could not be paired.');
+    if (!simulation.interrupted.aborted)
+      simulation.log.warn({ err }, 'No simulated TVs: they could not be paired.');
   }
 }

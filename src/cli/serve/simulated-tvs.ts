@@ -10,27 +10,19 @@ import type { ServeValues } from './options.ts';
 /** Number of TVs that are switched on per second. */
 const startsPerSecond = 50;
 
-interface FleetEnvironment extends Environment {
+/** The service to simulate TVs for. `interrupted` ends the simulation. */
+export interface Simulation extends Environment {
   url: string;
   token: string | undefined;
   log: LogSink;
-  /** Ends the simulation. */
-  signal: AbortSignal;
 }
 
 /** Returns the id of the oldest tenant. The platform token belongs to no tenant. */
-async function oldestTenant({
-  url,
-  token,
-  clock,
-  random,
-  signal,
-}: FleetEnvironment): Promise<string | undefined> {
+export async function oldestTenant(simulation: Simulation): Promise<string | undefined> {
+  const { url, token, clock, random, interrupted: signal } = simulation;
   if (token === undefined) return undefined;
-  const { items } = await new ManagementClient({ url, token, clock, random }).call('listTenants', {
-    query: { limit: 1 },
-    signal,
-  });
+  const client = new ManagementClient({ url, token, clock, random });
+  const { items } = await client.call('listTenants', { query: { limit: 1 }, signal });
   return items[0]?.id;
 }
 
@@ -45,17 +37,17 @@ function keptIn({
 }
 
 /**
- * Runs simulated TVs against the service of this process until the signal aborts. They have their
+ * Runs simulated TVs against the service of this process until it is interrupted. They have their
  * own screens and use HTTP, as other TVs do. Never throws.
  */
 export async function runSimulatedTvs(
-  environment: FleetEnvironment,
+  simulation: Simulation,
   settings: Pick<ServeValues, 'simulate' | 'rotateEvery' | 'store' | 'data'>,
 ): Promise<void> {
-  const { url, token, clock, random, signal, log } = environment;
+  const { url, token, clock, random, interrupted: signal, log } = simulation;
   const { simulate: count, rotateEvery: rotateEveryMs } = settings;
   if (count === undefined) return;
-  const { readDeviceProfiles } = await import('../simulate/device-profiles.ts');
+  const { readDeviceProfiles } = await import('../simulate/fixtures.ts');
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
   log.info({ count }, 'Simulated TVs run until the service stops.');
   try {
@@ -63,7 +55,7 @@ export async function runSimulatedTvs(
     const fleet = {
       url,
       token,
-      tenantId: await oldestTenant(environment),
+      tenantId: await oldestTenant(simulation),
       count,
       rampMs: (count / startsPerSecond) * secondMs,
       deviceInfos,

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { FieldError } from '../../domain/error.ts';
@@ -6,55 +5,46 @@ import type { Publication } from '../../simulator/fleet/provision.ts';
 import { type Scenario, scenario } from '../../simulator/fleet/scenario.ts';
 import { readInput } from '../options/input-file.ts';
 import { usage } from '../options/settings.ts';
-import { checkDocument } from '../site/check-document.ts';
-import { invalidFile, parseDocuments, type SourceDocument } from '../site/source-document.ts';
+import {
+  checkDocument,
+  invalidFile,
+  parseDocuments,
+  type SourceDocument,
+} from '../site/source-document.ts';
 import type { Io } from '../terminal/io.ts';
+import { fixtureFile, fixtureNames } from './fixtures.ts';
 
 /** A scenario, with the content of its playlist. */
 export interface ReadScenario extends Omit<Scenario, 'playlist'> {
   playlist?: Publication | undefined;
 }
 
-const fixtures = fileURLToPath(new URL('../../../fixtures/', import.meta.url));
 const nameForm = /^[a-z0-9-]+$/;
 const mediaUrl = 'https://media.example.com';
 
-/** Returns the fixture of this name, and all names. `file` is `undefined` if it does not exist. */
-function fixture(
-  folder: string,
-  name: string,
-  ending: string,
-): { file: string | undefined; names: string } {
-  const files = readdirSync(fixtures + folder).filter((file) => file.endsWith(ending));
-  const file = `${name}${ending}`;
-  return {
-    file: files.includes(file) ? `${fixtures}${folder}/${file}` : undefined,
-    names: files.map((one) => one.slice(0, -ending.length)).join(', '),
-  };
-}
-
 /** Returns the file of a named scenario. Any other text is a path already. */
-function fileOf(text: string): string {
+async function fileOf(text: string): Promise<string> {
   if (!nameForm.test(text)) return text;
-  const { file, names } = fixture('scenarios', text, '.yaml');
-  if (file !== undefined) return file;
+  const names = await fixtureNames('scenarios');
+  if (names.includes(text)) return fileURLToPath(fixtureFile('scenarios', text));
   throw usage(
-    `There is no scenario "${text}": choose one of ${names}, or give a file, such as ./${text}.yaml.`,
+    `There is no scenario "${text}": choose one of ${names.join(', ')}, or give a file, such as ./${text}.yaml.`,
   );
 }
 
 async function playlistNamed(source: SourceDocument, name: string): Promise<Publication> {
-  const { file, names } = fixture('playlists', name, '.json');
-  if (file === undefined)
-    throw invalidFile([
-      source.complaint(['playlist'], `must be a playlist, or the name of one of ${names}`),
-    ]);
-  return JSON.parse((await readFile(file, 'utf8')).replaceAll('{media}', mediaUrl)) as Publication;
+  const names = await fixtureNames('playlists');
+  if (!names.includes(name)) {
+    const message = `must be a playlist, or the name of one of ${names.join(', ')}`;
+    throw invalidFile([source.complaint(['playlist'], message)]);
+  }
+  const text = await readFile(fixtureFile('playlists', name), 'utf8');
+  return JSON.parse(text.replaceAll('{media}', mediaUrl)) as Publication;
 }
 
 /** Reads a scenario by name or from a file. Throws `invalid_file` with each error and its line. */
 export async function readScenario(io: Io, text: string): Promise<ReadScenario> {
-  const file = fileOf(text);
+  const file = await fileOf(text);
   const documents = parseDocuments(await readInput(io, file), file);
   const complaints: FieldError[] = [];
   const [first, ...more] = documents;

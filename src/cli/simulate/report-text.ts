@@ -1,12 +1,46 @@
-import type { EventCounts, Failures } from '../../simulator/fleet/counters.ts';
-import type { FaultCount, FleetReport } from '../../simulator/fleet/report.ts';
+import type {
+  EventCounts,
+  Failures,
+  FaultCount,
+  FleetProgress,
+  FleetReport,
+} from '../../simulator/fleet/report.ts';
 import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
 import { listTable } from '../output/table.ts';
 import type { Column } from '../output/view.ts';
 import { escapeControl, pairs } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
-import { shortMs } from './progress-text.ts';
+
+/** Formats milliseconds: `0.8`, `12`. */
+const shortMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0));
+
+const steps: Readonly<Record<FleetProgress['step'], string>> = {
+  preparing: 'preparing',
+  running: '',
+  comparing: 'comparing',
+  clearing: 'clearing away',
+};
+
+/** Formats the progress of a fleet as one line. */
+export function progressText({
+  step,
+  phases,
+  requestsPerSecond,
+  latencies,
+  events,
+  compared,
+}: FleetProgress): string {
+  const { p50Ms, p95Ms, p99Ms } = latencies;
+  const tvs = Object.entries(phases).filter(([, count]) => count > 0);
+  const parts = [
+    steps[step] + (step === 'comparing' ? ` ${compared} events` : ''),
+    tvs.map(([phase, count]) => `${count} ${phase}`).join(', '),
+    `${requestsPerSecond.toFixed(0)} requests/s, p50 ${shortMs(p50Ms)} p95 ${shortMs(p95Ms)} p99 ${shortMs(p99Ms)} ms`,
+    `events ${events.made} made, ${events.acknowledged} acknowledged, ${events.queued} queued`,
+  ];
+  return parts.filter((part) => part !== '').join(' | ');
+}
 
 function eventsText({ made, acknowledged, queued, dropped }: EventCounts): string {
   const droppedTexts = Object.entries(dropped).map(([why, count]) => `${count} dropped (${why})`);

@@ -10,10 +10,10 @@ import { readSettings, type Values } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 import { printableJson } from '../terminal/escape.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { readDeviceProfiles } from './device-profiles.ts';
+import { readDeviceProfiles } from './fixtures.ts';
 import { simulateSettings } from './options.ts';
-import { progressText } from './progress-text.ts';
 import type { ReadScenario } from './read-scenario.ts';
+import { progressText, writeReport } from './report-text.ts';
 
 const partlyFailed = 9;
 const defaultDurationMs = 10 * minuteMs;
@@ -82,7 +82,7 @@ async function print(
   if (output === 'json') io.stdout.write(`${printableJson(report)}\n`);
   else if (output === 'yaml')
     io.stdout.write(await (await import('../output/yaml.ts')).yamlText(report));
-  else await (await import('./report-text.ts')).writeReport(io.stdout, report);
+  else await writeReport(io.stdout, report);
 }
 
 /**

@@ -1,13 +1,9 @@
-import { hasCode, SignageError } from '../../domain/error.ts';
-import type { ApiClient } from '../api/client.ts';
+import { hasCode, type SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { exitCodeOf } from '../command/exit-code.ts';
+import { isFatal } from '../command/exit-code.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { concurrently, requestsAtOnce } from './concurrently.ts';
-import { type CurrentRecord, currentScreen, currentVenue, readDetails } from './current-record.ts';
-import { differences, differingAttributes } from './differences.ts';
-import type { Planned } from './plan-site.ts';
-import { writeAttributes } from './write-attributes.ts';
+import { differences, differingAttributes, type Planned } from './plan-site.ts';
+import { concurrently, createRecord, writeAttributes } from './site-records.ts';
 
 /** The result for one record. */
 export interface Applied {
@@ -21,73 +17,6 @@ export interface Applied {
   error: string | null;
 }
 
-/** Result of one record. Filled in step by step, because applying may fail halfway. */
-interface Outcome {
-  id: string | null;
-  result: Applied['result'];
-  changed: string[];
-}
-
-/** Exit codes of errors after which no other record can succeed. */
-const fatalExitCodes = [1, 4, 7];
-const isFatal = (error: unknown) =>
-  !(error instanceof SignageError) ||
-  error.code === 'interrupted' ||
-  fatalExitCodes.includes(exitCodeOf(error));
-
-/** Creates a record. If somebody else has just created the same name, returns that record. */
-async function findOrCreate(
-  service: ApiClient,
-  { kind, wanted, current }: Planned,
-  venueId: string | undefined,
-): Promise<{ current: CurrentRecord; isNew: boolean }> {
-  if (current) return { current, isNew: false };
-  const { name = '', address, timezone, labels = {} } = wanted;
-  try {
-    if (kind === 'venue') {
-      const body = {
-        name,
-        ...(address != null && { address }),
-        ...(timezone != null && { timezone }),
-        labels,
-      };
-      const made = await service.change('createVenue', { body });
-      if (made) return { current: currentVenue(made.answer), isNew: true };
-    } else {
-      const made = await service.change('createScreen', {
-        body: { venueId: venueId ?? '', name, labels },
-      });
-      if (made) return { current: currentScreen(made.answer), isNew: true };
-    }
-  } catch (error) {
-    if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
-    const params = { id: error.existingId };
-    const found =
-      kind === 'venue'
-        ? currentVenue(await service.read('getVenue', { params }))
-        : currentScreen(await service.read('getScreen', { params }));
-    return { current: await readDetails(service, kind, found, wanted), isNew: false };
-  }
-  // Unreachable: `change` returns nothing only under --dry-run, which does not apply plans.
-  throw new SignageError('unexpected_answer', 'Nothing was created.');
-}
-
-/** Creates or updates one record. */
-async function updateRecord(
-  service: ApiClient,
-  plan: Planned,
-  venueId: string | undefined,
-  outcome: Outcome,
-): Promise<void> {
-  const { current, isNew } = await findOrCreate(service, plan, venueId);
-  outcome.id = current.id;
-  if (!plan.current && !isNew)
-    outcome.changed = differences(current.attributes, plan.wanted).map(({ member }) => member);
-  const names = differingAttributes(current.attributes, plan.wanted);
-  await writeAttributes(service, plan.kind, current, plan.wanted, names);
-  outcome.result = isNew ? 'created' : names.length > 0 ? 'updated' : 'unchanged';
-}
-
 /** Returns why a record must not be deleted, or `null`. */
 export function deletionRefusal({ change, current }: Planned, force: boolean): string | null {
   return change === 'delete' && current?.isActive && !force
@@ -95,28 +24,50 @@ export function deletionRefusal({ change, current }: Planned, force: boolean): s
     : null;
 }
 
-async function deleteRecord(
-  service: ApiClient,
-  plan: Planned,
-  force: boolean,
-  outcome: Outcome,
+/** Returns the result row of a record before anything is changed. */
+export function plannedResult(plan: Planned, force: boolean): Applied {
+  const { kind, name, current, change } = plan;
+  const changed = plan.differences.map(({ member }) => member);
+  const error = deletionRefusal(plan, force);
+  return { kind, name, id: current?.id ?? null, result: change, changed, error };
+}
+
+/** Creates or updates one record. Fills in its result step by step, because it may fail halfway. */
+async function updateRecord(
+  call: CommandContext,
+  { kind, current: known, wanted }: Planned,
+  venueId: string,
+  applied: Applied,
 ): Promise<void> {
-  const { kind, current } = plan;
-  const id = current?.id ?? '';
-  const reason = deletionRefusal(plan, force);
-  if (reason !== null) throw new SignageError('screen_active', reason);
+  const made = known ? undefined : await createRecord(call, kind, venueId, wanted);
+  const isNew = made?.isNew === true;
+  const current = known ?? made?.current;
+  // Under --dry-run nothing is created, and no plan is applied.
+  if (!current) return;
+  applied.id = current.id;
+  if (made && !isNew)
+    applied.changed = differences(current.attributes, wanted).map(({ member }) => member);
+  const names = differingAttributes(current.attributes, wanted);
+  await writeAttributes(call, kind, current, wanted, names);
+  if (isNew) applied.result = 'created';
+  else applied.result = names.length > 0 ? 'updated' : 'unchanged';
+}
+
+async function deleteRecord(
+  call: CommandContext,
+  { kind, current }: Planned,
+  force: boolean,
+  applied: Applied,
+): Promise<void> {
+  const params = { id: current?.id ?? '' };
   try {
-    if (kind === 'venue') await service.change('deleteVenue', { params: { id } });
-    else
-      await service.change('deleteScreen', {
-        params: { id },
-        ...(force && { query: { force: 'true' } }),
-      });
+    if (kind === 'venue') await call.change('deleteVenue', { params });
+    else await call.change('deleteScreen', { params, ...(force && { query: { force: 'true' } }) });
   } catch (error) {
     // Somebody else has already deleted it.
     if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;
   }
-  outcome.result = 'deleted';
+  applied.result = 'deleted';
 }
 
 /** Order of the changes: parents are created before and deleted after their children. */
@@ -142,29 +93,25 @@ export async function applyPlan(
   let stopped: unknown;
 
   async function apply(plan: Planned): Promise<void> {
-    const { kind, name } = plan;
-    const outcome: Outcome = {
-      id: plan.current?.id ?? null,
-      result: 'failed',
-      changed: plan.differences.map(({ member }) => member),
-    };
-    let error: string | null = null;
+    const applied = plannedResult(plan, force);
+    const venueId = plan.venue && done.get(plan.venue)?.id;
+    if (plan.change === 'create' && venueId === null)
+      applied.error = 'Its venue could not be created.';
     try {
-      const venueId = plan.venue && done.get(plan.venue)?.id;
-      if (plan.change === 'unchanged') outcome.result = 'unchanged';
-      else if (plan.change === 'delete') await deleteRecord(call, plan, force, outcome);
-      else if (venueId === null) error = 'Its venue could not be created.';
-      else await updateRecord(call, plan, venueId, outcome);
-    } catch (failure) {
-      if (isFatal(failure)) throw failure;
-      error = (failure as SignageError).message;
+      if (applied.error !== null) applied.result = 'failed';
+      else if (plan.change === 'delete') await deleteRecord(call, plan, force, applied);
+      else if (plan.change !== 'unchanged') await updateRecord(call, plan, venueId ?? '', applied);
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      applied.result = 'failed';
+      applied.error = (error as SignageError).message;
     }
-    done.set(plan, { kind, name, ...outcome, error });
+    done.set(plan, applied);
     progress.show(`Applying: ${done.size} of ${plans.length}`);
   }
 
   try {
-    for (const belongs of steps) await concurrently(plans.filter(belongs), requestsAtOnce, apply);
+    for (const belongs of steps) await concurrently(plans.filter(belongs), apply);
   } catch (error) {
     stopped = error;
   } finally {

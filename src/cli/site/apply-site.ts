@@ -1,13 +1,62 @@
 import { hasCode } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { type Applied, applyPlan, deletionRefusal } from './apply-plan.ts';
-import { countsText, countText } from './count-text.ts';
+import { member, type View } from '../output/view.ts';
+import { countsText, countText } from '../records/text.ts';
+import { members } from '../records/views/columns.ts';
+import { isPrintable } from '../terminal/escape.ts';
+import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
 import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
-import { appliedView, differenceLines, differenceView } from './site-views.ts';
 
 /** Exit code when records differ or failed. */
 const differsExitCode = 9;
+
+/** One difference as an output row. */
+interface DifferenceLine {
+  change: Planned['change'];
+  kind: Planned['kind'];
+  name: string;
+  id: string | null;
+  member: string;
+  from: unknown;
+  to: unknown;
+}
+
+const differenceLines = (plans: readonly Planned[]): DifferenceLine[] =>
+  plans.flatMap(({ change, kind, name, current, differences }) =>
+    differences.map((one) => ({ change, kind, name, id: current?.id ?? null, ...one })),
+  );
+
+/** Shortens a value: lists and playlists become their number of items. */
+function brief(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 1 ? '1 item' : `${value.length} items`;
+  const items =
+    typeof value === 'object' && value !== null ? (value as { items?: unknown }).items : undefined;
+  return Array.isArray(items) ? brief(items) : value;
+}
+
+const nameOf = ({ name, id }: { name: string; id: string | null }) =>
+  isPrintable(name) ? name : (id ?? name);
+
+const differenceView: View<DifferenceLine> = {
+  columns: [
+    ...members<DifferenceLine>('change', 'kind', 'name', 'member'),
+    { name: 'from', value: ({ from }) => brief(from) },
+    { name: 'to', value: ({ to }) => brief(to) },
+    member('id', { wide: true }),
+  ],
+  nameOf,
+};
+
+const appliedView: View<Applied> = {
+  columns: [
+    ...members<Applied>('result', 'kind', 'name'),
+    { name: 'changed', value: ({ changed }) => changed.join(', ') },
+    member('error'),
+    member('id', { wide: true }),
+  ],
+  nameOf,
+};
 
 async function* onePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
@@ -58,20 +107,6 @@ function deletionQuestion(plans: readonly Planned[]): string {
   ];
   const shown = [...venues, ...screens].slice(0, 5).join(', ');
   return `Delete ${counts.join(' and ')} that the files do not name (${shown}${plans.length > 5 ? ', …' : ''})?`;
-}
-
-/** The result row of a record under `--dry-run`. */
-function plannedResult(plan: Planned, force: boolean): Applied {
-  const { kind, name, current, change } = plan;
-  const changed = plan.differences.map(({ member }) => member);
-  return {
-    kind,
-    name,
-    id: current?.id ?? null,
-    result: change,
-    changed,
-    error: deletionRefusal(plan, force),
-  };
 }
 
 function summary(results: readonly Applied[]): string {

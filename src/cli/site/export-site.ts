@@ -1,9 +1,8 @@
 import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { concurrently, requestsAtOnce } from './concurrently.ts';
-import { type RecordKind, readConfig, readPlaylist } from './current-record.ts';
-import type { Attributes, SitePlaylist } from './site.ts';
+import { concurrently, type RecordKind, readConfig, readPlaylist } from './site-records.ts';
+import type { Attributes, SitePlaylist } from './site-schema.ts';
 
 type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
 
@@ -66,7 +65,7 @@ export async function exportSite(call: CommandContext, names: readonly string[])
       ...venues.map(({ id }): [RecordKind, string] => ['venue', id]),
       ...screens.map(({ id }): [RecordKind, string] => ['screen', id]),
     ];
-    await concurrently(records, requestsAtOnce, async ([kind, id]) => {
+    await concurrently(records, async ([kind, id]) => {
       await read(kind, id);
       progress.show(`Reading current records: ${reads.size} of ${records.length}`);
     });

@@ -1,19 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
 import { foldName } from '../../domain/fields.ts';
 import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import type { Screen, Tenant, Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
-import { concurrently, requestsAtOnce } from './concurrently.ts';
 import {
   type CurrentRecord,
+  concurrently,
   currentScreen,
   currentVenue,
   type RecordKind,
   readDetails,
-} from './current-record.ts';
-import { type Difference, differences, initialDifferences } from './differences.ts';
-import type { Attributes, Site } from './site.ts';
+} from './site-records.ts';
+import type { AttributeName, Attributes, Site } from './site-schema.ts';
+
+/** One difference between a record and the files. `null` means absent. */
+interface Difference {
+  /** Path of the member: `address`, `labels.floor`, `playlist.items[2].duration`. */
+  member: string;
+  from: unknown;
+  to: unknown;
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Compares two values recursively while their structure is equal. */
+function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
+  if (isDeepStrictEqual(from, to)) return;
+  if (isMap(from) && isMap(to)) {
+    for (const key of new Set([...Object.keys(from), ...Object.keys(to)]))
+      yield* differencesWithin(`${member}.${key}`, from[key], to[key]);
+  } else if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) {
+    for (const [at, one] of from.entries())
+      yield* differencesWithin(`${member}[${at}]`, one, to[at]);
+  } else yield { member, from: from ?? null, to: to ?? null };
+}
+
+const attributeNames: readonly AttributeName[] = [
+  'name',
+  'address',
+  'timezone',
+  'labels',
+  'config',
+  'playlist',
+];
+const isNothing = (value: unknown) =>
+  value === null || value === undefined || (isMap(value) && Object.keys(value).length === 0);
+
+/** Returns the attributes that differ. Skips attributes that the files do not set. */
+export function differingAttributes(current: Attributes, wanted: Attributes): AttributeName[] {
+  return attributeNames.filter((name) => {
+    const to = wanted[name];
+    return (
+      to !== undefined && !isDeepStrictEqual(current[name] ?? (name === 'labels' ? {} : null), to)
+    );
+  });
+}
+
+/** Returns all differences between a record and the files. */
+export function differences(current: Attributes, wanted: Attributes): Difference[] {
+  return differingAttributes(current, wanted).flatMap((name) => [
+    ...differencesWithin(name, current[name] ?? undefined, wanted[name] ?? undefined),
+  ]);
+}
+
+/** Returns the differences of a record that does not exist yet. */
+function initialDifferences(wanted: Attributes): Difference[] {
+  return attributeNames
+    .filter((name) => !isNothing(wanted[name]))
+    .map((name) => ({ member: name, from: null, to: wanted[name] }));
+}
 
 /** The planned change of one record. */
 export interface Planned {
@@ -28,8 +86,6 @@ export interface Planned {
   venue: Planned | undefined;
   differences: readonly Difference[];
 }
-
-type Target = Pick<Planned, 'kind' | 'name' | 'wanted' | 'venue' | 'current'>;
 
 /** Returns the tenant of the token. Throws if the files name another one. */
 async function findTenant(
@@ -63,7 +119,6 @@ async function screensOf(
   } else {
     await concurrently(
       wanted,
-      requestsAtOnce,
       async ({ id }) =>
         void screens.set(id, await reader.all('listScreens', { query: { venueId: id } })),
     );
@@ -74,11 +129,28 @@ async function screensOf(
 const byName = <T extends { name: string }>(records: readonly T[]) =>
   new Map(records.map((one) => [foldName(one.name), one]));
 
-function planTarget(target: Target): Planned {
-  const { current, wanted } = target;
-  if (!current) return { ...target, change: 'create', differences: initialDifferences(wanted) };
-  const found = differences(current.attributes, wanted);
-  return { ...target, change: found.length > 0 ? 'update' : 'unchanged', differences: found };
+/** Makes the plan of a named record. Its change is known once its details are read. */
+function newPlan(
+  kind: RecordKind,
+  name: string,
+  wanted: Attributes,
+  current: CurrentRecord | undefined,
+  venue?: Planned,
+): Planned {
+  return { kind, name, wanted, current, venue, change: 'unchanged', differences: [] };
+}
+
+/** Reads the details of the record, and sets the change. */
+async function complete(reader: Reader, plan: Planned): Promise<void> {
+  const { kind, current, wanted } = plan;
+  if (!current) {
+    plan.change = 'create';
+    plan.differences = initialDifferences(wanted);
+    return;
+  }
+  plan.current = await readDetails(reader, kind, current, wanted);
+  plan.differences = differences(plan.current.attributes, wanted);
+  if (plan.differences.length > 0) plan.change = 'update';
 }
 
 function planDeletion(
@@ -87,8 +159,8 @@ function planDeletion(
   current: CurrentRecord,
   venue: Planned | undefined,
 ): Planned {
-  const removal: Difference = { member: 'name', from: current.attributes.name, to: null };
-  return { kind, name, change: 'delete', current, wanted: {}, venue, differences: [removal] };
+  const removal = { member: 'name', from: current.attributes.name, to: null };
+  return { ...newPlan(kind, name, {}, current, venue), change: 'delete', differences: [removal] };
 }
 
 /**
@@ -118,46 +190,30 @@ function planDeletions(
   });
 }
 
-function targetsOf(
+/** Plans the records that the files name. A venue precedes its screens. */
+function planNamed(
   site: Site,
   tenant: Pick<Tenant, 'id' | 'name'> | undefined,
   venues: ReadonlyMap<string, Venue>,
   screens: ReadonlyMap<string, Screen[]>,
-): Target[] {
-  const targets: Target[] = [];
+): Planned[] {
+  const plans: Planned[] = [];
   if (tenant && site.tenant) {
     const current = { id: tenant.id, isActive: false, attributes: {} };
-    targets.push({
-      kind: 'tenant',
-      name: tenant.name,
-      wanted: { config: site.tenant.config },
-      venue: undefined,
-      current,
-    });
+    plans.push(newPlan('tenant', tenant.name, { config: site.tenant.config }, current));
   }
   for (const { screens: wantedScreens, ...wanted } of site.venues) {
     const venue = venues.get(foldName(wanted.name));
-    const target: Target = {
-      kind: 'venue',
-      name: wanted.name,
-      wanted,
-      venue: undefined,
-      current: venue && currentVenue(venue),
-    };
+    const venuePlan = newPlan('venue', wanted.name, wanted, venue && currentVenue(venue));
     const current = byName((venue && screens.get(venue.id)) ?? []);
-    targets.push(target);
+    plans.push(venuePlan);
     for (const screen of wantedScreens) {
       const found = current.get(foldName(screen.name));
-      targets.push({
-        kind: 'screen',
-        name: `${wanted.name}/${screen.name}`,
-        wanted: screen,
-        venue: target as Planned,
-        current: found && currentScreen(found),
-      });
+      const name = `${wanted.name}/${screen.name}`;
+      plans.push(newPlan('screen', name, screen, found && currentScreen(found), venuePlan));
     }
   }
-  return targets;
+  return plans;
 }
 
 /** Reads the current records and plans the changes, in file order. Deletions come last. */
@@ -177,18 +233,13 @@ export async function planSite(
       ? venues
       : venues.filter(({ name }) => named.has(foldName(name)));
     const screens = await screensOf(call, relevantVenues, venues.length);
-    const targets = targetsOf(site, tenant, byName(venues), screens);
+    const plans = planNamed(site, tenant, byName(venues), screens);
     let read = 0;
-    await concurrently(targets, requestsAtOnce, async (target) => {
-      if (target.current)
-        target.current = await readDetails(call, target.kind, target.current, target.wanted);
-      progress.show(`Reading current records: ${++read} of ${targets.length}`);
+    await concurrently(plans, async (plan) => {
+      await complete(call, plan);
+      progress.show(`Reading current records: ${++read} of ${plans.length}`);
     });
-    // Venues precede their screens, so the plan of each venue is already there.
-    const plans = new Map<Target, Planned>();
-    for (const target of targets)
-      plans.set(target, planTarget({ ...target, venue: target.venue && plans.get(target.venue) }));
-    return [...plans.values(), ...(prune ? planDeletions(site, relevantVenues, screens) : [])];
+    return [...plans, ...(prune ? planDeletions(site, relevantVenues, screens) : [])];
   } finally {
     progress.end();
   }

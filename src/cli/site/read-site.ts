@@ -1,13 +1,80 @@
-import type { FieldError } from '../../domain/error.ts';
+import { readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
 import { readInput } from '../options/input-file.ts';
 import { usage } from '../options/settings.ts';
 import type { Io } from '../terminal/io.ts';
-import { checkDocument } from './check-document.ts';
-import { makePlaylistFiles } from './playlist-files.ts';
-import type { NamedAttributes, Site, SitePlaylist, SiteVenue } from './site.ts';
-import { type SiteDocument, siteDocument } from './site-schema.ts';
-import { invalidFile, type Path, parseDocuments, type SourceDocument } from './source-document.ts';
+import {
+  type NamedAttributes,
+  type PlaylistPlace,
+  playlistBody,
+  type Site,
+  type SiteDocument,
+  type SitePlaylist,
+  type SiteVenue,
+  siteDocument,
+} from './site-schema.ts';
+import {
+  checkDocument,
+  invalidFile,
+  type Path,
+  parseDocuments,
+  type SourceDocument,
+} from './source-document.ts';
+
+/** Whether a file is inside a folder. Both paths must be free of symbolic links. */
+function isBelow(folder: string, file: string): boolean {
+  const way = relative(folder, file);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/**
+ * Returns a function that reads playlist files, each only once. Errors go to `fieldErrors`. A site
+ * file may come from an untrusted source. So only files inside its folder are read, after resolving
+ * symbolic links, unless `allowOutside` is set.
+ */
+function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowOutside: boolean }) {
+  const files = new Map<string, Promise<SitePlaylist | undefined>>();
+
+  async function parseFile(file: string, path: string): Promise<SitePlaylist | undefined> {
+    const [document, ...more] = parseDocuments(await readFile(file, 'utf8'), path);
+    if (!document || more.length > 0)
+      throw new SignageError('invalid_file', `${path} must hold one playlist`);
+    return checkDocument(playlistBody, document, fieldErrors);
+  }
+
+  async function readBelow(folder: string, path: string): Promise<SitePlaylist | undefined> {
+    const file = await realpath(path);
+    if (!allowOutside && !isBelow(await realpath(folder), file)) {
+      const message = `${path} is outside the folder of the site file. To read it, give --allow-outside`;
+      throw new SignageError('invalid_file', message);
+    }
+    const playlist = files.get(file) ?? parseFile(file, path);
+    files.set(file, playlist);
+    return playlist;
+  }
+
+  /** Returns the playlist given in place or by file; `at` is its path in the document. */
+  return async (
+    place: PlaylistPlace,
+    document: SourceDocument,
+    at: Path,
+  ): Promise<SitePlaylist | undefined> => {
+    if ('items' in place) return place;
+    const path = isAbsolute(place.file) ? place.file : join(document.folder, place.file);
+    try {
+      return await readBelow(document.folder, path);
+    } catch (error) {
+      const { message } = error as Error;
+      const failure = hasCode(error, 'invalid_file')
+        ? message
+        : `the file cannot be read: ${message}`;
+      fieldErrors.push(document.complaint([...at, 'file'], failure));
+      return undefined;
+    }
+  };
+}
 
 interface Read {
   source: SourceDocument;

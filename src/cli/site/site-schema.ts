@@ -1,9 +1,42 @@
 import { z } from 'zod';
 import { epochMs, labels, storedName } from '../../domain/fields.ts';
-import { configBody } from '../../domain/records/config.ts';
+import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import { publication } from '../../domain/records/playlist.ts';
 import { venuePatch } from '../../domain/records/venue.ts';
-import type { SitePlaylist } from './site.ts';
+
+/** A playlist in the form in which it is published. */
+export interface SitePlaylist {
+  items: readonly object[];
+  /** Unix epoch seconds, or `null` for no end. */
+  validUntil: number | null;
+}
+
+/** Attributes of a record. `undefined` is not compared; `null` means absent. */
+export interface Attributes {
+  name?: string | undefined;
+  address?: string | null | undefined;
+  timezone?: string | null | undefined;
+  /** All labels of the record. */
+  labels?: Readonly<Record<string, string>> | undefined;
+  config?: ConfigBody | null | undefined;
+  playlist?: SitePlaylist | null | undefined;
+}
+
+export type AttributeName = keyof Attributes;
+
+/** Attributes of a record in a site file. */
+export type NamedAttributes = Attributes & { name: string };
+
+export interface SiteVenue extends NamedAttributes {
+  screens: readonly NamedAttributes[];
+}
+
+/** All site files merged, with playlist references resolved. */
+export interface Site {
+  /** Set if a file has a `tenant` entry: the files then name all venues. */
+  tenant: Pick<Attributes, 'name' | 'config'> | undefined;
+  venues: readonly SiteVenue[];
+}
 
 /** A playlist written in the site file, in the format of publications. */
 export const playlistBody = publication.transform(
@@ -23,34 +56,30 @@ export type PlaylistPlace = SitePlaylist | z.infer<typeof playlistFile>;
 const isMap = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Selects the schema by the form of the value, because zod reports little about a failed union. */
-const playlistPlace = z.unknown().transform((value, context): PlaylistPlace => {
-  const form = isMap(value) && Object.hasOwn(value, 'file') ? playlistFile : playlistBody;
-  const result = form.safeParse(value);
-  if (result.success) return result.data;
-  for (const issue of result.error.issues)
-    context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
-  return z.NEVER;
-});
-
-const playlistOfScreen = z
-  .unknown()
-  .transform((value, context): PlaylistPlace | string | null | undefined => {
-    if (value === null || value === undefined || typeof value === 'string') return value;
-    if (isMap(value)) {
-      const result = playlistPlace.safeParse(value);
-      if (result.success) return result.data;
-      for (const issue of result.error.issues)
-        context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
-      return z.NEVER;
-    }
-    context.addIssue({
-      code: 'custom',
-      message:
-        'must be the name of a playlist under "playlists", { file: … }, { items: […] }, or null',
-    });
+/**
+ * Validates with the schema that `choose` returns for the form of the value, because zod reports
+ * little about a failed union.
+ */
+function chosenBy<T>(choose: (value: unknown) => z.ZodType<T>) {
+  return z.unknown().transform((value, context): T => {
+    const result = choose(value).safeParse(value);
+    if (result.success) return result.data;
+    for (const issue of result.error.issues)
+      context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
     return z.NEVER;
   });
+}
+
+const playlistPlace = chosenBy<PlaylistPlace>((value) =>
+  isMap(value) && Object.hasOwn(value, 'file') ? playlistFile : playlistBody,
+);
+
+const playlistName = z
+  .string('must be the name of a playlist under "playlists", { file: … }, { items: […] }, or null')
+  .nullish();
+const playlistOfScreen = chosenBy<PlaylistPlace | string | null | undefined>((value) =>
+  isMap(value) ? playlistPlace : playlistName,
+);
 
 const config = configBody.nullable().optional();
 const allLabels = labels

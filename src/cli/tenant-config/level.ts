@@ -3,9 +3,10 @@ import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
+import { member, type View } from '../output/view.ts';
 import { findScreen, findTenant, findVenue } from '../records/find.ts';
-import { isUuid } from '../records/uuid.ts';
-import type { ConfigTree } from './path.ts';
+import { isUuid } from '../records/names.ts';
+import { type Assignment, type ConfigTree, listAssignments } from './path.ts';
 
 const levels = ['screen', 'venue', 'tenant'] as const;
 export type Level = (typeof levels)[number];
@@ -93,4 +94,23 @@ export async function putConfig(
 /** Deletes the stored config. Returns false under `--dry-run`. */
 export async function deleteConfig(call: CommandContext, { level, id }: Owner): Promise<boolean> {
   return (await call.change(operations[level].delete, { params: { id } })) !== undefined;
+}
+
+const assignmentView: View<Assignment> = {
+  columns: [member('key'), member('value')],
+  nameOf: ({ key }) => key,
+};
+/** Needed by `--fields` only, which has its own columns. */
+const configView: View<ConfigTree> = { columns: [], nameOf: () => '' };
+
+/** Prints a config: for people a line for each key, as `config set` takes it, else the config. */
+export async function showConfig(
+  { common, results }: CommandContext,
+  config: ConfigTree,
+): Promise<void> {
+  const { output, jq, fields } = common;
+  const asData =
+    jq !== undefined || fields !== undefined || ['json', 'ndjson', 'yaml'].includes(output ?? '');
+  if (asData) return results.record(config, configView);
+  await results.list([listAssignments(config)], assignmentView);
 }

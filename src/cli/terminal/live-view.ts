@@ -8,6 +8,8 @@ export interface LiveLine {
   look?: Look;
 }
 
+export const line = (text: string, look?: Look): LiveLine => ({ text, ...(look && { look }) });
+
 /** Size of the terminal. */
 export interface LiveViewSize {
   columns: number;

@@ -3,9 +3,15 @@ import type { Playlist } from '../../simulator/player/batch.ts';
 import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
-import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
-import type { TvLogEntry } from './log-entry.ts';
-import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
+import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
+import {
+  answerText,
+  itemName,
+  operationWords,
+  phaseWords,
+  spanText,
+  type TvLogEntry,
+} from './tv-log.ts';
 
 /** What the live view shows besides the state of the player. */
 export interface TvStatus {
@@ -28,7 +34,7 @@ export function updateStatus(status: TvStatus, entry: TvLogEntry): void {
 }
 
 const maxBarWidth = 40;
-const blank: LiveLine = { text: '' };
+const blank = line('');
 const calls: readonly RuntimeOperation[] = [
   'registerDevice',
   'getDeviceConfig',
@@ -56,15 +62,12 @@ function headLines(
     speed === 1
       ? phaseWords[view.phase]
       : `${phaseWords[view.phase]}, ×${Number.isFinite(speed) ? speed : 'max'}`;
-  const [first = '', ...more] = sides(name || 'TV', service, size);
   const ids =
     view.screenId === undefined ? [] : [`screen ${view.screenId}`, `device ${view.deviceId}`];
-  const look = view.phase === 'playing' ? 'good' : 'bad';
   return [
-    { text: first, look: 'strong' },
-    ...more.map((text): LiveLine => ({ text, look: 'strong' })),
-    ...ids.map((text): LiveLine => ({ text, look: 'faint' })),
-    { text: phase, look },
+    ...sides(name || 'TV', service, size).map((text) => line(text, 'strong')),
+    ...ids.map((text) => line(text, 'faint')),
+    line(phase, view.phase === 'playing' ? 'good' : 'bad'),
     blank,
   ];
 }
@@ -82,7 +85,7 @@ function showLines(
   nowMs: number,
   { columns }: LiveViewSize,
 ): LiveLine[] {
-  if (!showing || !playlist) return [{ text: '■ shows nothing', look: 'faint' }, blank];
+  if (!showing || !playlist) return [line('■ shows nothing', 'faint'), blank];
   const { item, place, sinceMs } = showing;
   const { items } = playlist;
   const played = Math.min(item.duration, Math.max(0, (nowMs - sinceMs) / 1000));
@@ -92,16 +95,11 @@ function showLines(
   const next = coming.flatMap((one) =>
     one ? [`${itemName(one)} (${spanText(one.duration)})`] : [],
   );
+  const at = `${Math.min(place + 1, items.length)} of ${items.length}`;
   return [
-    {
-      text: `▶ ${itemName(item)}, ${item.creativeType}, ${Math.min(place + 1, items.length)} of ${items.length}`,
-      look: 'strong',
-    },
-    { text: progressText(played, item.duration, columns) },
-    {
-      text: next.length > 0 ? `  then ${next.join(', ')}` : '  then repeats',
-      look: 'faint',
-    },
+    line(`▶ ${itemName(item)}, ${item.creativeType}, ${at}`, 'strong'),
+    line(progressText(played, item.duration, columns)),
+    line(next.length > 0 ? `  then ${next.join(', ')}` : '  then repeats', 'faint'),
     blank,
   ];
 }
@@ -117,21 +115,17 @@ function playlistText(playlist: Playlist | undefined, validUntilMs: number | und
 function stateLines(view: PlayerView, { stored, dropped }: TvStatus): LiveLine[] {
   const { config, playlist, validUntilMs, queued, batch } = view;
   const policy = config?.cachePolicy;
-  const rows: [string, string][] = [
-    ['playlist', playlistText(playlist, validUntilMs)],
-    [
-      'config',
-      config
-        ? `sync ${config.syncIntervalMinutes} min, heartbeat ${config.heartbeatIntervalMinutes} min`
-        : 'none',
-    ],
-    ['cache', policy ? `${policy.maxSizeGB} GB, ${policy.retentionDays} days` : 'none'],
-    [
-      'events',
-      `${queued} queued${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
-    ],
+  const intervals =
+    config &&
+    `sync ${config.syncIntervalMinutes} min, heartbeat ${config.heartbeatIntervalMinutes} min`;
+  const inBatch = batch ? ` (${batch.events.length} in a batch)` : '';
+  return [
+    line(`playlist ${playlistText(playlist, validUntilMs)}`),
+    line(`config   ${intervals ?? 'none'}`),
+    line(`cache    ${policy ? `${policy.maxSizeGB} GB, ${policy.retentionDays} days` : 'none'}`),
+    line(`events   ${queued} queued${inBatch}, ${stored} stored, ${dropped} dropped`),
+    blank,
   ];
-  return [...rows.map(([label, text]): LiveLine => ({ text: `${label.padEnd(9)}${text}` })), blank];
 }
 
 function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
@@ -144,12 +138,8 @@ function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
         ? `${Math.max(0, Math.floor(age / 1000))} s ago`
         : `${Math.floor(age / minuteMs)} min ago`;
     const isGood = answer.status !== undefined && answer.status < 400;
-    return [
-      {
-        text: `${operationWords[operation].padEnd(9)}${answerText(answer)}, ${ago}`,
-        look: isGood ? 'good' : 'bad',
-      },
-    ];
+    const text = `${operationWords[operation].padEnd(9)}${answerText(answer)}, ${ago}`;
+    return line(text, isGood ? 'good' : 'bad');
   });
 }
 
@@ -160,14 +150,12 @@ export function renderTv(
   nowMs: number,
   size: LiveViewSize,
 ): LiveLine[] {
-  const problem: LiveLine[] =
-    status.problem === undefined ? [] : [{ text: status.problem, look: 'bad' }];
   return [
     ...headLines(view, status, size),
     ...showLines(view, nowMs, size),
     ...stateLines(view, status),
     ...answerLines(view, nowMs),
-    ...problem,
-    { text: 'Ctrl-C stops the TV.', look: 'faint' },
+    ...(status.problem === undefined ? [] : [line(status.problem, 'bad')]),
+    line('Ctrl-C stops the TV.', 'faint'),
   ];
 }

@@ -2,76 +2,59 @@ import { secondMs } from '../../domain/clock.ts';
 import type { CommandContext } from '../command/context.ts';
 import { printableJson } from '../terminal/escape.ts';
 import {
+  isWatched,
   type LiveLine,
   type LiveView,
   type LiveViewSize,
   openLiveView,
 } from '../terminal/live-view.ts';
-import type { TvLogEntry } from './log-entry.ts';
-import { logLine, logRecord } from './log-line.ts';
-import type { TvOptions } from './tv-options.ts';
-
-/** Shows what a TV does. */
-export interface TvDisplay {
-  open(): Promise<void>;
-  log(entry: TvLogEntry): void;
-  /** Removes the live view while `ask` runs. */
-  suspend<T>(ask: () => Promise<T>): Promise<T>;
-  close(): void;
-}
+import { logLine, logRecord, type TvLogEntry } from './tv-log.ts';
 
 /** Minimum time between two redraws. */
 const drawEveryMs = secondMs / 10;
 
-/** Whether to draw the live view instead of printing lines. */
-function isWatched({ io, common }: CommandContext): boolean {
-  const isPlain =
-    common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
-  return isPlain && io.stdout.isTTY && io.stderr.isTTY;
-}
-
 /**
- * Prints one line for each log entry. `-o ndjson` prints JSON objects. `--quiet` prints only those.
+ * Prints one line for a log entry. `-o ndjson` prints JSON objects. `--quiet` prints only those.
  */
-function lineDisplay({ io, common }: CommandContext): TvDisplay {
-  const text = (entry: TvLogEntry) => {
-    if (common.output === 'ndjson') return `${printableJson(logRecord(entry), 0)}\n`;
-    return common.quiet ? undefined : logLine(entry);
-  };
-  return {
-    log(entry) {
-      const line = text(entry);
-      if (line !== undefined) io.stdout.write(line);
-    },
-    open: async () => {},
-    suspend: (ask) => ask(),
-    close: () => {},
-  };
+function printEntry({ io, common }: CommandContext, entry: TvLogEntry): void {
+  if (common.output === 'ndjson') io.stdout.write(`${printableJson(logRecord(entry), 0)}\n`);
+  else if (!common.quiet) io.stdout.write(logLine(entry) ?? '');
 }
 
-/** Draws the live view. */
-class LiveDisplay implements TvDisplay {
+/** Shows what a TV does: the live view for a person at a terminal, otherwise lines. */
+export class TvDisplay {
   readonly #call: CommandContext;
+  readonly #isLive: boolean;
   readonly #render: (size: LiveViewSize) => readonly LiveLine[];
   #liveView: LiveView | undefined;
   #cancel: (() => void) | undefined;
 
-  constructor(call: CommandContext, render: (size: LiveViewSize) => readonly LiveLine[]) {
+  constructor(
+    call: CommandContext,
+    once: boolean,
+    render: (size: LiveViewSize) => readonly LiveLine[],
+  ) {
     this.#call = call;
+    this.#isLive = isWatched(call) && call.io.stdout.isTTY && !once;
     this.#render = render;
   }
 
   async open(): Promise<void> {
-    this.#liveView = await openLiveView(this.#call, this.#render);
+    if (this.#isLive) this.#liveView = await openLiveView(this.#call, this.#render);
   }
 
-  log(): void {
+  log(entry: TvLogEntry): void {
+    if (!this.#isLive) {
+      printEntry(this.#call, entry);
+      return;
+    }
     this.#cancel ??= this.#call.clock.after(drawEveryMs, () => {
       this.#cancel = undefined;
       this.#liveView?.draw();
     });
   }
 
+  /** Removes the live view while `ask` runs. */
   async suspend<T>(ask: () => Promise<T>): Promise<T> {
     this.close();
     try {
@@ -87,13 +70,4 @@ class LiveDisplay implements TvDisplay {
     this.#liveView?.close();
     this.#liveView = undefined;
   }
-}
-
-/** Returns the live view for a person at a terminal, otherwise the line output. */
-export function makeDisplay(
-  call: CommandContext,
-  options: Pick<TvOptions, 'once'>,
-  render: (size: LiveViewSize) => readonly LiveLine[],
-): TvDisplay {
-  return isWatched(call) && !options.once ? new LiveDisplay(call, render) : lineDisplay(call);
 }

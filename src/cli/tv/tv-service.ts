@@ -2,17 +2,13 @@ import { makeNodeRequester } from '../../client/node-requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Exchanged, serviceAddress } from '../../client/transport.ts';
 import { SignageError } from '../../domain/error.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { exchangeLine, readCertificates } from '../api/connect.ts';
 import { readAddress } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
-import type { SavedTv } from './saved-tv.ts';
+import { readDeviceProfile } from '../simulate/fixtures.ts';
+import type { SavedTv } from './state-file.ts';
 import type { TvOptions } from './tv-options.ts';
-
-/** The service that the TV talks to. */
-export interface TvService {
-  address: string;
-  client: RuntimeClient;
-}
 
 /**
  * Returns the service that the TV is paired with. Its key is never sent elsewhere. Throws
@@ -24,9 +20,7 @@ function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): s
   throw new SignageError(
     'state_of_elsewhere',
     `The TV in ${state} is paired with ${saved.service}. Its key is not sent to ${url}.`,
-    {
-      hint: 'Leave out --url, or name another file with --state.',
-    },
+    { hint: 'Leave out --url, or name another file with --state.' },
   );
 }
 
@@ -37,12 +31,9 @@ export async function tvService(
   { io, clock, random, common }: CommandContext,
   options: TvOptions,
   saved: SavedTv | undefined,
-): Promise<TvService> {
+): Promise<{ address: string; client: RuntimeClient }> {
   const url = pairedService(saved, options) ?? options.url;
-  const address = await readAddress(
-    { url, context: options.context, caFile: options.caFile, insecureHttp: options.insecureHttp },
-    io,
-  );
+  const address = await readAddress({ ...options, url }, io);
   const client = new RuntimeClient({
     url: address.url.value,
     clock,
@@ -54,4 +45,34 @@ export async function tvService(
     }),
   });
   return { address: serviceAddress(address.url.value), client };
+}
+
+const defaultProfile = 'samsung-tizen';
+const members = [
+  'manufacturer',
+  'model',
+  'osVersion',
+  'appVersion',
+  'macAddress',
+  'ipAddress',
+  'deviceName',
+  'locationHint',
+] as const;
+
+/**
+ * Returns the device info of the TV. Flags override single members of `--profile`, the saved info
+ * or the default profile.
+ */
+export async function readDeviceInfo(
+  options: TvOptions,
+  saved: DeviceInfoInput | undefined,
+): Promise<DeviceInfoInput> {
+  const given = Object.fromEntries(
+    members.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+  const basis =
+    options.profile === undefined && saved
+      ? saved
+      : await readDeviceProfile(options.profile ?? defaultProfile, '--profile');
+  return { ...basis, ...given };
 }

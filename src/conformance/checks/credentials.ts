@@ -1,50 +1,35 @@
 import { pause } from '../../client/pause.ts';
-import {
-  type Answer,
-  allStatusesAndCodes,
-  statusAndCode,
-  statusAndPaths,
-  textAt,
-} from '../answer.ts';
+import { iso } from '../../domain/clock.ts';
+import { type Answer, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { heartbeat, unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 const getMeWith = (fixture: Fixture, authorization: string) =>
   fixture.send('GET', '/v1/me', { headers: { authorization } });
 const madeUpToken = `mak_${'A'.repeat(49)}`;
 
 const credentials = checkGroup({ id: 'token', subject: 'A management endpoint', section: '5.1' }, [
-  profile(
-    'missing',
-    '401 credential_missing without a token',
+  profile('missing', '401 credential_missing without a token').expects(
     '401 credential_missing',
-    async (fixture) => statusAndCode(await fixture.send('GET', '/v1/me')),
+    (fixture) => fixture.send('GET', '/v1/me'),
   ),
-  profile(
-    'invalid',
-    '401 credential_invalid for anything that is not a token',
+  profile('invalid', '401 credential_invalid for anything that is not a token').expects(
     '401 credential_invalid, 401 credential_invalid, 401 credential_invalid',
-    async (fixture) =>
-      allStatusesAndCodes([
-        await getMeWith(fixture, `Bearer ${madeUpToken}`),
-        await getMeWith(fixture, 'Bearer'),
-        await getMeWith(fixture, `Bearer ${(await fixture.tv()).apiKey}`),
-      ]),
+    async (fixture) => [
+      await getMeWith(fixture, `Bearer ${madeUpToken}`),
+      await getMeWith(fixture, 'Bearer'),
+      await getMeWith(fixture, `Bearer ${(await fixture.tv()).apiKey}`),
+    ],
   ),
-  profile(
-    'www-authenticate',
-    'each 401 has WWW-Authenticate: Bearer',
+  profile('www-authenticate', 'each 401 has WWW-Authenticate: Bearer').expects(
     'Bearer, Bearer',
     async (fixture) =>
-      [await fixture.send('GET', '/v1/me'), await getMeWith(fixture, `Bearer ${madeUpToken}`)]
-        .map(({ headers }) => headers['www-authenticate']?.split(' ', 1)[0] ?? 'none')
-        .join(', '),
+      [await fixture.send('GET', '/v1/me'), await getMeWith(fixture, `Bearer ${madeUpToken}`)].map(
+        ({ headers }) => headers['www-authenticate']?.split(' ', 1)[0] ?? 'none',
+      ),
   ),
-  profile(
-    'me',
-    'GET /v1/me describes the token',
+  profile('me', 'GET /v1/me describes the token').expects(
     'all members with the right types',
     async (fixture) =>
       schemaViolations((await fixture.manage('GET', '/v1/me')).json, {
@@ -63,144 +48,111 @@ const roles = checkGroup(
     profile(
       '403',
       '403 insufficient_role if the role is too low, even for an unknown record',
-      '403 insufficient_role, 403 insufficient_role',
-      async (fixture) => {
-        const viewer = fixture.token('viewer');
-        return allStatusesAndCodes([
-          await fixture.as(viewer, 'POST', '/v1/venues', { name: 'x' }),
-          await fixture.as(viewer, 'PATCH', `/v1/screens/${unknownId}`, {}),
-        ]);
-      },
-    ),
-    profile(
-      'viewer',
-      'a viewer can read, but not create codes',
+    ).expects('403 insufficient_role, 403 insufficient_role', async (fixture) => {
+      const viewer = fixture.token('viewer');
+      return [
+        await fixture.as(viewer, 'POST', '/v1/venues', { name: 'x' }),
+        await fixture.as(viewer, 'PATCH', `/v1/screens/${unknownId}`, {}),
+      ];
+    }),
+    profile('viewer', 'a viewer can read, but not create codes').expects(
       '200, 403 insufficient_role',
       async (fixture) => {
         const viewer = fixture.token('viewer');
         const screenId = await fixture.screen();
-        return allStatusesAndCodes([
+        return [
           await fixture.as(viewer, 'GET', `/v1/screens/${screenId}`),
           await fixture.as(viewer, 'POST', '/v1/devices/provisioning-codes', { screenId }),
-        ]);
+        ];
       },
     ),
     profile(
       'installer',
       'an installer can create codes and revoke, but not create screens',
-      '201, 200, 403 insufficient_role',
-      async (fixture) => {
-        const installer = fixture.token('installer');
-        const screenId = await fixture.screen();
-        const { deviceId } = await fixture.newTv();
-        const code = await fixture.as(installer, 'POST', '/v1/devices/provisioning-codes', {
-          screenId,
-        });
-        const revoke = await fixture.as(installer, 'POST', `/v1/devices/${deviceId}/revoke`, {});
-        return allStatusesAndCodes([
-          code,
-          revoke,
-          await fixture.as(installer, 'POST', '/v1/screens', {
-            venueId: await fixture.venue(),
-            name: 'x',
-          }),
-        ]);
-      },
-    ),
-    profile(
-      'operator',
-      'an operator can neither create tokens nor read the audit trail',
+    ).expects('201, 200, 403 insufficient_role', async (fixture) => {
+      const installer = fixture.token('installer');
+      const screenId = await fixture.screen();
+      const { deviceId } = await fixture.newTv();
+      const venueId = await fixture.venue();
+      return [
+        await fixture.as(installer, 'POST', '/v1/devices/provisioning-codes', { screenId }),
+        await fixture.as(installer, 'POST', `/v1/devices/${deviceId}/revoke`, {}),
+        await fixture.as(installer, 'POST', '/v1/screens', { venueId, name: 'x' }),
+      ];
+    }),
+    profile('operator', 'an operator can neither create tokens nor read the audit trail').expects(
       '403 insufficient_role, 403 insufficient_role',
       async (fixture) => {
         const operator = fixture.token('operator');
-        return allStatusesAndCodes([
+        return [
           await fixture.as(operator, 'POST', '/v1/tokens', { name: 'x', role: 'viewer' }),
           await fixture.as(operator, 'GET', '/v1/audit'),
-        ]);
+        ];
       },
     ),
   ],
 );
 
+const newToken = (fixture: Fixture, more: object) => ({
+  name: `${fixture.name} ${fixture.nextNumber()}`,
+  role: 'viewer',
+  ...more,
+});
+
 /** Creates a token and returns the response. */
 const createToken = (fixture: Fixture, more: object = {}): Promise<Answer> =>
-  fixture.manage('POST', '/v1/tokens', {
-    name: `${fixture.name} ${fixture.nextNumber()}`,
-    role: 'viewer',
-    ...more,
-  });
+  fixture.manage('POST', '/v1/tokens', newToken(fixture, more));
 
 const tokens = checkGroup(
   { id: 'tokens', subject: 'POST /v1/tokens', section: '5.3', needs: 'tokens' },
   [
-    profile('once', 'only the 201 contains the secret', 'mak_, nowhere', async (fixture) => {
-      const { json } = await createToken(fixture);
-      const secret = textAt(json, 'token');
-      const shown = [
-        await fixture.manage('GET', `/v1/tokens/${textAt(json, 'id')}`),
-        await fixture.manage(
-          'GET',
-          `/v1/tokens?limit=200&search=${encodeURIComponent(fixture.name)}`,
-        ),
-      ];
-      return `${secret.slice(0, 4)}, ${secret !== '' && shown.some(({ text }) => text.includes(secret)) ? 'shown again' : 'nowhere'}`;
-    }),
-    profile(
-      'deleted',
-      '401 credential_invalid for a deleted token',
+    profile('once', 'only the 201 contains the secret').expects(
+      'mak_, nowhere',
+      async (fixture) => {
+        const { json } = await createToken(fixture);
+        const secret = textAt(json, 'token');
+        const search = encodeURIComponent(fixture.name);
+        const shown = [
+          await fixture.manage('GET', `/v1/tokens/${textAt(json, 'id')}`),
+          await fixture.manage('GET', `/v1/tokens?limit=200&search=${search}`),
+        ];
+        const isShown = secret !== '' && shown.some(({ text }) => text.includes(secret));
+        return [secret.slice(0, 4), isShown ? 'shown again' : 'nowhere'];
+      },
+    ),
+    profile('deleted', '401 credential_invalid for a deleted token').expects(
       '200, 401 credential_invalid',
       async (fixture) => {
         const { json } = await createToken(fixture);
         const use = () => fixture.send('GET', '/v1/me', { key: textAt(json, 'token') });
         const before = await use();
         await fixture.requireOk('DELETE', `/v1/tokens/${textAt(json, 'id')}`);
-        return allStatusesAndCodes([before, await use()]);
+        return [before, await use()];
       },
     ),
-    profile(
-      'expiry',
-      '400 for an expiresAt in the past',
+    profile('expiry', '400 for an expiresAt in the past').expects(
       '400 invalid_request at /expiresAt',
-      async (fixture) =>
-        statusAndPaths(
-          await createToken(fixture, {
-            expiresAt: new Date(fixture.clock.now() - 60_000).toISOString(),
-          }),
-        ),
+      (fixture) => createToken(fixture, { expiresAt: iso(fixture.clock.now() - 60_000) }),
     ),
     profile(
       'expiry.maker',
       'a token created with an expiring token expires no later than that',
-      'no later, no later, as asked',
-      async (fixture) => {
-        const inMinutes = (minutes: number) =>
-          new Date(fixture.clock.now() + minutes * 60_000).toISOString();
-        const end = inMinutes(60);
-        const maker = Promise.resolve(
-          textAt((await createToken(fixture, { role: 'admin', expiresAt: end })).json, 'token'),
-        );
-        const seen: string[] = [];
-        for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
-          const body = {
-            name: `${fixture.name} ${fixture.nextNumber()}`,
-            role: 'viewer',
-            ...(expiresAt !== undefined && { expiresAt }),
-          };
-          const given = textAt(
-            (await fixture.as(maker, 'POST', '/v1/tokens', body)).json,
-            'expiresAt',
-          );
-          seen.push(
-            given === expiresAt
-              ? 'as asked'
-              : given === end
-                ? 'no later'
-                : `${given} in place of ${expiresAt ?? 'none'}`,
-          );
-        }
-        return seen.join(', ');
-      },
-    ),
+    ).expects('no later, no later, as asked', async (fixture) => {
+      const inMinutes = (minutes: number) => iso(fixture.clock.now() + minutes * 60_000);
+      const end = inMinutes(60);
+      const maker = (await createToken(fixture, { role: 'admin', expiresAt: end })).json;
+      const key = textAt(maker, 'token');
+      const seen: string[] = [];
+      for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
+        const body = newToken(fixture, { expiresAt });
+        const { json } = await fixture.send('POST', '/v1/tokens', { key, body });
+        const given = textAt(json, 'expiresAt');
+        if (given === expiresAt) seen.push('as asked');
+        else if (given === end) seen.push('no later');
+        else seen.push(`${given} in place of ${expiresAt ?? 'none'}`);
+      }
+      return seen;
+    }),
   ],
 );
 
@@ -218,21 +170,19 @@ async function heldAfterDeletion(
   fixture: Fixture,
   path: string,
   settle: () => Promise<unknown>,
-): Promise<string> {
+): Promise<Answer> {
   const { json } = await createToken(fixture);
-  const held = fixture.as(Promise.resolve(textAt(json, 'token')), 'GET', path);
+  const held = fixture.send('GET', path, { key: textAt(json, 'token') });
   await pause(fixture.clock, holdStartMs, fixture.signal);
   await fixture.requireOk('DELETE', `/v1/tokens/${textAt(json, 'id')}`);
   await settle();
-  return statusAndCode(await held);
+  return held;
 }
 
 const heldAnswers = checkGroup(
   { id: 'held', subject: 'An answer held by waitSeconds', section: '1.3', needs: 'tokens' },
   [
-    profile(
-      'code',
-      '401 for the status of a code if the token is deleted meanwhile',
+    profile('code', '401 for the status of a code if the token is deleted meanwhile').expects(
       '401 credential_invalid',
       async (fixture) => {
         const { code } = await fixture.code();
@@ -240,9 +190,7 @@ const heldAnswers = checkGroup(
         return heldAfterDeletion(fixture, path, () => fixture.register(code));
       },
     ),
-    profile(
-      'events',
-      '401 for events if the token is deleted meanwhile',
+    profile('events', '401 for events if the token is deleted meanwhile').expects(
       '401 credential_invalid',
       async (fixture) => {
         const { deviceId, send } = await fixture.newTv();

@@ -1,4 +1,4 @@
-import { at, listAt, statusAndCode, statusAndPaths, textAt } from '../answer.ts';
+import { at, listAt, statusAndCode, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
@@ -23,14 +23,14 @@ function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[
   });
 }
 
-/** Returns the numbers of the listed screens in order: `1, 3`. */
-async function listed(fixture: Fixture, query: string): Promise<string> {
-  const { venueId, ids } = await threeScreens(fixture);
-  const { json } = await fixture.manage('GET', `/v1/screens?venueId=${venueId}${query}`);
-  return listAt(json, 'items')
-    .map((one) => ids.indexOf(textAt(one, 'id')) + 1)
-    .join(', ');
-}
+/** Returns a check function: the numbers of the listed screens in order. */
+const listed =
+  (query: string) =>
+  async (fixture: Fixture): Promise<number[]> => {
+    const { venueId, ids } = await threeScreens(fixture);
+    const { json } = await fixture.manage('GET', `/v1/screens?venueId=${venueId}${query}`);
+    return listAt(json, 'items').map((one) => ids.indexOf(textAt(one, 'id')) + 1);
+  };
 
 const maxPages = 10;
 
@@ -38,7 +38,7 @@ const maxPages = 10;
  * Returns the numbers of the screens on all pages, one screen per page. Stops if the pages never
  * end.
  */
-async function paged(fixture: Fixture): Promise<string> {
+async function paged(fixture: Fixture): Promise<string | number[]> {
   const { venueId, ids } = await threeScreens(fixture);
   const seen: number[] = [];
   let cursor = '';
@@ -51,7 +51,7 @@ async function paged(fixture: Fixture): Promise<string> {
     if (items.length > 1) return `${items.length} on one page`;
     seen.push(...items.map((one) => ids.indexOf(textAt(one, 'id')) + 1));
     cursor = textAt(json, 'nextCursor');
-    if (at(json, 'nextCursor') === null) return seen.join(', ');
+    if (at(json, 'nextCursor') === null) return seen;
   }
   return 'no end';
 }
@@ -60,40 +60,35 @@ async function paged(fixture: Fixture): Promise<string> {
 export const listChecks: readonly Check[] = checkGroup(
   { id: 'list', subject: 'GET /v1/screens', section: '1.6' },
   [
-    profile('shape', 'items are listed in order of creation', '1, 2, 3', async (fixture) =>
-      listed(fixture, ''),
+    profile('shape', 'items are listed in order of creation').expects('1, 2, 3', listed('')),
+    profile('pages', 'nextCursor leads through all pages, with each screen once').expects(
+      '1, 2, 3',
+      paged,
     ),
-    profile('pages', 'nextCursor leads through all pages, with each screen once', '1, 2, 3', paged),
-    profile('state', 'filters by state', '2', async (fixture) => listed(fixture, '&state=active')),
-    profile('label', 'filters by label', '3', async (fixture) => listed(fixture, '&label=floor:2')),
-    profile('name', 'filters by the whole name, case-insensitively', '3', async (fixture) =>
-      listed(fixture, '&name=window'),
+    profile('state', 'filters by state').expects('2', listed('&state=active')),
+    profile('label', 'filters by label').expects('3', listed('&label=floor:2')),
+    profile('name', 'filters by the whole name, case-insensitively').expects(
+      '3',
+      listed('&name=window'),
     ),
-    profile('search', 'filters by a part of the name', '3', async (fixture) =>
-      listed(fixture, '&search=INDO'),
-    ),
-    profile('unknown', 'an unknown id gives an empty list', '200, 0', async (fixture) => {
+    profile('search', 'filters by a part of the name').expects('3', listed('&search=INDO')),
+    profile('unknown', 'an unknown id gives an empty list').expects('200, 0', async (fixture) => {
       const answer = await fixture.manage('GET', `/v1/screens?venueId=${unknownId}`);
-      return `${statusAndCode(answer)}, ${listAt(answer.json, 'items').length}`;
+      return [answer, listAt(answer.json, 'items').length];
     }),
-    profile(
-      'limit',
-      '400 for a limit of 0 or 201',
+    profile('limit', '400 for a limit of 0 or 201').expects(
       '400 invalid_request at query.limit, 400 invalid_request at query.limit',
-      async (fixture) =>
-        [
-          await fixture.manage('GET', '/v1/screens?limit=0'),
-          await fixture.manage('GET', '/v1/screens?limit=201'),
-        ]
-          .map(statusAndPaths)
-          .join(', '),
+      async (fixture) => [
+        await fixture.manage('GET', '/v1/screens?limit=0'),
+        await fixture.manage('GET', '/v1/screens?limit=201'),
+      ],
     ),
-    profile(
-      '400',
-      '400 for an unknown state or parameter',
+    profile('400', '400 for an unknown state or parameter').expects(
       '400 invalid_request at query.state, 400 invalid_request',
-      async (fixture) =>
-        `${statusAndPaths(await fixture.manage('GET', '/v1/screens?state=broken'))}, ${statusAndCode(await fixture.manage('GET', '/v1/screens?colour=red'))}`,
+      async (fixture) => [
+        await fixture.manage('GET', '/v1/screens?state=broken'),
+        statusAndCode(await fixture.manage('GET', '/v1/screens?colour=red')),
+      ],
     ),
   ],
 );

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, listAt, status, statusAndCode } from '../answer.ts';
+import { type Answer, at, listAt, schemaViolations } from '../answer.ts';
 import { type Check, checkGroup, profile, required, skip } from '../check.ts';
 import { item, items } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Returns the playlist response of the shared TV. */
 const getPlaylist = (fixture: Fixture): Promise<Answer> =>
@@ -34,21 +33,18 @@ const conditional = (tv: Tv, etag: string | undefined) =>
   tv.send('GET', 'playlist', { headers: { 'if-none-match': etag ?? 'none' } });
 const daySeconds = 86_400;
 
-const requiredChecks = checkGroup(
+/** Checks of playlists (docs/protocol.md §2.3). */
+export const playlistChecks: readonly Check[] = checkGroup(
   { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3' },
   [
-    required('200', '200 with the active playlist', '200', async (fixture) =>
-      status(await getPlaylist(fixture)),
+    required('200', '200 with the active playlist').expects('200', getPlaylist),
+    required('404', '404 when there is none').expects('404', async (fixture) =>
+      (await fixture.plainTv()).send('GET', 'playlist'),
     ),
-    required('404', '404 when there is none', '404', async (fixture) =>
-      status(await (await fixture.plainTv()).send('GET', 'playlist')),
-    ),
-    required('500', '500 when the playlist cannot be loaded', '500', async () =>
+    required('500', '500 when the playlist cannot be loaded').expects('500', async () =>
       skip('cannot be provoked from outside'),
     ),
-    required(
-      'members',
-      'id, tenantId, screenId, status, version, validUntil and items',
+    required('members', 'id, tenantId, screenId, status, version, validUntil and items').expects(
       'all members with the right types',
       async (fixture) =>
         schemaViolations((await getPlaylist(fixture)).json, {
@@ -64,48 +60,49 @@ const requiredChecks = checkGroup(
     required(
       'item-members',
       'items have creativeId, creativeUrl, creativeType and duration',
-      'all members with the right types',
-      async (fixture) =>
-        schemaViolations((await getPlaylist(fixture)).json, {
-          'items.0.creativeId': 'uuid',
-          'items.0.creativeUrl': 'url',
-          'items.0.creativeType': 'text',
-          'items.0.duration': 'number',
-        }),
+    ).expects('all members with the right types', async (fixture) =>
+      schemaViolations((await getPlaylist(fixture)).json, {
+        'items.0.creativeId': 'uuid',
+        'items.0.creativeUrl': 'url',
+        'items.0.creativeType': 'text',
+        'items.0.duration': 'number',
+      }),
     ),
-    required('status', 'status is active', 'active', async (fixture) =>
-      String(at((await getPlaylist(fixture)).json, 'status')),
+    required('status', 'status is active').expects('active', async (fixture) =>
+      at((await getPlaylist(fixture)).json, 'status'),
     ),
-    required('screen', 'screenId and tenantId are those of the TV', 'the same', async (fixture) => {
-      const { json } = await getPlaylist(fixture);
-      const { screenId, tenantId } = await fixture.tv();
-      return at(json, 'screenId') === screenId && at(json, 'tenantId') === tenantId
-        ? 'the same'
-        : 'others';
-    }),
-    required('version-header', 'X-Playlist-Version equals version', 'equal', async (fixture) => {
-      const answer = await getPlaylist(fixture);
-      const header = answer.headers['x-playlist-version'];
-      return header !== undefined && header === String(at(answer.json, 'version'))
-        ? 'equal'
-        : `${header ?? 'no header'}, ${at(answer.json, 'version')} in the body`;
-    }),
-    required(
-      'version-header-later',
-      'X-Playlist-Version still equals version after another publication',
+    required('screen', 'screenId and tenantId are those of the TV').expects(
+      'the same',
+      async (fixture) => {
+        const { json } = await getPlaylist(fixture);
+        const { screenId, tenantId } = await fixture.tv();
+        return at(json, 'screenId') === screenId && at(json, 'tenantId') === tenantId
+          ? 'the same'
+          : 'others';
+      },
+    ),
+    required('version-header', 'X-Playlist-Version equals version').expects(
       'equal',
       async (fixture) => {
-        const { answers } = await publish(fixture, [{ items }, { items: [item()] }]);
-        return answers.every(
-          ({ headers, json }) => headers['x-playlist-version'] === String(at(json, 'version')),
-        )
+        const answer = await getPlaylist(fixture);
+        const header = answer.headers['x-playlist-version'];
+        return header !== undefined && header === String(at(answer.json, 'version'))
           ? 'equal'
-          : 'not equal';
+          : `${header ?? 'no header'}, ${at(answer.json, 'version')} in the body`;
       },
     ),
     required(
-      'source',
-      'X-Source, if present, is not empty',
+      'version-header-later',
+      'X-Playlist-Version still equals version after another publication',
+    ).expects('equal', async (fixture) => {
+      const { answers } = await publish(fixture, [{ items }, { items: [item()] }]);
+      return answers.every(
+        ({ headers, json }) => headers['x-playlist-version'] === String(at(json, 'version')),
+      )
+        ? 'equal'
+        : 'not equal';
+    }),
+    required('source', 'X-Source, if present, is not empty').expects(
       'a word, or no header',
       async (fixture) => {
         const source = (await getPlaylist(fixture)).headers['x-source'];
@@ -114,78 +111,58 @@ const requiredChecks = checkGroup(
           : JSON.stringify(source);
       },
     ),
-    required(
-      'order',
-      'items keep the published order',
+    required('order', 'items keep the published order').expects(
       items.map(({ creativeId }) => creativeId).join(', '),
       async (fixture) => {
         const { answers } = await publish(fixture, [{ items }]);
-        return listAt(answers[0]?.json, 'items')
-          .map((one) => String(at(one, 'creativeId')))
-          .join(', ');
+        return listAt(answers[0]?.json, 'items').map((one) => at(one, 'creativeId'));
       },
     ),
-  ],
-);
-
-const profileChecks = checkGroup(
-  { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3' },
-  [
-    profile(
-      '404.code',
-      'playlist_not_found when there is none',
+    profile('404.code', 'playlist_not_found when there is none').expects(
       '404 playlist_not_found',
-      async (fixture) => statusAndCode(await (await fixture.plainTv()).send('GET', 'playlist')),
+      async (fixture) => (await fixture.plainTv()).send('GET', 'playlist'),
     ),
-    profile(
-      'source-values',
-      'X-Source is on-demand, store or object-store',
+    profile('source-values', 'X-Source is on-demand, store or object-store').expects(
       'one of them',
       async (fixture) => {
         const source = (await getPlaylist(fixture)).headers['x-source'] ?? 'no header';
         return ['on-demand', 'store', 'object-store'].includes(source) ? 'one of them' : source;
       },
     ),
-    profile(
-      'json',
-      'Content-Type is application/json',
+    profile('json', 'Content-Type is application/json').expects(
       'application/json',
-      async (fixture) =>
-        String((await getPlaylist(fixture)).headers['content-type']).split(';')[0] ?? '',
+      async (fixture) => (await getPlaylist(fixture)).headers['content-type']?.split(';')[0],
     ),
-    profile(
-      'cache-control',
-      'Cache-Control is private, no-cache',
+    profile('cache-control', 'Cache-Control is private, no-cache').expects(
       'private, no-cache',
-      async (fixture) => String((await getPlaylist(fixture)).headers['cache-control']),
+      async (fixture) => (await getPlaylist(fixture)).headers['cache-control'],
     ),
-    profile('etag', 'the playlist has a strong ETag', 'a strong ETag', async (fixture) => {
+    profile('etag', 'the playlist has a strong ETag').expects('a strong ETag', async (fixture) => {
       const { etag } = (await getPlaylist(fixture)).headers;
-      return etag !== undefined && /^"[^"]+"$/.test(etag) ? 'a strong ETag' : String(etag);
+      return etag !== undefined && /^"[^"]+"$/.test(etag) ? 'a strong ETag' : etag;
     }),
-    profile(
-      '304',
-      'If-None-Match gives 304, without a body and with the same headers',
+    profile('304', 'If-None-Match gives 304, without a body and with the same headers').expects(
       '304',
       async (fixture) => {
         const first = await getPlaylist(fixture);
         const answer = await conditional(await fixture.tv(), first.headers.etag);
-        const same = ['etag', 'x-playlist-version', 'x-source', 'cache-control'].filter(
+        const different = ['etag', 'x-playlist-version', 'x-source', 'cache-control'].filter(
           (name) => answer.headers[name] !== first.headers[name],
         );
-        return answer.status === 304
-          ? [...same.map((name) => `another ${name}`), ...(answer.text === '' ? [] : ['a body'])]
-          : statusAndCode(answer);
+        const violations = different.map((name) => `another ${name}`);
+        if (answer.text !== '') violations.push('a body');
+        return [answer, ...violations];
       },
     ),
-    profile('304.over', '200 again after the content has changed', '200', async (fixture) => {
-      const { tv, answers } = await publish(fixture, [{ items }]);
-      await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
-      return status(await conditional(tv, answers[0]?.headers.etag));
-    }),
-    profile(
-      'next-version',
-      'new content makes the next version, with the same id',
+    profile('304.over', '200 again after the content has changed').expects(
+      '200',
+      async (fixture) => {
+        const { tv, answers } = await publish(fixture, [{ items }]);
+        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+        return (await conditional(tv, answers[0]?.headers.etag)).status;
+      },
+    ),
+    profile('next-version', 'new content makes the next version, with the same id').expects(
       'one more, the same id',
       async (fixture) => {
         const {
@@ -193,14 +170,13 @@ const profileChecks = checkGroup(
         } = await publish(fixture, [{ items }, { items: [item()] }]);
         const isNext = version(second) === version(first) + 1;
         const same = at(first?.json, 'id') === at(second?.json, 'id');
-        return isNext && same
-          ? 'one more, the same id'
-          : `${version(first)}, ${version(second)}, ${same ? 'the same id' : 'another id'}`;
+        return [
+          isNext ? 'one more' : `${version(first)} and ${version(second)}`,
+          same ? 'the same id' : 'another id',
+        ];
       },
     ),
-    profile(
-      'same-content',
-      'publishing the same content changes neither version nor ETag',
+    profile('same-content', 'publishing the same content changes neither version nor ETag').expects(
       'no change',
       async (fixture) => {
         const {
@@ -213,15 +189,16 @@ const profileChecks = checkGroup(
         return same ? 'no change' : 'another version or ETag';
       },
     ),
-    profile('valid-until', 'validUntil is the published one', 'the same', async (fixture) => {
-      const validUntil = Math.floor(fixture.clock.now() / 1000) + 30 * daySeconds;
-      const { answers } = await publish(fixture, [{ items, validUntil }]);
-      const seen = at(answers[0]?.json, 'validUntil');
-      return seen === validUntil ? 'the same' : String(seen);
-    }),
-    profile(
-      'no-valid-until',
-      'the default validUntil is at least 180 days ahead',
+    profile('valid-until', 'validUntil is the published one').expects(
+      'the same',
+      async (fixture) => {
+        const validUntil = Math.floor(fixture.clock.now() / 1000) + 30 * daySeconds;
+        const { answers } = await publish(fixture, [{ items, validUntil }]);
+        const seen = at(answers[0]?.json, 'validUntil');
+        return seen === validUntil ? 'the same' : seen;
+      },
+    ),
+    profile('no-valid-until', 'the default validUntil is at least 180 days ahead').expects(
       'at least 180 days ahead',
       async (fixture) => {
         const validUntil = at((await getPlaylist(fixture)).json, 'validUntil');
@@ -233,9 +210,7 @@ const profileChecks = checkGroup(
           : `${Math.round(days)} days ahead`;
       },
     ),
-    profile(
-      'further-members',
-      'custom members of items reach the TV unchanged',
+    profile('further-members', 'custom members of items reach the TV unchanged').expects(
       'as published',
       async (fixture) => {
         const { answers } = await publish(fixture, [{ items }]);
@@ -243,28 +218,25 @@ const profileChecks = checkGroup(
         return same ? 'as published' : JSON.stringify(listAt(answers[0]?.json, 'items')[1]);
       },
     ),
-    profile(
-      'withdrawn',
-      '404 after the playlist was withdrawn',
+    profile('withdrawn', '404 after the playlist was withdrawn').expects(
       '404 playlist_not_found',
       async (fixture) => {
         const { tv } = await publish(fixture, [{ items }]);
         await fixture.requireOk('DELETE', `/v1/screens/${tv.screenId}/playlist`);
-        return statusAndCode(await tv.send('GET', 'playlist'));
+        return tv.send('GET', 'playlist');
       },
     ),
-    profile(
-      'head',
-      'HEAD is answered like GET, without the body',
+    profile('head', 'HEAD is answered like GET, without the body').expects(
       '200, no body, the same ETag',
       async (fixture) => {
         const answer = await (await fixture.tv()).send('HEAD', 'playlist');
         const same = answer.headers.etag === (await getPlaylist(fixture)).headers.etag;
-        return `${statusAndCode(answer)}, ${answer.text === '' ? 'no body' : 'a body'}, ${same ? 'the same ETag' : 'another ETag'}`;
+        return [
+          answer,
+          answer.text === '' ? 'no body' : 'a body',
+          same ? 'the same ETag' : 'another ETag',
+        ];
       },
     ),
   ],
 );
-
-/** Checks of playlists (docs/protocol.md §2.3). */
-export const playlistChecks: readonly Check[] = [...requiredChecks, ...profileChecks];

@@ -1,8 +1,7 @@
-import { type Answer, at, listAt, statusAndCode, statusAndPaths, textAt } from '../answer.ts';
+import { type Answer, at, listAt, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { heartbeat, impression, item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 /** Sets up a TV that reported two impressions of its own campaign, and two heartbeats. */
 function reported(
@@ -25,10 +24,7 @@ function reported(
 
 const eventsOf = async (fixture: Fixture, query: string) =>
   fixture.requireOk('GET', `/v1/events?deviceId=${(await reported(fixture)).tv.deviceId}${query}`);
-const types = (json: unknown) =>
-  listAt(json, 'items')
-    .map((one) => String(at(one, 'event.type')))
-    .join(', ');
+const types = (json: unknown) => listAt(json, 'items').map((one) => at(one, 'event.type'));
 const report = async (
   fixture: Fixture,
   query: string,
@@ -37,9 +33,7 @@ const report = async (
   fixture.manage('GET', `/v1/reports/impressions?${query}`, undefined, { headers });
 
 const events = checkGroup({ id: 'event-list', subject: 'GET /v1/events', section: '5.5' }, [
-  profile(
-    'members',
-    'an item has id, deviceId, screenId, receivedAt and event',
+  profile('members', 'an item has id, deviceId, screenId, receivedAt and event').expects(
     'all members with the right types',
     async (fixture) =>
       schemaViolations(at(await eventsOf(fixture, '&limit=1'), 'items.0'), {
@@ -50,18 +44,15 @@ const events = checkGroup({ id: 'event-list', subject: 'GET /v1/events', section
         event: 'object',
       }),
   ),
-  profile('type', 'filters by type', 'heartbeat, heartbeat', async (fixture) =>
+  profile('type', 'filters by type').expects('heartbeat, heartbeat', async (fixture) =>
     types(await eventsOf(fixture, '&type=heartbeat')),
   ),
-  profile('screen', 'filters by screen', '4', async (fixture) => {
+  profile('screen', 'filters by screen').expects('4', async (fixture) => {
     const { screenId } = (await reported(fixture)).tv;
-    return String(
-      listAt(await fixture.requireOk('GET', `/v1/events?screenId=${screenId}`), 'items').length,
-    );
+    const listed = await fixture.requireOk('GET', `/v1/events?screenId=${screenId}`);
+    return listAt(listed, 'items').length;
   }),
-  profile(
-    'follow',
-    'order=asc with after lists later events, oldest first',
+  profile('follow', 'order=asc with after lists later events, oldest first').expects(
     'impression, heartbeat',
     async (fixture) => {
       const all = listAt(await eventsOf(fixture, '&order=asc'), 'items');
@@ -70,9 +61,7 @@ const events = checkGroup({ id: 'event-list', subject: 'GET /v1/events', section
       );
     },
   ),
-  profile(
-    'wait',
-    'waitSeconds holds an empty response until an event arrives',
+  profile('wait', 'waitSeconds holds an empty response until an event arrives').expects(
     'heartbeat',
     async (fixture) => {
       const { send } = (await reported(fixture)).tv;
@@ -90,41 +79,31 @@ const events = checkGroup({ id: 'event-list', subject: 'GET /v1/events', section
 const reports = checkGroup(
   { id: 'report', subject: 'GET /v1/reports/impressions', section: '5.6' },
   [
-    profile(
-      'campaign',
-      'sums impressions and seconds by campaign',
+    profile('campaign', 'sums impressions and seconds by campaign').expects(
       '2 impressions, 15.5 seconds',
       async (fixture) => {
         const { campaignId, from, to } = await reported(fixture);
         const { json } = await report(fixture, `groupBy=campaign&from=${from}&to=${to}`);
         const row = listAt(json, 'items').find((one) => at(one, 'key') === campaignId);
-        return `${at(row, 'impressions')} impressions, ${at(row, 'seconds')} seconds`;
+        return [`${at(row, 'impressions')} impressions`, `${at(row, 'seconds')} seconds`];
       },
     ),
-    profile('screen', 'counts by screen', '2', async (fixture) => {
+    profile('screen', 'counts by screen').expects('2', async (fixture) => {
       const { tv } = await reported(fixture);
       const { json } = await report(fixture, 'groupBy=screen');
-      return String(
-        at(
-          listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId),
-          'impressions',
-        ),
-      );
+      const row = listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId);
+      return at(row, 'impressions');
     }),
-    profile(
-      'csv',
-      'returns CSV for Accept: text/csv',
+    profile('csv', 'returns CSV for Accept: text/csv').expects(
       'text/csv, key,impressions,seconds',
       async (fixture) => {
         const { headers, text } = await report(fixture, 'groupBy=campaign', { accept: 'text/csv' });
-        return `${headers['content-type']?.split(';')[0]}, ${text.split(/\r?\n/)[0]}`;
+        return [headers['content-type']?.split(';')[0], text.split(/\r?\n/)[0]];
       },
     ),
-    profile(
-      '400',
-      '400 for a time within a day',
+    profile('400', '400 for a time within a day').expects(
       '400 invalid_request at query.from',
-      async (fixture) => statusAndPaths(await report(fixture, 'from=2026-11-20T12:00:00Z')),
+      (fixture) => report(fixture, 'from=2026-11-20T12:00:00Z'),
     ),
   ],
 );
@@ -133,51 +112,46 @@ const devices = checkGroup({ id: 'device', subject: 'GET /v1/devices/:id', secti
   profile(
     'members',
     'id, screenId, state, deviceInfo, createdAt, last activity and online',
-    'all members with the right types',
-    async (fixture) =>
-      schemaViolations(
-        await fixture.requireOk('GET', `/v1/devices/${(await reported(fixture)).tv.deviceId}`),
-        {
-          id: 'uuid',
-          screenId: 'uuid',
-          state: 'text',
-          deviceInfo: 'object',
-          createdAt: 'time',
-          lastSeenAt: 'time?',
-          lastAddress: 'text?',
-          lastPlaylistAt: 'time?',
-          lastPlaylistVersion: 'integer?',
-          lastPlaylistStatus: 'integer?',
-          lastConfigAt: 'time?',
-          lastEventAt: 'time?',
-          online: 'boolean',
-          suspendedAt: 'time?',
-          suspendReason: 'text?',
-        },
-      ),
+  ).expects('all members with the right types', async (fixture) =>
+    schemaViolations(
+      await fixture.requireOk('GET', `/v1/devices/${(await reported(fixture)).tv.deviceId}`),
+      {
+        id: 'uuid',
+        screenId: 'uuid',
+        state: 'text',
+        deviceInfo: 'object',
+        createdAt: 'time',
+        lastSeenAt: 'time?',
+        lastAddress: 'text?',
+        lastPlaylistAt: 'time?',
+        lastPlaylistVersion: 'integer?',
+        lastPlaylistStatus: 'integer?',
+        lastConfigAt: 'time?',
+        lastEventAt: 'time?',
+        online: 'boolean',
+        suspendedAt: 'time?',
+        suspendReason: 'text?',
+      },
+    ),
   ),
-  profile(
-    'online',
-    'online is true after a request, and lastEventAt is set',
+  profile('online', 'online is true after a request, and lastEventAt is set').expects(
     'true, set',
     async (fixture) => {
       const json = await fixture.requireOk(
         'GET',
         `/v1/devices/${(await reported(fixture)).tv.deviceId}`,
       );
-      return `${at(json, 'online')}, ${typeof at(json, 'lastEventAt') === 'string' ? 'set' : 'not set'}`;
+      return [at(json, 'online'), textAt(json, 'lastEventAt') === '' ? 'not set' : 'set'];
     },
   ),
-  profile(
-    'playlist',
-    'lastPlaylistVersion and lastPlaylistStatus are set',
+  profile('playlist', 'lastPlaylistVersion and lastPlaylistStatus are set').expects(
     '1, 200',
     async (fixture) => {
       const tv = await fixture.newTv();
       await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
       await tv.send('GET', 'playlist');
       const json = await fixture.requireOk('GET', `/v1/devices/${tv.deviceId}`);
-      return `${at(json, 'lastPlaylistVersion')}, ${at(json, 'lastPlaylistStatus')}`;
+      return [at(json, 'lastPlaylistVersion'), at(json, 'lastPlaylistStatus')];
     },
   ),
 ]);
@@ -185,22 +159,16 @@ const devices = checkGroup({ id: 'device', subject: 'GET /v1/devices/:id', secti
 const audit = checkGroup(
   { id: 'audit', subject: 'GET /v1/audit', section: '5.7', needs: 'tokens' },
   [
-    profile(
-      'entries',
-      'a registration and a revocation each leave an entry, newest first',
+    profile('entries', 'a registration and a revocation each leave an entry, newest first').expects(
       'device.revoke, device.register',
       async (fixture) => {
         const { deviceId } = await fixture.newTv();
         await fixture.requireOk('POST', `/v1/devices/${deviceId}/revoke`);
         const { json } = await fixture.manage('GET', `/v1/audit?subjectId=${deviceId}`);
-        return listAt(json, 'items')
-          .map((one) => String(at(one, 'action')))
-          .join(', ');
+        return listAt(json, 'items').map((one) => at(one, 'action'));
       },
     ),
-    profile(
-      'denied',
-      'a 403 leaves an entry',
+    profile('denied', 'a 403 leaves an entry').expects(
       'access.denied, 403 insufficient_role',
       async (fixture) => {
         const viewer = fixture.token('viewer');
@@ -213,20 +181,17 @@ const audit = checkGroup(
             `/v1/audit?subjectId=${id}&action=access.denied`,
           );
           const [entry] = listAt(json, 'items');
-          if (entry !== undefined) return `${at(entry, 'action')}, ${statusAndCode(refused)}`;
+          if (entry !== undefined) return [at(entry, 'action'), refused];
         }
-        return `no entry, ${statusAndCode(refused)}`;
+        return ['no entry', refused];
       },
     ),
-    profile('no-secret', 'no entry contains a code or a key', 'none', async (fixture) => {
+    profile('no-secret', 'no entry contains a code or a key').expects('none', async (fixture) => {
       const { deviceId, screenId, code, apiKey } = await fixture.tv();
-      const { text, ...answer } = await fixture.manage(
-        'GET',
-        `/v1/audit?limit=200&subjectId=${screenId}`,
-      );
+      const answer = await fixture.manage('GET', `/v1/audit?limit=200&subjectId=${screenId}`);
       const more = await fixture.manage('GET', `/v1/audit?subjectId=${deviceId}`);
-      if (answer.status !== 200) return statusAndCode({ ...answer, text });
-      return [code, apiKey].some((secret) => `${text}${more.text}`.includes(secret))
+      if (answer.status !== 200) return answer;
+      return [code, apiKey].some((secret) => `${answer.text}${more.text}`.includes(secret))
         ? 'a secret'
         : 'none';
     }),

@@ -1,13 +1,4 @@
-import {
-  type Answer,
-  accepted,
-  allStatusesAndCodes,
-  at,
-  status,
-  statusAndCode,
-  statusAndPaths,
-  textAt,
-} from '../answer.ts';
+import { type Answer, at, listAt, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile, required } from '../check.ts';
 import { item, unknownId } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
@@ -34,7 +25,7 @@ function revoked(fixture: Fixture): Promise<Revoked> {
 const screenState = async (fixture: Fixture, screenId: string) =>
   textAt(await fixture.requireOk('GET', `/v1/screens/${screenId}`), 'state');
 const deviceAt = async (fixture: Fixture, deviceId: string, path: string) =>
-  String(at(await fixture.requireOk('GET', `/v1/devices/${deviceId}`), path));
+  at(await fixture.requireOk('GET', `/v1/devices/${deviceId}`), path);
 
 /** Returns a new TV on the screen of the revoked one. */
 const rebound = (fixture: Fixture): Promise<Tv> =>
@@ -43,117 +34,108 @@ const rebound = (fixture: Fixture): Promise<Tv> =>
 const requiredChecks = checkGroup(
   { id: 'revoke', subject: 'POST /v1/devices/:id/revoke', section: '6' },
   [
-    required('2xx', 'revokes a device with a reason', 'accepted (2xx)', async (fixture) =>
-      accepted((await revoked(fixture)).answer),
+    required('2xx', 'revokes a device with a reason').expects(
+      'accepted (2xx)',
+      async (fixture) => (await revoked(fixture)).answer,
     ),
-    required('device', 'the device is suspended', 'suspended', async (fixture) =>
+    required('device', 'the device is suspended').expects('suspended', async (fixture) =>
       deviceAt(fixture, (await revoked(fixture)).tv.deviceId, 'state'),
     ),
-    required(
-      'playlist',
-      'the key gets the playlist before, and 401 afterwards',
+    required('playlist', 'the key gets the playlist before, and 401 afterwards').expects(
       '200, 401',
       async (fixture) => {
         const { tv, before } = await revoked(fixture);
-        return `${before.status}, ${status(await tv.send('GET', 'playlist'))}`;
+        return [before, await tv.send('GET', 'playlist')];
       },
     ),
-    required('config', 'the key gets 401 for the config', '401', async (fixture) =>
-      status(await (await revoked(fixture)).tv.send('GET', 'config')),
+    required('config', 'the key gets 401 for the config').expects('401', async (fixture) =>
+      (await revoked(fixture)).tv.send('GET', 'config'),
     ),
-    required('events', 'the key gets 401 for events', '401', async (fixture) =>
-      status(
-        await (await revoked(fixture)).tv.send('POST', 'events', {
-          body: [{ type: 'heartbeat', timestamp: fixture.uniqueTimestamp() }],
-        }),
-      ),
+    required('events', 'the key gets 401 for events').expects('401', async (fixture) =>
+      (await revoked(fixture)).tv.send('POST', 'events', {
+        body: [{ type: 'heartbeat', timestamp: fixture.uniqueTimestamp() }],
+      }),
     ),
-    required('screen', 'the screen is provisioning again', 'provisioning', async (fixture) =>
-      screenState(
-        fixture,
-        await fixture.once('freed screen', async () => {
-          const { screenId, deviceId } = await fixture.newTv();
-          await revoke(fixture, deviceId, { reason: 'conformance' });
-          return screenId;
-        }),
-      ),
+    required('screen', 'the screen is provisioning again').expects(
+      'provisioning',
+      async (fixture) =>
+        screenState(
+          fixture,
+          await fixture.once('freed screen', async () => {
+            const { screenId, deviceId } = await fixture.newTv();
+            await revoke(fixture, deviceId, { reason: 'conformance' });
+            return screenId;
+          }),
+        ),
     ),
-    required(
-      'again',
-      'a new code binds another device to the screen, with another key',
+    required('again', 'a new code binds another device to the screen, with another key').expects(
       'another device, another key',
       async (fixture) => {
         const { tv } = await revoked(fixture);
         const next = await rebound(fixture);
-        return `${next.deviceId === tv.deviceId ? 'the same device' : 'another device'}, ${next.apiKey === tv.apiKey ? 'the same key' : 'another key'}`;
+        return [
+          next.deviceId === tv.deviceId ? 'the same device' : 'another device',
+          next.apiKey === tv.apiKey ? 'the same key' : 'another key',
+        ];
       },
     ),
-    required(
-      'stays-dead',
-      'the old key stays 401 after the screen is bound again',
+    required('stays-dead', 'the old key stays 401 after the screen is bound again').expects(
       '401',
       async (fixture) => {
         await rebound(fixture);
-        return status(await (await revoked(fixture)).tv.send('GET', 'playlist'));
+        return (await revoked(fixture)).tv.send('GET', 'playlist');
       },
     ),
   ],
 );
 
 const states = checkGroup({ id: 'state', subject: 'A screen', section: '6' }, [
-  required('created', 'is provisioning after creation', 'provisioning', async (fixture) =>
+  required('created', 'is provisioning after creation').expects('provisioning', async (fixture) =>
     screenState(fixture, await fixture.screen()),
   ),
-  required('registered', 'is active while a TV is bound', 'active', async (fixture) =>
+  required('registered', 'is active while a TV is bound').expects('active', async (fixture) =>
     screenState(fixture, (await fixture.tv()).screenId),
   ),
-  profile(
-    'device',
-    'has the id of its device, or null while provisioning',
+  profile('device', 'has the id of its device, or null while provisioning').expects(
     'the device, null',
     async (fixture) => {
       const { screenId, deviceId } = await fixture.tv();
       const active = await fixture.requireOk('GET', `/v1/screens/${screenId}`);
       const free = await fixture.requireOk('GET', `/v1/screens/${await fixture.screen()}`);
-      return `${at(active, 'deviceId') === deviceId ? 'the device' : 'another device'}, ${at(free, 'deviceId')}`;
+      const isBound = at(active, 'deviceId') === deviceId;
+      return [isBound ? 'the device' : 'another device', at(free, 'deviceId')];
     },
   ),
-  profile('bound', 'has a device in the state bound', 'bound', async (fixture) =>
+  profile('bound', 'has a device in the state bound').expects('bound', async (fixture) =>
     deviceAt(fixture, (await fixture.tv()).deviceId, 'state'),
   ),
-  profile('one', 'never has two bound devices', '1', async (fixture) => {
+  profile('one', 'never has two bound devices').expects('1', async (fixture) => {
     const screenId = await fixture.screen();
     const codes = [(await fixture.code(screenId)).code, (await fixture.code(screenId)).code];
     for (const code of codes) await fixture.register(code);
     const listed = await fixture.requireOk('GET', `/v1/devices?screenId=${screenId}&state=bound`);
-    return String((at(listed, 'items') as readonly unknown[] | undefined)?.length);
+    return listAt(listed, 'items').length;
   }),
 ]);
 
 const profileChecks = checkGroup(
   { id: 'revoke', subject: 'POST /v1/devices/:id/revoke', section: '5.3' },
   [
-    profile(
-      '200',
-      '200 with the new states of device and screen',
+    profile('200', '200 with the new states of device and screen').expects(
       '200, suspended, provisioning',
       async (fixture) => {
         const { answer } = await revoked(fixture);
-        return `${statusAndCode(answer)}, ${at(answer.json, 'device.state')}, ${at(answer.json, 'screen.state')}`;
+        return [answer, at(answer.json, 'device.state'), at(answer.json, 'screen.state')];
       },
     ),
-    profile('reason', 'the reason is stored', 'stolen', async (fixture) =>
+    profile('reason', 'the reason is stored').expects('stolen', async (fixture) =>
       deviceAt(fixture, (await revoked(fixture)).tv.deviceId, 'suspendReason'),
     ),
-    profile('no-body', 'body and reason are optional', '200, 200', async (fixture) =>
-      allStatusesAndCodes([
-        await revoke(fixture, (await fixture.newTv()).deviceId),
-        await revoke(fixture, (await fixture.newTv()).deviceId, {}),
-      ]),
-    ),
-    profile(
-      'twice',
-      'revoking again is 200 and changes nothing',
+    profile('no-body', 'body and reason are optional').expects('200, 200', async (fixture) => [
+      await revoke(fixture, (await fixture.newTv()).deviceId),
+      await revoke(fixture, (await fixture.newTv()).deviceId, {}),
+    ]),
+    profile('twice', 'revoking again is 200 and changes nothing').expects(
       '200, the same',
       async (fixture) => {
         const { tv, answer } = await revoked(fixture);
@@ -161,23 +143,19 @@ const profileChecks = checkGroup(
         const same = ['suspendedAt', 'suspendReason'].every(
           (name) => at(again.json, `device.${name}`) === at(answer.json, `device.${name}`),
         );
-        return `${statusAndCode(again)}, ${same ? 'the same' : 'changed'}`;
+        return [again, same ? 'the same' : 'changed'];
       },
     ),
-    profile('404', '404 for an unknown device', '404 device_not_found', async (fixture) =>
-      statusAndCode(await revoke(fixture, unknownId)),
+    profile('404', '404 for an unknown device').expects('404 device_not_found', (fixture) =>
+      revoke(fixture, unknownId),
     ),
-    profile(
-      '400',
-      '400 for a reason of 501 characters',
+    profile('400', '400 for a reason of 501 characters').expects(
       '400 invalid_request at /reason',
       async (fixture) =>
-        statusAndPaths(
-          await revoke(fixture, (await fixture.newTv()).deviceId, { reason: 'x'.repeat(501) }),
-        ),
+        revoke(fixture, (await fixture.newTv()).deviceId, { reason: 'x'.repeat(501) }),
     ),
-    profile('unknown-members', 'unknown members are ignored', '200', async (fixture) =>
-      statusAndCode(await revoke(fixture, (await fixture.newTv()).deviceId, { ticket: 1 })),
+    profile('unknown-members', 'unknown members are ignored').expects('200', async (fixture) =>
+      revoke(fixture, (await fixture.newTv()).deviceId, { ticket: 1 }),
     ),
   ],
 );

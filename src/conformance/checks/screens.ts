@@ -1,15 +1,14 @@
 import {
   type Answer,
-  allStatusesAndCodes,
   at,
   conflictAndId,
-  statusAndCode,
+  isLocatedAt,
+  schemaViolations,
   textAt,
 } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
-import { schemaViolations } from '../schema-violations.ts';
 
 function createdScreen(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
   return fixture.once('made screen', async () => {
@@ -29,37 +28,32 @@ function createdScreen(fixture: Fixture): Promise<{ name: string; answer: Answer
 export const screenChecks: readonly Check[] = checkGroup(
   { id: 'screen', subject: 'POST /v1/screens', section: '5.3' },
   [
-    profile('201', '201 with its Location', '201, its Location', async (fixture) => {
+    profile('201', '201 with its Location').expects('201, its Location', async (fixture) => {
       const { answer } = await createdScreen(fixture);
-      const isPlace = (answer.headers.location ?? '').endsWith(
-        `/v1/screens/${textAt(answer.json, 'id')}`,
-      );
-      return `${statusAndCode(answer)}, ${isPlace ? 'its Location' : 'another Location'}`;
+      const isPlace = isLocatedAt(answer, `/v1/screens/${textAt(answer.json, 'id')}`);
+      return [answer, isPlace ? 'its Location' : 'another Location'];
     }),
     profile(
       'members',
       'id, tenantId, venueId, name, labels, state, deviceId, provisioningCode and times',
-      'all members with the right types',
-      async (fixture) =>
-        schemaViolations((await createdScreen(fixture)).answer.json, {
-          id: 'uuid',
-          tenantId: 'uuid',
-          venueId: 'uuid',
-          name: 'text',
-          labels: 'object',
-          state: 'text',
-          deviceId: 'uuid?',
-          provisioningCode: 'object?',
-          createdAt: 'time',
-          updatedAt: 'time',
-        }),
+    ).expects('all members with the right types', async (fixture) =>
+      schemaViolations((await createdScreen(fixture)).answer.json, {
+        id: 'uuid',
+        tenantId: 'uuid',
+        venueId: 'uuid',
+        name: 'text',
+        labels: 'object',
+        state: 'text',
+        deviceId: 'uuid?',
+        provisioningCode: 'object?',
+        createdAt: 'time',
+        updatedAt: 'time',
+      }),
     ),
-    profile('404', '404 for an unknown venue', '404 venue_not_found', async (fixture) =>
-      statusAndCode(await fixture.manage('POST', '/v1/screens', { venueId: unknownId, name: 'x' })),
+    profile('404', '404 for an unknown venue').expects('404 venue_not_found', (fixture) =>
+      fixture.manage('POST', '/v1/screens', { venueId: unknownId, name: 'x' }),
     ),
-    profile(
-      '409',
-      '409 for a name taken in the venue, with the id of the other screen',
+    profile('409', '409 for a name taken in the venue, with the id of the other screen').expects(
       '409 name_taken, its id',
       async (fixture) => {
         const { name, answer } = await createdScreen(fixture);
@@ -69,62 +63,46 @@ export const screenChecks: readonly Check[] = checkGroup(
         );
       },
     ),
-    profile('name', 'the same name is allowed in another venue', '201', async (fixture) =>
-      statusAndCode(
-        await fixture.manage('POST', '/v1/screens', {
-          venueId: await fixture.newVenue(),
-          name: (await createdScreen(fixture)).name,
-        }),
-      ),
+    profile('name', 'the same name is allowed in another venue').expects('201', async (fixture) =>
+      fixture.manage('POST', '/v1/screens', {
+        venueId: await fixture.newVenue(),
+        name: (await createdScreen(fixture)).name,
+      }),
     ),
-    profile(
-      'code',
-      'the screen has the status of its newest code, but not the code',
+    profile('code', 'the screen has the status of its newest code, but not the code').expects(
       'pending, no code',
       async (fixture) => {
         const { code, screenId } = await fixture.code();
         const answer = await fixture.manage('GET', `/v1/screens/${screenId}`);
-        return `${at(answer.json, 'provisioningCode.status')}, ${answer.text.includes(code) ? 'the code' : 'no code'}`;
+        const shown = answer.text.includes(code) ? 'the code' : 'no code';
+        return [at(answer.json, 'provisioningCode.status'), shown];
       },
     ),
-    profile('venue', 'the venue cannot be changed', '400', async (fixture) =>
-      String(
-        (
-          await fixture.manage('PATCH', `/v1/screens/${await fixture.screen()}`, {
-            venueId: await fixture.newVenue(),
-          })
-        ).status,
-      ),
-    ),
-    profile(
-      'delete.409',
-      'DELETE is 409 for an active screen',
+    profile('venue', 'the venue cannot be changed').expects('400', async (fixture) => {
+      const body = { venueId: await fixture.newVenue() };
+      return (await fixture.manage('PATCH', `/v1/screens/${await fixture.screen()}`, body)).status;
+    }),
+    profile('delete.409', 'DELETE is 409 for an active screen').expects(
       '409 screen_active',
       async (fixture) =>
-        statusAndCode(
-          await fixture.manage('DELETE', `/v1/screens/${(await fixture.newTv()).screenId}`),
-        ),
+        fixture.manage('DELETE', `/v1/screens/${(await fixture.newTv()).screenId}`),
     ),
-    profile(
-      'delete.force',
-      'DELETE with force=true is 204, and removes the screen',
+    profile('delete.force', 'DELETE with force=true is 204, and removes the screen').expects(
       '204, 404 screen_not_found',
       async (fixture) => {
         const path = `/v1/screens/${(await fixture.newTv()).screenId}`;
-        return allStatusesAndCodes([
+        return [
           await fixture.manage('DELETE', `${path}?force=true`),
           await fixture.manage('GET', path),
-        ]);
+        ];
       },
     ),
-    profile(
-      'delete.code',
-      'DELETE cancels the codes of the screen',
+    profile('delete.code', 'DELETE cancels the codes of the screen').expects(
       '410 pairing_code_cancelled',
       async (fixture) => {
         const { code, screenId } = await fixture.code();
         await fixture.requireOk('DELETE', `/v1/screens/${screenId}`);
-        return statusAndCode(await fixture.register(code));
+        return fixture.register(code);
       },
     ),
   ],

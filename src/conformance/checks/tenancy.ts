@@ -1,4 +1,4 @@
-import { type Answer, at, listAt, statusAndCode, textAt } from '../answer.ts';
+import { type Answer, at, listAt, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
@@ -28,59 +28,55 @@ async function sameAsUnknown(
   token: Promise<string>,
   path: (id: string) => string,
   id: string,
-): Promise<string> {
+): Promise<[Answer, string]> {
   const bare = ({ text }: Answer, own: string) =>
     text.replaceAll(own, '…').replaceAll(/"requestId":"[^"]*"/g, '');
   const foreign = await fixture.as(token, 'GET', path(id));
   const unknown = await fixture.as(token, 'GET', path(unknownId));
-  return `${statusAndCode(foreign)}, ${bare(foreign, id) === bare(unknown, unknownId) ? 'as an unknown one' : 'unlike an unknown one'}`;
+  const isSame = bare(foreign, id) === bare(unknown, unknownId);
+  return [foreign, isSame ? 'as an unknown one' : 'unlike an unknown one'];
 }
 
 const bound = checkGroup(
   { id: 'bound-token', subject: 'A token bound to venues', section: '5.8', needs: 'tokens' },
   [
-    profile(
-      'venue',
-      'another venue is 404, exactly like an unknown one',
+    profile('venue', 'another venue is 404, exactly like an unknown one').expects(
       '404 venue_not_found, as an unknown one',
       async (fixture) => {
         const { token, venueId } = await outside(fixture);
         return sameAsUnknown(fixture, token, (id) => `/v1/venues/${id}`, venueId);
       },
     ),
-    profile(
-      'screen',
-      'a screen of another venue is 404, exactly like an unknown one',
+    profile('screen', 'a screen of another venue is 404, exactly like an unknown one').expects(
       '404 screen_not_found, as an unknown one',
       async (fixture) => {
         const { token, screenId } = await outside(fixture);
         return sameAsUnknown(fixture, token, (id) => `/v1/screens/${id}`, screenId);
       },
     ),
-    profile(
-      'device',
-      'a device of another venue is 404, exactly like an unknown one',
+    profile('device', 'a device of another venue is 404, exactly like an unknown one').expects(
       '404 device_not_found, as an unknown one',
       async (fixture) => {
         const { token, deviceId } = await outside(fixture);
         return sameAsUnknown(fixture, token, (id) => `/v1/devices/${id}`, deviceId);
       },
     ),
-    profile('list', 'lists contain only records of its venues', '200, 1 venue', async (fixture) => {
-      const answer = await fixture.as(
-        (await outside(fixture)).token,
-        'GET',
-        '/v1/venues?limit=200',
-      );
-      return `${statusAndCode(answer)}, ${listAt(answer.json, 'items').length} venue`;
-    }),
-    profile('inside', 'records of its venues can be changed', '200', async (fixture) => {
+    profile('list', 'lists contain only records of its venues').expects(
+      '200, 1 venue',
+      async (fixture) => {
+        const answer = await fixture.as(
+          (await outside(fixture)).token,
+          'GET',
+          '/v1/venues?limit=200',
+        );
+        return [answer, `${listAt(answer.json, 'items').length} venue`];
+      },
+    ),
+    profile('inside', 'records of its venues can be changed').expects('200', async (fixture) => {
       const { token } = await outside(fixture);
-      return statusAndCode(
-        await fixture.as(token, 'PATCH', `/v1/screens/${await fixture.screen()}`, {
-          labels: { seen: 'yes' },
-        }),
-      );
+      return fixture.as(token, 'PATCH', `/v1/screens/${await fixture.screen()}`, {
+        labels: { seen: 'yes' },
+      });
     }),
   ],
 );
@@ -105,44 +101,40 @@ function otherTenant(fixture: Fixture): Promise<{ tenantId: string; venueId: str
 const tenants = checkGroup(
   { id: 'tenant', subject: 'Another tenant', section: '5.1', needs: 'tenants' },
   [
-    profile(
-      'record',
-      'its record is 404, exactly like an unknown one',
+    profile('record', 'its record is 404, exactly like an unknown one').expects(
       '404 venue_not_found, the same',
       async (fixture) => {
         const { venueId } = await otherTenant(fixture);
         const foreign = await fixture.manage('GET', `/v1/venues/${venueId}`);
         const unknown = await fixture.manage('GET', `/v1/venues/${unknownId}`);
-        return `${statusAndCode(foreign)}, ${at(foreign.json, 'detail') === at(unknown.json, 'detail') ? 'the same' : 'another detail'}`;
+        const isSame = at(foreign.json, 'detail') === at(unknown.json, 'detail');
+        return [foreign, isSame ? 'the same' : 'another detail'];
       },
     ),
-    profile('name', 'a name taken in one tenant is allowed in another', '201', async (fixture) => {
-      await fixture.venue();
-      return (await otherTenant(fixture)).venueId === '' ? 'refused' : '201';
-    }),
-    profile(
-      'required',
-      'with several tenants a platform token must name one',
+    profile('name', 'a name taken in one tenant is allowed in another').expects(
+      '201',
+      async (fixture) => {
+        await fixture.venue();
+        return (await otherTenant(fixture)).venueId === '' ? 'refused' : '201';
+      },
+    ),
+    profile('required', 'with several tenants a platform token must name one').expects(
       '400 tenant_required',
       async (fixture) => {
         await otherTenant(fixture);
-        return statusAndCode(await fixture.manageAnywhere('GET', '/v1/venues'));
+        return fixture.manageAnywhere('GET', '/v1/venues');
       },
     ),
   ],
 );
 
 const unknown = checkGroup({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1' }, [
-  profile(
-    'unknown',
-    'an unknown tenant is 404 tenant_not_found',
+  profile('unknown', 'an unknown tenant is 404 tenant_not_found').expects(
     '404 tenant_not_found',
-    async (fixture) =>
-      statusAndCode(
-        await fixture.manage('GET', '/v1/venues', undefined, {
-          headers: { 'x-tenant-id': unknownId },
-        }),
-      ),
+    (fixture) =>
+      fixture.manage('GET', '/v1/venues', undefined, {
+        headers: { 'x-tenant-id': unknownId },
+      }),
   ),
 ]);
 

@@ -1,6 +1,6 @@
 import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
-import { at, statusAndCode, textAt } from '../answer.ts';
+import { at } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
@@ -32,37 +32,33 @@ export const waitingChecks: readonly Check[] = [
   ...checkGroup(
     { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3', needs: 'time' },
     [
-      profile('expired', '404 after validUntil', '200, 404 playlist_not_found', async (fixture) => {
-        const tv = await fixture.newTv();
-        await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-          items: [item()],
-          validUntil: Math.floor(fixture.clock.now() / secondMs) + 3,
-        });
-        const before = await tv.send('GET', 'playlist');
-        await pause(fixture.clock, 3 * secondMs + marginMs, fixture.signal);
-        return `${statusAndCode(before)}, ${statusAndCode(await tv.send('GET', 'playlist'))}`;
-      }),
+      profile('expired', '404 after validUntil').expects(
+        '200, 404 playlist_not_found',
+        async (fixture) => {
+          const tv = await fixture.newTv();
+          await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, {
+            items: [item()],
+            validUntil: Math.floor(fixture.clock.now() / secondMs) + 3,
+          });
+          const before = await tv.send('GET', 'playlist');
+          await pause(fixture.clock, 3 * secondMs + marginMs, fixture.signal);
+          return [before, await tv.send('GET', 'playlist')];
+        },
+      ),
     ],
   ),
   ...checkGroup(
     { id: 'register', subject: 'POST /devices/register', section: '3.4', needs: 'time' },
     [
-      profile(
-        '410.expired',
-        '410 for an expired code',
+      profile('410.expired', '410 for an expired code').expects(
         '410 pairing_code_expired',
-        async (fixture) =>
-          statusAndCode(await fixture.register((await expiredCodes(fixture)).unused)),
+        async (fixture) => fixture.register((await expiredCodes(fixture)).unused),
       ),
-      profile(
-        'key.expired',
-        'the repeat is 409 once the code has expired',
+      profile('key.expired', 'the repeat is 409 once the code has expired').expects(
         '409 pairing_code_used',
         async (fixture) => {
           const { used, key } = await expiredCodes(fixture);
-          return statusAndCode(
-            await fixture.register(used, {}, { headers: { 'idempotency-key': key } }),
-          );
+          return fixture.register(used, {}, { headers: { 'idempotency-key': key } });
         },
       ),
     ],
@@ -75,13 +71,16 @@ export const waitingChecks: readonly Check[] = [
       needs: 'time',
     },
     [
-      profile('expired', 'an expired code has no time left', 'expired, 0', async (fixture) => {
-        const json = await fixture.requireOk(
-          'GET',
-          `/v1/devices/provisioning-codes/${(await expiredCodes(fixture)).unused}/status`,
-        );
-        return `${textAt(json, 'status')}, ${at(json, 'expiresInSeconds')}`;
-      }),
+      profile('expired', 'an expired code has no time left').expects(
+        'expired, 0',
+        async (fixture) => {
+          const json = await fixture.requireOk(
+            'GET',
+            `/v1/devices/provisioning-codes/${(await expiredCodes(fixture)).unused}/status`,
+          );
+          return [at(json, 'status'), at(json, 'expiresInSeconds')];
+        },
+      ),
     ],
   ),
 ];

@@ -1,9 +1,9 @@
-import { type Answer, allStatusesAndCodes, at, listAt, statusAndCode, textAt } from '../answer.ts';
+import { type Answer, at, listAt, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** Provokes one error of violations harmless kind: 400, 401, 404, 405. */
+/** Provokes one error of each harmless kind: 400, 401, 404, 405. */
 function errors(fixture: Fixture): Promise<readonly Answer[]> {
   return fixture.once('errors', async () => {
     const { send, screenId } = await fixture.tv();
@@ -16,48 +16,43 @@ function errors(fixture: Fixture): Promise<readonly Answer[]> {
   });
 }
 
-/** Returns the violations found in the responses. */
-const violations = (
-  answers: readonly Answer[],
+/** Returns `each of them` if no error violates the rule, or else the violations. */
+async function eachError(
+  fixture: Fixture,
   violationOf: (answer: Answer) => string | undefined,
-) =>
-  answers.flatMap((answer) => {
+): Promise<string> {
+  const violations = (await errors(fixture)).flatMap((answer) => {
     const violation = violationOf(answer);
     return violation === undefined ? [] : [`${answer.status}: ${violation}`];
   });
+  return violations.join('; ') || 'each of them';
+}
 
 const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }, [
-  profile('type', 'is application/problem+json', 'each of them', async (fixture) =>
-    violations(await errors(fixture), ({ headers }) =>
+  profile('type', 'is application/problem+json').expects('each of them', (fixture) =>
+    eachError(fixture, ({ headers }) =>
       headers['content-type']?.startsWith('application/problem+json')
         ? undefined
         : String(headers['content-type']),
     ),
   ),
-  profile(
-    'members',
-    'has type, title, status, detail, code and requestId',
+  profile('members', 'has type, title, status, detail, code and requestId').expects(
     'each of them',
-    async (fixture) =>
-      violations(await errors(fixture), ({ json, status }) => {
+    (fixture) =>
+      eachError(fixture, ({ json, status }) => {
         const missing = ['type', 'title', 'detail', 'code', 'requestId'].filter(
           (name) => textAt(json, name) === '',
         );
-        return missing.length > 0
-          ? `no ${missing.join(', ')}`
-          : at(json, 'status') === status
-            ? undefined
-            : `status ${at(json, 'status')}`;
+        if (missing.length > 0) return `no ${missing.join(', ')}`;
+        return at(json, 'status') === status ? undefined : `status ${at(json, 'status')}`;
       }),
   ),
-  profile('request-id', 'has the X-Request-Id as requestId', 'each of them', async (fixture) =>
-    violations(await errors(fixture), ({ headers, json }) =>
+  profile('request-id', 'has the X-Request-Id as requestId').expects('each of them', (fixture) =>
+    eachError(fixture, ({ headers, json }) =>
       headers['x-request-id'] === textAt(json, 'requestId') ? undefined : 'another',
     ),
   ),
-  profile(
-    'complaints',
-    'names each invalid_request error by path and message',
+  profile('complaints', 'names each invalid_request error by path and message').expects(
     'a path and a message',
     async (fixture) => {
       const [invalid] = await errors(fixture);
@@ -65,14 +60,10 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
       const isWhole =
         all.length > 0 &&
         all.every((one) => typeof at(one, 'path') === 'string' && textAt(one, 'message') !== '');
-      return isWhole
-        ? 'a path and a message'
-        : (JSON.stringify(at(invalid?.json, 'errors')) ?? 'no errors');
+      return isWhole ? 'a path and a message' : JSON.stringify(at(invalid?.json, 'errors'));
     },
   ),
-  profile(
-    'truncated',
-    'lists at most 20 errors, with truncated if there are more',
+  profile('truncated', 'lists at most 20 errors, with truncated if there are more').expects(
     '20 errors, truncated; 20 errors',
     async (fixture) => {
       const seen: string[] = [];
@@ -91,9 +82,7 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
       return seen.join('; ');
     },
   ),
-  profile(
-    'small',
-    'is smaller than 32 KiB, whatever the request',
+  profile('small', 'is smaller than 32 KiB, whatever the request').expects(
     '400 invalid_request, smaller',
     async (fixture) => {
       const unknown = Object.fromEntries(
@@ -101,132 +90,95 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
       );
       const answer = await fixture.manage('POST', '/v1/venues', unknown);
       const size = Buffer.byteLength(answer.text);
-      return `${statusAndCode(answer)}, ${size < 32 * 1024 ? 'smaller' : `${size} bytes`}`;
+      return [answer, size < 32 * 1024 ? 'smaller' : `${size} bytes`];
     },
   ),
-  profile('no-stack', 'contains no stack trace', 'none', async (fixture) =>
+  profile('no-stack', 'contains no stack trace').expects('none', async (fixture) =>
     (await errors(fixture)).some(({ text }) => /node_modules|\bat \w+ \(|\.[jt]s:\d+/.test(text))
       ? 'a stack trace'
       : 'none',
   ),
 ]);
 
+/** Returns the request id of the response to a request with this one. */
+async function requestIdFor(fixture: Fixture, requestId: string): Promise<string | undefined> {
+  const sent = { headers: { 'x-request-id': requestId } };
+  return (await fixture.manage('GET', '/v1/me', undefined, sent)).headers['x-request-id'];
+}
+
 const requestIds = checkGroup({ id: 'request-id', subject: 'X-Request-Id', section: '1.5' }, [
-  profile(
-    'given',
-    'is the one of the request if that is well-formed',
+  profile('given', 'is the one of the request if that is well-formed').expects(
     'conformance-1.a_B',
-    async (fixture) =>
-      String(
-        (
-          await fixture.manage('GET', '/v1/me', undefined, {
-            headers: { 'x-request-id': 'conformance-1.a_B' },
-          })
-        ).headers['x-request-id'],
-      ),
+    (fixture) => requestIdFor(fixture, 'conformance-1.a_B'),
   ),
-  profile('own', 'is a new one of the service otherwise', 'others', async (fixture) => {
-    const ask = async () =>
-      (
-        await fixture.manage('GET', '/v1/me', undefined, {
-          headers: { 'x-request-id': 'not well-formed' },
-        })
-      ).headers['x-request-id'];
-    const first = await ask();
-    const second = await ask();
-    return first !== undefined &&
-      second !== undefined &&
-      first !== second &&
-      first !== 'not well-formed'
-      ? 'others'
-      : `${first}, ${second}`;
+  profile('own', 'is a new one of the service otherwise').expects('others', async (fixture) => {
+    const first = await requestIdFor(fixture, 'not well-formed');
+    const second = await requestIdFor(fixture, 'not well-formed');
+    const areOwn = ![first, second].includes(undefined) && first !== 'not well-formed';
+    return areOwn && first !== second ? 'others' : [first, second];
   }),
 ]);
 
 const order = checkGroup({ id: 'order', subject: 'The order of checks', section: '1.3' }, [
-  profile(
-    'path',
-    'an unknown path is 404 not_found, even without a credential',
+  profile('path', 'an unknown path is 404 not_found, even without a credential').expects(
     '404 not_found, 404 not_found',
-    async (fixture) =>
-      allStatusesAndCodes([
-        await fixture.send('POST', '/v1/screen'),
-        await fixture.send('GET', `/devices/${unknownId}/playlists`),
-      ]),
+    async (fixture) => [
+      await fixture.send('POST', '/v1/screen'),
+      await fixture.send('GET', `/devices/${unknownId}/playlists`),
+    ],
   ),
-  profile(
-    'method',
-    'an unsupported method is 405 with Allow, even without a credential',
+  profile('method', 'an unsupported method is 405 with Allow, even without a credential').expects(
     '405 method_not_allowed, GET, HEAD',
     async (fixture) => {
       const answer = await fixture.send('PUT', `/devices/${unknownId}/playlist`);
       const allow = (answer.headers.allow ?? '').split(',').map((method) => method.trim());
-      return `${statusAndCode(answer)}, ${allow.sort().join(', ')}`;
+      return [answer, ...allow.sort()];
     },
   ),
-  profile(
-    'literal',
-    'a literal path takes precedence over a parameter',
+  profile('literal', 'a literal path takes precedence over a parameter').expects(
     '405 method_not_allowed',
-    async (fixture) => statusAndCode(await fixture.manage('GET', '/v1/devices/provisioning-codes')),
+    (fixture) => fixture.manage('GET', '/v1/devices/provisioning-codes'),
   ),
-  profile(
-    'credential',
-    'the credential is checked before the size of the body',
+  profile('credential', 'the credential is checked before the size of the body').expects(
     '401 device_key_missing',
-    async (fixture) =>
-      statusAndCode(
-        await fixture.send('POST', `/devices/${unknownId}/events`, {
-          raw: ' '.repeat(1024 * 1024 + 1),
-          headers: { 'content-type': 'text/plain' },
-        }),
-      ),
+    (fixture) =>
+      fixture.send('POST', `/devices/${unknownId}/events`, {
+        raw: ' '.repeat(1024 * 1024 + 1),
+        headers: { 'content-type': 'text/plain' },
+      }),
   ),
-  profile(
-    'size',
-    'the size is checked before the Content-Type',
+  profile('size', 'the size is checked before the Content-Type').expects(
     '413 body_too_large',
     async (fixture) =>
-      statusAndCode(
-        await (await fixture.tv()).send('POST', 'events', {
-          raw: ' '.repeat(1024 * 1024 + 1),
-          headers: { 'content-type': 'text/plain' },
-        }),
-      ),
+      (await fixture.tv()).send('POST', 'events', {
+        raw: ' '.repeat(1024 * 1024 + 1),
+        headers: { 'content-type': 'text/plain' },
+      }),
   ),
-  profile(
-    'content-type',
-    'the Content-Type is checked before the JSON',
+  profile('content-type', 'the Content-Type is checked before the JSON').expects(
     '415 unsupported_media_type',
     async (fixture) =>
-      statusAndCode(
-        await (await fixture.tv()).send('POST', 'events', {
-          raw: '[',
-          headers: { 'content-type': 'text/plain' },
-        }),
-      ),
-  ),
-  profile('json', 'the JSON is checked before the record', '400 invalid_json', async (fixture) =>
-    statusAndCode(
-      await fixture.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
-        raw: '{',
-        headers: { 'content-type': 'application/json' },
+      (await fixture.tv()).send('POST', 'events', {
+        raw: '[',
+        headers: { 'content-type': 'text/plain' },
       }),
-    ),
   ),
-  profile(
-    'record',
-    'the record is checked before the body',
+  profile('json', 'the JSON is checked before the record').expects('400 invalid_json', (fixture) =>
+    fixture.manage('PATCH', `/v1/screens/${unknownId}`, undefined, {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    }),
+  ),
+  profile('record', 'the record is checked before the body').expects(
     '404 screen_not_found',
-    async (fixture) =>
-      statusAndCode(await fixture.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 })),
+    (fixture) => fixture.manage('PATCH', `/v1/screens/${unknownId}`, { nme: 1 }),
   ),
-  profile('body', 'the body is checked before the state', '400 invalid_request', async (fixture) =>
-    statusAndCode(
-      await fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
+  profile('body', 'the body is checked before the state').expects(
+    '400 invalid_request',
+    async (fixture) =>
+      fixture.manage('POST', `/v1/devices/${(await fixture.newTv()).deviceId}/revoke`, {
         reason: 1,
       }),
-    ),
   ),
 ]);
 

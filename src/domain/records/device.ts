@@ -7,7 +7,8 @@ import { screen } from './screen.ts';
 
 const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
 
-const optionalText = freeText(255).nullish();
+/** An optional text. Absent and `null` both become `null`. */
+const optionalText = freeText(255).nullable().default(null);
 
 const infoMembers = {
   manufacturer: optionalText,
@@ -17,11 +18,13 @@ const infoMembers = {
   macAddress: z
     .string('must be a string')
     .regex(mac, 'must be XX:XX:XX:XX:XX:XX or XX-XX-XX-XX-XX-XX')
-    .nullish()
+    .nullable()
+    .default(null)
     .meta({ example: '02:00:5E:10:00:01' }),
   ipAddress: z
     .union([z.ipv4(), z.ipv6()], { error: 'must be an IPv4 or IPv6 address' })
-    .nullish()
+    .nullable()
+    .default(null)
     .meta({ example: '192.0.2.17' }),
   deviceName: optionalText,
   locationHint: optionalText,
@@ -30,18 +33,8 @@ const infoMembers = {
 /**
  * Information that a TV sends about itself. Unknown members are ignored (docs/protocol.md §3.1).
  */
-export const deviceInfo = z
-  .object(infoMembers, 'must be an object')
-  .transform(absentAsNull)
-  .meta({ id: 'DeviceInfo' });
-export type DeviceInfo = { [K in keyof typeof infoMembers]: string | null };
-
-/** Absent and `null` both become `null`. */
-function absentAsNull(info: { [K in keyof typeof infoMembers]?: string | null }): DeviceInfo {
-  return Object.fromEntries(
-    Object.keys(infoMembers).map((name) => [name, info[name as keyof typeof infoMembers] ?? null]),
-  ) as DeviceInfo;
-}
+export const deviceInfo = z.object(infoMembers, 'must be an object').meta({ id: 'DeviceInfo' });
+export type DeviceInfo = z.infer<typeof deviceInfo>;
 
 export const registration = z
   .object({ pairingCode: pairingCodeText, deviceInfo })
@@ -92,22 +85,16 @@ export const deviceQuery = z.strictObject({
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 
 const text = z.string().nullable();
+const shownInfo = Object.fromEntries(
+  Object.keys(infoMembers).map((name) => [name, text]),
+) as Record<keyof DeviceInfo, typeof text>;
 
 export const device = z
   .object({
     id: recordId,
     screenId: recordId,
     state,
-    deviceInfo: z.object({
-      manufacturer: text,
-      model: text,
-      osVersion: text,
-      appVersion: text,
-      macAddress: text,
-      ipAddress: text,
-      deviceName: text,
-      locationHint: text,
-    }),
+    deviceInfo: z.object(shownInfo),
     createdAt: isoTime,
     lastSeenAt: isoTime.nullable(),
     lastAddress: text,

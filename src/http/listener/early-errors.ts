@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { SignageError } from '../../domain/error.ts';
 import type { IdSource } from '../../domain/id.ts';
 import { problemParts } from '../problem.ts';
-import { requestIdOf } from '../request/request-context.ts';
-import { commonHeaders } from '../request/request-log.ts';
+import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
  * Answers requests that are rejected before they reach the app. Uses the same problem documents and

@@ -31,19 +31,10 @@ export function collect(
  * Counts of a histogram: one per bound, and one for everything longer. `sumMs` is the sum of all
  * times.
  */
-export interface TimeCounts {
+interface TimeCounts {
   boundsMs: readonly number[];
   counts: readonly number[];
   sumMs: number;
-}
-
-/** Counts one time. */
-export function countTime(times: TimeCounts & { counts: number[] }, ms: number): void {
-  const { boundsMs, counts } = times;
-  let bucket = 0;
-  while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
-  counts[bucket] = (counts[bucket] as number) + 1;
-  times.sumMs += ms;
 }
 
 interface Series extends TimeCounts {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { OperationId } from '../../wire/operations.ts';
-import { collect, collectHistogram, countTime, watchMirror, watchOrigins } from './collected.ts';
+import { collect, collectHistogram, watchMirror, watchOrigins } from './collected.ts';
 
 /**
  * The operation that a request counts as, or one of the few other groups. Never a path, because
@@ -103,7 +103,11 @@ function makeObserve(register: Registry): Metrics['observe'] {
       all.set(operation, answered);
     }
     answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
-    countTime(answered, seconds * 1000);
+    const ms = seconds * 1000;
+    let bucket = 0;
+    while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
+    answered.counts[bucket] = (answered.counts[bucket] as number) + 1;
+    answered.sumMs += ms;
   };
 }
 

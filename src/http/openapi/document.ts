@@ -162,6 +162,8 @@ const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
       delete jsonSchema.maximum;
     }
   }
+  // `null` and absent mean the same. A generated type would make a member with a default required.
+  if (jsonSchema.default === null) delete jsonSchema.default;
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
   const { additionalProperties: additional } = jsonSchema;
   const isLoose = typeof additional === 'object' && Object.keys(additional).length === 0;

@@ -31,7 +31,6 @@ export function makeCorsHeaders(
   origins: readonly string[],
 ): (origin: string | undefined) => Record<string, string> {
   const exposed = { 'Access-Control-Expose-Headers': exposedHeaders.join(',') };
-  if (origins.length === 0) return () => ({});
   if (origins.includes('*')) return () => ({ 'Access-Control-Allow-Origin': '*', ...exposed });
   return (origin) => ({
     ...(origin !== undefined &&

@@ -116,7 +116,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   const { services, metrics, corsOrigins, faultResponses } = options;
   if (faultResponses) return undefined;
   const requestLog = makeRequestLog(options);
-  const corsHeaders = makeCorsHeaders(corsOrigins);
+  const corsHeaders = corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined;
   const handlers = runtimeHandlers(services, metrics);
   const lists = new ListLimit();
   const run = {
@@ -130,7 +130,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
     const { status, headers, body } = answer;
     const all = ['X-Request-Id', client.requestId, ...common];
     addHeaders(all, headers);
-    addHeaders(all, corsHeaders(incoming.headers.origin));
+    if (corsHeaders) addHeaders(all, corsHeaders(incoming.headers.origin));
     if (body === null) {
       outgoing.writeHead(status, all).end();
       return;

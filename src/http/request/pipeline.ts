@@ -99,17 +99,7 @@ function isList({ method, path, answer }: Operation): boolean {
   );
 }
 
-/**
- * Reads a body of at most the operation's size. Calls `onBuffered` after reading and before
- * parsing.
- */
-async function readBody(
-  operation: Operation,
-  request: Exchange,
-  onBuffered: () => Promise<void>,
-): Promise<ReadBody> {
-  const bytes = await request.readBody(operation.bodyLimit ?? defaultBodyLimit);
-  await onBuffered();
+function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): ReadBody {
   const sent = parseBody(
     bytes,
     request.header('content-type'),
@@ -165,11 +155,12 @@ export function makeOperation<K extends OperationId>(
   ): Promise<Answer> {
     let caller = await authenticated;
     request.incoming?.admission?.verified();
-    const sent = bodySchema
-      ? await readBody(operation, request, async () => {
-          if (!wasComplete) caller = await authenticate(request);
-        })
-      : noBody;
+    let sent = noBody;
+    if (bodySchema) {
+      const bytes = await request.readBody(operation.bodyLimit ?? defaultBodyLimit);
+      if (!wasComplete) caller = await authenticate(request);
+      sent = parseSent(operation, request, bytes);
+    }
     if (record) await services.checkRecord(caller as TenantCaller, record, request.id);
     const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);

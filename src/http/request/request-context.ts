@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
-import type { IdSource } from '../../domain/id.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientInfo } from '../../service/context.ts';
 import type { StatusEffect } from '../faults/fault-rule.ts';
@@ -66,14 +65,3 @@ interface Variables {
 
 export type App = { Bindings: Bindings; Variables: Variables };
 export type Ctx = Context<App>;
-
-const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
-
-/** Returns the caller's request id if it is well-formed, else a new one. */
-export function requestIdOf(
-  given: string | null | undefined,
-  newId: IdSource,
-  nowMs?: number,
-): string {
-  return given != null && requestIdForm.test(given) ? given : newId(nowMs);
-}

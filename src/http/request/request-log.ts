@@ -1,10 +1,10 @@
 import { secondMs } from '../../domain/clock.ts';
+import type { IdSource } from '../../domain/id.ts';
 import type { ClientInfo } from '../../service/context.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
 import { makeAddressOf, type Peer } from './client-address.ts';
-import { requestIdOf } from './request-context.ts';
 
 /** A request in progress. */
 export interface LoggedRequest {
@@ -17,6 +17,17 @@ export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 };
+
+const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Returns the caller's request id if it is well-formed, else a new one. */
+export function requestIdOf(
+  given: string | null | undefined,
+  newId: IdSource,
+  nowMs?: number,
+): string {
+  return given != null && requestIdForm.test(given) ? given : newId(nowMs);
+}
 
 type RequestLogOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
 

@@ -1,14 +1,10 @@
 import { z } from 'zod';
-import { type Clock, secondMs } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import type { StoredConfig } from '../../domain/records/rows.ts';
-import { withTimeout } from '../../domain/timeout.ts';
 import type { ConfigCopies, ConfigKey, StoredConfigCopy } from '../origin.ts';
-import type { ObjectStore, StoredObject } from './object-store.ts';
-
-const readTimeoutMs = 2 * secondMs;
-const writeTimeoutMs = 5 * secondMs;
+import { type ObjectStore, type StoredObject, withTimeouts } from './object-store.ts';
 
 /** Version of the object format. Increased when older versions of the service could not read it. */
 const format = 1;
@@ -48,25 +44,18 @@ function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigKey): StoredConf
  * Mirror copies of configs in an object store: one object each, beside the playlists of the tenant.
  */
 export function makeConfigCopies(store: ObjectStore, clock: Clock): ConfigCopies {
-  function withSignal<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const aborter = new AbortController();
-    return withTimeout(clock, timeoutMs, work(aborter.signal), () => aborter.abort());
-  }
+  const objects = withTimeouts(store, clock);
 
   return {
     async read(config): Promise<StoredConfigCopy | undefined> {
-      const object = await withSignal(readTimeoutMs, (signal) => store.get(keyOf(config), signal));
+      const object = await objects.get(keyOf(config));
       return object && { row: rowOf(object, config), etag: object.etag };
     },
     async write({ id: _, ...row }, stored) {
       const bytes = Buffer.from(`${JSON.stringify({ format, ...row })}\n`);
       const key = keyOf({ id: `${row.level}/${row.ownerId}`, tenantId: row.tenantId });
-      return withSignal(writeTimeoutMs, (signal) =>
-        store.put(key, bytes, stored?.etag ?? null, signal),
-      );
+      return objects.put(key, bytes, stored);
     },
-    async remove(config) {
-      await withSignal(writeTimeoutMs, (signal) => store.delete(keyOf(config), signal));
-    },
+    remove: (config) => objects.delete(keyOf(config)),
   };
 }

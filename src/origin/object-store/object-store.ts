@@ -1,3 +1,6 @@
+import { type Clock, secondMs } from '../../domain/clock.ts';
+import { withTimeout } from '../../domain/timeout.ts';
+
 /** An object with its ETag. */
 export interface StoredObject {
   /** `undefined` if it is larger than `maxObjectBytes`. */
@@ -48,3 +51,25 @@ export interface ObjectStore {
  * becomes more than four times as long.
  */
 export const maxObjectBytes = 8 * 1024 * 1024;
+
+/** Short, because a TV may be waiting. */
+const readTimeoutMs = 2 * secondMs;
+/** Longer, because it runs in the background, and 1 MiB may have to pass a slow line. */
+const writeTimeoutMs = 5 * secondMs;
+
+/** Adds a time-out to the calls of an object store. `stored` is the object that `put` replaces. */
+export function withTimeouts(store: ObjectStore, clock: Clock) {
+  function timed<T>(timeoutMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const aborter = new AbortController();
+    return withTimeout(clock, timeoutMs, call(aborter.signal), () => aborter.abort());
+  }
+
+  return {
+    get: (key: string) => timed(readTimeoutMs, (signal) => store.get(key, signal)),
+    put: (key: string, bytes: Uint8Array, stored: Pick<StoredObject, 'etag'> | undefined) =>
+      timed(writeTimeoutMs, (signal) => store.put(key, bytes, stored?.etag ?? null, signal)),
+    delete: (key: string) => timed(writeTimeoutMs, (signal) => store.delete(key, signal)),
+    list: (folder: string, after: string | null) =>
+      timed(writeTimeoutMs, (signal) => store.list(folder, after, signal)),
+  };
+}

@@ -1,16 +1,90 @@
-import { type Clock, secondMs } from '../../domain/clock.ts';
+import { z } from 'zod';
+import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
+import { parseJson } from '../../domain/json/parse-json.ts';
+import { playlistStatusAt, storedItems } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import { withTimeout } from '../../domain/timeout.ts';
-import type { PlaylistCopies, PlaylistCopy, ScreenKey, StoredCopy } from '../origin.ts';
-import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
-import { playlistObjectBytes, readPlaylistObject } from './playlist-object.ts';
+import type {
+  PlaylistCopies,
+  PlaylistCopy,
+  RemoteOrigin,
+  ScreenKey,
+  StoredCopy,
+} from '../origin.ts';
+import {
+  maxObjectBytes,
+  type ObjectStore,
+  type StoredObject,
+  withTimeouts,
+} from './object-store.ts';
 
-/** Short, because a TV may be waiting. */
-const readTimeoutMs = 2 * secondMs;
-/** Longer, because it runs in the background, and 1 MiB may have to pass a slow line. */
-const writeTimeoutMs = 5 * secondMs;
+/** Version of the object format. Increased when older versions of the service could not read it. */
+const format = 1;
+
+const timeMs = z.int().min(0);
+const common = {
+  format: z.literal(format, { error: `is an unknown format (known: ${format})` }),
+  tenantId: z.guid(),
+  screenId: z.guid(),
+  playlistId: z.guid(),
+  version: z.int().min(1),
+};
+
+const playlistObject = z.discriminatedUnion('state', [
+  z.looseObject({
+    ...common,
+    state: z.literal('active'),
+    validUntil: timeMs.nullable(),
+    publishedAt: timeMs,
+    origin: z.enum(['published', 'on-demand']),
+    items: storedItems,
+  }),
+  z.looseObject({ ...common, state: z.literal('withdrawn') }),
+]);
+
+/**
+ * Serialises a playlist for the object store: all that is needed to serve it, or a tombstone if it
+ * was withdrawn.
+ */
+export function playlistObjectBytes(row: Playlist): Uint8Array {
+  const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
+  const head = { format, tenantId, screenId, playlistId, version };
+  if (row.state === 'withdrawn')
+    return Buffer.from(`${JSON.stringify({ ...head, state: 'withdrawn' })}\n`);
+  const text = JSON.stringify({ ...head, state: 'active', validUntil, publishedAt, origin });
+  return Buffer.from(`${text.slice(0, -1)},"items":${row.items}}\n`);
+}
+
+/** Parses such an object. Throws if it is invalid or belongs to another screen. */
+export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): PlaylistCopy {
+  const { json } = parseJson(bytes);
+  const { success, data, error } = playlistObject.safeParse(json);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new Error(`/${issue?.path.join('/')} ${issue?.message}`);
+  }
+  const { playlistId, version, screenId, tenantId } = data;
+  if (screenId !== screen.id || tenantId !== screen.tenantId)
+    throw new Error('it belongs to another screen');
+  if (data.state === 'withdrawn') return { kind: 'withdrawn', version };
+  const { validUntil, publishedAt, origin } = data;
+  // The unparsed items: a schema may change details, such as the case of an id.
+  const items = JSON.stringify((json as { items: unknown }).items);
+  const playlist: Playlist = {
+    id: screenId,
+    screenId,
+    tenantId,
+    playlistId,
+    version,
+    state: 'active',
+    items,
+    validUntil,
+    publishedAt,
+    origin,
+  };
+  return { kind: 'playlist', playlist };
+}
 
 const folderOf = (tenantId: string) => `${tenantId}/playlists`;
 /** All objects of a tenant share a prefix, for listing, permissions and deletion. */
@@ -29,15 +103,12 @@ function parseCopy({ bytes }: StoredObject, screen: ScreenKey): PlaylistCopy {
 
 /** Mirror copies of playlists in an object store. */
 export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCopies {
-  function withSignal<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const aborter = new AbortController();
-    return withTimeout(clock, timeoutMs, work(aborter.signal), () => aborter.abort());
-  }
+  const objects = withTimeouts(store, clock);
 
   return {
     location: store.location,
     async read(screen): Promise<StoredCopy | undefined> {
-      const object = await withSignal(readTimeoutMs, (signal) => store.get(keyOf(screen), signal));
+      const object = await objects.get(keyOf(screen));
       return object && { copy: parseCopy(object, screen), etag: object.etag };
     },
     async write(row: Playlist, stored) {
@@ -47,20 +118,39 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
           'object_too_large',
           `${keyOf(screenKeyOf(row))} would have more than ${maxObjectBytes} bytes.`,
         );
-      return withSignal(writeTimeoutMs, (signal) =>
-        store.put(keyOf(screenKeyOf(row)), bytes, stored?.etag ?? null, signal),
-      );
+      return objects.put(keyOf(screenKeyOf(row)), bytes, stored);
     },
-    async remove(screen) {
-      await withSignal(writeTimeoutMs, (signal) => store.delete(keyOf(screen), signal));
-    },
+    remove: (screen) => objects.delete(keyOf(screen)),
     async screensOf(tenantId, after) {
-      const folder = folderOf(tenantId);
-      const { keys, next } = await withSignal(writeTimeoutMs, (signal) =>
-        store.list(folder, after, signal),
-      );
+      const { keys, next } = await objects.list(folderOf(tenantId), after);
       const names = keys.flatMap((key) => /\/([^/]+)\.json$/.exec(key)?.[1] ?? []);
       return { ids: names.filter((name) => asGuid(name) === name), next };
+    },
+  };
+}
+
+/**
+ * The mirror copies of playlists as an origin. A withdrawn or expired copy is a decision, even
+ * without the store. A missing copy is not: it may still be in the queue.
+ */
+export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): RemoteOrigin {
+  return {
+    name: 'object-store',
+    async fetch(screen) {
+      const stored = await copies.read(screen);
+      if (!stored) return { kind: 'none' };
+      const { copy } = stored;
+      if (copy.kind === 'damaged') {
+        throw new SignageError(
+          'origin_bad_answer',
+          `The mirror copy of the playlist of the screen ${screen.id} is damaged: ${copy.why}.`,
+        );
+      }
+      if (copy.kind === 'withdrawn') return { kind: 'decided-none', version: copy.version };
+      const { playlist } = copy;
+      if (playlistStatusAt(playlist, clock.now()) !== 'active')
+        return { kind: 'decided-none', version: playlist.version };
+      return { kind: 'playlist', playlist };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import { operatorUrl } from '../on-demand/operator-url.ts';
+import { operatorUrl } from '../on-demand/url.ts';
 
 /** Location of a bucket. */
 export interface S3Location {

@@ -2,8 +2,65 @@ import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { KeyPage, ObjectStore } from './object-store.ts';
 import { makeS3Client, type S3Answer, type S3Call, type S3Credentials } from './s3-client.ts';
-import { readS3Listing } from './s3-listing.ts';
 import type { S3Location } from './s3-location.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
+const unescapeXml = (text: string) =>
+  text.replaceAll(
+    /&(?:(amp|lt|gt|quot|apos)|#x([0-9a-f]{1,6})|#(\d{1,7}));/gi,
+    (whole, name?: string, hex?: string, decimal?: string) => {
+      const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return name === undefined
+        ? point <= 0x10ffff
+          ? String.fromCodePoint(point)
+          : whole
+        : (entities[name.toLowerCase()] ?? whole);
+    },
+  );
+
+/**
+ * Yields the contents of all elements with this name, in linear time: a malformed document cannot
+ * cause repeated scans.
+ */
+function* elements(xml: string, name: string): Generator<string> {
+  const open = `<${name}>`;
+  const close = `</${name}>`;
+  for (let at = xml.indexOf(open); at >= 0; ) {
+    const start = at + open.length;
+    const end = xml.indexOf(close, start);
+    if (end < 0) return;
+    yield xml.slice(start, end);
+    at = xml.indexOf(open, end + close.length);
+  }
+}
+
+/** Returns the text of the first such element that contains only text. */
+function textOf(xml: string, name: string): string | undefined {
+  for (const text of elements(xml, name)) if (!text.includes('<')) return text;
+  return undefined;
+}
+
+/**
+ * Parses an answer of ListObjectsV2. Returns `undefined` if it is invalid. Only three elements
+ * matter here, and S3 nests nothing in them, so no XML parser is needed.
+ */
+export function readS3Listing(xml: string): KeyPage | undefined {
+  if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))
+    return undefined;
+  const keys = [...elements(xml, 'Contents')]
+    .flatMap((inner) => textOf(inner, 'Key') ?? [])
+    .map(unescapeXml);
+  const isTruncated = textOf(xml, 'IsTruncated')?.trim() === 'true';
+  const token = textOf(xml, 'NextContinuationToken');
+  if (isTruncated && !token) return undefined;
+  return { keys, next: isTruncated && token ? unescapeXml(token) : null };
+}
 
 /** Returns advice for an unexpected answer. */
 function advice({ status, headers, code }: S3Answer): string {

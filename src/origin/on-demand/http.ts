@@ -78,7 +78,8 @@ export function onDemandHttp({
         return await askOnce(path, signal);
       } catch (error) {
         if (!isRetryable(error) || signal.aborted) throw error;
-        await pause(clock, signal);
+        await new Promise<void>((resolve) => void clock.after(retryDelayMs, resolve));
+        signal.throwIfAborted();
         return askOnce(path, signal);
       }
     },
@@ -89,20 +90,6 @@ export function onDemandHttp({
 function isRetryable(error: unknown): boolean {
   if (!(error instanceof SignageError)) return false;
   return error.code === 'origin_unreachable' || retryableStatuses.has(error.status ?? 0);
-}
-
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(retryDelayMs, resolve);
-    signal.addEventListener(
-      'abort',
-      () => {
-        cancel();
-        reject(signal.reason);
-      },
-      { once: true },
-    );
-  });
 }
 
 /** Counts the bytes while reading: Content-Length is not trusted. */

@@ -5,9 +5,85 @@ import type { Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 import { CircuitBreaker, skippedError } from '../circuit-breaker.ts';
 import type { OnDemandAnswer, OnDemandSource } from '../origin.ts';
-import { AnswerCache } from './answer-cache.ts';
 import { onDemandContent } from './content.ts';
-import { Waiters } from './waiters.ts';
+
+/** Pending promises that can all be rejected at once. */
+class Waiters {
+  readonly #rejects = new Set<(error: Error) => void>();
+
+  /** Settles like `promise`, unless `rejectAll` comes first. */
+  wait<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#rejects.add(reject);
+      promise.then(resolve, reject).finally(() => this.#rejects.delete(reject));
+    });
+  }
+
+  rejectAll(error: Error): void {
+    for (const reject of this.#rejects) reject(error);
+    this.#rejects.clear();
+  }
+}
+
+/**
+ * Memory limit: 10,000 screens with playlists of 50 items. Beyond it the oldest answers are evicted
+ * early.
+ */
+const maxBytes = 128 * 1024 * 1024;
+/** Memory of an entry besides its items. */
+const overheadBytes = 200;
+
+interface Entry {
+  answer: OnDemandAnswer;
+  storedMs: number;
+  bytes: number;
+}
+
+/**
+ * Cache of answers by screen, with a TTL of `ttlMs` and a memory limit. If the clock is set back,
+ * entries expire early rather than late.
+ *
+ * Not a library: with one TTL for all, the oldest entries are the first of a `Map`. lru-cache is
+ * 3.6 MB and uses its own clock.
+ */
+export class AnswerCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  #bytes = 0;
+
+  constructor(clock: Clock, ttlMs: number) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+  }
+
+  get(screenId: string): OnDemandAnswer | undefined {
+    const entry = this.#entries.get(screenId);
+    return entry && this.#isFresh(entry) ? entry.answer : undefined;
+  }
+
+  set(screenId: string, answer: OnDemandAnswer): void {
+    if (this.#ttlMs === 0) return;
+    this.#evict(screenId);
+    const bytes = overheadBytes + (answer.content?.items.length ?? 0);
+    this.#entries.set(screenId, { answer, storedMs: this.#clock.now(), bytes });
+    this.#bytes += bytes;
+    for (const [id, entry] of this.#entries) {
+      if (this.#isFresh(entry) && this.#bytes <= maxBytes) return;
+      this.#evict(id);
+    }
+  }
+
+  #isFresh({ storedMs }: Entry): boolean {
+    const ageMs = this.#clock.now() - storedMs;
+    return ageMs >= 0 && ageMs < this.#ttlMs;
+  }
+
+  #evict(screenId: string): void {
+    this.#bytes -= this.#entries.get(screenId)?.bytes ?? 0;
+    this.#entries.delete(screenId);
+  }
+}
 
 export interface OnDemandOptions {
   clock: Clock;

@@ -1,6 +1,27 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
-import { operatorUrl } from './operator-url.ts';
+
+const invalidOption = (why: string) => new SignageError('invalid_option', why);
+
+/**
+ * Parses a URL given by the operator: http or https, without fragment, user name and password. A
+ * command line is visible to all users of the machine. Throws `invalid_option` without showing the
+ * URL, which may contain a secret.
+ *
+ * @param subject what the URL belongs to, as the subject of the error message
+ */
+export function operatorUrl(text: string, subject: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw invalidOption(`${subject} must be a URL with http or https.`);
+  if (url.username !== '' || url.password !== '')
+    throw invalidOption(
+      `${subject} must not hold a user name or password: secrets come from files.`,
+    );
+  if (url.hash !== '')
+    throw invalidOption(`${subject} must not have a fragment (#…): it is never sent.`);
+  return url;
+}
 
 /**
  * Placeholders of a template. Names are allowed only in the query: a name like `..` would change
@@ -17,7 +38,6 @@ const placeholders: Readonly<
 
 const placeholderPattern = /\{([^{}]*)\}/g;
 const subject = 'The on-demand URL';
-const invalidOption = (why: string) => new SignageError('invalid_option', `${subject} ${why}`);
 
 export interface OnDemandUrl {
   /** Scheme, host and port: the same for all screens. */
@@ -32,13 +52,13 @@ function checkPlaceholders(template: string): void {
     const value = Object.hasOwn(placeholders, name) ? placeholders[name] : undefined;
     if (!value)
       throw invalidOption(
-        `has the unknown placeholder ${text}: the placeholders are {${Object.keys(placeholders).join('}, {')}}.`,
+        `${subject} has the unknown placeholder ${text}: the placeholders are {${Object.keys(placeholders).join('}, {')}}.`,
       );
     if (value.inQueryOnly && index < beforeQuery.length)
-      throw invalidOption(`may have ${text} only after its "?".`);
+      throw invalidOption(`${subject} may have ${text} only after its "?".`);
   }
   if (/[{}]/.test(template.replaceAll(placeholderPattern, '')))
-    throw invalidOption('has a brace outside a placeholder.');
+    throw invalidOption(`${subject} has a brace outside a placeholder.`);
 }
 
 /**
@@ -62,7 +82,7 @@ export function onDemandUrl(template: string): OnDemandUrl {
       ).origin,
   );
   if (otherOrigins.some((other) => other !== origin))
-    throw invalidOption('may have placeholders only in its path and query.');
+    throw invalidOption(`${subject} may have placeholders only in its path and query.`);
   return {
     origin,
     pathOf(screen) {

@@ -31,49 +31,41 @@ export function makeDenials(deps: SystemDependencies) {
   let cancel: (() => void) | undefined;
 
   function record(caller: DeniedCaller, operation: string): void {
-    const isFull = pairs.size >= maxPairs;
-    const key = `${caller.actor.id}/${operation}`;
-    const pair = pairs.get(key) ?? pairs.get(isFull ? '' : key);
-    if (pair) pair.count++;
-    else addPair(isFull ? '' : key, { caller, operation, count: 1 });
-    cancel ??= deps.clock.after(minuteMs, flush);
-  }
-
-  function addPair(key: string, pair: Pair): void {
-    pairs.set(key, pair);
-    write([pair]);
-  }
-
-  function flush(): void {
-    cancel = undefined;
-    const counted = [...pairs.values()].filter(({ count }) => count > 0);
-    pairs.clear();
-    write(counted);
-  }
-
-  /** Counts of failed writes are added to the next entry of the pair. */
-  function write(pairsToWrite: readonly Pair[]): void {
-    const entries = pairsToWrite.map((pair) => ({ pair, count: pair.count }));
-    for (const { pair, count } of entries) pair.count -= count;
-    if (entries.length === 0) return;
-    const written = deps.store.write(async (tx) => {
-      for (const { pair, count } of entries)
-        await recordChange(deps, tx, { ...pair.caller }, changeOf(pair, count));
-    });
-    writing = Promise.all([writing, written]).then(
-      () => undefined,
-      () => restore(entries),
-    );
-  }
-
-  function restore(entries: readonly { pair: Pair; count: number }[]): void {
-    for (const { pair, count } of entries) {
-      const key = `${pair.caller.actor.id}/${pair.operation}`;
-      const existing = pairs.get(key);
-      if (existing) existing.count += count;
-      else if (pairs.size < maxPairs) pairs.set(key, { ...pair, count });
+    const ownKey = `${caller.actor.id}/${operation}`;
+    const key = pairs.has(ownKey) || pairs.size < maxPairs ? ownKey : '';
+    const known = pairs.get(key);
+    if (known) known.count++;
+    else {
+      const pair = { caller, operation, count: 1 };
+      pairs.set(key, pair);
+      write([pair]);
     }
     cancel ??= deps.clock.after(minuteMs, flush);
+  }
+
+  /** Writes counts after all earlier writes. The count of a failed write stays for the next one. */
+  function write(pairsToWrite: readonly Pair[]): void {
+    const writeCounts = async () => {
+      const entries = pairsToWrite.map((pair) => ({ pair, count: pair.count }));
+      const counted = entries.filter(({ count }) => count > 0);
+      if (counted.length === 0) return;
+      await deps.store.write(async (tx) => {
+        for (const { pair, count } of counted)
+          await recordChange(deps, tx, { ...pair.caller }, changeOf(pair, count));
+      });
+      for (const { pair, count } of counted) pair.count -= count;
+    };
+    writing = writing.then(writeCounts).catch(() => undefined);
+  }
+
+  /** Writes all counts, and forgets the pairs: their next denial is written at once. */
+  function flush(): void {
+    cancel = undefined;
+    write([...pairs.values()]);
+    writing = writing.then(() => {
+      for (const [key, { count }] of pairs) if (count === 0) pairs.delete(key);
+      if (pairs.size > 0) cancel ??= deps.clock.after(minuteMs, flush);
+    });
   }
 
   return {

@@ -14,7 +14,7 @@ import { recordChange, type ServiceDependencies, type TenantCaller } from '../co
 import { afterId } from '../paging.ts';
 import { whereVenue } from '../venue-scope.ts';
 import { queueCopy } from './outbox.ts';
-import { isUpToDate } from './sync-screen.ts';
+import { isUpToDate } from './sync.ts';
 
 /** Limit of concurrent reads of the object store. */
 const maxConcurrent = 16;

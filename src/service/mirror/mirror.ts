@@ -5,8 +5,7 @@ import type { ConfigCopies, PlaylistCopies } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 import { startInitialFill } from './initial-fill.ts';
 import { withOutbox } from './outbox.ts';
-import { syncConfig } from './sync-config.ts';
-import { syncScreen } from './sync-screen.ts';
+import { syncConfig, syncScreen } from './sync.ts';
 import { MirrorWorker } from './worker.ts';
 
 /**

@@ -2,10 +2,9 @@ import { pause } from '../../client/pause.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
 import type { VirtualClock } from '../time/virtual-clock.ts';
-import { operationOf, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
-import type { LinkFault, Rule, Target } from './fault.ts';
-import type { Outage } from './outage.ts';
-import type { Power } from './power.ts';
+import { endpointOf, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
+import type { LinkFault, Rule } from './fault.ts';
+import type { Outage, Power } from './hardware.ts';
 
 type LinkRule = Rule & LinkFault;
 
@@ -31,14 +30,6 @@ interface RequestFaults {
 
 const noFaults: RequestFaults = { delayMs: 0, kinds: [] };
 
-const targetOf: Readonly<Record<string, Target>> = {
-  registerDevice: 'register',
-  getPlaylist: 'playlist',
-  getDeviceConfig: 'config',
-  postEvents: 'events',
-  rotateDeviceKey: 'rotate',
-};
-
 const connectionError = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });
 
 async function* firstHalf(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -52,7 +43,7 @@ async function* firstHalf(bytes: Buffer): AsyncGenerator<Buffer> {
  */
 function drawFaults({ rules, random, counters }: LinkOptions, url: string): RequestFaults {
   if (!random) return noFaults;
-  const target = targetOf[operationOf(url) ?? ''];
+  const target = endpointOf(url);
   const kinds: LinkFault['kind'][] = [];
   let delayMs = 0;
   for (const rule of rules) {

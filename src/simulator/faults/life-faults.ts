@@ -1,35 +1,86 @@
-import type { RuntimeClient } from '../../client/runtime-client.ts';
-import { secondMs } from '../../domain/clock.ts';
+import { type Clock, minuteMs, secondMs } from '../../domain/clock.ts';
 import type { PlayerBinding } from '../player/state.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
-import type { VirtualClock } from '../time/virtual-clock.ts';
-import { isLifeFault, type LifeFault, type Rule } from './fault.ts';
-import type { Outage } from './outage.ts';
-import { cutPoints, type Power } from './power.ts';
-import { startRandomSchedule } from './random-schedule.ts';
-import { useRevokedKey } from './revoked-key-user.ts';
-import type { SkewedClock } from './skewed-clock.ts';
-import type { TvMemory } from './tv-memory.ts';
+import type { SimulatedDevice } from '../tv/device.ts';
+import { isLifeFault, type LifeFault, type Pace } from './fault.ts';
+import { cutPoints } from './hardware.ts';
 
-/** The parts of a TV that faults act on. */
-export interface FaultyTv {
-  clock: VirtualClock;
-  skewedClock: SkewedClock;
-  power: Power;
-  memory: TvMemory;
-  outage: Outage;
-  /** Returns the random sequence for one purpose. */
-  randomFor(purpose: string): SeededRandom;
-  /** Revokes the device; `undefined` without a management token. */
-  revoke: ((deviceId: string, reason: string) => Promise<void>) | undefined;
-  /** Returns a client with the given key that bypasses the TV's faulty network. */
-  clientWith(apiKey: string): RuntimeClient;
-  onFault(rule: string): void;
-  onFailure(error: unknown): void;
+/**
+ * Yields the delays between occurrences: one random time in each interval, or a Poisson process.
+ */
+function* delays(pace: Pace, random: SeededRandom): Generator<number> {
+  if ('times' in pace) for (;;) yield (-Math.log(1 - random.fraction()) * pace.inMs) / pace.times;
+  const { everyMs } = pace;
+  for (let restMs = 0; ; ) {
+    const offsetMs = random.between(0, everyMs);
+    yield restMs + offsetMs;
+    restMs = everyMs - offsetMs;
+  }
+}
+
+/** Calls `onTick` at this pace. Returns a function that stops it. */
+function startRandomSchedule(
+  clock: Clock,
+  random: SeededRandom,
+  pace: Pace,
+  onTick: () => void,
+): () => void {
+  const times = delays(pace, random);
+  let cancel = () => {};
+  const wait = () => {
+    cancel = clock.after(times.next().value, () => {
+      wait();
+      onTick();
+    });
+  };
+  wait();
+  return () => cancel();
+}
+
+const uses = 9;
+
+/**
+ * Simulates a client that keeps using a revoked key, nine times at random intervals.
+ * `RecordingTransport` checks the answers, so they are ignored here. Returns a function that stops
+ * it.
+ */
+function useRevokedKey(
+  tv: SimulatedDevice,
+  { screenId, apiKey }: PlayerBinding,
+  random: SeededRandom,
+): () => void {
+  const { clock } = tv;
+  const client = tv.directClient(apiKey);
+  let left = uses;
+  let cancel = () => {};
+  const postEvent = () => {
+    const event = {
+      type: 'log',
+      timestamp: Math.floor(clock.now() / secondMs),
+      message: 'Sent with a revoked key.',
+    };
+    return client.postEvents(screenId, [event], {
+      idempotencyKey: Buffer.from(random.bytes(16)).toString('hex'),
+    });
+  };
+  const calls = [
+    postEvent,
+    () => client.fetchPlaylist(screenId),
+    () => client.fetchConfig(screenId),
+  ];
+  const wait = () => {
+    cancel = clock.after(random.between(minuteMs / 2, 10 * minuteMs), () => {
+      // The expected answer is a 401. The recording transport has checked it already.
+      clock.hold(async () => calls[left % calls.length]?.()).catch(() => {});
+      if (--left > 0) wait();
+    });
+  };
+  wait();
+  return () => cancel();
 }
 
 interface FaultContext {
-  tv: FaultyTv;
+  tv: SimulatedDevice;
   rule: string;
   random: SeededRandom;
   /** Registers a function to call when the faults are stopped. */
@@ -38,24 +89,18 @@ interface FaultContext {
 
 const resetMs = 30 * secondMs;
 
-function cutPower({ tv, random }: FaultContext, lastsMs: number): void {
-  tv.power.cut(cutPoints[Math.floor(random.between(0, cutPoints.length))] ?? 'now', lastsMs);
-}
-
-function resetToFactory({ tv }: FaultContext): void {
-  tv.power.cut('now', resetMs);
-  tv.memory.wipe();
-}
-
 async function revoke(
   { tv, random, stopLater }: FaultContext,
-  { deviceId, screenId, apiKey }: PlayerBinding,
+  binding: PlayerBinding,
 ): Promise<void> {
+  const { codeProvider, counters } = tv.shared;
   try {
-    await tv.clock.hold(async () => tv.revoke?.(deviceId, 'A fault of the simulation.'));
-    stopLater(useRevokedKey({ client: tv.clientWith(apiKey), screenId, clock: tv.clock, random }));
+    await tv.clock.hold(async () =>
+      codeProvider.revoke?.(binding.deviceId, 'A fault of the simulation.'),
+    );
+    stopLater(useRevokedKey(tv, binding, random));
   } catch (error) {
-    tv.onFailure(error);
+    counters.fail(error);
   }
 }
 
@@ -72,10 +117,14 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
       tv.skewedClock.shift(random.between(-fault.byMs, fault.byMs));
       return true;
     case 'power-cut':
-      cutPower(context, fault.lastsMs);
+      tv.power.cut(
+        cutPoints[Math.floor(random.between(0, cutPoints.length))] ?? 'now',
+        fault.lastsMs,
+      );
       return true;
     case 'factory-reset':
-      resetToFactory(context);
+      tv.power.cut('now', resetMs);
+      tv.memory.wipe();
       return true;
     case 'revoked-key':
       if (binding) void revoke(context, binding);
@@ -87,7 +136,8 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
  * Skews the TV's clock, and injects the recurring faults of the rules at their pace. Returns a
  * function that stops them.
  */
-export function startLifeFaults(tv: FaultyTv, rules: readonly Rule[]): () => void {
+export function startLifeFaults(tv: SimulatedDevice): () => void {
+  const { rules, counters } = tv.shared;
   const stops: (() => void)[] = [];
   let isStopped = false;
   const stopLater = (stop: () => void) => void (isStopped ? stop() : stops.push(stop));
@@ -95,11 +145,11 @@ export function startLifeFaults(tv: FaultyTv, rules: readonly Rule[]): () => voi
     const context = { tv, rule: fault.rule, random: tv.randomFor(`rule ${index}`), stopLater };
     if (fault.kind === 'clock-skew') {
       tv.skewedClock.shift(context.random.between(-fault.byMs, fault.byMs));
-      tv.onFault(fault.rule);
+      counters.fault(fault.rule);
     }
     if (!isLifeFault(fault)) continue;
     const onTick = () => {
-      if (injectFault(fault, context)) tv.onFault(fault.rule);
+      if (injectFault(fault, context)) counters.fault(fault.rule);
     };
     stopLater(startRandomSchedule(tv.clock, context.random, fault.pace, onTick));
   }

@@ -35,13 +35,6 @@ export function listedCodes(
   };
 }
 
-/** For TVs that already have their keys. */
-export const noCodes: PairingCodeProvider = {
-  codeFor: async () => undefined,
-  bound: () => {},
-  revoke: undefined,
-};
-
 /** Creates codes for the screens of a fleet: the first screen for the first TV, and so on. */
 export class ScreenCodes implements PairingCodeProvider {
   readonly #installer: Installer;

@@ -1,13 +1,51 @@
 import { ManagementClient } from '../../client/management-client.ts';
+import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Clock, systemClock, systemRandom } from '../../domain/clock.ts';
+import { ConcurrencyLimiter } from '../time/virtual-clock.ts';
 import { LatencyRecorder } from '../tv/latency.ts';
 import { RecordingTransport } from '../tv/recording-transport.ts';
 import { FleetLedger } from '../verify/ledger.ts';
-import { makePool } from './connection-pool.ts';
-import { FleetCounters } from './counters.ts';
-import { ConcurrencyLimiter } from './limiter.ts';
 import type { FleetOptions } from './options.ts';
+import { FleetCounters } from './report.ts';
+
+/** The connection pool that all TVs of a fleet share. */
+interface ConnectionPool {
+  requester: Requester;
+  /** Aborts pending requests and closes all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a pool of at most `connections` connections. Further requests wait for a free one.
+ * `certificates` (PEM) are trusted in place of Node's own.
+ */
+function makePool(
+  connections: number,
+  certificates: readonly string[] | undefined,
+): ConnectionPool {
+  let pool: ReturnType<typeof open> | undefined;
+
+  async function open() {
+    // Loaded on demand: undici is a quarter of all files of a program that only serves.
+    const { Agent, request } = await import('undici');
+    const agent = new Agent({
+      connections,
+      ...(certificates && { connect: { ca: [...certificates] } }),
+    });
+    // The client applies its own timeouts.
+    return { agent, request, options: { headersTimeout: 0, bodyTimeout: 0, dispatcher: agent } };
+  }
+
+  return {
+    async requester(url, { method, ...parts }) {
+      pool ??= open();
+      const { request, options } = await pool;
+      return request(url, { ...parts, ...options, method: method as 'GET' });
+    },
+    close: async () => (await pool)?.agent.destroy(),
+  };
+}
 
 const defaultConnections = 128;
 /** A separate pool, so that management calls do not queue behind all the TVs. */

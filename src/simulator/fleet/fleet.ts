@@ -1,7 +1,242 @@
-import { keepProcessAlive } from './keep-alive.ts';
+import { keepProcessAlive } from '../../client/pause.ts';
+import { hourMs, secondMs } from '../../domain/clock.ts';
+import { hasCode } from '../../domain/error.ts';
+import { abortedLater, unlessAborted } from '../time/concurrency.ts';
+import { FleetTv } from '../tv/tv.ts';
+import {
+  type Baseline,
+  notReconciled,
+  type ReconcileOptions,
+  type Reconciliation,
+  readBaseline,
+  reconcile,
+} from '../verify/reconcile.ts';
+import { type FleetDependencies, makeFleetDependencies } from './dependencies.ts';
+import { type FleetLifecycle, provision } from './lifecycle.ts';
 import type { FleetOptions } from './options.ts';
-import type { FleetReport } from './report.ts';
-import { FleetRun } from './run.ts';
+import { deviceInfoOf, type FleetPlan, planFleet, timesOf } from './plan.ts';
+import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from './report.ts';
+
+const progressEveryMs = secondMs / 4;
+/** Time for an orderly stop of the TVs. */
+const graceMs = 10 * secondMs;
+/** Maximum number of events that can be compared in the time after an interruption. */
+const maxComparedAfterInterruption = 10_000;
+/**
+ * Deadlines after an interruption. The cleanup runs in parallel, so all ends within two seconds.
+ */
+const afterInterruptionMs = { working: 400, comparing: 1500, clearing: 1500 };
+
+function unwrap<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
+}
+
+/** One run of a fleet: prepare, simulate, compare, clean up. */
+class FleetRun {
+  readonly #options: FleetOptions;
+  readonly #plan: FleetPlan;
+  readonly #dependencies: FleetDependencies;
+  readonly #signal: AbortSignal;
+  readonly #deadlines: { working: AbortSignal; comparing: AbortSignal; clearing: AbortSignal };
+  #step: FleetProgress['step'] = 'preparing';
+  #compared = 0;
+  #preparing: Promise<void> = Promise.resolve();
+  #lifecycle: FleetLifecycle | undefined;
+  #baseline: Baseline | undefined;
+  #tvs: FleetTv[] = [];
+  #startedAtMs: number;
+  #tookMs = 0;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#plan = planFleet(options);
+    this.#dependencies = makeFleetDependencies(options);
+    this.#signal = options.signal ?? new AbortController().signal;
+    this.#startedAtMs = this.#dependencies.clock.now();
+    const deadline = (name: keyof typeof afterInterruptionMs) =>
+      abortedLater(this.#dependencies.clock, this.#signal, afterInterruptionMs[name]);
+    this.#deadlines = {
+      working: deadline('working'),
+      comparing: deadline('comparing'),
+      clearing: deadline('clearing'),
+    };
+  }
+
+  /** Runs everything. Throws if the run is impossible, after deleting what was created. */
+  async run(): Promise<FleetReport> {
+    const stopMeter = this.#startMeter();
+    try {
+      const failure = await this.#begin();
+      const comparing = this.#compare(failure !== undefined);
+      // After an interruption, comparing and cleaning up run in parallel to save time.
+      if (!this.#signal.aborted) await comparing.catch(() => {});
+      const [compared, left] = await Promise.allSettled([comparing, this.#cleanUp()]);
+      if (failure) throw failure.error;
+      unwrap(left);
+      return this.#report(unwrap(compared));
+    } finally {
+      stopMeter();
+      await this.#dependencies.close();
+    }
+  }
+
+  /** Prepares and simulates. Returns the error that failed the run; an interruption is not one. */
+  async #begin(): Promise<{ error: unknown } | undefined> {
+    try {
+      this.#preparing = this.#prepare();
+      await unlessAborted(this.#preparing, this.#deadlines.working);
+      if (this.#lifecycle && !this.#signal.aborted)
+        await unlessAborted(this.#simulate(this.#lifecycle), this.#deadlines.working);
+      return undefined;
+    } catch (error) {
+      return this.#signal.aborted && hasCode(error, 'interrupted') ? undefined : { error };
+    } finally {
+      if (this.#tvs.length > 0) this.#tookMs = this.#dependencies.clock.now() - this.#startedAtMs;
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { management } = this.#dependencies;
+    const lifecycle = await provision({
+      options: this.#options,
+      plan: this.#plan,
+      dependencies: this.#dependencies,
+      signal: this.#signal,
+      clearing: this.#deadlines.clearing,
+    });
+    this.#lifecycle = lifecycle;
+    if (management && this.#options.compare !== false)
+      this.#baseline = await readBaseline(management, this.#signal);
+  }
+
+  async #simulate({ codeProvider, runSeed: seed, states }: FleetLifecycle): Promise<void> {
+    const { count, endsAfterMs } = this.#plan;
+    const { clock } = this.#dependencies;
+    const { url } = this.#options;
+    const shared = { ...this.#plan, ...this.#dependencies, url, seed, codeProvider };
+    this.#step = 'running';
+    this.#startedAtMs = clock.now();
+    this.#tvs = Array.from({ length: count }, (_, number) => {
+      const deviceInfo = deviceInfoOf(this.#plan, this.#options, number);
+      return new FleetTv(shared, {
+        number,
+        deviceInfo,
+        ...timesOf(this.#plan, number),
+        state: states[number],
+      });
+    });
+    const kill = () => this.#each((tv) => tv.kill());
+    this.#signal.addEventListener('abort', kill, { once: true });
+    const cancels =
+      endsAfterMs === undefined
+        ? []
+        : [clock.after(endsAfterMs, () => this.#each((tv) => tv.retire()))];
+    if (endsAfterMs !== undefined) cancels.push(clock.after(endsAfterMs + graceMs, kill));
+    const lives = this.#tvs.map((tv) => tv.live());
+    try {
+      await Promise.all(lives);
+    } finally {
+      kill();
+      await Promise.allSettled(lives);
+      for (const cancel of cancels) cancel();
+      this.#signal.removeEventListener('abort', kill);
+    }
+  }
+
+  #each(act: (tv: FleetTv) => void): void {
+    for (const tv of this.#tvs) act(tv);
+  }
+
+  async #compare(hasFailed: boolean): Promise<Reconciliation> {
+    const { management, ledger } = this.#dependencies;
+    if (this.#options.compare === false)
+      return notReconciled(ledger, 'The comparison was disabled.');
+    if (!management)
+      return notReconciled(ledger, 'There is no management token to read the stored events.');
+    if (hasFailed || !this.#baseline)
+      return notReconciled(ledger, 'The run failed before it began.');
+    if (this.#signal.aborted && ledger.acknowledged > maxComparedAfterInterruption)
+      return notReconciled(ledger, 'The run was interrupted.');
+    this.#step = 'comparing';
+    const onProgress = (compared: number) => {
+      this.#compared = compared;
+    };
+    return reconcile({
+      management,
+      ledger,
+      baseline: this.#baseline,
+      signal: this.#deadlines.comparing,
+      keys: this.#keyCheck(),
+      onProgress,
+    });
+  }
+
+  /** Returns which keys to check: none after an interruption, because there is no time. */
+  #keyCheck(): ReconcileOptions['keys'] {
+    if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
+    return {
+      client: this.#dependencies.keyless,
+      states: this.#tvs.map((tv) => tv.state),
+      signal: this.#signal,
+    };
+  }
+
+  async #cleanUp(): Promise<void> {
+    this.#step = 'clearing';
+    // An aborted preparation deletes what it has created.
+    await unlessAborted(
+      this.#preparing.catch(() => {}),
+      this.#deadlines.clearing,
+    );
+    await this.#lifecycle?.leave(this.#tvs.map((tv) => tv.state));
+  }
+
+  #startMeter(): () => void {
+    const { clock } = this.#dependencies;
+    const { onProgress } = this.#options;
+    if (!onProgress) return () => {};
+    const meter = new ProgressMeter(this.#startedAtMs);
+    let cancel = () => {};
+    const report = () => {
+      onProgress(
+        meter.measure(clock.now(), this.#counts(), { step: this.#step, compared: this.#compared }),
+      );
+      cancel = clock.after(progressEveryMs, report);
+    };
+    cancel = clock.after(progressEveryMs, report);
+    return () => cancel();
+  }
+
+  #counts() {
+    const { counters, traffic, ledger } = this.#dependencies;
+    return { counters, traffic, acknowledged: ledger.acknowledged };
+  }
+
+  #report(reconciliation: Reconciliation): FleetReport {
+    const { counters, traffic, ledger, notes } = this.#dependencies;
+    const seconds = this.#tookMs / secondMs;
+    const livedMs = this.#tvs.reduce((sum, tv) => sum + tv.livedMs, 0) / (this.#tvs.length || 1);
+    return {
+      seed: this.#lifecycle?.seed ?? this.#plan.seed,
+      isInterrupted: this.#signal.aborted,
+      tvs: { count: this.#plan.count, bound: counters.bound, unpaired: counters.givenUp },
+      seconds,
+      hoursLived: livedMs / hourMs,
+      requests: traffic.requests,
+      requestsPerSecond: seconds > 0 ? traffic.requests / seconds : 0,
+      endpoints: traffic.endpoints(),
+      rotations: counters.rotations,
+      fallBacks: counters.fallBacks,
+      repeatedBatches: ledger.repeats,
+      events: eventCounts(this.#counts()),
+      faults: this.#plan.rules.map(({ rule }) => ({ rule, count: counters.faults.get(rule) ?? 0 })),
+      failures: counters.failures,
+      reconciliation,
+      notes,
+    };
+  }
+}
 
 /**
  * Runs a fleet of simulated TVs against a service, with the given faults. Each TV registers, plays

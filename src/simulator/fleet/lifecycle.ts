@@ -1,7 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../player/state.ts';
-import { forEachBounded } from '../time/bounded.ts';
-import { listedCodes, noCodes, type PairingCodeProvider, ScreenCodes } from './code-provider.ts';
+import { forEachBounded } from '../time/concurrency.ts';
+import { listedCodes, type PairingCodeProvider, ScreenCodes } from './code-provider.ts';
 import type { FleetDependencies } from './dependencies.ts';
 import type { FleetOptions } from './options.ts';
 import { type FleetPlan, sharersOf } from './plan.ts';
@@ -33,13 +33,12 @@ export interface ProvisionContext {
 
 const revocationsAtOnce = 32;
 
-/** Creates the missing screens. Deletes them again if creating one fails. */
+/** Creates the missing screens. */
 async function makeScreens(
-  context: ProvisionContext,
+  { options, plan, dependencies, signal }: ProvisionContext,
   count: number,
   onSite: (site: FleetSite) => void,
 ): Promise<string[]> {
-  const { options, plan, dependencies, signal } = context;
   const { management } = dependencies;
   if (count <= 0) return [];
   if (!management)
@@ -47,21 +46,9 @@ async function makeScreens(
       'credential_missing',
       'Creating screens for the TVs requires a management token.',
     );
-  let site: FleetSite | undefined;
-  const note = (made: FleetSite) => {
-    site = made;
-    onSite(made);
-  };
   const { playlist, config } = options;
-  try {
-    return await prepareSite(
-      { management, venueName: plan.venue, count, playlist, config, signal },
-      note,
-    );
-  } catch (error) {
-    if (site) await deleteSite(context, site);
-    throw error;
-  }
+  const wanted = { management, venueName: plan.venue, count, playlist, config, signal };
+  return prepareSite(wanted, onSite);
 }
 
 function makeCodeProvider(
@@ -70,8 +57,8 @@ function makeCodeProvider(
 ): PairingCodeProvider {
   const { management, ledger, counters } = dependencies;
   const installer = management && { management, ledger, signal };
-  if (options.codes) return listedCodes(options.codes, installer);
-  if (!installer) return noCodes;
+  // Without a token and codes, all TVs already have their keys.
+  if (options.codes || !installer) return listedCodes(options.codes ?? [], installer);
   return new ScreenCodes(
     installer,
     screens,
@@ -142,7 +129,16 @@ export async function provision(context: ProvisionContext): Promise<FleetLifecyc
     : [];
   const existing = record?.screens ?? [];
   const missing = options.codes ? 0 : plan.count - existing.length;
-  const screens = [...existing, ...(await makeScreens(context, missing, (made) => (site = made)))];
+  const onSite = (created: FleetSite) => {
+    site = created;
+  };
+  const screens = [...existing];
+  try {
+    screens.push(...(await makeScreens(context, missing, onSite)));
+  } catch (error) {
+    if (site) await deleteSite(context, site);
+    throw error;
+  }
   await savedFleet?.save({ seed, runs, screens });
   const codeProvider = makeCodeProvider(context, screens);
 

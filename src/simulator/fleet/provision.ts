@@ -1,8 +1,8 @@
 import type { CallInput } from '../../client/call.ts';
-import { interrupted } from '../../client/interrupted.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
+import { interrupted } from '../../client/pause.ts';
 import { hasCode } from '../../domain/error.ts';
-import { forEachBounded } from '../time/bounded.ts';
+import { forEachBounded } from '../time/concurrency.ts';
 
 export type Publication = CallInput<'publishPlaylist'>['body'];
 export type SiteConfig = CallInput<'putScreenConfig'>['body'];

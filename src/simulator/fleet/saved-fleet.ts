@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../player/state.ts';
-import { forEachBounded } from '../time/bounded.ts';
+import { forEachBounded } from '../time/concurrency.ts';
 
 /** The record of a saved fleet, without its TVs. */
 export interface SavedFleetRecord {

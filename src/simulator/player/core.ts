@@ -1,10 +1,9 @@
-import { interrupted } from '../../client/interrupted.ts';
+import { interrupted } from '../../client/pause.ts';
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { minuteMs, type Random, systemClock, systemRandom } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { makeVirtualClock } from '../time/virtual-clock.ts';
 import { largestBatch } from './batch.ts';
-import { Notifier } from './notifier.ts';
 import type {
   PlayerAnswer,
   PlayerObserver,
@@ -14,6 +13,7 @@ import type {
 } from './observer.ts';
 import type { PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
+import { Notifier } from './schedule.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
 
 const noObserver: PlayerObserver = {};

@@ -1,12 +1,44 @@
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import { retryDelayMs, withJitter } from './backoff.ts';
+import { statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
-import { flushOnce, unsentCount } from './events.ts';
+import { flushOnce, queueEvent, unsentCount } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
-import { HeartbeatTimer } from './heartbeat.ts';
 import { rotateOnce, rotationDelayMs } from './key-rotation.ts';
 import { Schedule } from './schedule.ts';
+
+/**
+ * Queues a heartbeat event at a regular interval. Sending it also sends all other queued events.
+ */
+class HeartbeatTimer {
+  readonly #core: PlayerCore;
+  #intervalMs = 0;
+  #cancel = () => {};
+
+  constructor(core: PlayerCore) {
+    this.#core = core;
+  }
+
+  /** Sets the interval. Restarts the timer if it has changed. */
+  setIntervalMs(intervalMs: number): void {
+    if (intervalMs === this.#intervalMs) return;
+    this.#intervalMs = intervalMs;
+    this.stop();
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #schedule(): void {
+    this.#cancel = this.#core.clock.after(withJitter(this.#core, this.#intervalMs), () => {
+      queueEvent(this.#core, statusEvent('heartbeat', this.#core.clock.now()), true);
+      this.#schedule();
+    });
+  }
+}
 
 /**
  * One kind of call. `nextMs` returns the delay after a success, or `undefined` if the next call

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { keepProcessAlive } from '../fleet/keep-alive.ts';
+import { keepProcessAlive } from '../../client/pause.ts';
 import { statusEvent } from './batch.ts';
 import { PlayerCore } from './core.ts';
 import { flushOnce, queueEvent, unsentCount } from './events.ts';

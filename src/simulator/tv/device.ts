@@ -1,40 +1,24 @@
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { isLinkFault, type Rule } from '../faults/fault.ts';
+import { isLinkFault } from '../faults/fault.ts';
 import { makeFaultyLink } from '../faults/faulty-link.ts';
-import { type FaultyTv, startLifeFaults } from '../faults/life-faults.ts';
-import { Outage } from '../faults/outage.ts';
-import { Power } from '../faults/power.ts';
-import { SkewedClock } from '../faults/skewed-clock.ts';
-import { TvMemory } from '../faults/tv-memory.ts';
+import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
 import type { PairingCodeProvider } from '../fleet/code-provider.ts';
-import type { FleetCounters } from '../fleet/counters.ts';
-import type { ConcurrencyLimiter } from '../fleet/limiter.ts';
+import type { FleetDependencies } from '../fleet/dependencies.ts';
+import type { FleetPlan } from '../fleet/plan.ts';
 import type { PlayerState } from '../player/state.ts';
 import { SeededRandom } from '../time/seeded-random.ts';
 import { makeVirtualClock, type VirtualClock } from '../time/virtual-clock.ts';
-import type { FleetLedger } from '../verify/ledger.ts';
-import { type RecordingTransport, replyOf } from './recording-transport.ts';
+import { replyOf } from './recording-transport.ts';
 
 /** What all TVs of a fleet share. */
-export interface FleetContext {
+export interface FleetContext
+  extends Pick<FleetPlan, 'speed' | 'startMs' | 'rotateEveryMs' | 'rules'>,
+    Pick<FleetDependencies, 'clock' | 'limiter' | 'transport' | 'ledger' | 'counters'> {
   url: string;
-  /** Real time. */
-  wall: Clock;
-  /** See `VirtualClockOptions`. */
-  speed: number;
-  startMs: number;
-  limiter: ConcurrencyLimiter;
-  /** Interval of key rotation; `undefined` for never. */
-  rotateEveryMs: number | undefined;
   /** Seed of all randomness in the run. */
   seed: string;
-  rules: readonly Rule[];
-  transport: RecordingTransport;
   codeProvider: PairingCodeProvider;
-  ledger: FleetLedger;
-  counters: FleetCounters;
 }
 
 /** Generous, because a request may wait for one of the shared connections. */
@@ -52,14 +36,14 @@ export class SimulatedDevice {
   readonly memory: TvMemory;
   /** Client of the service, over the faulty network. */
   readonly client: RuntimeClient;
-  readonly #outage = new Outage();
-  readonly #shared: FleetContext;
+  readonly outage = new Outage();
+  readonly shared: FleetContext;
   readonly #number: number;
 
   /** `state` is the saved state of an earlier run. */
   constructor(shared: FleetContext, number: number, state: PlayerState | undefined) {
-    const { wall, speed, startMs, limiter } = shared;
-    this.#shared = shared;
+    const { clock: wall, speed, startMs, limiter } = shared;
+    this.shared = shared;
     this.#number = number;
     this.clock = makeVirtualClock({ speed, startMs, wall, limiter });
     this.skewedClock = new SkewedClock(this.clock);
@@ -69,40 +53,25 @@ export class SimulatedDevice {
 
   /** Returns the random sequence for one purpose. */
   randomFor(purpose: string): SeededRandom {
-    return new SeededRandom(`${this.#shared.seed}/tv ${this.#number}/${purpose}`);
+    return new SeededRandom(`${this.shared.seed}/tv ${this.#number}/${purpose}`);
   }
 
-  /** Starts the faults of the rules. Returns a function that stops them. */
-  startFaults(): () => void {
-    const { transport, codeProvider, counters, rules } = this.#shared;
-    if (rules.length === 0) return () => {};
-    const faultyTv: FaultyTv = {
-      clock: this.clock,
-      skewedClock: this.skewedClock,
-      power: this.power,
-      memory: this.memory,
-      outage: this.#outage,
-      randomFor: (purpose) => this.randomFor(purpose),
-      revoke: codeProvider.revoke,
-      clientWith: (apiKey) =>
-        this.#clientOver(async (url, parts) => replyOf(await transport.send(url, parts))).withKey(
-          apiKey,
-        ),
-      onFault: (rule) => counters.fault(rule),
-      onFailure: (error) => counters.fail(error),
-    };
-    return startLifeFaults(faultyTv, rules);
+  /** Returns a client with the given key that bypasses the TV's faulty network. */
+  directClient(apiKey: string): RuntimeClient {
+    const { transport } = this.shared;
+    const requester: Requester = async (url, parts) => replyOf(await transport.send(url, parts));
+    return this.#clientOver(requester).withKey(apiKey);
   }
 
   #makeLink(): Requester {
-    const { transport, counters } = this.#shared;
-    const rules = this.#shared.rules.filter(isLinkFault);
+    const { transport, counters } = this.shared;
+    const rules = this.shared.rules.filter(isLinkFault);
     const random = rules.length > 0 ? this.randomFor('link') : undefined;
     return makeFaultyLink({
       transport,
       clock: this.clock,
       power: this.power,
-      outage: this.#outage,
+      outage: this.outage,
       random,
       rules,
       counters,
@@ -111,8 +80,8 @@ export class SimulatedDevice {
 
   /** Timeouts use real time: by its own clock, a fast TV would not wait for any response. */
   #clientOver(requester: Requester): RuntimeClient {
-    const { url, wall } = this.#shared;
-    const options = { url, clock: wall, timeoutMs: requestTimeoutMs, retry: { attempts: 1 } };
+    const { url, clock } = this.shared;
+    const options = { url, clock, timeoutMs: requestTimeoutMs, retry: { attempts: 1 } };
     return new RuntimeClient({ ...options, makeRequester: async () => requester });
   }
 }

@@ -1,5 +1,4 @@
-import type { PairingCodeProvider } from '../fleet/code-provider.ts';
-import type { FleetCounters, TvPhase } from '../fleet/counters.ts';
+import type { TvPhase } from '../fleet/report.ts';
 import type {
   DropReason,
   PlayerObserver,
@@ -7,35 +6,24 @@ import type {
   UnpairedReason,
 } from '../player/observer.ts';
 import type { PlayerState } from '../player/state.ts';
-import type { FleetLedger } from '../verify/ledger.ts';
+import type { FleetContext } from './device.ts';
 
 const queuedIn = (state: PlayerState | undefined) =>
   (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
 /** Updates the fleet's counters with what one player reports. */
 export class DeviceObserver implements PlayerObserver {
-  readonly #counters: FleetCounters;
-  readonly #codeProvider: PairingCodeProvider;
-  readonly #ledger: FleetLedger;
+  readonly #shared: FleetContext;
   readonly #number: number;
   #deviceId: string | undefined;
   #phase: TvPhase = 'off';
   #queued = 0;
   #wasBound = false;
 
-  constructor(
-    {
-      counters,
-      codeProvider,
-      ledger,
-    }: { counters: FleetCounters; codeProvider: PairingCodeProvider; ledger: FleetLedger },
-    number: number,
-  ) {
-    this.#counters = counters;
-    this.#codeProvider = codeProvider;
-    this.#ledger = ledger;
+  constructor(shared: FleetContext, number: number) {
+    this.#shared = shared;
     this.#number = number;
-    counters.move(undefined, 'off');
+    shared.counters.move(undefined, 'off');
   }
 
   /**
@@ -53,12 +41,12 @@ export class DeviceObserver implements PlayerObserver {
   }
 
   noteBound(): void {
-    if (!this.#wasBound) this.#counters.bound++;
+    if (!this.#wasBound) this.#shared.counters.bound++;
     this.#wasBound = true;
   }
 
   onEvent(): void {
-    this.#counters.made++;
+    this.#shared.counters.made++;
     this.#setQueued(this.#queued + 1);
   }
 
@@ -67,7 +55,7 @@ export class DeviceObserver implements PlayerObserver {
   }
 
   onDropped(events: readonly unknown[], reason: DropReason): void {
-    this.#counters.drop(reason, events.length);
+    this.#shared.counters.drop(reason, events.length);
     this.#setQueued(this.#queued - events.length);
   }
 
@@ -78,20 +66,20 @@ export class DeviceObserver implements PlayerObserver {
   onBound({ deviceId, screenId }: { deviceId: string; screenId: string }): void {
     this.#deviceId = deviceId;
     this.noteBound();
-    this.#codeProvider.bound(this.#number, screenId);
+    this.#shared.codeProvider.bound(this.#number, screenId);
   }
 
   onRotated(): void {
-    this.#counters.rotations++;
+    this.#shared.counters.rotations++;
   }
 
   onFallBack(): void {
-    this.#counters.fallBacks++;
+    this.#shared.counters.fallBacks++;
   }
 
   /** A TV that rotates its key must never be locked out, unless it was revoked. */
   onUnpaired(reason: UnpairedReason): void {
-    const device = this.#ledger.ofDevice(this.#deviceId ?? '');
+    const device = this.#shared.ledger.ofDevice(this.#deviceId ?? '');
     if (
       !device ||
       device.keys.size < 2 ||
@@ -99,23 +87,23 @@ export class DeviceObserver implements PlayerObserver {
       (reason !== 'revoked' && reason !== 'invalid')
     )
       return;
-    this.#ledger.findings.add(
+    this.#shared.ledger.findings.add(
       'locked_out',
       `The TV of the device ${device.deviceId} has no working key, although it was not revoked.`,
     );
   }
 
   onFailure(error: unknown): void {
-    this.#counters.fail(error);
+    this.#shared.counters.fail(error);
   }
 
   #setQueued(queued: number): void {
-    this.#counters.queued += queued - this.#queued;
+    this.#shared.counters.queued += queued - this.#queued;
     this.#queued = queued;
   }
 
   #move(to: TvPhase): void {
-    this.#counters.move(this.#phase, to);
+    this.#shared.counters.move(this.#phase, to);
     this.#phase = to;
   }
 }

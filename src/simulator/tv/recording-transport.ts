@@ -40,14 +40,11 @@ const operations: Readonly<Record<string, RuntimeOperation>> = {
   rotate: 'rotateDeviceKey',
 };
 
-/** Returns the operation of a TV's request; `undefined` for any other request. */
-export function operationOf(url: string): RuntimeOperation | undefined {
-  return operations[
-    /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/.exec(
-      url,
-    )?.[1] ?? ''
-  ];
-}
+const devicePath =
+  /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/;
+
+/** Returns the last word of the path of a TV's request; `undefined` for any other request. */
+export const endpointOf = (url: string): string | undefined => devicePath.exec(url)?.[1];
 
 async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -78,7 +75,7 @@ export class RecordingTransport {
   /** Sends one request and reads the whole answer. Rejects with the connection's own error. */
   async send(url: string, parts: RequestParts): Promise<RecordedAnswer> {
     const { traffic, stopwatch, ledger } = this.#options;
-    const operation = operationOf(url);
+    const operation = operations[endpointOf(url) ?? ''];
     const key = parts.headers.authorization?.slice('Bearer '.length) ?? '';
     const device = ledger.ofKey(key);
     const wasRevoked = device?.isRevoked === true;

@@ -1,4 +1,5 @@
 import { pause } from '../../client/pause.ts';
+import { startLifeFaults } from '../faults/life-faults.ts';
 import type { PlayerEnd } from '../player/options.ts';
 import { Player } from '../player/player.ts';
 import type { PlayerState } from '../player/state.ts';
@@ -65,7 +66,7 @@ export class FleetTv {
     const cancelEnd = this.#device.clock.after(delayMs + lifeMs, () => this.retire());
     if (delayMs > 0) await pause(this.#device.clock, delayMs, this.#ending.signal);
     this.#onSinceMs = this.#device.clock.now();
-    const stopFaults = this.#device.startFaults();
+    const stopFaults = startLifeFaults(this.#device);
     this.#ending.signal.addEventListener('abort', stopFaults, { once: true });
     try {
       await this.#runUntilRetired();

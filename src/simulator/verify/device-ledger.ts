@@ -1,4 +1,22 @@
-import { contentHash, HashList } from './content-hash.ts';
+import { hash } from 'node:crypto';
+
+const hashBytes = 6;
+
+/** Sorts the members of all objects, because stores may reorder them. */
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortMembers);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.map(([name, inner]) => [name, sortMembers(inner)]);
+}
+
+/**
+ * Returns a 48-bit hash of an event's content. Collisions among the thousands of events of
+ * one TV are negligible.
+ */
+export function contentHash(event: object): number {
+  return hash('sha256', JSON.stringify(sortMembers(event)), 'buffer').readUIntBE(0, hashBytes);
+}
 
 /**
  * The outcome of one attempt to send a batch: acknowledged with 202, rejected without storing
@@ -42,7 +60,7 @@ export class DeviceLedger {
   isRevoked = false;
   /** All issued keys in order of issue, and whether the service has accepted each. */
   readonly keys = new Map<string, boolean>();
-  readonly #acknowledged = new HashList();
+  readonly #acknowledged: number[] = [];
   /**
    * Hashes of events that may or may not be stored: of batches that an earlier run began to send.
    */
@@ -95,7 +113,7 @@ export class DeviceLedger {
     if (end === 'unknown') batch.unknown++;
     if (end === 'acknowledged') {
       if (this.#carriedKeys.includes(name)) this.#optional.push(...batch.hashes);
-      else this.#acknowledged.addAll(batch.hashes);
+      else this.#acknowledged.push(...batch.hashes);
       this.#settledKeys.push(name);
       if (this.#settledKeys.length > rememberedKeys) this.#settledKeys.shift();
     }
@@ -104,7 +122,7 @@ export class DeviceLedger {
   }
 
   /** Compares with the hashes of all stored events of this device. */
-  balance(stored: HashList): DeviceBalance {
+  balance(stored: readonly number[]): DeviceBalance {
     const countsByHash = new Map<
       number,
       { acknowledged: number; optional: number; stored: number }
@@ -116,10 +134,10 @@ export class DeviceLedger {
         countsByHash.set(hash, counts);
       }
     };
-    note(this.#acknowledged.values(), 'acknowledged');
+    note(this.#acknowledged, 'acknowledged');
     note(this.#optional, 'optional');
     for (const { hashes } of this.#open.values()) note(hashes, 'optional');
-    note(stored.values(), 'stored');
+    note(stored, 'stored');
     const balance = {
       acknowledged: this.#acknowledged.length,
       stored: stored.length,

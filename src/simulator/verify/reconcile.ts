@@ -1,9 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
-import { makePageGuard } from '../../client/page-guard.ts';
 import { SignageError } from '../../domain/error.ts';
-import { contentHash, HashList } from './content-hash.ts';
-import type { DeviceBalance } from './device-ledger.ts';
+import { contentHash, type DeviceBalance } from './device-ledger.ts';
 import { checkKeys, type KeyBalance, type KeyCheck } from './key-check.ts';
 import type { Finding, FleetLedger } from './ledger.ts';
 
@@ -64,38 +62,15 @@ export async function readBaseline(
   return { after: items[0]?.id, report: await readReport(management, signal) };
 }
 
-/**
- * Yields all events received since, oldest first. Reads pages of all devices, because the service
- * would scan all events for each device.
- */
-async function* eventsSince(
-  management: ManagementClient,
-  after: string | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<StoredEvent[]> {
-  const checkPage = makePageGuard('listEvents');
-  let from: { after?: string; cursor?: string } = after === undefined ? {} : { after };
-  for (;;) {
-    const { items, nextCursor } = await management.call('listEvents', {
-      query: { order: 'asc', limit: pageSize, ...from },
-      signal,
-    });
-    yield items;
-    if (nextCursor === null) return;
-    checkPage({ items, nextCursor });
-    from = { cursor: nextCursor };
-  }
-}
-
 /** The listed events: hashes by device, and playback by screen. */
 class ListedEvents {
-  readonly hashes = new Map<string, HashList>();
+  readonly hashes = new Map<string, number[]>();
   readonly played = new Map<string, Played>();
   count = 0;
 
   add({ deviceId, screenId, event }: StoredEvent): void {
-    const hashes = this.hashes.get(deviceId) ?? new HashList();
-    hashes.add(contentHash(event));
+    const hashes = this.hashes.get(deviceId) ?? [];
+    hashes.push(contentHash(event));
     this.hashes.set(deviceId, hashes);
     this.count++;
     if (event.type !== 'impression') return;
@@ -127,7 +102,7 @@ function compareDevices(
 ): DeviceBalance {
   const sum = emptyBalance();
   for (const device of devices) {
-    const balance = device.balance(hashes.get(device.deviceId) ?? new HashList());
+    const balance = device.balance(hashes.get(device.deviceId) ?? []);
     for (const name of Object.keys(sum) as (keyof DeviceBalance)[]) sum[name] += balance[name];
     for (const [name, [code, what]] of Object.entries(findingKinds) as [
       keyof typeof findingKinds,
@@ -193,7 +168,9 @@ export async function reconcile({
 }: ReconcileOptions): Promise<Reconciliation> {
   const listed = new ListedEvents();
   try {
-    for await (const page of eventsSince(management, baseline.after, signal)) {
+    // Pages of all devices, because the service would scan all events for each device.
+    const query = { order: 'asc', limit: pageSize, after: baseline.after } as const;
+    for await (const page of management.pages('listEvents', { query, signal })) {
       for (const one of page) if (ledger.ofDevice(one.deviceId)) listed.add(one);
       onProgress(listed.count);
     }

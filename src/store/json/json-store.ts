@@ -20,6 +20,7 @@ import type {
   StoredEvent,
   Tx,
 } from '../store.ts';
+import type { LastActivityTable } from './activity/last-activity.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
 import { Backup } from './backup/backup.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
@@ -31,14 +32,7 @@ import type { Durable, DurableState } from './journal/journal-replay.ts';
 import type { LogFilesPosition } from './log/day-files.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
-import type {
-  AuditDrop,
-  AuditTrail,
-  EventLog,
-  FilePart,
-  LastActivityPart,
-  PartContext,
-} from './parts.ts';
+import type { AuditDrop, AuditTrail, EventLog, FilePart, PartContext } from './parts.ts';
 import { listFinishedCodes, listRows } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
@@ -56,7 +50,7 @@ export interface StoreParts {
   events: EventLog;
   audit: AuditTrail;
   chain: TrailChain;
-  lastActivity: LastActivityPart;
+  lastActivity: LastActivityTable;
   state: DurableState;
   journal: Journal;
   /** Parts with their own files, the journal first. */
@@ -139,17 +133,14 @@ export class JsonStore implements Store {
   touch(kind: 'token', id: string, activity: TokenActivity): void;
   touch(kind: 'device' | 'token', id: string, activity: LastActivity & TokenActivity): void {
     this.#refuseClosed();
-    if (kind === 'device') this.#parts.lastActivity.touch(kind, id, activity);
-    else this.#parts.lastActivity.touch(kind, id, activity);
+    this.#parts.lastActivity.touch(kind, id, activity);
   }
 
   marks(kind: 'device', id: string): Promise<LastActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
   async marks(kind: 'device' | 'token', id: string): Promise<LastActivity | TokenActivity> {
     this.#refuseClosed();
-    return kind === 'device'
-      ? this.#parts.lastActivity.marks(kind, id)
-      : this.#parts.lastActivity.marks(kind, id);
+    return this.#parts.lastActivity.marks(kind, id);
   }
 
   async updateGuessCounters<T>(

@@ -1,8 +1,8 @@
 import { type Adapter, Low } from 'lowdb';
 import { SignageError } from '../../domain/error.ts';
 import type { DocumentEntry } from './checkpoint/document-file.ts';
-import { type FileSystem, writeFully } from './disk/file-system.ts';
-import { replaceFile } from './disk/replace-file.ts';
+import type { FileSystem } from './disk/file-system.ts';
+import { replaceContents } from './disk/replace-file.ts';
 import { damageError } from './log/damage.ts';
 import { frame, isValidRecord } from './log/frame.ts';
 
@@ -36,31 +36,19 @@ export const manifestName = 'manifest.json';
  */
 export const manifestCopy = 'manifest.copy.json';
 
-/** `manifest.json`, replaced atomically. It starts with a checksum, like a line of a log. */
-class ManifestFile implements Adapter<ManifestData> {
-  readonly #disk: FileSystem;
-  readonly #directory: string;
-
-  constructor(disk: FileSystem, directory: string) {
-    this.#disk = disk;
-    this.#directory = directory;
-  }
-
-  get #path(): string {
-    return `${this.#directory}/${manifestName}`;
-  }
-
-  async read(): Promise<ManifestData | null> {
-    return readManifestFile(this.#disk, this.#path);
-  }
-
-  async write(manifest: ManifestData): Promise<void> {
-    const bytes = manifestBytes(manifest);
-    for (const path of [this.#path, `${this.#directory}/${manifestCopy}`]) {
-      await replaceFile(this.#disk, path, (file) => writeFully(file, bytes));
-      await this.#disk.syncDirectory(this.#directory);
-    }
-  }
+/**
+ * lowdb adapter for `manifest.json`, which is replaced atomically. It starts with a checksum, like
+ * a line of a log.
+ */
+function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData> {
+  return {
+    read: () => readManifestFile(disk, `${directory}/${manifestName}`),
+    async write(manifest) {
+      const bytes = manifestBytes(manifest);
+      for (const name of [manifestName, manifestCopy])
+        await replaceContents(disk, `${directory}/${name}`, bytes);
+    },
+  };
 }
 
 /** Reads a manifest file; `null` if there is none. Throws `store_damaged`. */
@@ -104,7 +92,7 @@ export async function readManifest(
     documents: {},
     marks: {},
   };
-  const manifest = new Low<ManifestData>(new ManifestFile(disk, directory), empty);
+  const manifest = new Low<ManifestData>(manifestFile(disk, directory), empty);
   await manifest.read();
   refuseNewer(manifest.data, directory, format);
   return manifest;

@@ -3,13 +3,13 @@ import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { ChainState } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
-import { makeLastActivityPart } from './activity/last-activity.ts';
+import { LastActivityTable } from './activity/last-activity.ts';
 import { makeAuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
-import { writtenDocument } from './checkpoint/checkpoint.ts';
+import { inParallel } from './checkpoint/checkpoint.ts';
+import { writtenDocument } from './checkpoint/document-file.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
-import { inParallel } from './disk/in-parallel.ts';
 import { makeEventLog } from './events/event-log.ts';
 import { Journal } from './journal/journal.ts';
 import { DurableState } from './journal/journal-replay.ts';
@@ -19,7 +19,7 @@ import { damageError } from './log/damage.ts';
 import { refuseLostRecords } from './log/lost-records.ts';
 import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
-import { makePlaylistHistory } from './rows/playlist-history.ts';
+import { PlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
 import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
@@ -109,13 +109,8 @@ function makeParts(
   const events = makeEventLog(context, hooks);
   const audit = makeAuditTrail(context);
   const chain = new TrailChain(secret);
-  const lastActivity = makeLastActivityPart(context);
-  const state = new DurableState(
-    makePlaylistHistory(context),
-    { audit, chain },
-    lastActivity,
-    events,
-  );
+  const lastActivity = new LastActivityTable(context.clock);
+  const state = new DurableState(new PlaylistHistory(), { audit, chain }, lastActivity, events);
   const journal = new Journal(context, (record) => state.replay(record));
   const owners = [state.documents, state.cold, lastActivity, ...events.owners];
   return {
@@ -156,7 +151,7 @@ async function loadDocuments(
     if (!owner) throw damageError(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);
     await owner
-      .load(name, writtenDocument(context, directory, entry))
+      .load(name, writtenDocument(context.disk, directory, entry))
       .catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'ENOENT' ? damageError(path, 'the file is missing') : error;
       });

@@ -1,18 +1,12 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
-import type {
-  AuditEntry,
-  LastActivity,
-  Playlist,
-  TokenActivity,
-} from '../../domain/records/rows.ts';
+import type { AuditEntry } from '../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type {
   EventBatch,
   EventPageQuery,
   ImpressionQuery,
-  PastPlaylistQuery,
   Slice,
   Store,
   StoredEvent,
@@ -156,40 +150,3 @@ export interface AuditTrail extends FilePart {
 
 /** Implemented by `makeAuditTrail` in audit/audit-trail.ts. */
 export type MakeAuditTrail = (context: PartContext) => AuditTrail;
-
-/**
- * A table that is read from its documents on demand. Changes that are in no document yet are kept
- * in memory. Its log is the journal.
- */
-export interface OnDiskTable extends DocumentOwner {
-  /**
-   * Applies a change of journal record `seq`, which has become durable or is replayed after `load`.
-   * Replay includes changes that the document already contains.
-   */
-  apply(seq: number, id: string, row: Playlist | null): void;
-  get(id: string): Promise<Playlist | undefined>;
-  /** Returns all rows of the given screens, ordered by id as text. */
-  select(screenIds: readonly string[]): Promise<Playlist[]>;
-  /** Returns one page. Parses no more rows than the page holds. */
-  page(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
-}
-
-/** Implemented by `makePlaylistHistory` in rows/playlist-history.ts. */
-export type MakeOnDiskTable = (context: PartContext) => OnDiskTable;
-
-/**
- * The latest activity of devices and tokens. `dirty` names documents at most once a minute; after
- * `close`, all that changed.
- */
-export interface LastActivityPart extends DocumentOwner {
-  touch(kind: 'device', id: string, activity: LastActivity): void;
-  touch(kind: 'token', id: string, activity: TokenActivity): void;
-  marks(kind: 'device', id: string): LastActivity;
-  marks(kind: 'token', id: string): TokenActivity;
-  /** Deletes the activity of a deleted device or token. */
-  forget(kind: 'device' | 'token', id: string): void;
-  close(): void;
-}
-
-/** Implemented by `makeLastActivityPart` in activity/last-activity.ts. */
-export type MakeLastActivityPart = (context: PartContext) => LastActivityPart;

@@ -1,6 +1,5 @@
 import type { Random } from '../../domain/clock.ts';
-import { writeFully } from './disk/file-system.ts';
-import { replaceFile } from './disk/replace-file.ts';
+import { replaceContents } from './disk/replace-file.ts';
 import { hexChecksum } from './log/checksum.ts';
 import { damageError } from './log/damage.ts';
 import type { PartContext } from './parts.ts';
@@ -38,9 +37,6 @@ export async function makeSecret(
   const path = `${directory}/${fileName}`;
   if ((await disk.sizeOf(path)) !== undefined) return readSecret(context);
   const secret = random(32);
-  await replaceFile(disk, path, (file) =>
-    writeFully(file, Buffer.from(`${Buffer.from(secret).toString('hex')}\n`)),
-  );
-  await disk.syncDirectory(directory);
+  await replaceContents(disk, path, Buffer.from(`${Buffer.from(secret).toString('hex')}\n`));
   return secret;
 }

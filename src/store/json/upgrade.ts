@@ -1,6 +1,6 @@
 import type { Low } from 'lowdb';
-import { copyFile } from './disk/copy-file.ts';
 import type { FileSystem } from './disk/file-system.ts';
+import { copyFile } from './disk/replace-file.ts';
 import { type ManifestData, manifestName } from './manifest.ts';
 import type { PartContext } from './parts.ts';
 

@@ -1,77 +1,39 @@
-// Bare node:http, by hand: three tries at it, of which the fastest is the one to compare with.
+// Bare node:http, written by hand: one line of the log for each batch, with the bytes as received.
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { beServed } from './peer.js';
 import {
   authenticate,
   bodyLimit,
-  decode,
-  isBatch,
-  jsonType,
-  lineOf,
   openLog,
   readDevices,
+  reportToParent,
   requestIdOf,
-} from './same-work.js';
+} from './baseline.js';
 
-const [folder, variant, synced] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 const devices = readDevices(`${folder}/devices.json`);
-const log = await openLog(`${folder}/bare-${variant}-${synced}.ndjson`, synced === 'synced');
+const log = await openLog(`${folder}/bare.ndjson`);
 const path = /^\/devices\/([^/?]+)\/(playlist|config|events)$/;
+const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const json = ['Content-Type', 'application/json'];
+const eventType = /^[a-z0-9._-]{1,64}$/;
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const [lineFeed, carriageReturn, space] = [0x0a, 0x0d, 0x20];
 
-/** `writeHead` with one array of names and values, and the body as bytes. */
-function sendFlat(response, status, names, body, requestId) {
-  const always = [
-    'X-Request-Id',
-    requestId,
-    'X-Content-Type-Options',
-    'nosniff',
-    'Referrer-Policy',
-    'no-referrer',
-  ];
-  response.writeHead(
-    status,
-    body === undefined
-      ? [...names, ...always]
-      : [...names, 'Content-Length', body.length, ...always],
-  );
-  response.end(body);
-}
-
-/** `writeHead` with an object, and the body as text. */
-function sendObject(response, status, names, body, requestId) {
-  const headers = {
-    'X-Request-Id': requestId,
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-  };
-  for (let at = 0; at < names.length; at += 2) headers[names[at]] = names[at + 1];
-  if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
-  response.writeHead(status, headers).end(body);
-}
-
-/**
- * `writeHead` with one array, and the body as Latin-1 text, which goes out in one piece with it.
- */
-function sendLatin(response, status, names, body, requestId) {
-  const always = [
-    'X-Request-Id',
-    requestId,
-    'X-Content-Type-Options',
-    'nosniff',
-    'Referrer-Policy',
-    'no-referrer',
-  ];
-  response.writeHead(
-    status,
-    body === undefined
-      ? [...names, ...always]
-      : [...names, 'Content-Length', body.length, ...always],
-  );
+/** Bodies are pure ASCII. As Latin-1 text, Node sends them in one piece with the head. */
+function send(response, status, names, body, requestId) {
+  const all = [...names, 'X-Request-Id', requestId];
+  all.push('X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer');
+  if (body !== undefined) all.push('Content-Length', body.length);
+  response.writeHead(status, all);
   response.end(body, 'latin1');
 }
 
-/** Collects the chunks. */
-function readChunks(request) {
+const sendError = (response, status, requestId) =>
+  send(response, status, json, `{"status":${status}}`, requestId);
+
+function readBody(request) {
   return new Promise((resolve, reject) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
@@ -80,78 +42,74 @@ function readChunks(request) {
   });
 }
 
-/** Copies into one buffer of the announced size. */
-function readInto(request) {
-  return new Promise((resolve, reject) => {
-    const bytes = Buffer.allocUnsafe(Number(request.headers['content-length']));
-    let at = 0;
-    request.on('data', (chunk) => {
-      at += chunk.copy(bytes, at);
-    });
-    request.on('end', () => resolve(bytes));
-    request.on('error', reject);
-  });
+function isEvent(event) {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
+  const { type, timestamp, playlistId, creativeId, campaignId, duration } = event;
+  if (typeof type !== 'string' || !eventType.test(type)) return false;
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0) return false;
+  const isImpression = type === 'impression';
+  for (const id of [playlistId, creativeId, campaignId]) {
+    if (id === undefined || id === null) {
+      if (isImpression) return false;
+    } else if (typeof id !== 'string' || !guid.test(id)) return false;
+  }
+  return (
+    !isImpression ||
+    duration === undefined ||
+    duration === null ||
+    (Number.isFinite(duration) && duration >= 0)
+  );
 }
 
-/** As most people write it. */
-async function readIterated(request) {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
+const isBatch = (events) =>
+  Array.isArray(events) && events.length >= 1 && events.length <= 100 && events.every(isEvent);
+
+/** Line breaks in valid JSON are white space. */
+function withoutLineBreaks(bytes) {
+  if (!bytes.includes(lineFeed) && !bytes.includes(carriageReturn)) return bytes;
+  return bytes.map((byte) => (byte === lineFeed || byte === carriageReturn ? space : byte));
 }
 
-const tries = {
-  flat: [sendFlat, readChunks],
-  object: [sendObject, readInto],
-  latin: [sendLatin, readIterated],
-};
-const [send, read] = tries[variant];
-const json = ['Content-Type', 'application/json'];
-
-/** ASCII text in the form that `send` takes. */
-const plain = (text) => (send === sendFlat ? Buffer.from(text) : text);
-const problem = (response, status, requestId) =>
-  send(response, status, json, plain(`{"status":${status}}`), requestId);
-
-/** The playlists and configs here are pure ASCII. */
-function conditional(request, response, { etag, names, bytes, text }, requestId) {
-  if (request.headers['if-none-match'] === etag) send(response, 304, names, undefined, requestId);
-  else send(response, 200, names, send === sendFlat ? bytes : text, requestId);
+function lineOf({ deviceId, screenId }, bytes) {
+  const head = JSON.stringify({ id: randomUUID(), receivedAt: Date.now(), deviceId, screenId });
+  const start = Buffer.from(`${head.slice(0, -1)},"events":`);
+  return [start, withoutLineBreaks(bytes), Buffer.from('}\n')];
 }
 
-async function take(request, response, device, requestId) {
-  const length = Number(request.headers['content-length']);
-  if (!(length <= bodyLimit)) return problem(response, 413, requestId);
+async function acceptEvents(request, response, device, requestId) {
+  if (!(Number(request.headers['content-length']) <= bodyLimit))
+    return sendError(response, 413, requestId);
   if (!jsonType.test(request.headers['content-type'] ?? ''))
-    return problem(response, 415, requestId);
-  const bytes = await read(request);
+    return sendError(response, 415, requestId);
+  const bytes = await readBody(request);
   let events;
   try {
-    events = JSON.parse(decode(bytes));
+    events = JSON.parse(utf8.decode(bytes));
   } catch {
-    return problem(response, 400, requestId);
+    return sendError(response, 400, requestId);
   }
-  if (!isBatch(events)) return problem(response, 400, requestId);
+  if (!isBatch(events)) return sendError(response, 400, requestId);
   await log.append(lineOf(device, bytes));
-  send(response, 202, json, plain(`{"received":${events.length}}`), requestId);
+  send(response, 202, json, `{"received":${events.length}}`, requestId);
 }
 
 const server = createServer((request, response) => {
   const requestId = requestIdOf(request.headers['x-request-id']);
-  const [, id, what] = path.exec(request.url) ?? [];
-  if (id === undefined) return problem(response, 404, requestId);
-  if (request.method !== (what === 'events' ? 'POST' : 'GET'))
-    return problem(response, 405, requestId);
+  const [, id, resource] = path.exec(request.url) ?? [];
+  if (id === undefined) return sendError(response, 404, requestId);
+  if (request.method !== (resource === 'events' ? 'POST' : 'GET'))
+    return sendError(response, 405, requestId);
   const device = authenticate(devices, request.headers.authorization, id);
-  if (!device) return problem(response, 401, requestId);
-  if (what === 'events')
-    take(request, response, device, requestId).catch(() => problem(response, 503, requestId));
-  else conditional(request, response, device[what], requestId);
+  if (!device) return sendError(response, 401, requestId);
+  if (resource === 'events') {
+    acceptEvents(request, response, device, requestId).catch(() =>
+      sendError(response, 503, requestId),
+    );
+    return;
+  }
+  const { etag, names, text } = device[resource];
+  const isUnchanged = request.headers['if-none-match'] === etag;
+  if (isUnchanged) send(response, 304, names, undefined, requestId);
+  else send(response, 200, names, text, requestId);
 });
-server.listen(0, '127.0.0.1', () =>
-  beServed(server.address().port, async () => {
-    server.close();
-    server.closeAllConnections();
-    await log.close();
-  }),
-);
+server.listen(0, '127.0.0.1', () => reportToParent(server, log));

@@ -1,127 +1,103 @@
-import type { Program } from './program.ts';
+import { type Program, startProgram } from '../../support/program.ts';
+import { median, summary } from '../measure.ts';
 
-/** A server that takes part. */
-export interface Contestant extends Program {
-  name: string;
-  port: number;
-}
+const loadCore = 1;
+/** Fresh processes of each server, because V8 may optimize the same code differently. */
+const starts = 3;
+/** Many short rounds: the servers alternate, so that other programs disturb all alike. */
+const rounds = 9;
+const roundMs = 250;
+const warmUp = { count: 5000, ms: 8000 };
 
-/** What is asked of all of them. */
-export interface Discipline {
-  name: string;
-  /** Whole requests, as bytes in Latin-1; the port stands in none of them. */
-  requests: readonly string[];
-  /** The status that every answer must have. */
+/** The kind of request that a round sends. `tvs`: the number of TVs of the list that take turns. */
+export interface RequestKind {
+  resource: 'playlist' | 'config' | 'events';
   status: number;
-  connections: number;
+  tvs: number;
+  isConditional?: boolean;
+  isNewConnection?: boolean;
+  origin?: string;
 }
 
-interface Round {
-  perSecond: number;
-  /** Of the server, for one request. */
-  cpuUs: number;
+/** A server with the requests that it gets. Default name: that of the server. */
+interface Entrant {
+  server: string;
+  request: RequestKind;
+  name?: string;
 }
 
-export type Results = Map<Contestant, Round[]>;
-
-const cpuOf = async (server: Program) => (await server.ask<{ cpuMs: number }>('fared?')).cpuMs;
-
-/** How long a round lasts; one of a `count` is over when that is reached, or at the latest then. */
-interface Length {
-  ms: number;
-  count?: number;
+/** Compares the first entrant with each other one. */
+export interface Comparison {
+  name: string;
+  entrant: Entrant;
+  /** `bar`: the least acceptable ratio of the CPU of the other to the CPU of the entrant. */
+  others: readonly (Entrant & { bar?: number })[];
 }
 
-async function round(
+export type Server = Program & { first: { url: string } };
+
+type CpuRounds = Map<Entrant, number[]>;
+
+async function measureRound(
   load: Program,
-  server: Contestant,
-  discipline: Discipline,
-  length: Length,
-): Promise<Round> {
-  const { name, requests, status, connections } = discipline;
-  const before = await cpuOf(server);
-  const done = await load.ask<{ counts: Record<string, number>; ms: number; error?: string }>({
-    ...{ port: server.port, requests, connections, ...length },
-  });
-  const cpuMs = (await cpuOf(server)) - before;
-  const { [status]: count = 0, ...others } = done.counts ?? {};
-  if (done.error !== undefined || Object.keys(others).length > 0 || count === 0) {
-    throw new Error(`${name}, ${server.name}: ${done.error ?? JSON.stringify(done.counts)}`);
-  }
-  return { perSecond: (count / done.ms) * 1000, cpuUs: (cpuMs * 1000) / count };
+  server: Server,
+  request: RequestKind,
+  length: { ms: number; count?: number },
+): Promise<number> {
+  const cpuMs = async () => (await server.ask<{ cpuMs: number }>('usage')).cpuMs;
+  const before = await cpuMs();
+  const port = Number(new URL(server.first.url).port);
+  const done = await load.ask<{ count: number; error?: string }>({ port, request, ...length });
+  if (done.error !== undefined) throw new Error(done.error);
+  return (((await cpuMs()) - before) * 1000) / done.count;
 }
 
-/**
- * Each in turn, round after round, so that a busy moment of the machine hits all alike; before
- * that, each is warmed up by so many requests.
- */
-export async function compete(
-  load: Program,
-  servers: readonly Contestant[],
-  discipline: Discipline,
-  { rounds, ms, warmUp }: { rounds: number; ms: number; warmUp: Length },
-): Promise<Results> {
-  const results: Results = new Map(servers.map((server) => [server, []]));
-  for (const server of servers) await round(load, server, discipline, warmUp);
-  for (let n = 0; n < rounds; n++)
-    for (const [server, done] of results) done.push(await round(load, server, discipline, { ms }));
-  return results;
+function verdict(ratio: number, bar: number | undefined): string {
+  if (bar === undefined) return '–';
+  return ratio >= bar ? 'met' : 'MISSED';
 }
 
-/** The lowest, the middle and the highest. */
-export function spread(values: readonly number[]): { low: number; median: number; high: number } {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] as number;
-  return { low: at(0), median: at(0.5), high: at(1) };
-}
-
-const shown = (values: readonly number[], digits: number) => {
-  const { low, median, high } = spread(values);
-  return `${median.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
-};
-
-/** How one fares beside another, round by round: above 1 is better. */
-function ratios(
-  results: Results,
-  one: Contestant,
-  other: Contestant,
-): { rate: number[]; cpu: number[] } {
-  const [ours, theirs] = [results.get(one) as Round[], results.get(other) as Round[]];
-  return {
-    rate: ours.map(({ perSecond }, n) => perSecond / (theirs[n] as Round).perSecond),
-    cpu: ours.map(({ cpuUs }, n) => (theirs[n] as Round).cpuUs / cpuUs),
-  };
-}
-
-/** A line for one beside another. */
-export function compare(
-  discipline: Discipline,
-  results: Results,
-  one: Contestant,
-  other: Contestant,
-): void {
-  const { rate, cpu } = ratios(results, one, other);
-  console.log(
-    `${discipline.name} | ${one.name} of ${other.name}: rate ${shown(rate, 2)}, CPU ${shown(cpu, 2)}`,
-  );
-}
-
-/** A line for each, beside `baseline`. */
-export function report(discipline: Discipline, results: Results, baseline: Contestant): void {
-  for (const [server, rounds] of results) {
-    const { rate, cpu } = ratios(results, server, baseline);
-    const figures = [
-      `${shown(
-        rounds.map(({ perSecond }) => perSecond),
-        0,
-      )}/s`,
-      `${shown(
-        rounds.map(({ cpuUs }) => cpuUs),
-        1,
-      )} µs CPU`,
-    ];
-    console.log(
-      `${discipline.name} | ${server.name} | ${figures.join(' | ')} | of ${baseline.name}: rate ${shown(rate, 2)}, CPU ${shown(cpu, 2)}`,
+function reportComparison({ name, entrant, others }: Comparison, results: CpuRounds): void {
+  const cpuUs = (one: Entrant) => results.get(one) as number[];
+  for (const other of others) {
+    const ratios = cpuUs(entrant).map((us, round) => (cpuUs(other)[round] as number) / us);
+    const cpus = [entrant, other].map(
+      (one) => `${one.name ?? one.server} ${median(cpuUs(one)).toFixed(1)} µs`,
     );
+    const cells = [name, ...cpus, summary(ratios, 2), other.bar?.toFixed(2) ?? '–'];
+    console.log(`| ${[...cells, verdict(median(ratios), other.bar)].join(' | ')} |`);
   }
+}
+
+/** Measures the CPU time of each request, as the operating system counts it, and prints a table. */
+export async function compare(
+  comparisons: readonly Comparison[],
+  servers: Readonly<Record<string, () => Promise<Server>>>,
+  loadFiles: readonly string[],
+): Promise<void> {
+  const results: CpuRounds = new Map();
+  const load = await startProgram(new URL('load.js', import.meta.url), loadFiles, {
+    core: loadCore,
+  });
+  for (let start = 0; start < starts; start++) {
+    const running = new Map<string, Server>();
+    for (const [name, begin] of Object.entries(servers)) running.set(name, await begin());
+    const measure = ({ server, request }: Entrant, length: { ms: number; count?: number }) =>
+      measureRound(load, running.get(server) as Server, request, length);
+    for (const { entrant, others } of comparisons) {
+      const entrants = [entrant, ...others];
+      for (const one of entrants) await measure(one, warmUp);
+      for (let round = 0; round < rounds; round++) {
+        for (const one of entrants) {
+          const cpuUs = await measure(one, { ms: roundMs });
+          results.set(one, [...(results.get(one) ?? []), cpuUs]);
+        }
+      }
+    }
+    for (const server of running.values()) await server.stop();
+  }
+  await load.stop();
+  console.log('| Request | CPU | CPU of the other | Other / this | Bar | |');
+  console.log('|---|---|---|---|---|---|');
+  for (const comparison of comparisons) reportComparison(comparison, results);
 }

@@ -1,49 +1,46 @@
-// Fastify, with its own router, its own validation (ajv, compiled from the schema of the service)
-// and the raw bytes of a batch kept.
-
-import { readFileSync } from 'node:fs';
+// Fastify as its users write it: its router, its JSON parser, ajv with a JSON Schema, and one line
+// of the log for each event.
+import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
-import { beServed } from './peer.js';
 import {
   authenticate,
   bodyLimit,
-  decode,
-  lineOf,
   openLog,
   readDevices,
+  reportToParent,
   requestIdOf,
-} from './same-work.js';
+} from './baseline.js';
 
-const [folder, , synced] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 const devices = readDevices(`${folder}/devices.json`);
-const body = JSON.parse(readFileSync(`${folder}/schema.json`, 'utf8'));
-const log = await openLog(`${folder}/fastify-${synced}.ndjson`, synced === 'synced');
+const log = await openLog(`${folder}/fastify.ndjson`);
+
+const guid = '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$';
+const idNames = ['playlistId', 'creativeId', 'campaignId'];
+const ids = (schema) => Object.fromEntries(idNames.map((name) => [name, schema]));
+const event = {
+  type: 'object',
+  required: ['type', 'timestamp'],
+  properties: {
+    type: { type: 'string', pattern: '^[a-z0-9._-]{1,64}$' },
+    timestamp: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    ...ids({ type: ['string', 'null'], pattern: guid }),
+  },
+  if: { properties: { type: { const: 'impression' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: {
+    required: idNames,
+    properties: { ...ids({ type: 'string' }), duration: { type: ['number', 'null'], minimum: 0 } },
+  },
+};
+const body = { type: 'array', minItems: 1, maxItems: 100, items: event };
 
 const app = Fastify({
   bodyLimit,
   genReqId: (request) => requestIdOf(request.headers['x-request-id']),
-  ajv: {
-    customOptions: {
-      coerceTypes: false,
-      removeAdditional: false,
-      useDefaults: false,
-      allErrors: false,
-      strict: false,
-    },
-  },
+  ajv: { customOptions: { coerceTypes: false, removeAdditional: false, strict: false } },
 });
 app.decorateRequest('device', null);
-app.decorateRequest('sent', null);
-app.removeContentTypeParser('application/json');
-app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-  request.sent = bytes;
-  try {
-    done(null, JSON.parse(decode(bytes)));
-  } catch (error) {
-    error.statusCode = 400;
-    done(error);
-  }
-});
 app.addHook('onRequest', (request, reply, done) => {
   reply.headers({
     'X-Request-Id': request.id,
@@ -55,24 +52,24 @@ app.addHook('onRequest', (request, reply, done) => {
   else reply.code(401).send({ status: 401 });
 });
 
-function conditional(request, reply, { etag, headers, bytes }) {
-  reply.headers(headers);
-  return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(bytes);
+for (const resource of ['playlist', 'config']) {
+  app.get(`/devices/:id/${resource}`, (request, reply) => {
+    const { etag, headers, text } = request.device[resource];
+    reply.headers(headers);
+    const isUnchanged = request.headers['if-none-match'] === etag;
+    return isUnchanged ? reply.code(304).send() : reply.send(text);
+  });
 }
 
-app.get('/devices/:id/playlist', (request, reply) =>
-  conditional(request, reply, request.device.playlist),
-);
-app.get('/devices/:id/config', (request, reply) =>
-  conditional(request, reply, request.device.config),
-);
 app.post('/devices/:id/events', { schema: { body } }, async (request, reply) => {
-  await log.append(lineOf(request.device, request.sent));
-  return reply.code(202).type('application/json').send(`{"received":${request.body.length}}`);
+  const { deviceId, screenId } = request.device;
+  const receivedAt = Date.now();
+  const lines = request.body.map((event) =>
+    JSON.stringify({ id: randomUUID(), receivedAt, deviceId, screenId, event }),
+  );
+  await log.append([Buffer.from(`${lines.join('\n')}\n`)]);
+  return reply.code(202).send({ received: lines.length });
 });
+
 await app.listen({ port: 0, host: '127.0.0.1' });
-beServed(app.server.address().port, async () => {
-  app.server.closeAllConnections();
-  await app.close();
-  await log.close();
-});
+reportToParent(app.server, log);

@@ -1,8 +1,7 @@
-// What one would mock it with: json-server, which has no registration: the caller makes two
-// changes. It is no dependency of ours, for it brings 122 packages:
-// `npm install --no-save json-server@0.17.4` first.
-const [file, found] = process.argv.slice(2);
-const { default: jsonServer } = await import(found);
+// json-server has no registration: the caller makes two changes. It is not a dependency, because it
+// brings 122 packages. Run `npm install --no-save json-server@0.17.4` first.
+const [file, module] = process.argv.slice(2);
+const { default: jsonServer } = await import(module);
 const app = jsonServer.create();
 app.use(jsonServer.defaults({ logger: false }));
 app.use(jsonServer.router(file));

@@ -1,5 +1,5 @@
-// What one would write first: plain lowdb, one JSON document, written after every change, no sync.
-// It checks and makes what the service does, by hand.
+// Plain lowdb: one JSON document, written after every change, without fsync. It makes the same
+// checks and records as the service.
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Low } from 'lowdb';
@@ -12,13 +12,13 @@ const db = new Low(new JSONFile(file), { screens: [], devices: [], deviceKeys: [
 await db.read();
 const { screens, devices, deviceKeys, codes } = db.data;
 
-const refused = (status, code) => ({ status, body: { status, code } });
+const error = (status, code) => ({ status, body: { status, code } });
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
 async function createCode({ screenId }) {
   const screen = screens.find(({ id }) => id === screenId);
-  if (!screen) return refused(404, 'screen_not_found');
-  if (screen.state === 'active') return refused(409, 'screen_already_bound');
+  if (!screen) return error(404, 'screen_not_found');
+  if (screen.state === 'active') return error(409, 'screen_already_bound');
   const code = Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('');
   const createdAt = Date.now();
   codes.push({
@@ -37,12 +37,12 @@ async function createCode({ screenId }) {
 
 async function register({ pairingCode, deviceInfo }) {
   if (!/^[A-Z0-9]{8}$/.test(pairingCode) || typeof deviceInfo !== 'object')
-    return refused(400, 'invalid_request');
+    return error(400, 'invalid_request');
   const hash = sha256(pairingCode);
   const code = codes.find(({ id }) => id === hash);
-  if (!code) return refused(404, 'pairing_code_not_found');
-  if (code.state !== 'pending') return refused(409, 'pairing_code_used');
-  if (code.expiresAt <= Date.now()) return refused(410, 'pairing_code_expired');
+  if (!code) return error(404, 'pairing_code_not_found');
+  if (code.state !== 'pending') return error(409, 'pairing_code_used');
+  if (code.expiresAt <= Date.now()) return error(410, 'pairing_code_expired');
   const screen = screens.find(({ id }) => id === code.screenId);
   const [deviceId, apiKey] = [randomUUID(), `dak_${randomBytes(32).toString('hex')}`];
   Object.assign(code, { state: 'used', usedAt: Date.now(), deviceId });
@@ -72,7 +72,7 @@ const server = createServer(async (request, response) => {
   let text = '';
   for await (const chunk of request) text += chunk;
   const { status, body } =
-    (await answers[request.url]?.(JSON.parse(text))) ?? refused(404, 'not_found');
+    (await answers[request.url]?.(JSON.parse(text))) ?? error(404, 'not_found');
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 });
 server.listen(0, '127.0.0.1', () =>

@@ -1,15 +1,13 @@
-import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** A small program that does what the service does, in another way, in a process of its own. */
+/** A small server with the same endpoints, in a process of its own. */
 export interface Peer {
   url: string;
-  /** Screens without a TV, to be used up. */
+  /** Ids of unbound screens. Callers remove those that they use. */
   free: string[];
   stop(): Promise<void>;
 }
@@ -22,16 +20,10 @@ const deviceInfo = {
 };
 
 const fixture = new URL('../../../fixtures/playlists/retail.json', import.meta.url);
-/**
- * Of more, a document with all their playlists comes near the longest string that Node can make:
- * there, they are left out.
- */
-const mostPlaylists = 10_000;
+/** With more playlists, the document would come near the maximum length of a string. */
+const maxPlaylists = 10_000;
 
-/**
- * The same data as `fillWithFleet` makes: bound screens with a playlist each, and beside them some
- * that are free.
- */
+/** Returns the same data as `fillWithFleet` makes, and unbound screens. */
 async function documentOf(screens: number, free: readonly string[]) {
   const { items } = JSON.parse(await readFile(fixture, 'utf8')) as { items: object[] };
   const [tenantId, createdAt] = [randomUUID(), Date.now()];
@@ -70,18 +62,16 @@ async function documentOf(screens: number, free: readonly string[]) {
       createdAt,
     })),
     deviceKeys: bound.map(({ id, deviceId }) => ({
-      ...{
-        id: randomUUID(),
-        tenantId,
-        deviceId,
-        screenId: id,
-        hash: `${randomUUID()}${randomUUID()}`,
-        state: 'active',
-        createdAt,
-      },
+      id: randomUUID(),
+      tenantId,
+      deviceId,
+      screenId: id,
+      hash: `${randomUUID()}${randomUUID()}`,
+      state: 'active',
+      createdAt,
     })),
     playlists:
-      screens > mostPlaylists
+      screens > maxPlaylists
         ? []
         : bound.map(({ id }) => ({
             id,
@@ -95,7 +85,7 @@ async function documentOf(screens: number, free: readonly string[]) {
   };
 }
 
-/** Starts the program of this name on so many bound screens, and as many free ones as asked for. */
+/** Starts `peers/<name>.js` with these numbers of bound and unbound screens. */
 export async function startPeer(
   name: string,
   screens: number,
@@ -105,17 +95,7 @@ export async function startPeer(
   const free = Array.from({ length: freeScreens }, () => randomUUID());
   const file = join(await temporaryFolder(), 'db.json');
   await writeFile(file, JSON.stringify(await documentOf(screens, free)));
-  const child = fork(fileURLToPath(new URL(`${name}.js`, import.meta.url)), [file, ...more], {
-    execArgv: [],
-  });
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  return {
-    url,
-    free,
-    async stop() {
-      const gone = once(child, 'exit');
-      child.disconnect();
-      await gone;
-    },
-  };
+  const script = new URL(`${name}.js`, import.meta.url);
+  const { first, stop } = await startProgram<{ url: string }>(script, [file, ...more]);
+  return { url: first.url, free, stop };
 }

@@ -11,12 +11,13 @@ function shownBy(dryRun = false): { call: CommandContext; shown: ItemResult[] } 
   return { call: { common: { dryRun }, results: { list } } as unknown as CommandContext, shown };
 }
 
-const nameOf = (name: string) => ({ name, id: `id of ${name}` });
+const named = (name: string) => ({ name, id: `id of ${name}` });
+const three = ['a', 'b', 'c'].map(named);
 
 describe('forEachRecord', () => {
   it('continues after a record that fails, and returns 9', async () => {
     const { call, shown } = shownBy();
-    const code = await forEachRecord(call, ['a', 'b', 'c'], nameOf, async (name) => {
+    const code = await forEachRecord(call, three, async ({ name }) => {
       if (name === 'b') throw new SignageError('screen_active', 'It has a device.');
       return 'deleted';
     });
@@ -32,7 +33,7 @@ describe('forEachRecord', () => {
     'prints the results so far before it rethrows %s',
     async (code) => {
       const { call, shown } = shownBy();
-      const run = forEachRecord(call, ['a', 'b', 'c'], nameOf, async (name) => {
+      const run = forEachRecord(call, three, async ({ name }) => {
         if (name === 'b') throw new SignageError(code, 'Nothing more goes.');
         return 'deleted';
       });
@@ -44,20 +45,18 @@ describe('forEachRecord', () => {
   it('prints the results so far when the list of records fails', async () => {
     const { call, shown } = shownBy();
     async function* items() {
-      yield 'a';
+      yield named('a');
       throw new SignageError('unreachable', 'Gone.');
     }
-    await expect(forEachRecord(call, items(), nameOf, async () => 'deleted')).rejects.toMatchObject(
-      {
-        code: 'unreachable',
-      },
-    );
+    await expect(forEachRecord(call, items(), async () => 'deleted')).rejects.toMatchObject({
+      code: 'unreachable',
+    });
     expect(shown).toHaveLength(1);
   });
 
   it('prints no results under --dry-run, only the requests', async () => {
     const { call, shown } = shownBy(true);
-    expect(await forEachRecord(call, ['a'], nameOf, async () => undefined)).toBe(0);
+    expect(await forEachRecord(call, [named('a')], async () => undefined)).toBe(0);
     expect(shown).toEqual([]);
   });
 });

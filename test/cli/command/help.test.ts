@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { loadCommand } from '../../../src/cli/command/load.ts';
-import { commandPaths, tree } from '../../../src/cli/command/tree.ts';
+import { nouns } from '../../../src/cli/command/tree.ts';
 import { commonOptionsOf } from '../../../src/cli/options/shared.ts';
+import { allCommands } from '../../support/commands.ts';
 import { runCli } from '../run-cli.ts';
+
+const commands = await allCommands();
 
 /** Swaps two neighbouring letters, as a typo. */
 function mistyped(word: string): string {
@@ -26,11 +28,10 @@ async function expectSuggestion(argv: string[], suggestion: string): Promise<voi
   expect(stderr).toContain(suggestion);
 }
 
-describe.each(
-  commandPaths.map((path) => [path.join(' '), path.filter((word) => word !== undefined)] as const),
-)('signage %s', (called, words) => {
+describe.each(commands)('signage $name', ({ name: called, spec }) => {
+  const words = called.split(' ');
+
   it('--help shows summary, usage and examples', async () => {
-    const spec = await loadCommand(words as [string, string?]);
     const { code, stdout, stderr } = await runCli([...words, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: signage ${called}\\b`));
@@ -59,7 +60,6 @@ describe.each(
   });
 
   it('suggests the right option for a mistyped one', async () => {
-    const spec = await loadCommand(words as [string, string?]);
     const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
       (group) => Object.values(group),
     );
@@ -70,15 +70,15 @@ describe.each(
   });
 });
 
-describe.each(
-  tree.filter(({ verbs }) => verbs.length > 0).map((branch) => [branch.name, branch] as const),
-)('signage %s', (name, { summary, verbs }) => {
+describe.each(Object.entries(nouns))('signage %s', (name, summary) => {
+  const own = commands.filter(({ path: [noun, verb] }) => noun === name && verb !== undefined);
+  const verbs = own.map(({ path: [, verb] }) => verb ?? '');
+
   it('--help lists its commands with their summaries', async () => {
     const { code, stdout } = await runCli([name, '--help']);
     expect(code).toBe(0);
     expect(stdout).toContain(summary);
-    for (const verb of verbs)
-      expect(oneLine(stdout)).toContain(oneLine((await loadCommand([name, verb])).summary));
+    for (const { spec } of own) expect(oneLine(stdout)).toContain(oneLine(spec.summary));
   });
 
   it('without a verb lists its commands on stderr, and ends with 2', async () => {

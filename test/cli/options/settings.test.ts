@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommand } from '../../../src/cli/command/parse.ts';
-import type { CommandSpec } from '../../../src/cli/command/spec.ts';
-import { command as serveCommand } from '../../../src/cli/commands/serve.ts';
+import { parseWords, specCommand } from '../../../src/cli/command/parser.ts';
+import { serve } from '../../../src/cli/commands/serve.ts';
 import { readSettings } from '../../../src/cli/options/settings.ts';
 import { serveSettings } from '../../../src/cli/serve/options.ts';
+import { fakeIo } from '../../support/fake-io.ts';
 
 function read(argv: string[], env: Record<string, string> = {}) {
-  return readSettings(
-    serveSettings,
-    parseCommand('signage serve', serveCommand as unknown as CommandSpec, argv).flags,
-    env,
-  );
+  const command = specCommand('signage serve', serve, fakeIo());
+  parseWords(command, argv);
+  return readSettings(serveSettings, command.opts(), env);
 }
 
 describe('settings of signage serve', () => {

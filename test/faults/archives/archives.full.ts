@@ -3,13 +3,13 @@ import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { fuzzRestore, treeOf, validBackup } from './fuzz-restore.ts';
 
-it('restores a backup as it was, or refuses it in one line and leaves nothing behind, 10,000 times', async () => {
+it('restores 10,000 damaged backups identically, or refuses them in one line without leaving files', async () => {
   const { outcomes, messages, wrong } = await fuzzRestore({ seed: 'full', count: 10_000 });
   console.log(JSON.stringify({ archives: 10_000, reasons: messages.size, outcomes }));
   expect(wrong).toEqual([]);
 });
 
-it('refuses a backup that was cut short at any length', async () => {
+it('refuses a backup truncated at any length', async () => {
   const sound = await validBackup();
   const folder = await temporaryFolder();
   for (let end = 0; end < sound.length; end++) {

@@ -1,9 +1,9 @@
-// Archives with something wrong in them are restored; many more of them in archives.full.ts.
+// Restores damaged archives. The full suite is archives.full.ts.
 import { expect, it } from 'vitest';
 import { fuzzRestore } from './fuzz-restore.ts';
 import { mutations } from './mutations.ts';
 
-it('restores a backup as it was, or refuses it in one line and leaves nothing behind', {
+it('restores a damaged backup identically, or refuses it in one line without leaving files', {
   timeout: 120_000,
 }, async () => {
   const { outcomes, messages, wrong } = await fuzzRestore({ seed: 'quick', count: 300 });
@@ -15,6 +15,6 @@ it('restores a backup as it was, or refuses it in one line and leaves nothing be
     'zeros after the end',
   ])
     expect(outcomes[sound], sound).toMatchObject({ refused: 0 });
-  // Refusals that are all for one reason would prove nothing.
+  // Different reasons, so that not all archives fail at the same check.
   expect(messages.size).toBeGreaterThan(20);
 });

@@ -9,7 +9,9 @@ import { base256, entryOf, paxRecord, putTogether, takeApart, withFields } from 
 const kib = 1024;
 const pieceBytes = 64 * kib;
 
-/** The bytes, and then one piece over and over; counts what is taken. */
+/**
+ * Returns a stream of the bytes and then an endlessly repeated piece, and counts the bytes read.
+ */
 function endless(first: Uint8Array, piece: Uint8Array) {
   const taken = { bytes: 0 };
   async function* pieces() {
@@ -45,7 +47,7 @@ it.each([
   ],
   ['PAX headers', async () => Buffer.alloc(0), await paxHeaders()],
   ['empty files', headOnly, await emptyFiles()],
-])('refuses %s without an end, and takes little of it', async (_what, first, piece) => {
+])('refuses %s without an end, and reads little of it', async (_what, first, piece) => {
   const folder = await temporaryFolder();
   const { taken, source } = endless(await first(), piece);
   await expect(restoreStore(source, join(folder, 'data'))).rejects.toMatchObject({

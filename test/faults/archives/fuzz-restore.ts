@@ -10,11 +10,11 @@ import { FuzzRandom } from '../fuzz/random.ts';
 import { mutations } from './mutations.ts';
 import { contentOf, nameOf, takeApart } from './tar-blocks.ts';
 
-/** How a restore may be refused. */
+/** Error codes with which a restore may fail. */
 const refusals = new Set(['backup_unusable', 'store_unusable']);
 const longestMessage = 1000;
 
-/** A backup of a small store. */
+/** Returns a backup of a small store. */
 export async function validBackup(): Promise<Buffer> {
   const clock = new ManualClock();
   const store = await openStore('memory:', { clock });
@@ -24,7 +24,7 @@ export async function validBackup(): Promise<Buffer> {
   return backup;
 }
 
-/** What lies in a folder, if it is there: folders as `undefined`, files with their contents. */
+/** Returns the contents of a folder: files with their bytes, folders as `undefined`. */
 export async function treeOf(folder: string): Promise<Map<string, string | undefined>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const tree = new Map<string, string | undefined>();
@@ -41,10 +41,7 @@ export async function treeOf(folder: string): Promise<Map<string, string | undef
 const shown = (tree: Map<string, string | undefined>) =>
   JSON.stringify([...tree].sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/**
- * Targets as they may be before: each a function that makes one in a folder, and answers the
- * target.
- */
+/** Functions that prepare a target folder for a restore and return its path. */
 const targets: ((folder: string) => Promise<string>)[] = [
   async (folder) => join(folder, 'data'),
   async (folder) => join(folder, 'new', 'and', 'deep'),
@@ -56,7 +53,7 @@ const targets: ((folder: string) => Promise<string>)[] = [
   },
 ];
 
-/** The bytes in pieces of any size, and how many were taken. */
+/** Returns a stream of the bytes in chunks of random size, and counts the chunks read. */
 function streamOf(bytes: Uint8Array, fuzzRandom: FuzzRandom): ReadableStream<Uint8Array> {
   const most = fuzzRandom.one([1000, 700, 65_536, 262_144]);
   let at = 0;
@@ -73,15 +70,12 @@ function streamOf(bytes: Uint8Array, fuzzRandom: FuzzRandom): ReadableStream<Uin
 export interface FuzzRestore {
   seed: string;
   count: number;
-  /** Names of mutations; all unless said. */
+  /** Names of mutations. Default: all. */
   only?: readonly string[];
   restore?: typeof restoreStore;
 }
 
-/**
- * Restores archives with something wrong in them, and answers what came out, and each outcome that
- * must not be.
- */
+/** Restores mutated archives. Returns the outcomes, and those that violate the promise. */
 export async function fuzzRestore({
   seed,
   count,
@@ -115,9 +109,9 @@ export async function fuzzRestore({
 }
 
 interface Judged {
-  /** Of the refusal. */
+  /** Message of the refusal. */
   message?: string;
-  /** What must not be. */
+  /** Violation of the promise. */
   wrong?: string;
 }
 

@@ -12,7 +12,7 @@ import {
   withFields,
 } from './tar-blocks.ts';
 
-/** What is wrong with an archive, made from a sound one. */
+/** Returns a defective archive, made from a valid one. */
 type Mutation = (sound: Buffer, fuzzRandom: FuzzRandom) => Uint8Array;
 
 const badNames = [
@@ -74,7 +74,7 @@ const types = [
 const paxSizes = [0, 1, 511, 512, 513, 1000, 65_535, 65_536, 65_537, 100_000, 1_000_000];
 const numbers = [-1, 0, 0.5, 1, 511, 1e6, 2 ** 31, 2 ** 53, 1e300, null, '1', true, [], {}];
 
-/** Entries of the archive, changed. */
+/** Mutates the entries of the archive. */
 const onEntries =
   (change: (entries: TarBlocks[], fuzzRandom: FuzzRandom) => void): Mutation =>
   (sound, fuzzRandom) => {
@@ -83,7 +83,7 @@ const onEntries =
     return putTogether(entries);
   };
 
-/** One of them, and its place. */
+/** Returns a random entry and its index. */
 function pick(entries: readonly TarBlocks[], fuzzRandom: FuzzRandom): [TarBlocks, number] {
   const at = fuzzRandom.whole(0, entries.length - 1);
   return [entries[at] as TarBlocks, at];
@@ -102,7 +102,7 @@ function inserted(
 // biome-ignore lint/suspicious/noExplicitAny: what is in a list of files, or takes its place.
 type Json = any;
 
-/** The list of files, or the checksums, changed and put back as a sound entry. */
+/** Mutates the list of files or the checksums, as an otherwise valid entry. */
 const onJson = (name: string, change: (value: Json, fuzzRandom: FuzzRandom) => unknown): Mutation =>
   onEntries((entries, fuzzRandom) => {
     const at = entries.findIndex((one) => nameOf(one) === name);

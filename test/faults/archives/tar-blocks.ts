@@ -1,15 +1,14 @@
-// Tar files taken apart into headers and bodies, and put together again with whatever is wrong in
-// them.
+// Splits tar files into headers and bodies, and joins them again with arbitrary defects.
 
 const blockBytes = 512;
 
-/** One header of a tar file with what follows it, padded. */
+/** A header of a tar file and the blocks that follow it. */
 export interface TarBlocks {
   header: Buffer;
   body: Buffer;
 }
 
-/** The entries of a sound tar file. */
+/** Returns the entries of a valid tar file. */
 export function takeApart(tar: Buffer): TarBlocks[] {
   const entries: TarBlocks[] = [];
   for (let at = 0; tar[at] !== 0; ) {
@@ -36,12 +35,12 @@ export const contentOf = ({ header, body }: TarBlocks) => body.subarray(0, sizeO
 interface Fields {
   name?: string;
   type?: string;
-  /** Written in octal; bytes are written as they are. */
+  /** Written in octal. Bytes are written unchanged. */
   size?: number | Uint8Array;
   linkName?: string;
 }
 
-/** The header with other fields and the right checksum. */
+/** Returns the header with other fields and a correct checksum. */
 export function withFields(header: Buffer, { name, type, size, linkName }: Fields): Buffer {
   const changed = Buffer.from(header);
   if (name !== undefined) changed.fill(0, 0, 100).write(name.slice(0, 100), 0, 100);
@@ -56,7 +55,7 @@ export function withFields(header: Buffer, { name, type, size, linkName }: Field
   return changed;
 }
 
-/** An entry with this body, after the header of another. */
+/** Returns an entry with this body and a copy of another entry's header. */
 export function entryOf(like: Buffer, fields: Fields, body: Uint8Array): TarBlocks {
   const padding = Buffer.alloc(-body.length & (blockBytes - 1));
   return {
@@ -65,7 +64,7 @@ export function entryOf(like: Buffer, fields: Fields, body: Uint8Array): TarBloc
   };
 }
 
-/** 2^(8 × bytes) does not fit: big-endian, with the mark of base-256 in front. */
+/** Encodes a size in base 256, big-endian, with the marker bit. */
 export function base256(size: bigint, isNegative = false): Buffer {
   const bytes = Buffer.alloc(12, isNegative ? 0xff : 0);
   bytes.writeBigUInt64BE(BigInt.asUintN(64, size), 4);
@@ -73,7 +72,7 @@ export function base256(size: bigint, isNegative = false): Buffer {
   return bytes;
 }
 
-/** A record of a PAX header. */
+/** Returns a record of a PAX header. */
 export function paxRecord(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + String(rest).length;

@@ -1,5 +1,4 @@
-// Credentials taken away while a request is under way, a few tries of each. The full suite is
-// authority.full.ts.
+// Revokes credentials during requests. The full suite is authority.full.ts.
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -8,13 +7,13 @@ import { runAttacks } from './run-attacks.ts';
 
 const tries = 20;
 
-it('401 for each of 20 tries with a credential that was taken away, on the embedded store', async () => {
+it('401 for 20 of 20 requests with a credential revoked meanwhile, on the embedded store', async () => {
   const service = await startService<Clock>({ clock: systemClock });
   for (const [attack, { refused, successes }] of Object.entries(await runAttacks([service], tries)))
     expect.soft({ attack, refused, successes }).toEqual({ attack, refused: tries, successes: [] });
 }, 30_000);
 
-it('401 for each of 20 tries, also when another instance took the credential away', async () => {
+it('401 for 20 of 20 requests with a credential revoked by another instance', async () => {
   const options = { store: await freshDatabase(), clock: systemClock };
   const services = await Promise.all([1, 2].map(() => startService<Clock>(options)));
   for (const [attack, { refused, successes }] of Object.entries(await runAttacks(services, tries)))

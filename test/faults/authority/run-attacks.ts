@@ -1,4 +1,4 @@
-// Attacks with credentials that are taken away while a request of theirs is under way.
+// Attacks with credentials that are revoked during a request.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -9,26 +9,23 @@ import { type Answer, sendTo, type TestService } from '../../support/service.ts'
 
 type Service = TestService<Clock>;
 
-/**
- * One try: the services that the attacker and the one who takes the credential away talk to, and
- * the number of the try.
- */
+/** The services of the attacker and of the revoker, and the number of the attempt. */
 interface Try {
   attacked: Service;
   other: Service;
   place: number;
 }
 
-/** What came of one try: the status of the attacker's request, and what it left behind. */
+/** The status of the attacker's request, and its effect. */
 interface Outcome {
   status: number;
   left: unknown[];
 }
 
 const atOnce = 8;
-/** From none to enough for the service to have begun with the request. */
+/** From 0 to a delay after which the service has started the request. */
 const waitMs = (place: number) => place % 20;
-/** Long enough for a request to be held by then. */
+/** Long enough for a request to be held. */
 const heldMs = 30;
 
 async function succeeded(
@@ -43,10 +40,7 @@ async function succeeded(
 const newToken = (service: Service, role: string) =>
   succeeded(service.manage('POST', '/v1/tokens', { name: randomUUID(), role }));
 
-/**
- * Sends half of a request, has its credential taken away, and sends the rest once that was
- * answered.
- */
+/** Sends half of a request, revokes its credential, and then sends the rest. */
 async function halfSent(
   { attacked, place }: Try,
   { path, key, body }: { path: string; key: string; body: unknown },
@@ -65,7 +59,7 @@ async function halfSent(
   return (await finish()).status;
 }
 
-/** Has a request held, deletes its token, and then makes the service answer it. */
+/** Lets a request wait, deletes its token, and then triggers the answer. */
 async function held(
   { attacked, other }: Try,
   path: string,
@@ -85,7 +79,7 @@ async function newTv({ other }: Try, venueId: string) {
   return other.tv(screen.id);
 }
 
-/** By what the attacker is after. */
+/** Attacks by target. */
 const attacks = {
   async 'a deleted token makes a successor'(one: Try): Promise<Outcome> {
     const { id, token } = await newToken(one.other, 'admin');
@@ -129,16 +123,13 @@ const attacks = {
   },
 };
 
-/** How many tries each attack had, how many of them got 401, and what the others got. */
+/** Number of attempts of each attack, how many got 401, and the other statuses. */
 export type Attacked = Record<
   keyof typeof attacks,
   { tries: number; refused: number; successes: string[] }
 >;
 
-/**
- * Makes each attack so many times, spread over the instances: the credential is taken away at the
- * next one.
- */
+/** Runs each attack several times. The credential is revoked at the next instance. */
 export async function runAttacks(services: readonly Service[], tries: number): Promise<Attacked> {
   const turns = pLimit(atOnce);
   const at = (place: number) => services[place % services.length] as Service;

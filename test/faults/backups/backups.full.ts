@@ -8,7 +8,7 @@ import { backUpUnderLoad } from '../../store/json/backup-load.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { adminToken, startService } from '../../support/service.ts';
 
-/** Each store takes its time to be looked at, and grows: so there are some of them. */
+/** Several stores, because the time of a comparison grows with the store. */
 const [stores, backupsEach] = [10, 20];
 
 async function conform(folder: string): Promise<number> {
@@ -23,13 +23,13 @@ async function conform(folder: string): Promise<number> {
   return results.pass?.length ?? 0;
 }
 
-it('of 200 backups under load each is whole, sound, and a service as the protocol has it', async () => {
+it('200 backups under load are complete, and restore to a conforming service', async () => {
   const report = { backups: 0, conform: [] as number[] };
   for (let store = 0; store < stores; store++) {
     const onCopy = async (folder: string, round: number) => {
       expect(await checkStore(folder)).toEqual([]);
       report.backups++;
-      // Of a handful all that the protocol promises.
+      // Some backups also run the conformance checks.
       if (store % 2 === 0 && round === backupsEach - 1) report.conform.push(await conform(folder));
       await rm(folder, { recursive: true });
     };

@@ -3,7 +3,7 @@ import { onCrashingDisk, onDatabase } from './fixture.ts';
 import { raceForOne } from './race-for-one.ts';
 import { runBindingScenario } from './scenario.ts';
 
-it('1,000 scenarios with two power cuts each have an order', async () => {
+it('1,000 scenarios with two power cuts each are linearizable', async () => {
   let calls = 0;
   for (let scenario = 0; scenario < 1000; scenario++) {
     const played = await runBindingScenario(`full ${scenario}`, onCrashingDisk(), {
@@ -19,7 +19,7 @@ it('1,000 scenarios with two power cuts each have an order', async () => {
   console.log(`1,000 scenarios, ${calls / 2} calls, 2,000 power cuts: all linearizable`);
 });
 
-it('60 scenarios over three instances on PostgreSQL have an order', async () => {
+it('60 scenarios on three instances and PostgreSQL are linearizable', async () => {
   const place = await onDatabase();
   for (let scenario = 0; scenario < 60; scenario++) {
     const played = await runBindingScenario(`three ${scenario}`, place, {
@@ -34,7 +34,7 @@ it('60 scenarios over three instances on PostgreSQL have an order', async () => 
   console.log('60 scenarios over three instances on PostgreSQL: all linearizable');
 });
 
-it('of 10,000 racers for one code, one wins', async () => {
+it('one of 10,000 concurrent registrations with one code gets 201', async () => {
   const { statuses, devices } = await raceForOne(10_000);
   console.log(`10,000 racers on one code: ${JSON.stringify(statuses)}, ${devices} device`);
   expect(statuses).toEqual({ 201: 1, 409: 9999 });

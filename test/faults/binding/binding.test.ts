@@ -1,12 +1,11 @@
-// What clients are told about a screen while many call at once must have an order that explains it,
-// also across power cuts.
+// Histories of concurrent calls about a screen must be linearizable, also across power cuts.
 import { describe, expect, it } from 'vitest';
 import { onCrashingDisk, onDatabase } from './fixture.ts';
 import { runBindingScenario } from './scenario.ts';
 
 const size = { instances: 1, screens: 2, clients: 5, calls: 8, cuts: 2 };
 
-describe('codes, registrations, revocations and fetches of one screen, all at once', () => {
+describe('concurrent codes, registrations, revocations and fetches of one screen', () => {
   it.each(Array.from({ length: 25 }, (_, n) => `scenario ${n}`))(
     'have an order, with power cuts between: %s',
     async (seed) => {
@@ -14,7 +13,7 @@ describe('codes, registrations, revocations and fetches of one screen, all at on
     },
   );
 
-  it('have an order over three instances on one database', async () => {
+  it('are linearizable on three instances and one database', async () => {
     expect(
       (
         await runBindingScenario('three instances', await onDatabase(), {

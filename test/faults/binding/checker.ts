@@ -1,6 +1,6 @@
 /**
- * An operation as a client saw it: it took effect, if at all, at some instant between its call and
- * its return.
+ * An operation with its call and return times. It took effect at some moment between them, or
+ * never.
  */
 export interface Timed {
   called: number;
@@ -8,11 +8,11 @@ export interface Timed {
 }
 
 /**
- * Whether these operations, one after another in some order that agrees with their times, can have
- * had the outcomes that they had (Wing and Gong's search, with
- * the memory of Lowe: "Testing for linearizability", 2017). `apply` gives every state that an
- * operation can lead to; none when its outcome cannot be in this
- * one. What is over a few dozen operations at a time, or many that overlap, takes long.
+ * Returns whether the operations are linearizable: some order that agrees with their times explains
+ * all outcomes. Uses the search of Wing and Gong with the memoization of Lowe ("Testing for
+ * linearizability", 2017). `apply` returns all states after an operation, or none if its outcome is
+ * impossible in this state. The search is slow for more than a few dozen operations or many that
+ * overlap.
  */
 export function isLinearizable<O extends Timed, S>(
   operations: readonly O[],

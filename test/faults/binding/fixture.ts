@@ -4,7 +4,7 @@ import { CrashDisk } from '../../store/json/crash-disk.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import type { Fixture } from './scenario.ts';
 
-/** One instance on a disk that loses its power, or whose process dies. */
+/** One instance on a disk that loses power, or whose process is killed. */
 export function onCrashingDisk(wrap: (store: Store) => Store = (store) => store): Fixture {
   let disk = new CrashDisk();
   return {

@@ -1,12 +1,12 @@
 import type { Timed } from './checker.ts';
 
 /**
- * A screen as the changes before made it. A device goes by the code that it registered with, for a
- * code binds one at most.
+ * State of a screen. A device is identified by the code of its registration, because a code binds
+ * at most one.
  */
 export interface ScreenState {
   device: string | null;
-  /** Codes that wait, oldest first. */
+  /** Pending codes, oldest first. */
   live: readonly string[];
   used: readonly string[];
 }
@@ -14,10 +14,7 @@ export interface ScreenState {
 export const newScreen: ScreenState = { device: null, live: [], used: [] };
 export const nameOf = ({ device, live, used }: ScreenState): string => `${device}|${live}|${used}`;
 
-/**
- * What a client asked of one screen, and what it was told; `unknown` is an answer that did not
- * come, or a 503.
- */
+/** A client's call about one screen and its outcome. `unknown`: no answer, or 503. */
 export type ScreenCall = Timed &
   (
     | { kind: 'create'; outcome: 'made' | 'bound' | 'unknown'; code: string }
@@ -51,13 +48,11 @@ function register(
       ? [{ device: code, live: [], used: [...used, code] }]
       : [];
   if (outcome === 'unknown') return [state, ...binds];
-  // The same answer again, for the same Idempotency-Key.
+  // The same answer for the same Idempotency-Key.
   return device === code ? [state] : binds;
 }
 
-/**
- * Every state that a screen can be in after this call; none when it cannot have been answered so.
- */
+/** Returns all states of a screen after this call, or none if the outcome is impossible. */
 export function applyCall(call: ScreenCall, state: ScreenState): ScreenState[] {
   if (call.kind === 'create') return create(call, state);
   if (call.kind === 'register') return register(call, state);

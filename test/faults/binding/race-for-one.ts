@@ -3,8 +3,8 @@ import { startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /**
- * TVs that all register with one code at once, over HTTP and 500 connections, on a data folder: how
- * they were answered, and how many devices there are.
+ * Registers TVs with one code at the same time, over 500 connections. Returns the statuses and the
+ * number of devices.
  */
 export async function raceForOne(
   racers: number,

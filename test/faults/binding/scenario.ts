@@ -10,13 +10,13 @@ import { ScreenClient } from './screen-client.ts';
 
 type Instance = Awaited<ReturnType<typeof mounted<ManualClock>>>;
 
-/** Where a scenario takes place. */
+/** The stores of a scenario. */
 export interface Fixture {
-  /** Opens one more instance on what is kept. */
+  /** Opens another instance on the same data. */
   open(clock: ManualClock): Promise<Store>;
   /**
-   * Pulls the plug: from now on nothing more is kept. What opens next finds what was made to last,
-   * and perhaps some of the rest.
+   * Cuts the power: later writes are lost. The next open finds all synced data and perhaps some of
+   * the rest.
    */
   cut?(fuzzRandom: FuzzRandom): void;
   close?(): Promise<void>;
@@ -31,7 +31,7 @@ export interface ScenarioSize {
   cuts: number;
 }
 
-/** Some clients call at the same time, each one thing after another. */
+/** Runs several clients concurrently. Each makes one call after another. */
 async function rush(
   fuzzRandom: FuzzRandom,
   size: ScenarioSize,
@@ -53,10 +53,7 @@ async function venueOf(instance: Instance): Promise<string> {
   return (await instance.manage('POST', '/v1/venues', { name: randomUUID() })).id;
 }
 
-/**
- * Screens whose rows contradict each other: more than one device bound, or a key that lives beside
- * it.
- */
+/** Returns screens with more than one bound device, or with a working key of another device. */
 async function contradictions(store: Store, screenIds: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const screenId of screenIds) {
@@ -79,7 +76,7 @@ async function contradictions(store: Store, screenIds: readonly string[]): Promi
   return found;
 }
 
-/** Plays one scenario; answers what in it cannot be, a line each. */
+/** Runs one scenario. Returns the violations. */
 export async function runBindingScenario(
   seed: string,
   place: Fixture,

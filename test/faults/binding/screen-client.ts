@@ -18,10 +18,10 @@ const kinds: readonly Kind[] = [
   'look',
 ];
 
-/** Everybody's calls about one screen, with what is known of its codes, devices and keys. */
+/** Calls about one screen, with its known codes, devices and keys. */
 export class ScreenClient {
   readonly id: string;
-  /** What no model is needed to see. */
+  /** Violations that need no model. */
   readonly wrong: string[] = [];
   readonly #tick: { now: number };
   readonly #calls: ScreenCall[] = [];
@@ -34,7 +34,7 @@ export class ScreenClient {
     this.#tick = tick;
   }
 
-  /** One call, of any kind, about anything known. */
+  /** Makes one random call. */
   async call(fuzzRandom: FuzzRandom, instance: Instance): Promise<void> {
     const kind = fuzzRandom.one(kinds);
     const code = fuzzRandom.happens(0.7)
@@ -52,8 +52,8 @@ export class ScreenClient {
   }
 
   /**
-   * All calls in which what is said of devices is said of their codes; asks for those of which no
-   * answer told.
+   * Returns all calls with devices replaced by their codes. Asks the service for codes that no
+   * answer contained.
    */
   async history(instance: Instance): Promise<ScreenCall[]> {
     for (const code of this.#codes) {
@@ -85,8 +85,8 @@ export class ScreenClient {
   }
 
   /**
-   * What an answer says; `unknown` for 503, and a line among what is wrong for what must never be
-   * said.
+   * Returns the outcome of an answer, or `unknown` for 503. Records undocumented answers as
+   * violations.
    */
   #outcome<T extends string>({ status, body }: Answer, said: Record<string, T>): T | 'unknown' {
     const outcome = said[status < 400 ? String(status) : body.code];

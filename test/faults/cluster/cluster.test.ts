@@ -4,8 +4,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { violations } from './fleet.ts';
 import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
 
-// The long form, with a database that stops at once, is `npm run faults`.
-it('two instances on one database lose nothing that was acknowledged, and fail no call, whatever fails', {
+// The full suite also stops the database at once.
+it('two instances on one database keep acknowledged data, and fail no call under any fault', {
   timeout: 240_000,
 }, async () => {
   const database = await freshDatabase();
@@ -30,7 +30,7 @@ it('two instances on one database lose nothing that was acknowledged, and fail n
   const lived = await fleet.stop();
   await load.stop();
   for (const report of reports) expect(report).toMatchObject({ undocumented: [] });
-  // Of a restart nobody sees more than that he is asked to come again.
+  // During a restart, clients see only answers that tell them to retry.
   for (const { troubles } of reports.slice(restarts))
     expect(Object.keys(troubles).filter((outcome) => outcome !== '503')).toEqual([]);
   expect(violations(lived)).toEqual([]);

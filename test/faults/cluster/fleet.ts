@@ -1,5 +1,4 @@
-// A fleet of simulated TVs as a load: it keeps the books of what the service said on the wire, and
-// compares them in the end with what is stored.
+// A fleet of simulated TVs as load. It records the answers and compares them with the stored data.
 import { Agent, request } from 'undici';
 import { type Clock, hourMs, systemClock } from '../../../src/domain/clock.ts';
 import { runFleet } from '../../../src/simulator/fleet/fleet.ts';
@@ -7,24 +6,21 @@ import type { FleetOptions } from '../../../src/simulator/fleet/options.ts';
 import type { FleetReport } from '../../../src/simulator/fleet/report.ts';
 import type { Tried } from './load.ts';
 
-/** Longer than any test: the fleet is told when its time is over. */
+/** Longer than any test. `stop` ends the fleet. */
 const endlessMs = 1000 * hourMs;
-/**
- * An hour of a TV's life takes a minute; each looks at its playlist and config once in a second of
- * the wall's, and sends what it has played.
- */
+/** At 60 times the real speed, each TV syncs and reports every second. */
 const life = { speed: 60, config: { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1 } };
-/** Answers get lost on the way, and requests come twice, on top of whatever else fails. */
+/** Lost answers and duplicate requests, in addition to the fault under test. */
 const faults = ['lost-answer:events:2%', 'duplicate:events:2%', 'lost-answer:register:20%'];
 
 export interface FleetLoad {
-  /** Resolves once all TVs play. */
+  /** Resolves when all TVs play. */
   playing: Promise<void>;
-  /** Lets the TVs send what they have, and compares. */
+  /** Lets the TVs send their queued events, and compares. */
   stop(): Promise<FleetReport>;
 }
 
-/** The system's clock, on which the end of the run comes when it is called. */
+/** The system clock, on which `end` fires the timer of the fleet's duration. */
 function endedBy(): { clock: Clock; end: () => void } {
   let wake = () => {};
   const after: Clock['after'] = (delayMs, call) => {
@@ -35,7 +31,7 @@ function endedBy(): { clock: Clock; end: () => void } {
   return { clock: { now: systemClock.now, after }, end: () => wake() };
 }
 
-/** Notes each try among those of others. */
+/** Records each attempt. */
 function watching(tries: Tried[]): {
   makeRequester: FleetOptions['makeRequester'];
   close(): Promise<void>;
@@ -95,7 +91,7 @@ export function startFleetLoad(
   };
 }
 
-/** What the books say against the service, a line each; nothing when all is well. */
+/** Returns the violations. */
 export function violations({ reconciliation, endpoints, tvs }: FleetReport): string[] {
   const { outcome, findings } = reconciliation;
   const strange = endpoints.flatMap(({ operation, answers }) =>
@@ -114,7 +110,7 @@ export function violations({ reconciliation, endpoints, tvs }: FleetReport): str
   ];
 }
 
-/** No 5xx but 503, and 500 for a playlist or config that cannot be fetched. */
+/** Allows 503, and 500 for a playlist or config that cannot be fetched. */
 function isExpected(operation: string, status: string): boolean {
   if (status === 'none' || status === '503' || /^(2|304)/.test(status)) return true;
   return status === '500' && (operation === 'getPlaylist' || operation === 'getDeviceConfig');

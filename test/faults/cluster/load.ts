@@ -6,7 +6,7 @@ import { SignageError } from '../../../src/domain/error.ts';
 import { impressions, post } from '../kills/load.ts';
 import { type Acknowledged, nothingYet } from '../kills/model.ts';
 
-/** One try of a call. */
+/** One attempt of a call. */
 export interface Tried {
   /** Milliseconds since the start of the process. */
   at: number;
@@ -15,24 +15,23 @@ export interface Tried {
   outcome: string;
 }
 
-/** What a load has seen so far. */
+/** Observations of a load. */
 export interface ClusterLoad {
   seen: Acknowledged;
   tries: Tried[];
-  /** Calls that failed for good, though their client had tried them again when it was told to. */
+  /** Calls that failed although the client retried them as told. */
   failed: string[];
-  /** Ends it, and waits until everybody has finished. */
+  /** Ends the load and waits for its workers. */
   stop(): Promise<void>;
 }
 
 const probeEveryMs = 50;
 
-/** Half a minute of patience: nobody gives up because a fault takes a few seconds. */
+/** Retries for half a minute, longer than any fault. */
 const retry = { attempts: 12, firstDelayMs: 100, longestDelayMs: 6000 };
 
 /**
- * A playlist or config says 500 while the store is away (docs/protocol.md §2.3, §2.4), all else
- * 503.
+ * Without the store, playlist and config answer 500 (docs/protocol.md §2.3, §2.4), all else 503.
  */
 export function isDocumented({ what, outcome }: Tried): boolean {
   if (!/^5/.test(outcome)) return true;
@@ -69,10 +68,7 @@ class Worker {
     this.#anyone = new RuntimeClient({ url, retry, onExchange });
   }
 
-  /**
-   * One TV's life: its screen is made, it pairs, posts batches, fetches, and is now and then
-   * revoked.
-   */
+  /** One TV: creates its screen, pairs, posts batches, fetches, and is sometimes revoked. */
   async live(): Promise<void> {
     const { seen } = this.#load;
     const screenId = await this.#screen();
@@ -99,10 +95,7 @@ class Worker {
     seen.revoked.set(deviceId, apiKey);
   }
 
-  /**
-   * What a manager does is sent again when its answer was lost, as people do: a name that is taken
-   * then is the screen.
-   */
+  /** Retries after a lost answer like a person: if the name is taken, the screen exists. */
   async #screen(): Promise<string> {
     const body = { venueId: this.#venueId, name: randomUUID() };
     return this.#again(async () => {
@@ -129,10 +122,7 @@ class Worker {
   }
 }
 
-/**
- * Asks over and over, and waits for nobody's `Retry-After`: so it is seen at once when all is well
- * again.
- */
+/** Sends requests without waiting for `Retry-After`, to detect recovery at once. */
 async function probe(
   load: ClusterLoad,
   url: string,
@@ -148,7 +138,7 @@ async function probe(
   }
 }
 
-/** Lets several TVs live, one after another each, until it is stopped. */
+/** Runs several TVs concurrently, each one after another, until stopped. */
 export async function startLoad(url: string, token: string, workers: number): Promise<ClusterLoad> {
   const venue = await new ManagementClient({ url, token }).call('createVenue', {
     body: { name: randomUUID() },

@@ -8,10 +8,10 @@ import { type FleetLoad, startFleetLoad } from './fleet.ts';
 import { type ClusterLoad, isDocumented, isGood, startLoad } from './load.ts';
 
 const token = `mak_${'ClusterFaults'.repeat(2)}`;
-/** Calls that must succeed in a row for a cluster to count as well. */
+/** Number of successful calls in a row after which a cluster counts as recovered. */
 const goodRun = 40;
 
-/** Two instances in processes of their own on one database, and what spreads the requests. */
+/** Two instances in processes of their own on one database, behind a load balancer. */
 export class Cluster {
   readonly #folder: string;
   readonly #stores: readonly string[];
@@ -35,7 +35,7 @@ export class Cluster {
     this.cut = cut;
   }
 
-  /** The second instance reaches the database by way of a proxy, whose connections `cut` cuts. */
+  /** The second instance uses a proxy to the database. `cut` cuts its connections. */
   static async start(folder: string, database: string): Promise<Cluster> {
     const proxy = await databaseProxy(database);
     const stores = [database, proxy.url];
@@ -47,8 +47,7 @@ export class Cluster {
   }
 
   /**
-   * A fleet of TVs that play, and `workers` who make screens, pair and revoke beside them; all that
-   * they try is in one list.
+   * Runs a fleet and `workers` that create screens, pair and revoke. All attempts are in one list.
    */
   async load(tvs: number, workers: number): Promise<{ load: ClusterLoad; fleet: FleetLoad }> {
     const load = await startLoad(this.#balancer.url, token, workers);
@@ -61,13 +60,13 @@ export class Cluster {
     await this.#at(place).kill();
   }
 
-  /** In good order; throws when it ends with another code than 0. */
+  /** Stops an instance. Throws if its exit code is not 0. */
   async stop(place: number): Promise<void> {
     const code = await this.#at(place).stop();
     if (code !== 0) throw new Error(`The instance ${place} ended with ${code}.`);
   }
 
-  /** Starts it again, at the same address. */
+  /** Starts an instance again at the same address. */
   async start(place: number): Promise<void> {
     const port = Number(new URL(this.#urls[place] as string).port);
     this.#instances[place] = await startService(this.#folder, token, {
@@ -76,7 +75,7 @@ export class Cluster {
     });
   }
 
-  /** What was acknowledged and is not there. */
+  /** Returns acknowledged data that is missing. */
   async missing(load: ClusterLoad): Promise<string[]> {
     const asked = { url: this.#balancer.url, token };
     await sendLostAgain(asked, load.seen);
@@ -93,7 +92,7 @@ export class Cluster {
   }
 }
 
-/** Ends every connection of the service, from inside the database. */
+/** Terminates all connections of the service in the database. */
 export async function terminateBackends(database: string): Promise<void> {
   await inDatabase(database, (sql) =>
     sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -103,11 +102,11 @@ export async function terminateBackends(database: string): Promise<void> {
 
 export interface FaultReport {
   fault: string;
-  /** From the end of the fault to the last try that was not answered as usual. */
+  /** Time from the end of the fault to the last attempt without a regular answer. */
   troubledMs: number;
-  /** Tries that were not answered as usual, by outcome. */
+  /** Attempts without a regular answer, by outcome. */
   troubles: Record<string, number>;
-  /** Answers that the interface does not have. */
+  /** Undocumented answers. */
   undocumented: string[];
 }
 
@@ -120,7 +119,7 @@ async function untilWell(load: ClusterLoad, from: number): Promise<void> {
   throw new Error('The cluster does not get well.');
 }
 
-/** Lets one fault happen under load, and waits until all is well again. */
+/** Injects one fault under load and waits for recovery. */
 export async function injectFaults(
   load: ClusterLoad,
   fault: string,

@@ -14,7 +14,7 @@ import { newRun, type Run, timeAt } from './model.ts';
 import { diskOf, type Files } from './recorded-disk.ts';
 import { batchNumber, isKeyed, makeChange } from './sample-changes.ts';
 
-/** What a bug is seeded around: the disk under the store, or the store itself. */
+/** A defect around the disk under the store, or around the store. */
 export interface Defect {
   disk?: (disk: FileSystem) => FileSystem;
   store?: (store: Store) => Store;
@@ -22,10 +22,10 @@ export interface Defect {
 
 export const directory = '/data';
 
-/** A number that no run comes to. */
+/** A number that no run uses. */
 const aFurther = 900_001;
 
-/** The store as the service opens it, without the folder's lock. */
+/** Opens the store like the service, without the lock of the folder. */
 export async function openOn(
   disk: FileSystem,
   clock: ManualClock,
@@ -42,7 +42,7 @@ export async function openOn(
   return over?.(store) ?? store;
 }
 
-/** The keys of what is there must be known: a repeat is told to be one, and nothing is stored. */
+/** Expects the idempotency keys of stored batches to be known: a repeat stores nothing. */
 async function checkRepeats(store: Store, { batches }: StoredContents): Promise<string[]> {
   const wrong: string[] = [];
   for (const number of batches.filter(isKeyed)) {
@@ -57,7 +57,7 @@ async function checkRepeats(store: Store, { batches }: StoredContents): Promise<
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** What a store that was opened shows, and whether that may be after so many steps of a run. */
+/** Compares the contents of an opened store with those allowed after this step. */
 async function look(
   store: Store,
   run: Run,
@@ -73,7 +73,7 @@ async function look(
   };
 }
 
-/** What is wrong with the chain of the audit trail on a disk. */
+/** Returns the damage of the audit chain on a disk. */
 async function trailDamage(disk: FileSystem): Promise<string[]> {
   const context = { disk, directory, clock: new ManualClock(), lowWaterBytes: 0, warn: () => {} };
   const { data: manifest } = await readManifest(disk, directory);
@@ -85,7 +85,7 @@ async function trailDamage(disk: FileSystem): Promise<string[]> {
     .map(({ what }) => `the audit trail: ${what}`);
 }
 
-/** A run of which this is all that was acknowledged. */
+/** Returns a run in which exactly these changes and batches were acknowledged. */
 function runOf(
   { changes, batches }: StoredContents,
   of: Run,
@@ -110,10 +110,9 @@ function runOf(
 }
 
 /**
- * Opens the store on what a crash has left, and says what is wrong: it must start, and show what it
- * may show after so many steps of the run. If `twice`, it must also
- * take a further change and a further batch; after another power cut show all that again; and know
- * the batches that are sent again.
+ * Opens the store after a crash and returns the violations: it must start with contents that are
+ * allowed after this step. With `twice`, it must also accept another change and batch, keep
+ * everything over another power cut, and recognize repeated batches.
  */
 export async function checkState(
   files: Files,

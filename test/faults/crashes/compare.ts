@@ -3,13 +3,13 @@ import { type Contents, countedAfter, rowsAfter } from './contents.ts';
 import type { ExpectedState, Run } from './model.ts';
 import { countsOf } from './sample-changes.ts';
 
-/** Which of the changes and batches a store holds. */
+/** The changes and batches that a store holds. */
 export interface StoredContents {
   changes: number[];
   batches: number[];
 }
 
-/** Whether these are the last of all, what is missing being whole days that were given up. */
+/** Returns whether these are the last ones, and only whole purged days are missing. */
 function isRest(
   there: readonly number[],
   all: readonly number[],
@@ -27,8 +27,8 @@ function isRest(
 }
 
 /**
- * What is wrong with what a store shows after so many steps; which changes and batches it holds, if
- * it is any of those that it may hold.
+ * Compares the contents of a store with those allowed after this step. Returns violations, or the
+ * changes and batches that it holds.
  */
 export function compare(
   contents: Contents,

@@ -1,12 +1,12 @@
 import type { Store } from '../../../src/store/store.ts';
 import { changeRows, countsOf, type RowMap, tenantA, universe } from './sample-changes.ts';
 
-/** All that a store shows, in a form to be compared. */
+/** Comparable contents of a store. */
 export interface Contents {
   rows: string;
-  /** Numbers of changes, from the audit trail, oldest first. */
+  /** Numbers of changes from the audit trail, oldest first. */
   audited: number[];
-  /** Numbers of batches, oldest first, each with the number of its events that are there. */
+  /** Numbers of batches, oldest first, each with its number of stored events. */
   batches: { number: number; events: number }[];
   /** Impressions by creative. */
   counted: string;
@@ -37,7 +37,7 @@ async function rowsOf(store: Store): Promise<string> {
   return text(rows) + JSON.stringify(past);
 }
 
-/** Lists and indexes must tell the same as what is read by id. */
+/** Returns differences between lists, indexes and single reads. */
 async function misfits(store: Store): Promise<string[]> {
   const wrong: string[] = [];
   for (const table of ['venues', 'screens', 'devices', 'tokens'] as const) {
@@ -67,7 +67,7 @@ async function batchesOf(store: Store): Promise<Contents['batches']> {
   return batches;
 }
 
-/** Reads everything. `wrong` has what does not fit together in itself. */
+/** Reads everything. `wrong` lists internal contradictions. */
 export async function contentsOf(store: Store): Promise<{ contents: Contents; wrong: string[] }> {
   const { items } = await store.audit({ tenantIds: [tenantA], limit: 10_000 });
   const [received, timestamp] = [
@@ -91,7 +91,7 @@ export async function contentsOf(store: Store): Promise<{ contents: Contents; wr
 
 const known = new Map<string, { rows: RowMap; text: string }>();
 
-/** The rows after these changes, one after another. */
+/** Returns the rows after these changes. */
 export function rowsAfter(changes: readonly number[]): string {
   return stateAfter(changes).text;
 }
@@ -109,7 +109,7 @@ function stateAfter(changes: readonly number[]): { rows: RowMap; text: string } 
   return made;
 }
 
-/** The report after these batches. */
+/** Returns the report after these batches. */
 export function countedAfter(batches: readonly number[]): string {
   const sums = new Map<string, number>();
   for (const number of batches) {

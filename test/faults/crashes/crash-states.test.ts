@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { searchCrashStates } from './search-crash-states.ts';
 
 describe('a crash at any step of a life', () => {
-  // The full form is `npm run faults`.
-  it('leaves all that was acknowledged, nothing that was refused and nothing in part, and a store that goes on', {
+  // `npm run faults` runs the full suite.
+  it('keeps acknowledged changes, no refused or partial ones, and a working store', {
     timeout: 300_000,
   }, async () => {
     const report = await searchCrashStates({

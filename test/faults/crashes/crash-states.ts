@@ -1,28 +1,29 @@
 import { dirname } from 'node:path/posix';
 import type { DiskStep, Files } from './recorded-disk.ts';
 
-/** What may stand on a disk when the power comes back. */
+/** Possible contents of a disk after a crash. */
 export interface CrashState {
-  /** So many steps had been begun. */
+  /** Number of steps begun. */
   step: number;
   what: string;
-  /** A record was being written to a log, and a part of it is there. */
+  /** Whether a log record is only partly written. */
   isTorn: boolean;
   files: Files;
 }
 
 export interface CrashStateOptions {
-  /** Records of logs are torn after every so many bytes. */
+  /** Log records are torn at multiples of this many bytes. */
   tornEveryBytes: number;
   /**
-   * At most so many steps that no sync covers are kept and lost in all combinations; of more, some.
+   * Up to this many unsynced steps, all combinations of lost and kept ones are tried. With more,
+   * some.
    */
   combined: number;
-  /** States after these steps only; all when absent. */
+  /** Only states after these steps. Default: all. */
   from?: number;
 }
 
-/** A step that no sync has covered yet: after a crash it was done, or not. */
+/** A step that no sync covers yet. A crash may lose it. */
 type Open = DiskStep & { do: 'write' | 'truncate' | 'create' | 'rename' | 'unlink' };
 
 const isOfData = (step: DiskStep): step is Open & { file: number } =>
@@ -30,12 +31,12 @@ const isOfData = (step: DiskStep): step is Open & { file: number } =>
 const isLog = (path: string) =>
   /\/(journal|events|audit)\/[^/]+$/.test(path) && !path.endsWith('.tmp');
 
-/** What is on the disk for certain, and all that may be. */
+/** Synced contents of the disk, and its unsynced steps. */
 class Certain {
   readonly #names: Map<string, number>;
   readonly #contents: Map<number, Buffer>;
   #open: Open[] = [];
-  /** By number, the names that files have had: to tell logs from other files. */
+  /** All names of each file by number, to recognize logs. */
   readonly paths = new Map<number, string>();
 
   constructor(start: Files) {
@@ -65,7 +66,7 @@ class Certain {
     this.#open = this.#open.filter((step) => !isCovered(step));
   }
 
-  /** The disk with some of the open steps done. */
+  /** Returns the files with some of the unsynced steps applied. */
   with(done: readonly Open[]): Files {
     const [names, contents] = [new Map(this.#names), new Map(this.#contents)];
     this.#apply(names, contents, done);
@@ -86,7 +87,7 @@ class Certain {
   }
 }
 
-/** What a lost write leaves before a later one reads as zeros. */
+/** Applies a step. A lost earlier write reads as zeros. */
 function applied(bytes: Buffer, step: Open & { do: 'write' | 'truncate' }): Buffer {
   if (step.do === 'truncate') return Buffer.concat([bytes.subarray(0, step.length)], step.length);
   const after = Buffer.alloc(Math.max(bytes.length, step.at + step.bytes.length));
@@ -95,7 +96,10 @@ function applied(bytes: Buffer, step: Open & { do: 'write' | 'truncate' }): Buff
   return after;
 }
 
-/** All combinations of a few; of many: none, all, each beginning, all but one, one alone. */
+/**
+ * Returns all combinations of a few steps. Of many: none, all, each prefix, all but one, each
+ * alone.
+ */
 function* combinations<T>(of: readonly T[], most: number): Generator<readonly T[]> {
   if (of.length <= most) {
     for (let mask = 0; mask < 2 ** of.length; mask++)
@@ -109,10 +113,7 @@ function* combinations<T>(of: readonly T[], most: number): Generator<readonly T[
   }
 }
 
-/**
- * A write that the crash has cut short: a beginning of it, alone or as long as it was to be, the
- * rest zeros.
- */
+/** Returns torn writes: a prefix, alone or padded with zeros to the full length. */
 function* torn(step: Open & { do: 'write' }, everyBytes: number): Generator<Open> {
   const { length } = step.bytes;
   for (let kept = everyBytes; kept < length; kept += everyBytes) {
@@ -123,9 +124,8 @@ function* torn(step: Open & { do: 'write' }, everyBytes: number): Generator<Open
 }
 
 /**
- * Every state in which a crash may leave a disk: after each step, with each combination of those
- * that no sync covers yet, and each record of a log torn
- * at each byte. Equal states come more than once.
+ * Returns every state that a crash may leave: after each step, with each combination of unsynced
+ * steps, and each log record torn at each byte. States may repeat.
  */
 export function* crashStates(
   start: Files,
@@ -158,7 +158,7 @@ export function* crashStates(
   }
 }
 
-/** What can be read on a disk before the first step, and after each of them. */
+/** Returns the readable files before the first step and after each step. */
 export function* readableFiles(start: Files, steps: readonly DiskStep[]): Generator<Files> {
   const certain = new Certain(start);
   yield certain.with([]);

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const sizeBytes = 96 * 1024 * 1024;
-/** What is not synced stays off the disk for this long, so that a power cut takes it. */
+/** Unsynced data stays in memory for this long, so that a power cut loses it. */
 const commitSeconds = 300;
 
-/** Says why no such disk can be had on this machine; nothing when it can. */
+/** Returns the reason why this machine cannot create such a disk, if there is one. */
 export async function whyNoLoopDisk(folder: string): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'loop devices are of Linux';
   if (process.getuid?.() !== 0) return 'only root may mount a file';
@@ -25,8 +25,7 @@ export async function whyNoLoopDisk(folder: string): Promise<string | undefined>
 }
 
 /**
- * An ext4 file system in a file, on a loop device. Its power can be cut at an instant: what the
- * device has been told to write is there, and nothing else.
+ * An ext4 file system in a file, on a loop device. A power cut keeps exactly the completed writes.
  */
 export class LoopDisk {
   readonly #image: string;
@@ -39,7 +38,7 @@ export class LoopDisk {
     this.#mountPoint = join(folder, 'mounted');
   }
 
-  /** A folder on it. */
+  /** A folder on the file system. */
   get data(): string {
     return join(this.#mountPoint, 'data');
   }
@@ -63,10 +62,7 @@ export class LoopDisk {
     await run('umount', [this.#mountPoint]);
   }
 
-  /**
-   * The image as it is while nothing is on its way to the device. Whoever writes to it has been
-   * stopped, or it may never come.
-   */
+  /** Copies the image while no write is in flight. Stop all writers first. */
   async copyAtAnInstant(): Promise<string> {
     const copy = `${this.#image}.copy`;
     for (let left = 100; left > 0; left--) {
@@ -81,7 +77,7 @@ export class LoopDisk {
     throw new Error(`${this.#device} is never quiet`);
   }
 
-  /** What the kernel counts of the device: writes done, and those on their way. */
+  /** Reads the kernel's counts of completed writes and of those in flight. */
   async #writes(): Promise<{ done: number; inFlight: number }> {
     const numbers = (await readFile(`/sys/block/${this.#device}/stat`, 'utf8'))
       .trim()
@@ -90,7 +86,7 @@ export class LoopDisk {
     return { done: numbers[4] ?? 0, inFlight: numbers[8] ?? 0 };
   }
 
-  /** From here on it is the disk of which `copy` was made. Nobody may use it meanwhile. */
+  /** Restores the image from `copy`. The file system must not be in use. */
   async restore(copy: string): Promise<void> {
     await this.unmount();
     await rename(copy, this.#image);

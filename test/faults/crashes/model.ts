@@ -1,14 +1,14 @@
-/** One thing that was asked of a store, and what became of it, by the disk's steps at the time. */
+/** A request to a store and its outcome, with the disk steps at its times. */
 interface Entry {
   number: number;
   begun: number;
   acknowledged: number;
   refused: number;
-  /** The store's time then, in milliseconds. */
+  /** The store's time in epoch milliseconds. */
   at: number;
 }
 
-/** What was asked of a store in one order, change after change or batch after batch. */
+/** Ordered requests to a store: changes or batches. */
 export class ExpectedState {
   readonly entries: Entry[] = [];
 
@@ -24,15 +24,14 @@ export class ExpectedState {
     return entry;
   }
 
-  /** Numbers of what had been acknowledged by then. */
+  /** Returns the numbers acknowledged by this step. */
   acknowledgedBy(step: number): number[] {
     return this.entries.filter((entry) => entry.acknowledged <= step).map(({ number }) => number);
   }
 
   /**
-   * All that may be there after a crash: what had been acknowledged, and of what was begun after
-   * the last of that some more, in its order. What was refused
-   * and had others acknowledged after it is gone for good.
+   * Returns all allowed contents after a crash: everything acknowledged, and a prefix of those
+   * begun later. A refused request that was followed by an acknowledged one must be absent.
    */
   possibleAt(step: number): number[][] {
     const sure = this.acknowledgedBy(step);
@@ -48,7 +47,7 @@ export class ExpectedState {
     return this.entries.find((entry) => entry.number === number)?.at ?? 0;
   }
 
-  /** What a start has shown must not be taken back. */
+  /** Records what a start has shown. Later starts must show it, too. */
   shown(numbers: readonly number[], step: number): void {
     for (const entry of this.entries) {
       if (numbers.includes(entry.number)) entry.acknowledged = Math.min(entry.acknowledged, step);
@@ -58,19 +57,19 @@ export class ExpectedState {
   }
 }
 
-/** All that is known of a run: what it asked for, and when. */
+/** The history of a run. */
 export interface Run {
   changes: ExpectedState;
   batches: ExpectedState;
-  /** Days before this time were given up, from that step on. */
+  /** Days before this time were purged, from that step on. */
   dropped: { step: number; beforeMs: number }[];
   /** The store's time from that step on. */
   times: { step: number; nowMs: number }[];
   /** The steps at which a process was started. */
   starts: number[];
-  /** The secret, once a first start is over. */
+  /** The secret, known after the first start. */
   secret: { step: number; hex: string } | undefined;
-  /** What was found wrong while it ran. */
+  /** Violations found during the run. */
   wrong: string[];
 }
 
@@ -86,7 +85,7 @@ export function newRun(): Run {
   };
 }
 
-/** The same of which nothing is sure but the order: what an earlier crash may have left. */
+/** Returns the run with all outcomes unknown, as for contents after an earlier crash. */
 export function unsure(run: Run): Run {
   const all = { ...newRun(), dropped: run.dropped, secret: run.secret, times: run.times };
   for (const one of ['changes', 'batches'] as const) {

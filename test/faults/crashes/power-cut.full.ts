@@ -5,7 +5,7 @@ import { packProgram } from '../kills/packed-program.ts';
 import { type KillReport, killLoop } from '../kills/scenario.ts';
 import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';
 
-/** The disk is small, and what is compared grows: so there are some of them. */
+/** Several disks, because they are small and comparisons grow. */
 const [disks, cutsEach] = [8, 25];
 
 const why = await whyNoLoopDisk(await temporaryFolder());
@@ -17,7 +17,7 @@ it.skipIf(why !== undefined)(
     const began = performance.now();
     const run = await packProgram();
     const reports: KillReport[] = [];
-    // Nobody syncs this file: if it is always there afterwards, no power was cut.
+    // This file is never synced. If it survives every time, the power cuts do not work.
     const sentinel = 'not synced';
     let canariesLost = 0;
     for (let number = 0; number < disks; number++) {

@@ -2,38 +2,29 @@ import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-sys
 import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
 
-/**
- * One change of a disk, in the order in which they were done. A file is known by a number, whatever
- * names it bears.
- */
+/** One change of a disk. Files have numbers, because their names change. */
 export type DiskStep =
   | { do: 'write'; file: number; at: number; bytes: Buffer }
   | { do: 'truncate'; file: number; length: number }
   | { do: 'datasync'; file: number }
-  /**
-   * A `datasync` has failed: what was not yet on the disk never gets there, though it can still be
-   * read (as Linux has it).
-   */
+  /** A `datasync` failed. As on Linux, unsynced data stays readable and never reaches the disk. */
   | { do: 'lose'; file: number }
   | { do: 'create'; path: string; file: number }
   | { do: 'rename'; path: string; to: string; file: number }
   | { do: 'unlink'; path: string }
   | { do: 'syncDirectory'; path: string };
 
-/** What stands on a disk, by path. */
+/** Contents of a disk by path. */
 export type Files = ReadonlyMap<string, Buffer>;
 
-/** A disk in memory with these files on it, all of them synced. */
+/** Returns a disk in memory with these synced files. */
 export function diskOf(files: Files): CrashDisk {
   return new CrashDisk(
     new Map([...files].map(([path, bytes]) => [path, { bytes, synced: bytes }])),
   );
 }
 
-/**
- * Notes all that is done to a disk that begins with `start` on it. Files are numbered in the order
- * of `start`, then as they are made.
- */
+/** Records all changes of a disk that starts with these files. */
 export class RecordedDisk {
   readonly steps: DiskStep[] = [];
   readonly #disk: CrashDisk;
@@ -46,18 +37,18 @@ export class RecordedDisk {
     this.#made = start.size;
   }
 
-  /** What it is as a process sees it that starts now, with nothing lost. */
+  /** The disk for a process that starts now, without losses. */
   get now(): CrashDisk {
     return this.#disk.afterKill();
   }
 
-  /** What a file holds that was written and not synced is lost, at the next power cut. */
+  /** Loses the unsynced contents of a file at the next power cut. */
   lose(path: string): void {
     const file = this.#numbers.get(path);
     if (file !== undefined) this.steps.push({ do: 'lose', file });
   }
 
-  /** The disk as one process sees it: once that is killed, it does nothing more. */
+  /** Returns the disk of one process. After `kill`, it does nothing. */
   life(): { disk: FileSystem; kill(): void } {
     const life = { isOver: false };
     const disk = this.#through(() => {
@@ -130,7 +121,7 @@ export class RecordedDisk {
         check();
         await file.datasync();
         step({ do: 'datasync', file: number });
-        // Time passes: what comes meanwhile shares the next one.
+        // Lets other writes join the next sync.
         await yieldToEventLoop();
       },
       size: () => file.size(),

@@ -14,7 +14,7 @@ import {
   venueRow,
 } from '../../store/sample-rows.ts';
 
-/** Rows by table and id, `<table> <id>`. */
+/** Rows by `<table> <id>`. */
 export type RowMap = Map<string, { id: string }>;
 
 type Op = { [T in TableName]: { put: T; row: Rows[T] } | { del: T; id: string } }[TableName];
@@ -23,11 +23,11 @@ const screens = 2;
 const keptVersions = 3;
 const count = guid('venu', 2);
 
-/** Changes from this number on are larger than a segment of the journal. */
+/** Changes from this number on are larger than a journal segment. */
 export const firstLarge = 800_001;
 const largeItems = `["${'x'.repeat(17 * 1024 * 1024)}"]`;
 
-/** All that the changes write to, so that it can be read back. */
+/** All rows that the changes write. */
 export const universe: readonly (readonly [TableName, string])[] = [
   ['venues', guid('venu', 1)],
   ['venues', count],
@@ -44,8 +44,8 @@ export const universe: readonly (readonly [TableName, string])[] = [
 ];
 
 /**
- * Change `number`: takes the place of what the one before wrote, counts on, pairs or revokes,
- * publishes. All of it or nothing must be there.
+ * Returns the operations of change `number`. It replaces rows, counts, pairs or revokes, and
+ * publishes. It must be atomic.
  */
 function opsOf(number: number, counted: number): Op[] {
   const screen = number % screens;
@@ -102,7 +102,7 @@ export function makeChange(store: Store, number: number, at: number): Promise<vo
   return store.write((tx) => stage(tx, number, at));
 }
 
-/** The same, given up at its end: must leave no trace. */
+/** Makes the same change and throws at its end. It must leave no trace. */
 export function giveUpChange(store: Store, number: number, at: number): Promise<void> {
   return store.write(async (tx) => {
     await stage(tx, number, at);
@@ -110,7 +110,7 @@ export function giveUpChange(store: Store, number: number, at: number): Promise<
   });
 }
 
-/** The same, until a name is found taken: must leave no trace. */
+/** Makes the same change until a name is taken. It must leave no trace. */
 export function makeConflictingChange(store: Store, number: number, at: number): Promise<void> {
   return store.write(async (tx) => {
     await stage(tx, number, at);
@@ -118,7 +118,7 @@ export function makeConflictingChange(store: Store, number: number, at: number):
   });
 }
 
-/** Change `number` in the plainest store there is. */
+/** Applies change `number` to a map. */
 export function changeRows(rows: RowMap, number: number): void {
   const row = rows.get(`venues ${count}`) as { address?: string } | undefined;
   for (const op of opsOf(number, countedIn(row))) {
@@ -127,7 +127,7 @@ export function changeRows(rows: RowMap, number: number): void {
   }
 }
 
-/** Batch `number`, of one to three events of one of two devices. */
+/** Returns batch `number` with one to three events of one of two devices. */
 export function batchNumber(number: number, sent?: string): EventBatch {
   const events = Array.from({ length: 1 + (number % 3) }, (_, n) =>
     impression(1_760_000_000_000, { number, n, creativeId: guid('crea', number % 2) }),
@@ -140,7 +140,7 @@ export function batchNumber(number: number, sent?: string): EventBatch {
   });
 }
 
-/** How many events each batch has, and the creative that they count for. */
+/** Returns the number of events of a batch and their creative. */
 export function countsOf(number: number): { creativeId: string; events: number } {
   return { creativeId: guid('crea', number % 2), events: 1 + (number % 3) };
 }

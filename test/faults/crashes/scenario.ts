@@ -21,15 +21,14 @@ import {
 } from './sample-changes.ts';
 import type { Step } from './steps.ts';
 
-/** Stands between the store and the disk, and may make it fail; but not while it is quiet. */
+/** Wraps the disk and may make it fail, except while it is quiet. */
 interface Between {
   over(disk: FileSystem): FileSystem;
   isQuiet: boolean;
 }
 
 /**
- * A store's life on a recorded disk: what it is asked for is noted with what it answers, and what
- * it shows is compared all along.
+ * Runs steps on a store with a recorded disk. Records requests and outcomes, and compares reads.
  */
 export class CrashScenario {
   readonly run: Run = newRun();
@@ -64,7 +63,7 @@ export class CrashScenario {
     return this.run;
   }
 
-  /** Whoever reads sees exactly what was acknowledged. */
+  /** Expects reads to show exactly the acknowledged data. */
   async checkShown(): Promise<void> {
     if (!this.#store) return;
     const { contents, wrong } = await this.#contents(this.#store);
@@ -84,7 +83,7 @@ export class CrashScenario {
     }
   }
 
-  /** Once the disk is well, a start is enough. */
+  /** Expects the store to work after the disk has recovered and the service was restarted. */
   async goOn(): Promise<string[]> {
     this.run.wrong.length = 0;
     await this.#restart('stop');
@@ -107,7 +106,7 @@ export class CrashScenario {
     this.#kill();
   }
 
-  /** No disk that fails once keeps a service down: it is started again. */
+  /** Starts the store, again if the disk failed once. */
   async #start(): Promise<void> {
     this.#clock = new ManualClock(this.#clock.now());
     this.#noteTime();
@@ -182,7 +181,7 @@ export class CrashScenario {
     await this.#settle();
   }
 
-  /** A backup holds all that was acknowledged before it. */
+  /** Expects a backup to hold all that was acknowledged before it. */
   async #backup(): Promise<void> {
     const disk = new CrashDisk();
     await restoreBackup(await (this.#store as Store).backup(), { disk, directory });
@@ -207,7 +206,7 @@ export class CrashScenario {
     return this.#noted(entry, makeChange(this.#store as Store, number, entry.at));
   }
 
-  /** Changes that share the way to the disk, among them some that must leave no trace. */
+  /** Makes concurrent changes that share a sync. Some must leave no trace. */
   async #group(): Promise<void> {
     const store = this.#store as Store;
     const before = this.#change();
@@ -227,7 +226,7 @@ export class CrashScenario {
     return this.#noted(entry, (this.#store as Store).appendBatch(batchNumber(number)));
   }
 
-  /** Several at a time, then one of them again, as it was and as it was not. */
+  /** Appends several batches, then repeats one unchanged and one changed. */
   async #batches(): Promise<void> {
     const store = this.#store as Store;
     await Promise.all([this.#batch(), this.#batch(), this.#batch()]);
@@ -246,8 +245,8 @@ export class CrashScenario {
   }
 
   /**
-   * Notes what becomes of it. A disk that fails is answered `unavailable`; a process that is killed
-   * answers nothing.
+   * Records the outcome. A failing disk is answered with `unavailable`. A killed process does not
+   * answer.
    */
   async #noted(
     entry: { acknowledged: number; refused: number },
@@ -263,7 +262,7 @@ export class CrashScenario {
     }
   }
 
-  /** What a failing disk may end before its time. */
+  /** Runs a call that a failing disk may interrupt. */
   async #tolerated(call: () => Promise<void>): Promise<void> {
     try {
       await call();
@@ -272,7 +271,7 @@ export class CrashScenario {
     }
   }
 
-  /** Lets a background checkpoint come to its end. */
+  /** Waits for the end of a background checkpoint. */
   async #settle(): Promise<void> {
     for (let [before, quiet] = [-1, 0]; quiet < 4; ) {
       await setImmediate();
@@ -282,13 +281,13 @@ export class CrashScenario {
   }
 }
 
-/** Whether an error, or what caused it, is one of a failing disk. */
+/** Returns whether an error or its cause comes from a failing disk. */
 function isOfDisk(error: unknown): boolean {
   const { code = '', cause } = error as NodeJS.ErrnoException;
   return ['EIO', 'ENOSPC'].includes(code) || (cause !== undefined && isOfDisk(cause));
 }
 
-/** What is wrong when a call does not fail as it should; a failing disk may get in between. */
+/** Returns a violation unless the call fails with this code or because of a failing disk. */
 async function expectCode(call: Promise<unknown>, code: string): Promise<string | undefined> {
   return call.then(
     () => `what should be refused (${code}) was taken`,

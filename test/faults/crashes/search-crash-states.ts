@@ -8,39 +8,35 @@ import { CrashScenario } from './scenario.ts';
 import { allSteps, type Step, shuffled } from './steps.ts';
 
 export interface CrashSearch {
-  /**
-   * So many lives, each with its scenarioSteps in another order; the first one as they are written
-   * down.
-   */
+  /** Number of lives. Each runs its steps in another order, the first in the given order. */
   lives: number;
-  /** Acts of each; about this many. */
+  /** Approximate number of steps of a life. */
   rounds?: number;
-  /** Of a record that is being written, every so many bytes. */
+  /** Log records are torn at multiples of this many bytes. */
   tornEveryBytes: number;
-  /** Of the different states, each so many-th. */
+  /** Opens every nth distinct state. */
   every?: number;
   /**
-   * Of those, each so many-th is opened once more after another power cut; a state in which no
-   * record is torn always is.
+   * Opens every nth of those again after another power cut, and all states without torn records.
    */
   twiceEvery?: number;
-  /** Of those, in each so many-th the start itself is cut short, at each of its steps. */
+  /** Interrupts every nth of those starts at each of its steps. */
   recoveryEvery?: number;
   scenarioSteps?: readonly Step[];
-  /** Only states after these, at the end of a life. */
+  /** Only the states of the last steps. */
   lastSteps?: number;
-  /** Stop at the first state that is bad. */
+  /** Stops at the first bad state. */
   first?: boolean;
 }
 
-/** What a search came to. */
+/** Result of a search. */
 export interface CrashReport {
   lives: number;
-  /** Changes that the lives made to the disk. */
+  /** Number of disk changes. */
   steps: number;
-  /** Different states that were opened. */
+  /** Number of distinct states opened. */
   states: number;
-  /** Among them those of a start that was cut short. */
+  /** Number of those after an interrupted start. */
   inRecovery: number;
   bad: string[];
 }
@@ -53,7 +49,7 @@ function sumOf(bytes: Buffer): string {
   return known;
 }
 
-/** Tells states apart: by what is on the disk, and by what is owed. */
+/** Returns a key of a state: the contents of the disk and the acknowledged requests. */
 export function nameOf({ files, step }: CrashState, { changes, batches }: Run): string {
   const names = [...files].map(([path, bytes]) => `${path} ${sumOf(bytes)}`).sort();
   const owed = [changes, batches].map((ledger) => JSON.stringify(ledger.possibleAt(step)));
@@ -119,7 +115,7 @@ class Search {
     );
   }
 
-  /** A crash while a start mends what the crash before it has left. */
+  /** Crashes during the recovery from a crash. */
   async #cutStartShort(state: CrashState, run: Run): Promise<void> {
     const disk = new RecordedDisk(state.files);
     await openOn(disk.life().disk, new ManualClock(timeAt(run, state.step)), this.#defect).catch(
@@ -141,7 +137,7 @@ class Search {
   }
 }
 
-/** Lives through crashes at every step, and says which of the states that they leave are bad. */
+/** Crashes a store at every step. Returns the bad states. */
 export async function searchCrashStates(
   search: CrashSearch,
   defect: Defect = {},

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** What a life does, one after another. */
+/** The steps of a life. */
 export type Step =
   | 'change'
-  /** Larger than a segment of the journal. */
+  /** Larger than a journal segment. */
   | 'large change'
   | 'group'
   | 'batch'
@@ -51,7 +51,7 @@ const days: readonly (readonly Step[])[] = [
   ],
 ];
 
-/** Everything there is, in rounds that differ. */
+/** Returns all steps, in different rounds. */
 export function allSteps(rounds: number, first = 0): Step[] {
   return Array.from(
     { length: rounds },
@@ -59,7 +59,7 @@ export function allSteps(rounds: number, first = 0): Step[] {
   ).flat();
 }
 
-/** In another order; the same for the same seed. */
+/** Returns a shuffled copy. The same seed gives the same order. */
 export function shuffled<T>(of: readonly T[], seed: number): T[] {
   const chance = (index: number) => crc32(`${seed} ${index}`);
   return [...of.entries()].sort(([a], [b]) => chance(a) - chance(b)).map(([, one]) => one);

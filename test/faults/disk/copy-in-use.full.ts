@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { copyInUse } from './copy-in-use.ts';
 
-it('10,000 copies of a folder that is in use', async () => {
+it('10,000 copies of a folder in use', async () => {
   const began = performance.now();
   const { bad, ...report } = await copyInUse(10_000);
   console.log(

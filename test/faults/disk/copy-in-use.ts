@@ -12,19 +12,16 @@ import { allSteps } from '../crashes/steps.ts';
 
 export interface CopyReport {
   copies: number;
-  /** The start of the copy is refused: it is damaged. */
+  /** The copy is damaged, and its start is refused. */
   refused: number;
-  /**
-   * The copy starts, and holds the first changes and the first batches, as many as an earlier crash
-   * might have left.
-   */
+  /** The copy starts with a prefix of the changes and batches, as after an earlier crash. */
   earlier: number;
   bad: string[];
 }
 
 const folders = ['', '/audit', '/documents', '/events', '/journal'];
 
-/** From 0 to below 1; the same for the same name. */
+/** Returns a number from 0 to just below 1. The same name gives the same number. */
 const chance = (name: string) => crc32(name) / 2 ** 32;
 
 function inFolder(files: Files, folder: string): string[] {
@@ -34,10 +31,7 @@ function inFolder(files: Files, folder: string): string[] {
   );
 }
 
-/**
- * A copy as `cp -r` makes it: each folder is listed when its turn comes, each file read a while
- * after the one before.
- */
+/** Returns a copy as `cp -r` makes it: folders and files are read one after another. */
 function copyOf(moments: readonly Files[], seed: string): Files {
   const copy = new Map<string, Buffer>();
   const stepsEach = chance(`${seed} pace`) * 12;
@@ -73,8 +67,8 @@ async function judge(
 }
 
 /**
- * Copies the folder of a store that lives on meanwhile, many times: each copy must be refused, or
- * hold what an earlier crash may have left.
+ * Copies the folder of a running store many times. Each copy must be refused, or equal the state
+ * after an earlier crash.
  */
 export async function copyInUse(copies: number): Promise<CopyReport> {
   const recorded = new RecordedDisk();

@@ -10,10 +10,10 @@ import { CrashScenario } from '../crashes/scenario.ts';
 import { allSteps, type Step } from '../crashes/steps.ts';
 
 export interface DamageSearch {
-  /** Whether the store was stopped, or killed. */
+  /** Whether the store was stopped or killed. */
   clean: boolean;
   scenarioSteps?: readonly Step[];
-  /** Of all bytes, each so many-th is changed, and each file is cut short there. */
+  /** Damages every nth byte, and truncates each file there. */
   everyBytes?: number;
   untilBad?: boolean;
 }
@@ -21,17 +21,16 @@ export interface DamageSearch {
 export interface DamageReport {
   files: number;
   damages: number;
-  /** The start is refused, and names the file. */
+  /** The start is refused with the name of the file. */
   refused: number;
-  /** It starts; who reads what is damaged is told so. */
+  /** The store starts. Reading the damaged data fails with an error. */
   refusedOnReading: number;
-  /** It starts, and shows something else; `data check` names the file. */
+  /** The store starts and shows other data. `data check` names the file. */
   found: number;
-  /** It shows the same as before. */
+  /** The store shows the same data. */
   harmless: number;
   /**
-   * After a crash alone: the last record of a log, or the end of one cut off, which is what an
-   * earlier crash would have left.
+   * After a crash only: the last record of a log is damaged or missing, as after an earlier crash.
    */
   earlier: number;
   bad: string[];
@@ -40,9 +39,9 @@ export interface DamageReport {
 interface Damage {
   path: string;
   what: string;
-  /** Absent when the file is gone. */
+  /** `undefined` for a missing file. */
   bytes?: Buffer;
-  /** The first byte that is not as it was. */
+  /** The first damaged byte. */
   at: number;
 }
 
@@ -56,7 +55,7 @@ function* damagesOf(path: string, bytes: Buffer, everyBytes: number): Generator<
   }
 }
 
-/** Of a log that has lost its last file, the one before is named. */
+/** If the last file of a log is missing, the message names the one before. */
 function names(message: string, path: string): boolean {
   const [, folder = '', file = path] =
     /^(?:(.*\/(?:journal|events|audit)\/)|.*\/)([^/]+)$/.exec(path) ?? [];
@@ -90,10 +89,7 @@ class DamageJudge {
       : [...shown, 'nobody is told'];
   }
 
-  /**
-   * What a start makes of it: an empty list when what it shows is not what was there, but what may
-   * be after an earlier crash.
-   */
+  /** Returns the outcome of a start, or an empty list for contents as after an earlier crash. */
   async #show(files: Files, path: string, run: Run): Promise<Outcome> {
     let stage: Outcome = 'refused';
     try {
@@ -131,8 +127,8 @@ class DamageJudge {
   }
 
   /**
-   * The last file of a log, and beyond what the manifest vouches for: a flip only in its last
-   * record.
+   * Returns whether this may be a torn record: it is in the last file of a log, beyond the
+   * manifest.
    */
   #mayBeTorn(path: string, at: number): boolean {
     const folder = path.slice(0, path.lastIndexOf('/') + 1);
@@ -150,10 +146,7 @@ class DamageJudge {
   }
 }
 
-/**
- * Damages each file of a store in every place, one at a time: each damage must be told of, or do no
- * harm.
- */
+/** Damages each file of a store in every place. Each damage must be reported or harmless. */
 export async function damageEverywhere(
   search: DamageSearch,
   defect: Defect = {},

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { failEverywhere } from './fail-everywhere.ts';
 
-it('each operation of a life fails, in each way that it can', async () => {
+it('each disk operation fails in each possible way', async () => {
   const began = performance.now();
   const { bad, ...report } = await failEverywhere();
   const seconds = Math.round((performance.now() - began) / 1000);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { failEverywhere } from './fail-everywhere.ts';
 
-describe('a disk that fails in one operation of a life', () => {
-  // The full form, each of them, is `npm run faults`.
-  it('makes the store acknowledge nothing that is not kept, nor lose what is; it reads on, and goes on once the disk is well', {
+describe('a disk with one failing operation', () => {
+  // `npm run faults` fails each operation.
+  it('loses no acknowledged data, and the store works again when the disk does', {
     timeout: 300_000,
   }, async () => {
     const { bad, lives, operations } = await failEverywhere({ every: 67, first: 5 });

@@ -9,44 +9,43 @@ import { FailingDisk, type Failure, failuresOf } from './failing-disk.ts';
 
 export interface FailureSearch {
   scenarioSteps?: readonly Step[];
-  /** Each so many-th operation fails, beginning with `first`. */
+  /** Every nth operation fails, starting with `first`. */
   every?: number;
   first?: number;
   /** Only these operations fail, as `operation path`. */
   only?: RegExp;
-  /** Stop at the first thing that is bad. */
+  /** Stops at the first violation. */
   untilBad?: boolean;
 }
 
 export interface FailureReport {
-  /** Operations that a life asks of the disk. */
+  /** Number of disk operations of a life. */
   operations: number;
-  /** Lives in each of which one of them failed, in one way. */
+  /** Number of lives with one failure each. */
   lives: number;
-  /** What was on the disk afterwards, with each combination of what was not synced, and opened. */
+  /** Number of final states opened, with different combinations of unsynced data. */
   states: number;
   bad: string[];
 }
 
-/** What a disk did wrong in a life, and when. */
+/** The failure of a life, and its time. */
 interface Failed {
   step: number;
   what: string;
-  /** Starts before it. */
+  /** Number of starts before it. */
   starts: number;
   isSyncOf: 'changes' | 'batches' | undefined;
 }
 
 /**
- * Of what a power cut may leave in the end, so many are opened: nothing kept of what was not
- * synced, and others.
+ * Number of final states after a power cut that are opened. One of them loses all unsynced data.
  */
 const mostStates = 6;
 
 const logOf = (path: string) =>
   path.includes('/journal/') ? 'changes' : path.includes('/events/') ? 'batches' : undefined;
 
-/** After a failed sync of a log nothing more is acknowledged in it, until the next start. */
+/** After a failed sync of a log, nothing more may be acknowledged in it until the next start. */
 function acknowledgedAfter({ isSyncOf, step, starts }: Failed, run: Run): string[] {
   if (!isSyncOf) return [];
   const restart = run.starts[starts] ?? Number.POSITIVE_INFINITY;
@@ -58,7 +57,7 @@ function acknowledgedAfter({ isSyncOf, step, starts }: Failed, run: Run): string
     : [`after a failed sync, ${isSyncOf} ${late.map(({ number }) => number)} are acknowledged`];
 }
 
-/** One life in which operation `number` fails; from 0 on none does. */
+/** Runs one life in which operation `number` fails. 0: none fails. */
 async function liveThrough(
   number: number,
   failure: Failure,
@@ -85,10 +84,7 @@ async function liveThrough(
   return { recorded, failing, life, run, failed, wrong };
 }
 
-/**
- * What the disk holds in the end, as a process that was killed leaves it, and after a power cut,
- * with and without what was not synced.
- */
+/** Opens the final contents after a kill, and after a power cut with and without unsynced data. */
 async function examineEnd(
   recorded: RecordedDisk,
   run: Run,
@@ -116,11 +112,10 @@ async function examineEnd(
 }
 
 /**
- * Lives once with each operation of the disk failing, in each way that it can. Whatever fails: what
- * was acknowledged is there, shown while the store runs and
- * found after a crash; reads go on; a change that could not be kept is answered `unavailable`; and
- * once the disk is well the store goes on, after a start at
- * the latest.
+ * Runs a life for each disk operation and each way in which it can fail. Acknowledged data must be
+ * present, while the store runs and after a crash. Reads must work, and rejected changes must
+ * answer `unavailable`. When the disk has recovered, the store must work, after a restart at the
+ * latest.
  */
 export async function failEverywhere(
   search: FailureSearch = {},

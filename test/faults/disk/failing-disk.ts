@@ -1,23 +1,23 @@
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 
-/** How one operation fails. */
+/** The way in which an operation fails. */
 export type Failure =
   /** Once. */
   | 'EIO'
-  /** From now on no space is left, for some operations. */
+  /** From now on there is no space for some operations. */
   | 'ENOSPC'
-  /** A write takes half of what it was given, and no error is told. */
+  /** A write writes half of its bytes, without an error. */
   | 'short'
-  /** The same, and then no space is left. */
+  /** The same, and then no space. */
   | 'short, then ENOSPC'
-  /** Everything that changes the disk fails from now on, until the next start. */
+  /** All changes of the disk fail until the next start. */
   | 'dead';
 
 const fullFor = 12;
 const reads = new Set(['open', 'readFile', 'read', 'list', 'sizeOf', 'freeBytes']);
 const growing = new Set(['create', 'write', 'makeDirectory']);
 
-/** All ways in which an operation can fail. */
+/** Returns the ways in which an operation can fail. */
 export function failuresOf(operation: string): Failure[] {
   if (operation === 'write') return ['EIO', 'ENOSPC', 'short', 'short, then ENOSPC', 'dead'];
   if (reads.has(operation)) return ['EIO'];
@@ -26,11 +26,11 @@ export function failuresOf(operation: string): Failure[] {
 
 const failed = (code: string) => Object.assign(new Error(`${code}: seeded`), { code });
 
-/** A disk of which one operation fails, counted from 1. */
+/** A disk on which one operation fails, counted from 1. */
 export class FailingDisk {
-  /** Each operation, as `operation path`. */
+  /** All operations, as `operation path`. */
   readonly operations: string[] = [];
-  /** Nothing is counted, and nothing fails, while somebody only looks. */
+  /** While set, operations are not counted and do not fail. */
   isQuiet = false;
   #at = Number.POSITIVE_INFINITY;
   #failure: Failure = 'EIO';
@@ -38,7 +38,7 @@ export class FailingDisk {
   #isDead = false;
   readonly #onFailure: (operation: string, path: string) => void;
 
-  /** `onFailure` is told of the operation that is to fail. */
+  /** `onFailure` receives the failing operation. */
   constructor(onFailure: (operation: string, path: string) => void = () => {}) {
     this.#onFailure = onFailure;
   }
@@ -51,7 +51,7 @@ export class FailingDisk {
     [this.#at, this.#fullUntil, this.#isDead] = [Number.POSITIVE_INFINITY, 0, false];
   }
 
-  /** The disk for a process that starts. */
+  /** Returns the disk for a new process. */
   over(disk: FileSystem): FileSystem {
     this.#isDead = false;
     const call =
@@ -100,7 +100,7 @@ export class FailingDisk {
     };
   }
 
-  /** Throws when the operation is to fail; answers whether a write is to take only a part. */
+  /** Throws if the operation must fail. Returns whether a write must be short. */
   #before(operation: string, path: string): boolean {
     if (this.isQuiet) return false;
     const number = this.operations.push(`${operation} ${path}`);

@@ -12,7 +12,7 @@ import { findTwoOwners } from './two-owners.ts';
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** Runs as somebody who has no rights of their own. */
+/** Runs as a user without privileges. */
 async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   if (!isRoot) return work();
   process.seteuid?.(nobody);
@@ -23,7 +23,7 @@ async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Folder and files can be read, and not written. */
+/** Makes a folder and its files read-only. */
 async function makeReadOnly(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = [folder, ...names.map((entry) => join(entry.parentPath, entry.name))];
@@ -66,7 +66,7 @@ describe('a data folder', () => {
     },
   );
 
-  it('has one process at a time, which is named to the second, and free when that was killed', {
+  it('has one process at a time, whose id the second one reports, and is free after a kill', {
     timeout: 300_000,
   }, async () => {
     const folder = join(await temporaryFolder(), 'data');
@@ -79,11 +79,11 @@ describe('a data folder', () => {
     expect(await next.stop()).toBe(0);
   });
 
-  it('has one owner at a time, whatever the clock does', async () => {
+  it('has one owner at a time, also when the clock jumps', async () => {
     expect(await findTwoOwners()).toEqual([]);
   });
 
-  it('that was copied while it was in use is refused, or holds what an earlier crash could have left', {
+  it('that was copied while in use is refused, or equals the state after an earlier crash', {
     timeout: 300_000,
   }, async () => {
     const { bad, refused, earlier } = await copyInUse(300);

@@ -10,8 +10,8 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const jumpsMs = [0, secondMs, -secondMs, hourMs, -hourMs, 400 * dayMs, -400 * dayMs];
 
 /**
- * Has several try at once for a folder, and again after each jump of the clock: only one at a time
- * may have it. Says how it was otherwise.
+ * Locks a folder concurrently, and again after each jump of the clock. Returns violations: only one
+ * owner at a time is allowed.
  */
 export async function findTwoOwners(
   lock: typeof lockFolder = lockFolder,

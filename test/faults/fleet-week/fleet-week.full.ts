@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { runFleet } from '../../../src/simulator/fleet/fleet.ts';
-import { calm } from '../../support/quick-fleet.ts';
+import { slowPace } from '../../support/quick-fleet.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startService } from '../kills/killed-service.ts';
 
@@ -18,7 +18,7 @@ it(`${tvs} TVs live for a week with a service on files: 268,000 events, none los
     token,
     count: tvs,
     ...life,
-    ...calm,
+    ...slowPace,
     faults,
   });
   expect(await service.stop()).toBe(0);

@@ -3,7 +3,7 @@ import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
 import type { Composed } from './compose-request.ts';
 
-/** Nothing of how the service is made may be told: no stack, no file, no statement. */
+/** Matches internals that must not be revealed: stacks, files and statements. */
 const entrails =
   /\\n\s+at |\.[cm]?[jt]s:\d+|node_modules|\bnode:internal|\b(Type|Range|Reference|Syntax)Error\b|SELECT .* FROM/;
 
@@ -31,11 +31,11 @@ function ofProblem({ status, headers, body, text }: Answer): string[] {
   return wrong;
 }
 
-/** Such a member is dropped, whoever sends it (docs/protocol.md §1.1). */
+/** Such a member is dropped for every caller (docs/protocol.md §1.1). */
 const withoutPrototype = (name: string, value: unknown) =>
   name === '__proto__' ? undefined : value;
 
-/** The body as it was taken; `undefined` where there was none. */
+/** Returns the accepted body, if there was one. */
 function taken({ body }: Composed): { sent: unknown } | undefined {
   if (body === undefined || body.length === 0) return { sent: undefined };
   try {
@@ -51,7 +51,7 @@ function taken({ body }: Composed): { sent: unknown } | undefined {
  */
 const unvalidatedDuration = /^(data\/\d+\/duration must be (number,null|>= 0)(, )?)+$/;
 
-/** What was taken must have been allowed, and counted right. */
+/** An accepted body must be allowed by the document, and counted correctly. */
 function ofSuccess(request: Composed, answer: Answer, documented: DescribedAnswers): string[] {
   const { method, described } = request;
   if (!described || method === 'HEAD' || answer.status < 200 || answer.status >= 300) return [];
@@ -68,16 +68,10 @@ function ofSuccess(request: Composed, answer: Answer, documented: DescribedAnswe
     : wrong;
 }
 
-/**
- * A path may be written so that it is another one, or none at all: then the document has nothing to
- * say of it.
- */
+/** The path may be written as another path, or as none. The document does not cover these codes. */
 const outside = ['not_found', 'method_not_allowed', 'malformed_request', 'headers_too_large'];
 
-/**
- * What is wrong with an answer, by the rules that hold for all and by the document; empty when
- * nothing is.
- */
+/** Returns the violations of an answer, by the general rules and by the document. */
 export function checkAnswer(
   request: Composed,
   answer: Answer,

@@ -6,17 +6,17 @@ import { nastyTexts } from './nasty-values.ts';
 import type { FuzzRandom } from './random.ts';
 import { spoilBody } from './spoil-json.ts';
 
-/** A request as it goes out. */
+/** A request with its expectations. */
 export interface Composed {
   method: string;
   path: string;
   headers: [name: string, value: string][];
   body: string | Buffer | undefined;
-  /** The operation that it is for, if any. */
+  /** The operation of the request, if any. */
   described: Described | undefined;
 }
 
-/** The operations that requests are made for. What TVs do is what most of the traffic is. */
+/** Returns the operations to call. Those of TVs are the most frequent. */
 function tableOf(only: readonly string[] | undefined): Operation[] {
   const all = Object.entries<Operation>(operations)
     .filter(([id]) => only?.includes(id) ?? true)
@@ -25,7 +25,7 @@ function tableOf(only: readonly string[] | undefined): Operation[] {
   return [...all, ...ofTvs, ...ofTvs, ...ofTvs, ...ofTvs];
 }
 
-/** Answers a whole store: once in a while is enough. */
+/** Operations that return a whole store are rarely called. */
 const seldom = ['/v1/backup', '/openapi.json', '/metrics'];
 const methods = [
   'GET',
@@ -62,14 +62,14 @@ const visible = (text: string) =>
     encodeURIComponent(one.isWellFormed() ? one : '\ufffd'),
   );
 
-/** Puts requests together: most of them good, or good but for one place. */
+/** Composes requests. Most are valid, or invalid in one place. */
 export class Composer {
   readonly #document: Schema;
   readonly #world: Fixture;
   readonly #grower: Grower;
   readonly #table: Operation[];
 
-  /** For these operations alone, where they are given. */
+  /** `only` limits the operations. */
   constructor(document: Schema, world: Fixture, only?: readonly string[]) {
     this.#table = tableOf(only);
     this.#document = document;
@@ -104,7 +104,7 @@ export class Composer {
     );
   }
 
-  /** What is asked of the service itself, and what is nowhere. */
+  /** Requests for system paths and unknown paths. */
   #beside(fuzzRandom: FuzzRandom): Composed {
     const path = fuzzRandom.one(
       fuzzRandom.happens(0.5) ? Object.keys(systemOperations) : otherPaths,
@@ -126,7 +126,7 @@ export class Composer {
     body: Composed['body'],
   ): Composed {
     const isBare = method === 'GET' || method === 'HEAD' || method === 'TRACE';
-    // Dots in a path lead elsewhere before anybody looks at it (RFC 3986 §5.2.4).
+    // Dot segments change a path before it is routed (RFC 3986 §5.2.4).
     const place = URL.canParse(`http://fuzz${path}`)
       ? new URL(`http://fuzz${path}`).pathname
       : path;

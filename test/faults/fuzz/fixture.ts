@@ -1,5 +1,5 @@
 import { item, type Manager, manager, unknownId } from '../../support/management.ts';
-import type { Sent, TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
 import type { FuzzRandom } from './random.ts';
 
 interface Tv {
@@ -8,7 +8,7 @@ interface Tv {
   apiKey: string;
 }
 
-/** What exists for sure, or did a moment ago: requests that name it get further than to a 404. */
+/** Existing and recently deleted records. Requests that name them get further than 404. */
 interface Known {
   tenants: string[];
   venues: string[];
@@ -18,15 +18,15 @@ interface Known {
   tokenIds: string[];
   codes: string[];
   tvs: Tv[];
-  /** Of every role, bound to a venue, and for the platform. */
+  /** Tokens of every role, bound to a venue, and of the platform. */
   tokens: string[];
 }
 
 const roles = ['viewer', 'installer', 'operator', 'admin'];
 
 /**
- * The tenant, its TVs and its managers that requests are about. It is made anew every so often, for
- * requests delete and revoke.
+ * The tenant, TVs and tokens of the requests. They are recreated regularly, because requests delete
+ * and revoke.
  */
 export class Fixture {
   known: Known = {
@@ -40,13 +40,11 @@ export class Fixture {
     tvs: [],
     tokens: [],
   };
-  readonly #service: Pick<TestService, 'send'>;
   readonly #platform: Manager;
   #tenantId = '';
   #count = 0;
 
   constructor(service: Pick<TestService, 'send'>, adminToken: string) {
-    this.#service = service;
     this.#platform = manager(service, adminToken);
   }
 
@@ -58,10 +56,7 @@ export class Fixture {
     return this.#tenantId;
   }
 
-  /**
-   * A new venue with screens, TVs, codes and tokens; what was known before stays known, as far as
-   * it is not too much.
-   */
+  /** Creates a venue with screens, TVs, codes and tokens. Keeps some of the former records. */
   async renew(): Promise<void> {
     // biome-ignore lint/suspicious/noExplicitAny: records of every shape.
     const items = async (path: string): Promise<any[]> =>
@@ -77,18 +72,14 @@ export class Fixture {
         async () => (await inside.screen(venueId, name(), { labels: { a: 'b' } })).id,
       ),
     );
-    const tvs = await Promise.all(
-      screens.slice(0, 2).map((screenId) => this.#pair(inside, screenId)),
-    );
+    const tvs = await Promise.all(screens.slice(0, 2).map((screenId) => inside.tv(screenId)));
     for (const { screenId } of tvs)
       await inside.put(`/v1/screens/${screenId}/playlist`, { items: [item()] });
     const codes = await Promise.all(
       screens.slice(2).map(async (id) => (await inside.code(id)).code),
     );
-    const tokens = await Promise.all(
-      roles.map((role) => this.#token(inside, { role, name: name() })),
-    );
-    tokens.push(await this.#token(inside, { role: 'admin', name: name(), venueIds: [venueId] }));
+    const tokens = await Promise.all(roles.map((role) => inside.newToken({ role, name: name() })));
+    tokens.push(await inside.newToken({ role: 'admin', name: name(), venueIds: [venueId] }));
     const last = this.known;
     this.known = {
       tenants: [tenantId, ...(await items('/v1/tenants?limit=2')).map(({ id }) => id)],
@@ -103,25 +94,7 @@ export class Fixture {
     };
   }
 
-  async #pair(inside: Manager, screenId: string): Promise<Tv> {
-    const sent: Sent = {
-      body: { pairingCode: (await inside.code(screenId)).code, deviceInfo: {} },
-    };
-    const { status, text, body } = await this.#service.send('POST', '/devices/register', sent);
-    if (status !== 201) throw new Error(`No TV for the world: ${status} ${text}`);
-    return body;
-  }
-
-  async #token(inside: Manager, creation: object): Promise<{ id: string; token: string }> {
-    const { status, text, body } = await inside.post('/v1/tokens', creation);
-    if (status !== 201) throw new Error(`No token for the world: ${status} ${text}`);
-    return body;
-  }
-
-  /**
-   * Something that a member or parameter of this name can be about; `undefined` where there is
-   * nothing of the kind.
-   */
+  /** Returns an id for a member or parameter of this name, if there is one. */
   idFor(name: string, fuzzRandom: FuzzRandom): string | undefined {
     const ids = this.#idsByName(name);
     return ids === undefined || ids.length === 0 ? undefined : fuzzRandom.one(ids);
@@ -134,12 +107,12 @@ export class Fixture {
     if (name === 'deviceId') return devices;
     if (name === 'pairingCode') return codes;
     if (name === 'tenantId') return tenants;
-    // The document says no more of it than that it is text.
+    // The schema only says that it is a string.
     if (name === 'expiresAt') return ['2099-12-31T00:00:00Z'];
     return name === 'subjectId' ? screens : undefined;
   }
 
-  /** What can stand for the variable of a path. */
+  /** Returns a value for the variable of a path. */
   idInPath(path: string, fuzzRandom: FuzzRandom): string {
     const { tenants, venues, screens, devices, tokenIds, codes } = this.known;
     const kinds: [RegExp, readonly string[]][] = [

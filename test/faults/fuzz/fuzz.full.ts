@@ -1,5 +1,5 @@
-// 100,000 requests made from the document and spoilt, most of them to the embedded store; and each
-// nasty thing in each place, one at a time.
+// 100,000 mutated requests, most of them to the embedded store, and each invalid value in each
+// place.
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
@@ -29,7 +29,7 @@ const parts: Part[] = [
   { name: 'PostgreSQL', requests: 10_000, options: async () => ({ store: await freshDatabase() }) },
 ];
 
-/** Any run can be repeated with the seed that it prints. */
+/** The seed is printed, so that any run can be repeated. */
 const seed = process.env.FUZZ_SEED ?? String(Date.now());
 
 function tell(what: string, wrong: readonly string[], startedAt: number): void {
@@ -39,7 +39,7 @@ function tell(what: string, wrong: readonly string[], startedAt: number): void {
   for (const line of wrong.slice(0, 50)) console.log(`  ${line}`);
 }
 
-it.each(parts)('requests by chance: $name', async ({ name, requests: wanted, options }) => {
+it.each(parts)('random requests: $name', async ({ name, requests: wanted, options }) => {
   const startedAt = performance.now();
   const own = await options();
   const { requests, statuses, kinds, wrong } = await withFuzzed(own, (subject) =>

@@ -11,7 +11,7 @@ const word = (fuzzRandom: FuzzRandom) =>
 const day = (fuzzRandom: FuzzRandom) =>
   `20${fuzzRandom.whole(10, 99)}-0${fuzzRandom.whole(1, 9)}-${fuzzRandom.whole(10, 28)}`;
 
-/** Texts that fit the patterns of the document. A new pattern needs an entry. */
+/** Texts for the patterns of the document. A new pattern needs an entry. */
 const byPattern: Record<string, (fuzzRandom: FuzzRandom) => string> = {
   '^[A-Z0-9]{8}$': (fuzzRandom) => fuzzRandom.text('ABCDEFGHJKMNPQRSTUVWXYZ23456789', 8, 8),
   '^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$': guid,
@@ -65,7 +65,7 @@ function growNumber(
   fuzzRandom: FuzzRandom,
 ): number {
   const least = exclusiveMinimum ?? -1000;
-  // Times are such numbers: near ours, mostly.
+  // Such integers are times, mostly near the current one.
   const most =
     maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
       ? maximum
@@ -74,10 +74,7 @@ function growNumber(
   return Math.max(least + 0.001, fuzzRandom.whole(Math.ceil(least), most));
 }
 
-/**
- * Something that a schema allows, as a value; `known` offers ids that exist, by the name of the
- * member.
- */
+/** Generates valid values for schemas. `known` offers existing ids by member name. */
 export class Grower {
   readonly #document: Schema;
   readonly #known: (name: string, fuzzRandom: FuzzRandom) => string | undefined;
@@ -140,7 +137,7 @@ export class Grower {
   }
 
   #growArray({ items, minItems = 0, maxItems = 5 }: Schema, fuzzRandom: FuzzRandom): unknown[] {
-    // At the limit it is how many there are that counts, not which.
+    // At the limit, only the number of items matters.
     if (fuzzRandom.happens(0.06))
       return Array(fuzzRandom.one([0, maxItems, maxItems + 1])).fill(this.grow(items, fuzzRandom));
     return Array.from(

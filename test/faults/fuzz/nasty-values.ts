@@ -1,6 +1,6 @@
-// What people, programs and attackers put where something else belongs.
+// Invalid and unusual values.
 
-/** Texts that trip up parsers, databases, terminals, templates and those who count characters. */
+/** Texts that are difficult for parsers, databases, terminals and templates. */
 export const nastyTexts: readonly string[] = [
   ...[
     '',
@@ -116,7 +116,7 @@ export const nastyTexts: readonly string[] = [
   ],
 ];
 
-/** Numbers as they are written, for not all can be said by JavaScript. */
+/** Numbers as text, because JavaScript cannot represent all of them. */
 export const nastyNumbers: readonly string[] = [
   ...[
     '0',
@@ -166,7 +166,7 @@ export const nastyNumbers: readonly string[] = [
   ],
 ];
 
-/** Values of every other kind, as JSON. */
+/** Values of all other kinds, as JSON. */
 export const nastyValues: readonly string[] = [
   ...[
     'null',
@@ -196,7 +196,7 @@ export const nastyValues: readonly string[] = [
   ],
 ];
 
-/** Bodies that are no JSON, or not as we take it. */
+/** Bodies that are not valid JSON, or in another encoding. */
 export const nastyBodies: readonly (string | Buffer)[] = [
   ...[
     '',

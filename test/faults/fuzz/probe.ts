@@ -4,9 +4,9 @@ import type { Answer } from '../../support/service.ts';
 import { checkAnswer } from './checker.ts';
 import type { Composed } from './compose-request.ts';
 
-/** What came of one request. */
+/** Result of one request. */
 export interface Probed {
-  /** Absent where there was no answer. */
+  /** `undefined` without an answer. */
   status?: number;
   /** Operation, and code or status. */
   kind: string;
@@ -45,17 +45,17 @@ async function exchange(
   };
 }
 
-/** What undici refuses to send at all. */
+/** Errors of undici for requests that it refuses to send. */
 const unsendable = (error: unknown) => (error as { code?: string }).code === 'UND_ERR_INVALID_ARG';
 /**
- * A body that is too large is not read to its end: the service answers, hangs up, and the answer
- * may get lost on the way.
+ * A body that is too large is not read to its end. The service answers and closes, and the answer
+ * may be lost.
  */
 const hungUp = (error: unknown) =>
   /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test((error as { code?: string }).code ?? '');
 const isLarge = ({ body }: Composed) => (body?.length ?? 0) > 64 * 1024;
 
-/** Sends a request and judges its answer; `undefined` for one that cannot be sent. */
+/** Sends a request and checks its answer. Returns `undefined` for one that cannot be sent. */
 export async function probe(
   client: Client,
   request: Composed,

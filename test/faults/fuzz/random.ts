@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 
-/** Choices that follow from their seed alone. */
+/** Reproducible choices. */
 export class FuzzRandom {
   readonly #chance: SeededRandom;
 
@@ -8,12 +8,12 @@ export class FuzzRandom {
     this.#chance = new SeededRandom(seed);
   }
 
-  /** Whether what has this probability happens. */
+  /** Returns `true` with this probability. */
   happens(probability: number): boolean {
     return this.#chance.happens(probability);
   }
 
-  /** A whole number, both ends included. */
+  /** Returns an integer, both ends included. */
   whole(least: number, most: number): number {
     return Math.floor(this.#chance.between(least, most + 1));
   }

@@ -11,32 +11,30 @@ export interface FuzzOptions {
   service: Pick<TestService, 'send' | 'url'>;
   clock: DriftingClock;
   adminToken: string;
-  /** Everything follows from it, but for which requests of several connections come first. */
+  /** Determines everything except the order of concurrent requests. */
   seed: string;
   requests: number;
   connections?: number;
-  /** The operations that requests are made for; all unless given. */
+  /** Operations to call. Default: all. */
   only?: readonly string[];
 }
 
 export interface FuzzRun {
   requests: number;
-  /** How often each status came. */
+  /** Number of answers by status. */
   statuses: Map<number, number>;
-  /** How many kinds of answers there were: operation, and code or status. */
+  /** Number of distinct answers: operation, and code or status. */
   kinds: number;
-  /** A line for each answer that was not as it must be. */
+  /** Violations. */
   wrong: string[];
 }
 
-/** Every so many requests the world is made anew. */
+/** The fixture is recreated after this many requests. */
 const worldLasts = 250;
-/**
- * Each request takes so long by the service's clock, so that codes end, and sources are forgotten.
- */
+/** Time of the service's clock for each request, so that codes expire and sources are forgotten. */
 const stepMs = 2_000;
 
-/** Sends requests that are good, nearly good and not good at all, and judges each answer. */
+/** Sends valid, almost valid and invalid requests, and checks each answer. */
 export async function runFuzz({
   service,
   clock,
@@ -69,8 +67,7 @@ export async function runFuzz({
   while (run.requests < requests) {
     await world.renew();
     const end = Math.min(requests, run.requests + worldLasts);
-    // New ones each time: the service may be about to close those that were idle while the world
-    // was made (RFC 9112 §9.3.1).
+    // New connections, because the service may be closing those that were idle (RFC 9112 §9.3.1).
     const clients = Array.from(
       { length: connections },
       () => new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 }),

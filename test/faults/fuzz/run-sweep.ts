@@ -10,7 +10,7 @@ import { FuzzRandom } from './random.ts';
 import type { FuzzOptions } from './run-fuzz.ts';
 import { eachSpoilt } from './spoil-json.ts';
 
-/** Puts in all that may be put in, and nothing at its limit. */
+/** Includes all optional members, and reaches no limit. */
 class FullDice extends FuzzRandom {
   override happens(probability: number): boolean {
     return probability >= 0.5;
@@ -19,10 +19,7 @@ class FullDice extends FuzzRandom {
 
 const codeStep = 50;
 
-/**
- * Puts every nasty thing there is into every place of every body and into every parameter, one at a
- * time, where all else is good.
- */
+/** Puts every invalid value into every place of every body and every parameter, one at a time. */
 export async function runSweep({
   service,
   adminToken,

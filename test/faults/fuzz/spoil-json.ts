@@ -1,9 +1,7 @@
 import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty-values.ts';
 import type { FuzzRandom } from './random.ts';
 
-/**
- * JSON that is put in as it is written: not every number and every object can be said by a value.
- */
+/** JSON text that is inserted unchanged, for values that JavaScript cannot represent. */
 class Raw {
   readonly text: string;
   constructor(text: string) {
@@ -11,7 +9,7 @@ class Raw {
   }
 }
 
-/** Lone surrogates are written as escapes, for UTF-8 has no form for them. */
+/** Writes JSON. Lone surrogates are escaped, because UTF-8 cannot encode them. */
 function write(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
@@ -30,7 +28,7 @@ function nasty(fuzzRandom: FuzzRandom): unknown {
 
 type Slot = { put(value: unknown): void; drop(): void; value: unknown };
 
-/** Every place in a value where something else could stand. */
+/** Returns every replaceable place in a value. */
 function slots(value: unknown, found: Slot[] = []): Slot[] {
   if (typeof value !== 'object' || value === null || value instanceof Raw) return found;
   for (const name of Object.keys(value)) {
@@ -82,7 +80,7 @@ function addMember(value: unknown, fuzzRandom: FuzzRandom): void {
   });
 }
 
-/** The value with one to three things wrong with it, as JSON text. */
+/** Returns the value with one to three defects, as JSON text. */
 function spoilt(value: unknown, fuzzRandom: FuzzRandom): string {
   const copy = { root: structuredClone(value) };
   for (let left = fuzzRandom.whole(1, 3); left > 0; left--) {
@@ -100,7 +98,7 @@ function spoilt(value: unknown, fuzzRandom: FuzzRandom): string {
   return 'root' in copy ? write(copy.root) : '';
 }
 
-/** A member given twice, a cut in the middle, a byte turned over. */
+/** Duplicates a member, truncates the text, or flips a byte. */
 function garbled(text: string, fuzzRandom: FuzzRandom): string | Buffer {
   const kind = fuzzRandom.whole(0, 3);
   if (kind === 0) return text.replace(/("[^"]*":)([^,{}[\]]*)/, '$1$2,$1$2');
@@ -111,14 +109,14 @@ function garbled(text: string, fuzzRandom: FuzzRandom): string | Buffer {
   return bytes;
 }
 
-/** What goes out in place of a good body. */
+/** Returns a mutated body. */
 export function spoilBody(value: unknown, fuzzRandom: FuzzRandom): string | Buffer {
   if (fuzzRandom.happens(0.003)) return `[${'"x",'.repeat(300_000)}1]`;
   const text = spoilt(value, fuzzRandom);
   return fuzzRandom.happens(0.2) ? garbled(text, fuzzRandom) : text;
 }
 
-/** The value with each nasty thing there is in each of its places, one at a time, as JSON text. */
+/** Returns the value with each invalid value in each place, one at a time, as JSON text. */
 export function* eachSpoilt(value: unknown): Generator<string> {
   const nasties = [
     ...nastyTexts,

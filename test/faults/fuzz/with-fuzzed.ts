@@ -4,8 +4,8 @@ import { adminToken, startService } from '../../support/service.ts';
 import type { FuzzOptions } from './run-fuzz.ts';
 
 /**
- * Runs over a service of its own. It trusts this machine as a proxy, so that requests can come from
- * many sources.
+ * Runs `work` with a service of its own that trusts this machine as a proxy, so that requests can
+ * have many sources.
  */
 export async function withFuzzed<T>(
   options: ServeOptions,

@@ -4,7 +4,7 @@ const minute = 60_000;
 const lifetime = 15 * minute;
 const tenants: readonly Tenant[] = ['victim', 'own'];
 
-/** Counts what happened, and says when more of it happened within a time than may. */
+/** A sliding window with a limit. */
 class Window {
   readonly #times: number[] = [];
   readonly #lengthMs: number;
@@ -16,7 +16,7 @@ class Window {
     this.#most = most;
   }
 
-  /** Whether that is one too many. */
+  /** Returns whether the limit is exceeded. */
   add(nowMs: number): boolean {
     this.#times.push(nowMs);
     while ((this.#times[0] as number) <= nowMs - this.#lengthMs) this.#times.shift();
@@ -25,22 +25,22 @@ class Window {
   }
 }
 
-/** What a guess was: a try at every code, at those of some tenants, or at none. */
+/** A guess, and the tenants whose codes it could have hit. */
 export interface Guess {
   atMs: number;
   source: string;
-  /** It was answered that there is no such code. */
+  /** The answer was that no such code exists. */
   isTold: boolean;
-  /** The tenants whose right code would have passed there and then. */
+  /** The tenants whose valid code would have been accepted. */
   triesAt: readonly Tenant[];
 }
 
 const most = { told: 128, tries: 198, triesWhereTrusted: 20 };
-/** Fewer IPv4 addresses or IPv6 /48s than these do not use up what all have together. */
+/** Fewer IPv4 addresses or IPv6 /48s cannot use up the shared limit. */
 const fewestToLockOutAll = 35;
 /**
- * So many guesses at least come before the first refusal because of others: else an eighth of what
- * is left is ten.
+ * Minimum number of guesses before the first refusal by the shared limit: an eighth of the
+ * remaining allowance is then ten.
  */
 const fewestBeforeLockOutOfAll = 49;
 
@@ -51,10 +51,7 @@ function prefix(groups: readonly string[], bits: number): string {
   return `${kept.join(':')}::/${bits}`;
 }
 
-/**
- * The groups that a source counts for, the smallest first, with the most that each may send in 15
- * minutes.
- */
+/** Returns the groups of a source, smallest first, with the limit of each for 15 minutes. */
 function groupsOf(source: string): [name: string, most: number][] {
   if (!source.includes(':')) return [[source, 10]];
   const groups = source.split(':');
@@ -66,7 +63,7 @@ function groupsOf(source: string): [name: string, most: number][] {
   ];
 }
 
-/** The attacker's tries, judged by the promises alone, without a look at how they are kept. */
+/** Checks guesses against the documented limits only, independently of the implementation. */
 export class GuessChecker {
   readonly #told = new Window(lifetime, most.told);
   readonly #tries: Record<Tenant, Window> = {
@@ -75,7 +72,7 @@ export class GuessChecker {
   };
   readonly #groups = new Map<string, { told: Window; most: number; sinceLockOut: number }>();
   readonly #trusted = new Map<string, Window>();
-  /** Who was told lately: an IPv4 address or a /48 each. */
+  /** Recent rejections, by IPv4 address or /48. */
   #lately: { atMs: number; customer: string }[] = [];
   readonly findings: string[] = [];
   told = 0;
@@ -115,7 +112,7 @@ export class GuessChecker {
     }
   }
 
-  /** A source that has not guessed lately is refused when many others have. */
+  /** Records that a source without recent guesses was refused because of others. */
   #noteRefused(atMs: number, customer: string): void {
     this.#lately = this.#lately.filter((one) => one.atMs > atMs - lifetime);
     const customers = new Set(this.#lately.map((one) => one.customer));
@@ -130,10 +127,7 @@ export class GuessChecker {
     return known;
   }
 
-  /**
-   * A lock-out was written down: once for all that a group of sources may send, or for the guesses
-   * before the first refusal of all.
-   */
+  /** Records a lock-out. It is written once for a group of sources, or for the shared limit. */
   lockedOut({ kind, id }: { kind: string; id: string | null }): void {
     if (kind === 'service' && ++this.#lockOutsOfAll * fewestBeforeLockOutOfAll > this.told)
       this.find('a lock-out of all was written down more than once');
@@ -143,7 +137,7 @@ export class GuessChecker {
     else this.find('a lock-out of a source was written down without cause, or more than once');
   }
 
-  /** The most tries at one code in its lifetime. */
+  /** The highest number of guesses of one code in its lifetime. */
   get peak(): number {
     return Math.max(...tenants.map((tenant) => this.#tries[tenant].peak));
   }

@@ -4,7 +4,7 @@ import { runRegistrations } from './run-registrations.ts';
 
 const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(3)} %`;
 
-it('in 1,000,000 attacks no code is tried more often than it may be, nothing tells right from wrong, and trusted TVs pair', async () => {
+it('1,000,000 attacks stay within the limit of guesses, learn nothing, and do not stop trusted TVs', async () => {
   const { findings, ...tally } = await runAttacks({ schedules: 1_000_000, seed: 'full' });
   const { honest, paired, besieged, besiegedPaired, peak } = tally;
   console.log(`attacks on pairing codes: ${JSON.stringify(tally)}`);
@@ -22,7 +22,7 @@ it('in 1,000,000 attacks no code is tried more often than it may be, nothing tel
   expect(besiegedPaired / besieged).toBeGreaterThanOrEqual(0.999);
 });
 
-it('in 1,000 scenarios of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
+it('1,000 scenarios: registrations get the answer of their code, also with wrong clocks', async () => {
   const { findings, ...tally } = await runRegistrations({ scenarios: 1_000, seed: 'full' });
   console.log(`scenarios of registrations: ${JSON.stringify(tally)}`);
   expect(findings).toEqual([]);

@@ -1,21 +1,21 @@
-// Attacks on pairing codes, in the small: the long form is guessing.full.ts.
+// Attacks on pairing codes. The full suite is guessing.full.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runAttacks, runSchedule } from './run-attacks.ts';
 import { runRegistrations } from './run-registrations.ts';
 import type { Place, Step } from './schedule.ts';
 
-it('in 1,000 attacks no code is tried more often than it may be, nothing tells right from wrong, and trusted TVs pair', async () => {
+it('1,000 attacks stay within the limit of guesses, learn nothing, and do not stop trusted TVs', async () => {
   const tally = await runAttacks({ schedules: 1_000, seed: 'quick' });
   expect(tally.findings).toEqual([]);
   expect(tally.honest).toBeGreaterThan(300);
   expect(tally.paired).toBe(tally.honest);
-  // As far as it may go, and no attack further.
+  // The documented maximum is reached and not exceeded.
   expect(tally.peak).toBe(198);
   expect(tally.besiegedPaired).toBe(tally.besieged);
 }, 60_000);
 
-it('the same of attacks that nobody thought of', async () => {
+it('generated attacks stay within the same limits', async () => {
   const by = fc.nat(2);
   const from = fc.constantFrom<Place>(
     0,
@@ -74,7 +74,7 @@ it('the same of attacks that nobody thought of', async () => {
   );
 });
 
-it('in 15 scenarios of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
+it('15 scenarios: registrations get the answer of their code, also with wrong clocks', async () => {
   const tally = await runRegistrations({ scenarios: 15, seed: 'quick' });
   expect(tally.findings).toEqual([]);
   expect(tally.bound).toBeGreaterThan(50);

@@ -6,9 +6,7 @@ import { composeSchedule, type Place, type Schedule, type Step, type Tenant } fr
 import { Topology, type TopologyDefect, type Verdict } from './topology.ts';
 
 const hour = 3_600_000;
-/**
- * Of refused guesses, so many are looked at twice: whether a right code would have fared otherwise.
- */
+/** Number of refused guesses for which a valid code is tried as well. */
 const lookedAt = 16;
 const fixed: Partial<Record<Place, Address>> = {
   'venue 0': { address: '198.51.100.1', source: '198.51.100.1' },
@@ -18,7 +16,7 @@ const fixed: Partial<Record<Place, Address>> = {
   home: { address: '198.51.100.77', source: '198.51.100.77' },
 };
 
-/** A /64 of one and the same prefix each time. */
+/** Returns addresses in one /64 of the given prefix. */
 const insideOf: Partial<Record<Place, (n: number) => string>> = {
   'one /60': (n) => `2001:db8:fffc:12${(n % 13).toString(16)}`,
   'one /56': (n) => `2001:db8:fffd:12${(n % 256).toString(16).padStart(2, '0')}`,
@@ -27,24 +25,24 @@ const insideOf: Partial<Record<Place, (n: number) => string>> = {
 
 interface Address {
   address: string;
-  /** What counts as one: of IPv6 the /64. */
+  /** The limited source. For IPv6 a /64. */
   source: string;
 }
 
-/** What came of one schedule, or of many. */
+/** Result of one or more schedules. */
 export interface AttackTotals {
   schedules: number;
   guesses: number;
   refused: number;
   /**
-   * TVs of the victim at trusted places, and those of them that paired; where an attacker sits at
-   * such a place, too, apart.
+   * TVs of the victim at trusted places, and how many paired. Places that an attacker shares are
+   * counted apart.
    */
   honest: number;
   paired: number;
   besieged: number;
   besiegedPaired: number;
-  /** The most tries at one code in its lifetime. */
+  /** The highest number of guesses of one code in its lifetime. */
   peak: number;
   lockOuts: number;
   findings: string[];
@@ -56,10 +54,7 @@ interface Twin {
   kept: GuessCountersOfEach;
 }
 
-/**
- * Rows of the same source; that their attempts are as many and end alike is enough to see a
- * difference.
- */
+/** Compares counters of the same source by the number and end of their attempts. */
 function isSame(one: GuessCounter | undefined, other: GuessCounter | undefined): boolean {
   const [a, b] = [one ?? unset, other ?? unset];
   return (
@@ -138,11 +133,11 @@ class Attack {
     const { address, source } = this.#addressOf(from);
     this.#topology.instance(by).trust.remember(address, of);
     this.#worked.push({ source, tenant: of, atMs: this.#topology.nowMs });
-    // The others are told a little later.
+    // The other instances are notified later.
     await new Promise(setImmediate);
   }
 
-  /** The tenants whose credentials worked there not long ago. */
+  /** Returns the tenants whose credentials worked at this source recently. */
   #vouching(source: string, withinMs: number): Tenant[] {
     return this.#worked
       .filter((one) => one.source === source && one.atMs > this.#topology.nowMs - withinMs)
@@ -166,13 +161,13 @@ class Attack {
     return verdict;
   }
 
-  /** How a right code would fare in place of a wrong one. */
+  /** Returns the verdict for a valid code in place of the wrong one. */
   async #twin(address: string, by: number, tenant: Tenant): Promise<Twin> {
     const verdict = await this.#topology.wouldJudge(by, address, tenant);
     return { tenant, verdict, kept: this.#topology.kept };
   }
 
-  /** Where a right code does not pass, it must not be told from a wrong one, now or later. */
+  /** If a valid code is refused, it must not be distinguishable from a wrong one, now or later. */
   #compare(source: string, { tenant, verdict, kept }: Twin, wrong: Verdict): void {
     if (verdict === 'passes') {
       if (wrong !== 'passes' && !this.#vouching(source, 26 * hour).includes(tenant))
@@ -232,26 +227,23 @@ class Attack {
   }
 }
 
-/** Runs one schedule against instances that remember nothing yet. */
+/** Runs one schedule on new instances. */
 export function runSchedule(schedule: Schedule, defect?: TopologyDefect): Promise<AttackTotals> {
   return new Attack(schedule, defect).run(schedule.steps);
 }
 
-/** Of TVs at trusted sources at least so many pair under attack. */
+/** Minimum share of TVs at trusted sources that pair during attacks. */
 const honestShare = 0.999;
 
 interface Size {
   schedules: number;
   seed: string;
-  /** After so many findings there is no need for more. */
+  /** Stops after this many findings. */
   enough?: number;
   defect?: TopologyDefect;
 }
 
-/**
- * Runs so many schedules; those of a seed are always the same. Each finding is told once, with the
- * schedule that shows it.
- */
+/** Runs reproducible schedules. Each finding is returned once, with its schedule. */
 export async function runAttacks({
   schedules,
   seed,
@@ -260,7 +252,7 @@ export async function runAttacks({
 }: Size): Promise<AttackTotals> {
   const sum = nothing();
   const { stackTraceLimit } = Error;
-  // Of what is refused nobody reads where it comes from.
+  // Stack traces of refusals are not needed.
   Error.stackTraceLimit = 0;
   try {
     for (let n = 0; n < schedules && sum.findings.length < enough; n++) {

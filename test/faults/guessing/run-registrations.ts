@@ -34,7 +34,7 @@ const caller: TenantCaller = {
   },
 };
 
-/** Puts a bug around what an instance has of the store. */
+/** Wraps the store of an instance with a defect. */
 export type StoreDefect = (store: Store, own: Clock) => Store;
 
 interface Made {
@@ -44,7 +44,7 @@ interface Made {
   state: 'pending' | 'used' | 'cancelled';
 }
 
-/** What came of the scenarios. */
+/** Result of the scenarios. */
 export interface RegistrationTotals {
   scenarios: number;
   registrations: number;
@@ -52,10 +52,7 @@ export interface RegistrationTotals {
   findings: string[];
 }
 
-/**
- * Codes that are made, guessed, used and left to expire, by registrations at instances of which the
- * clocks go wrong.
- */
+/** Creates, guesses, uses and expires codes on instances with wrong clocks. */
 class Scenario {
   readonly #chance: SeededRandom;
   readonly #clock: ManualClock;
@@ -167,7 +164,7 @@ class Scenario {
     }
   }
 
-  /** What was refused has left nothing behind, and what was bound is bound once. */
+  /** Expects refused registrations to leave no trace, and bound screens to be bound once. */
   async #check({ screenId, state }: Made): Promise<void> {
     const screen = await this.#store.read.get('screens', screenId);
     const devices = await this.#store.read.select('devices', 'screenId', [screenId]);
@@ -189,10 +186,7 @@ class Scenario {
 const told = ({ state }: Made, isOver: boolean) =>
   state === 'used' ? 'was used' : isOver ? 'has expired' : 'is good';
 
-/**
- * Runs so many scenarios, each on a store of its own in memory; those of a seed are always the
- * same.
- */
+/** Runs reproducible scenarios, each on a store in memory. */
 export async function runRegistrations({
   scenarios,
   seed,

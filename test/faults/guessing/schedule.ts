@@ -3,62 +3,52 @@ import type { SeededRandom } from '../../../src/simulator/time/seeded-random.ts'
 const minute = 60_000;
 const lifetime = 15 * minute;
 
-/**
- * Where a request comes from: a number names one of the attacker's own sources, the words many, or
- * none that is the attacker's.
- */
+/** Source of a request. A number is one of the attacker's own sources. */
 export type Place =
   | number
-  /** An address that nobody has used before, or a /64. */
+  /** A new address or /64 each time. */
   | 'fresh'
   | 'fresh prefix'
-  /**
-   * Another address of one and the same /64 each time, or another /64 of the same /60, /56 or /48.
-   */
+  /** Another address of the same /64 each time, or another /64 of the same /60, /56 or /48. */
   | 'rotating'
   | 'one /60'
   | 'one /56'
   | 'one /48'
-  /**
-   * Of the tenant under attack: places where its credentials work, and one of them at which an
-   * attacker sits, too.
-   */
+  /** Sources that the victim trusts. An attacker shares one of them. */
   | 'venue 0'
   | 'venue 1'
   | 'venue 2'
   | 'foothold'
-  /** Of the attacker's own tenant. */
+  /** A source that the attacker's own tenant trusts. */
   | 'home';
 
-/** `victim` is the tenant under attack, `own` the attacker's. */
+/** `victim` is the tenant under attack, `own` that of the attacker. */
 export type Tenant = 'victim' | 'own';
 
-/** What happens; `by` is the instance that is asked. */
+/** A step. `by` is the instance that receives the request. */
 export type Step =
   | { do: 'wait'; ms: number }
-  /** Unknown codes. */
+  /** Guesses of unknown codes. */
   | { do: 'guess'; count: number; from: Place; by: number; everyMs: number }
-  /** A code that there is: somebody's good luck, or one that is known. */
+  /** A registration with an existing code, guessed or known. */
   | { do: 'hit'; of: Tenant; count: number; from: Place; by: number }
-  /** A TV of the victim registers where it is trusted. */
+  /** A TV of the victim registers at a trusted source. */
   | { do: 'pair'; at: 0 | 1 | 2; by: number }
   | { do: 'work'; of: Tenant; from: Place; by: number }
   | { do: 'restart'; by: number }
-  /**
-   * One source of which nothing is known guesses until it is refused, and then sits out each wait.
-   */
+  /** An unknown source guesses until it is refused, and then waits as told each time. */
   | { do: 'sit out'; by: number };
 
 export interface Schedule {
   kind: string;
-  /** By how much the clocks of the instances differ from the store's: as many as there are. */
+  /** Offsets of the instances' clocks from the store's. One for each instance. */
   skewsMs: readonly number[];
   steps: readonly Step[];
 }
 
 type Compose = (pick: Pick) => Step[];
 
-/** Draws from one chance. */
+/** Random choices. */
 interface Pick {
   whole(least: number, most: number): number;
   one<T>(...of: readonly T[]): T;
@@ -82,7 +72,7 @@ const hit = (pick: Pick, of: Tenant, from: Place): Step => ({
   from,
   by: pick.by(),
 });
-/** Times at the edge of what counts, and others. */
+/** Returns waits at the limits of the windows, and others. */
 const gap = (pick: Pick): Step => ({
   do: 'wait',
   ms: pick.one(
@@ -96,7 +86,7 @@ const gap = (pick: Pick): Step => ({
     1,
   ),
 });
-/** As many as all may send, about. */
+/** Returns about as many guesses as the shared limit allows. */
 const flood = (pick: Pick): Step[] => {
   const first = pick.whole(1, 127);
   const by = pick.by();
@@ -184,7 +174,7 @@ const kinds: Record<string, Compose> = {
     pick.one<Step>(pair(pick), { do: 'restart', by: pick.by() }),
     ...([0, 1, 2] as const).map((at): Step => ({ do: 'pair', at, by: pick.by() })),
   ],
-  /** As many as it takes to use up what a tenant has: here nobody is promised to pair. */
+  /** Uses up the limit of a tenant. Its TVs need not be able to pair. */
   'too many guests': (pick) => [
     guess(pick, many(pick), 140),
     ...Array.from({ length: pick.whole(20, 26) }, (_, n) => 50 + n).flatMap((source): Step[] => [
@@ -244,10 +234,7 @@ const kinds: Record<string, Compose> = {
   'sits out': (pick) => [{ do: 'sit out', by: pick.by() }, pair(pick)],
 };
 
-/**
- * Those in which all sources together come to their limit take long: one of these for each fifteen
- * others.
- */
+/** Slow kinds, which reach the shared limit. One for every 15 others. */
 const long = [
   'burst',
   'window edges',
@@ -272,7 +259,7 @@ function pickFrom(chance: SeededRandom, instances: number): Pick {
   };
 }
 
-/** One of all schedules of attacks; the kinds come in turn. */
+/** Returns schedule `number`. The kinds alternate. */
 export function composeSchedule(chance: SeededRandom, number: number): Schedule {
   const instances = Math.floor(chance.between(1, 4));
   const pick = pickFrom(chance, instances);
@@ -283,7 +270,7 @@ export function composeSchedule(chance: SeededRandom, number: number): Schedule 
   return { kind, skewsMs, steps: [...settle(pick), ...(kinds[kind] as Compose)(pick)] };
 }
 
-/** Before an attack, credentials worked where they are used to, some hours ago. */
+/** Hours before the attack, credentials work at their usual sources. */
 function settle(pick: Pick): Step[] {
   const work = (of: Tenant, from: Place): Step => ({ do: 'work', of, from, by: pick.by() });
   const places: readonly Place[] = ['venue 0', 'venue 1', 'venue 2', 'foothold'];

@@ -19,19 +19,19 @@ import type {
 
 export type UpdateCounters = Store['updateGuessCounters'];
 
-/** What a bug may be put around; one is made for each instance at each of its starts. */
+/** Wrappers for a defect, created for each start of an instance. */
 export interface TopologyDefect {
   attempts?: (attempts: UpdateCounters, at: Site) => UpdateCounters;
   limit?: (limit: GuessRateLimit, at: Site) => GuessRateLimit;
 }
 
 interface Site {
-  /** The instance's own clock, and the store's. */
+  /** The clocks of the instance and of the store. */
   own: Clock;
   store: Clock;
-  /** Remembers for itself. */
+  /** Separate counters of this instance. */
   separate(): UpdateCounters;
-  /** What the store remembers, past any bug. */
+  /** The counters of the store, without a defect. */
   shared: UpdateCounters;
 }
 
@@ -40,15 +40,13 @@ export interface Instance {
   limit: GuessRateLimit;
 }
 
-/** How a registration is judged: it passes, or is refused for so many seconds. */
+/** Verdict on a registration: it passes, or is refused for so many seconds. */
 export type Verdict = 'passes' | number;
 
 const lifetime = 15 * 60_000;
 const start = Date.UTC(2026, 10, 20, 12);
 
-/**
- * Instances of the service, as far as guessing goes: the real limit and trust, and what they share.
- */
+/** Instances of the service reduced to the rate limit, trusted sources and shared counters. */
 export class Topology {
   nowMs = start;
   readonly audit: AuditEntry[] = [];
@@ -58,7 +56,7 @@ export class Topology {
   readonly #shared: UpdateCounters;
   readonly #instances: Instance[];
   #dry = false;
-  /** What the last change of what is remembered was, or would have been. */
+  /** The counters after the last change, or as it would have left them. */
   kept: GuessCountersOfEach = [];
 
   constructor(skewsMs: readonly number[], defect: TopologyDefect = {}) {
@@ -72,7 +70,7 @@ export class Topology {
     return this.#instances[by % this.#instances.length] as Instance;
   }
 
-  /** What the instance alone knew is gone. */
+  /** Restarts an instance, which loses its memory. */
   restart(by: number): void {
     const place = by % this.#instances.length;
     this.#instances[place] = this.#start(place);
@@ -88,7 +86,7 @@ export class Topology {
     }
   }
 
-  /** The same, and nothing comes of it. */
+  /** Judges without a change. */
   async wouldJudge(by: number, address: string, owner: string | undefined): Promise<Verdict> {
     this.#dry = true;
     try {

@@ -10,7 +10,7 @@ const commands: readonly (readonly string[])[] = [
   ['tenant', 'get', hostileId, '-o', 'yaml'],
 ];
 
-/** Commands that print what a terminal would obey, out of records that hold it: a line each. */
+/** Runs commands on hostile records. Returns those that print control characters. */
 export async function obeyedOutput(around: (io: FakeIo) => FakeIo = (io) => io): Promise<string[]> {
   const { url, close } = await hostileService();
   const found: string[] = [];

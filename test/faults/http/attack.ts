@@ -1,31 +1,28 @@
 import { connect } from 'node:net';
 
-/** What attacks are aimed at. */
+/** The target of attacks. */
 export interface Aim {
-  /** As it goes into `Host`. */
+  /** Value of `Host`. */
   host: string;
-  /** Of a manager who may do everything: what gets through, counts. */
+  /** Token with all rights, so that requests that pass have an effect. */
   token: string;
-  /** Of a bound TV, and its screen. */
+  /** Key of a bound TV, and its screen. */
   key: string;
   screenId: string;
 }
 
-/**
- * Bytes to send on a connection of their own, and the statuses of all that is to come back on it
- * before it is closed.
- */
+/** Bytes for one connection, and the expected statuses until it is closed. */
 export interface Attack {
   name: string;
   bytes: string | Buffer;
   statuses: readonly number[];
-  /** Of the last of them, when it is an error. */
+  /** Error code of the last response. */
   code?: string;
 }
 
 const patienceMs = 10_000;
 
-/** All that comes back on one connection until it is closed. */
+/** Returns everything received on a connection until it is closed. */
 export function answersTo(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -49,7 +46,7 @@ export function answersTo(url: string, bytes: string | Buffer): Promise<string> 
   });
 }
 
-/** What is wrong with the answers to an attack; nothing when they are as they should be. */
+/** Returns the violations of the answers to an attack. */
 export async function attack(
   url: string,
   { name, bytes, statuses, code }: Attack,

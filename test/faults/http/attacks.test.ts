@@ -1,5 +1,4 @@
-// What is sent over the bare connection to break the service, deceive it or get a second request
-// past it.
+// Raw bytes that try to break or deceive the service, or to smuggle a second request.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import type { Aim } from './attack.ts';
@@ -20,27 +19,26 @@ beforeAll(async () => {
 });
 
 describe('the listener', () => {
-  it('refuses what can be read in two ways, and leaves no trace of it', async () => {
+  it('rejects ambiguous requests without any effect', async () => {
     expect(await runAttacks(service.url, aim, framingAttacks(aim))).toEqual([]);
   });
 });
 
 describe('bodies', () => {
-  it('that are no JSON, too large, too deep or compressed are refused, and leave no trace', async () => {
+  it('that are not JSON, too large, too deep or compressed are rejected without any effect', async () => {
     expect(await runAttacks(service.url, aim, bodyAttacks(aim))).toEqual([]);
   });
 });
 
 describe('members', () => {
-  it('that come twice, or are named __proto__, change nothing but what was checked', async () => {
+  it('that are duplicated or named __proto__ cannot bypass validation', async () => {
     expect(await memberAttacks(service.url, aim)).toEqual([]);
   });
 });
 
 describe('slow clients', () => {
-  it('are told 408 and cut off, and hold up nobody', async () => {
-    // Looked for as often as ever: were that each few seconds, many would be cut off at once, and
-    // hold up everybody else.
+  it('get 408, are disconnected, and delay no other client', async () => {
+    // The default check interval. A shorter one would close many connections at once.
     const limits = { headersTimeout: 150, requestTimeout: 300 };
     expect(await fronted({ limits }, (url, at) => slowClients(url, at, 2_000))).toEqual([]);
   });

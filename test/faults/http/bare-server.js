@@ -1,5 +1,4 @@
-// A bare node:http server that answers everything at once: what a flood costs a TV where nothing is
-// done for it.
+// A bare node:http server that answers at once, as the baseline for floods.
 import { createServer } from 'node:http';
 
 const answer = (outgoing, status, body) =>

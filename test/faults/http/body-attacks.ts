@@ -4,7 +4,7 @@ import type { Aim, Attack } from './attack.ts';
 const levels = 500_000;
 const mebibyte = 1024 * 1024;
 
-/** A body, and what it is answered with, wherever it is sent. */
+/** A body and the expected answer, on every path. */
 type Case = [
   name: string,
   body: string | Buffer,
@@ -94,8 +94,8 @@ function sent(
 }
 
 /**
- * Bodies that are no JSON, too large, too deep, or not what their headers say: as a manager, as a
- * TV, and as anybody who registers.
+ * Bodies that are not JSON, too large, too deep, or that contradict their headers, for all kinds of
+ * callers.
  */
 export function bodyAttacks({ host, token, key, screenId }: Aim): Attack[] {
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
@@ -107,7 +107,7 @@ export function bodyAttacks({ host, token, key, screenId }: Aim): Attack[] {
     '',
     '',
   ];
-  // A body over 16 KiB is too large for a registration, before it is anything else.
+  // A registration rejects a body over 16 KiB before any other check.
   const small = cases.map(
     (one): Case =>
       Buffer.byteLength(one[1]) > 16_384

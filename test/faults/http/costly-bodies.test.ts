@@ -1,12 +1,11 @@
-// What is cheap to send must be cheap to refuse: the answers stay small, whatever is wrong with a
-// body.
+// Errors for bodies that are cheap to send must be small and cheap.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
 import { bodyTargets, costlyBodies } from './costly-bodies.ts';
 
-/** They keep, or ignore, members that they do not know (docs/protocol.md §1.7). */
+/** Operations that keep or ignore unknown members (docs/protocol.md §1.7). */
 const tolerant = ['putScreenConfig', 'putVenueConfig', 'putTenantConfig', 'revokeDevice'];
-/** One of each kind of limits: large bodies go to these only. */
+/** One operation of each kind of limit. Only these get large bodies. */
 const representative = [
   'createVenue',
   'createToken',
@@ -23,7 +22,7 @@ beforeAll(async () => {
   service = await startService();
   const { screenId, venueId, tenantId, apiKey } = await service.tv();
   const aim = { host: '', token: adminToken, key: apiKey, screenId };
-  // One device is revoked: it is not the one that sends events.
+  // Another device than the one that sends events is revoked.
   const { deviceId } = await service.tv();
   targets = bodyTargets(aim, { venue: venueId, tenant: tenantId, device: deviceId });
 });
@@ -37,7 +36,7 @@ const queries: readonly (readonly [name: string, query: string])[] = [
   ['a value that is no number', `limit=${'9'.repeat(7000)}`],
 ];
 
-describe('a query that costs little to send', () => {
+describe('a query that is cheap to send', () => {
   it.each(queries)('is refused in less than 32 KiB: %s', async (_, query) => {
     for (const path of ['/v1/screens', '/v1/events', '/v1/audit', '/v1/reports/impressions']) {
       const { status, text, body } = await service.send('GET', `${path}?${query}`, {
@@ -50,7 +49,7 @@ describe('a query that costs little to send', () => {
   });
 });
 
-describe('a body that costs little to send', () => {
+describe('a body that is cheap to send', () => {
   it.each(costlyBodies)('is refused in less than 32 KiB: %s', async (_, body) => {
     const isLarge = body.length > 256 * 1024;
     for (const { id, method, path, bearer } of targets.filter(

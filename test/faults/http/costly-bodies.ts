@@ -4,7 +4,7 @@ import type { Aim } from './attack.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** `part` as often as it fits into 1 MiB between `before` and `after`. */
+/** Repeats `part` between `before` and `after` up to 1 MiB. */
 function filled(before: string, part: (index: number) => string, after: string): string {
   const parts: string[] = [];
   let size = before.length + after.length;
@@ -27,8 +27,8 @@ const wrongItem = {
 const json = JSON.stringify;
 
 /**
- * Bodies that cost little to send. Only operations that keep or ignore members that they do not
- * know take any of them.
+ * Bodies that are cheap to send. Only operations that keep or ignore unknown members accept any of
+ * them.
  */
 export const costlyBodies: readonly (readonly [name: string, body: string])[] = [
   ['350,000 empty objects', filled('[', () => '{}', ']')],
@@ -92,7 +92,7 @@ export const costlyBodies: readonly (readonly [name: string, body: string])[] = 
   ['1 MiB of backslashes', `"${'\\'.repeat(mebibyte - 2)}"`],
 ];
 
-/** The operations that take a body, with a credential and the path of a record of the aim. */
+/** Returns the operations with a body, each with a credential and a path. */
 export function bodyTargets({ token, key, screenId }: Aim, ids: Partial<Record<string, string>>) {
   const all = Object.entries<Operation>(operations).filter(([, { body }]) => body !== undefined);
   return all.map(([id, { method, path, access, record = 'screen' }]) => ({

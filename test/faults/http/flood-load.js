@@ -1,6 +1,5 @@
-// One TV, and a flood beside it that needs no credential, from a process of their own: prints what
-// the TV's requests took, in milliseconds,
-// and how many answers of the flood came before each of its own.
+// One TV, and a flood that needs no credential. Prints the latencies of the TV in milliseconds, and
+// how many responses of the flood came before each of its own.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +7,7 @@ import { makeKey } from '../../../dist/domain/api-key.js';
 
 const { url, aim, flood, floodPerSecond, tvPerSecond, seconds } = JSON.parse(process.argv[2]);
 const { hostname, port, host } = new URL(url);
-/** Connections of the flood: when all of them wait for an answer, it sends no more. */
+/** Connections of the flood. Each waits for its response. */
 const width = 64;
 const warmUpMs = 1_000;
 
@@ -24,7 +23,7 @@ const alphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const madeUpCode = () =>
   Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join('');
 
-/** What each flood sends, made beforehand: to make up a key takes longer than to refuse it. */
+/** Requests of each flood, made in advance, because making a key costs more than refusing it. */
 const floods = {
   readyz: () => request('GET', '/readyz', {}),
   'unknown token': () => request('GET', '/v1/venues', { key: makeKey('mak_', randomBytes) }),
@@ -37,7 +36,7 @@ const floods = {
     }),
 };
 
-/** One connection, one request at a time. */
+/** A connection with one request at a time. */
 class Line {
   #socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
   #text = '';
@@ -90,7 +89,7 @@ async function sendFlood() {
         if (status !== 0) free.push(line);
       });
     }
-    // What could not be sent is not sent later.
+    // Skips requests that could not be sent in time.
     if (sent < due) sent = Math.floor(due);
     await sleep(1);
   }

@@ -3,15 +3,13 @@ import { freshDatabase } from '../../support/postgres.ts';
 import { floods, type Met, meet, serviceCore, startBare } from './floods.ts';
 import { startServed } from './served.ts';
 
-/**
- * The service may raise what a TV waits by twice what a bare server does; less than this is noise.
- */
+/** Largest acceptable ratio to the latency of a bare server. Smaller differences are noise. */
 const most = 2;
 const noiseMs = 1;
 
 type Round = Record<string, Met>;
 
-/** The TV alone, then beside each flood. */
+/** Measures a TV alone, then beside each flood. */
 async function measure(
   name: string,
   url: string,
@@ -31,7 +29,7 @@ async function measure(
 const raise = (round: Round, flood: string) =>
   Math.max(noiseMs, (round[flood] as Met).p50Ms - (round.alone as Met).p50Ms);
 
-it('a flood that needs no credential slows a TV at most twice as much as it does at a bare server', async () => {
+it('a flood without credentials slows a TV at most twice as much as on a bare server', async () => {
   const bare = await startBare();
   const ofBare = await measure('bare server', bare.url, { screenId: 'x', key: 'x' });
   await bare.stop();

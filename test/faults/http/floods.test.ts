@@ -1,5 +1,5 @@
-// A flood that needs no credential keeps no TV waiting (docs/protocol.md §1.8): by what is counted,
-// not by time.
+// A flood without credentials does not delay TVs (docs/protocol.md §1.8). Measured by counts, not
+// by time.
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
@@ -9,7 +9,7 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startService } from '../../support/service.ts';
 
-/** A service on a store of which some members are replaced. */
+/** Starts a service on a store with some members replaced. */
 function serviceWith(members: (inner: Store) => Partial<Store>) {
   const open: typeof openStore = async (...options) => {
     const inner = await openStore(...options);
@@ -18,7 +18,7 @@ function serviceWith(members: (inner: Store) => Partial<Store>) {
   return startService({}, (options = {}) => serveOn(open, options));
 }
 
-it('of readiness probes looks at the store once', async () => {
+it('of readiness probes reads the store once', async () => {
   let looks = 0;
   const service = await serviceWith((inner) => ({
     ready() {
@@ -34,7 +34,7 @@ it('of readiness probes looks at the store once', async () => {
   await service.close();
 });
 
-it('of made-up keys that wait for the store turns away no TV that is known, and no registration', async () => {
+it('of unknown keys on a slow store rejects no known TV and no registration', async () => {
   const release: (() => void)[] = [];
   let knownHash: string | undefined;
   const service = await serviceWith((inner) => ({
@@ -59,8 +59,7 @@ it('of made-up keys that wait for the store turns away no TV that is known, and 
     if (answer.status === 503) refused++;
     return answer;
   };
-  // Nothing gets through, and the lane of strangers is overloaded after a second or so of its
-  // clock.
+  // Nothing gets through, so unauthenticated requests overload their queue after about a second.
   for (let n = 0; refused === 0 && n < 40; n++) {
     for (let each = 0; each < 20; each++) flood.push(send());
     await expect.poll(() => release.length + refused).toBe(flood.length);

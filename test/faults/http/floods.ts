@@ -1,9 +1,9 @@
-import { execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { unitOptions } from '../../support/node-options.ts';
+import { startProgram } from '../../support/program.ts';
 import type { Aim } from './attack.ts';
-import { onCore } from './served.ts';
 
 /** Floods that need no credential. */
 export const floods = [
@@ -15,22 +15,22 @@ export const floods = [
 ] as const;
 export type Flood = (typeof floods)[number];
 
-/** What a TV met, alone or beside a flood. */
+/** Measurements of a TV, alone or beside a flood. */
 export interface Met {
   p50Ms: number;
   p99Ms: number;
   /**
-   * Answers of the flood that came while the TV waited for one of its own: unlike times, these do
-   * not depend on what else the machine does.
+   * Responses of the flood that came before the TV's own. Unlike times, they do not depend on other
+   * programs.
    */
   ahead: number;
-  /** Answers to the TV that were no success, and answers to the flood, by status. */
+  /** Error responses to the TV, and responses to the flood, by status. */
   wrong: Record<string, number>;
   statuses: Record<string, number>;
 }
 
 const load = { floodPerSecond: 4_000, tvPerSecond: 50, seconds: 3 };
-/** The service has a core of its own, and so has the load. */
+/** The service and the load have a core each. */
 export const serviceCore = 0;
 const loadCore = 1;
 
@@ -38,7 +38,7 @@ const at = (values: number[], share: number) =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) * share)] ??
   Number.POSITIVE_INFINITY;
 
-/** Has a TV ask for some seconds, beside a flood if one is named. */
+/** Runs a TV for some seconds, with or without a flood. */
 export async function meet(
   url: string,
   aim: Pick<Aim, 'screenId' | 'key'>,
@@ -67,19 +67,12 @@ export async function meet(
   };
 }
 
-/** A server that answers everything at once. */
+/** Starts a server that answers at once. */
 export async function startBare(): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = fork(
-    fileURLToPath(new URL('bare-server.js', import.meta.url)),
-    onCore(serviceCore),
-  );
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  return {
-    url,
-    async stop() {
-      const gone = once(child, 'exit');
-      child.disconnect();
-      await gone;
-    },
-  };
+  const script = new URL('bare-server.js', import.meta.url);
+  const { first, stop } = await startProgram<{ url: string }>(script, [], {
+    core: serviceCore,
+    nodeOptions: unitOptions,
+  });
+  return { url: first.url, stop };
 }

@@ -2,16 +2,12 @@ import type { Aim, Attack } from './attack.ts';
 
 const crlf = '\r\n';
 
-/** The bytes of a request with a body as it stands, whatever its headers say of it. */
+/** Returns the bytes of a request. Headers and body need not agree. */
 function request(line: string, headers: readonly string[], body = ''): string {
   return [line, ...headers, '', body].join(crlf);
 }
 
-/**
- * Requests that two readers could take for two different things, or that are none. Where it can,
- * each brings along a second request, which makes a
- * venue if anybody takes it for one: that must not happen.
- */
+/** Malformed and ambiguous requests. Most smuggle a second request that would create a venue. */
 export function framingAttacks({ host, token }: Aim): Attack[] {
   const own = [`Host: ${host}`, `Authorization: Bearer ${token}`, 'Content-Type: application/json'];
   const smuggled = request(

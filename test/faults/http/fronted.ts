@@ -1,38 +1,35 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { mounted } from '../../support/mounted.ts';
-import type { Pass } from '../../support/planted-bugs.ts';
-import { overriding } from '../../support/planted-store.ts';
+import type { Handler } from '../../support/seeded-defects.ts';
 import { adminToken } from '../../support/service.ts';
 import type { Aim } from './attack.ts';
 
-/** What is put around the service; the service is as it is where nothing is. */
+/** Wrappers around the service. Default: none. */
 export interface Around {
   limits?: ListenerOptions['limits'];
   admit?: ListenerOptions['admit'];
   store?(store: Store): Partial<Store>;
-  front?(pass: Pass): Pass;
-  /** Stands between the clients and the listener; answers its own URL. */
+  middleware?(next: Handler): Handler;
+  /** Wraps the network between clients and listener. Returns its URL. */
   network?(url: string): Promise<{ url: string; close(): Promise<void> }>;
 }
 
-/**
- * Has something done with a service of its own in memory, on the real listener, that has one bound
- * TV.
- */
+/** Runs `work` with a service in memory on the real listener, with one bound TV. */
 export async function fronted<T>(
-  { limits, admit, store, front, network }: Around,
+  { limits, admit, store, middleware, network }: Around,
   work: (url: string, aim: Aim) => Promise<T>,
 ): Promise<T> {
   const memory = await openStore('memory:');
   const service = await mounted<Clock>({
-    store: overriding(memory, store?.(memory) ?? {}),
+    store: decorateStore(memory, store?.(memory) ?? {}),
     clock: systemClock,
   });
   const { screenId, apiKey } = await service.tv();
-  const fetch = front?.(async (request) => service.fetch(request)) ?? service.fetch;
+  const fetch = middleware?.(async (request) => service.fetch(request)) ?? service.fetch;
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,

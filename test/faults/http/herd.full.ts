@@ -11,7 +11,7 @@ const body = JSON.stringify(
   })),
 );
 
-it('turns nobody away of 10,000 TVs that come back at once, each with what it has to report', async () => {
+it('rejects none of 10,000 TVs that reconnect at once with queued events', async () => {
   const served = await startServed();
   const path = `/devices/${served.aim.screenId}`;
   const asks = [

@@ -21,8 +21,7 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
   it.each([
     { flood: floods.oneConnection, mostMb: 60, mostMs: 100 },
     { flood: floods.manyConnections, mostMb: 150, mostMs: 100 },
-    // Node parses all that one read of each connection delivers before anything else runs: 2,500
-    // requests.
+    // Node parses everything from one read of each connection before anything else: 2,500 requests.
     { flood: floods.tinyRequests, mostMb: 600, mostMs: Number.POSITIVE_INFINITY },
   ])('$flood.name: less than $mostMb MB more', async ({ flood, mostMb, mostMs }) => {
     const { growthMb, healthzP99Ms } = await runFlood(await startAttacked({ tls }), {
@@ -36,7 +35,7 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
     expect(healthzP99Ms).toBeLessThan(mostMs);
   });
 
-  it('ends within 12 s of SIGTERM beside all kinds of hostile connections', async () => {
+  it('ends within 12 s of SIGTERM with hostile connections open', async () => {
     const stopped = await secondsToStop(await startAttacked({ tls }), 20);
     console.log(
       `SIGTERM (TLS: ${tls}): exit code ${stopped.code} after ${stopped.seconds.toFixed(1)} s`,
@@ -54,7 +53,7 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
     expect(stopped.seconds).toBeLessThan(12);
   });
 
-  it('closes a connection after 60 to 66 s on which nobody reads a response', async () => {
+  it('closes a connection whose client reads no response after 60 to 66 s', async () => {
     const service = await startAttacked({ tls });
     const before = openSockets(service);
     const opening = openConnection(

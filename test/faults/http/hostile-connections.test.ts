@@ -1,4 +1,4 @@
-// Connections that try to exhaust the memory of the built service before anybody has authenticated.
+// Connections that try to exhaust the memory of the service before authentication.
 import { afterEach, expect, it } from 'vitest';
 import { endProcesses } from '../../support/signage-process.ts';
 import { floods, runFlood, startAttacked } from './hostile-connections.ts';

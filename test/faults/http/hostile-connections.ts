@@ -15,7 +15,7 @@ const tlsFile = (kind: 'cert' | 'key') =>
 const largestFile = '/docs/swagger-ui-bundle.js';
 const probeEveryMs = 20;
 
-/** A built service in a process of its own, with its store in memory. */
+/** The built service in a process, with its store in memory. */
 export interface AttackedService {
   process: SignageProcess;
   url: URL;
@@ -33,7 +33,7 @@ export async function startAttacked({ tls = false } = {}): Promise<AttackedServi
   return { process, url: new URL(url) };
 }
 
-/** A connection that sends `bytes` and reads nothing, until `resume` is called. */
+/** Opens a connection that sends `bytes` and reads nothing until `resume` is called. */
 export async function openConnection(
   { url }: AttackedService,
   bytes: string | Buffer = '',
@@ -52,7 +52,7 @@ export async function openConnection(
   return socket;
 }
 
-/** Resident memory of a process, in bytes. */
+/** Returns the resident memory of a process in bytes. */
 function residentBytes({ process: { pid } }: AttackedService): number {
   return (
     Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
@@ -60,7 +60,7 @@ function residentBytes({ process: { pid } }: AttackedService): number {
 }
 
 /**
- * Leaves a process this many file descriptors more than it has open, with `prlimit` of
+ * Limits a process to this many file descriptors beyond the open ones, with `prlimit` of
  * util-linux.
  */
 function limitDescriptors({ process: { pid } }: AttackedService, free: number): void {
@@ -71,7 +71,7 @@ function limitDescriptors({ process: { pid } }: AttackedService, free: number): 
   if (status !== 0) throw new Error(`prlimit ended with ${status}: ${stderr}`);
 }
 
-/** Number of connections of a process, and of the sockets that it listens on. */
+/** Returns the number of connections and listening sockets of a process. */
 export function openSockets({ process: { pid } }: AttackedService): number {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).filter((name) => isSocket(`${folder}/${name}`)).length;
@@ -81,14 +81,14 @@ function isSocket(path: string): boolean {
   try {
     return readlinkSync(path).startsWith('socket:');
   } catch {
-    // Closed since it was listed.
+    // Closed after it was listed.
     return false;
   }
 }
 
 /**
- * Seconds from when the service has accepted `connections`, beside the sockets that it had
- * `before`, until it has closed all of them.
+ * Returns the seconds from when the service has accepted `connections` until it has closed them.
+ * `before` is its number of sockets without them.
  */
 export async function secondsUntilClosed(
   service: AttackedService,
@@ -101,7 +101,7 @@ export async function secondsUntilClosed(
   return (performance.now() - startedMs) / 1000;
 }
 
-/** Milliseconds until the service has answered `GET /healthz`. */
+/** Returns the milliseconds of a `GET /healthz`. */
 function probe({ url }: AttackedService): Promise<number> {
   const startedMs = performance.now();
   const get = url.protocol === 'https:' ? getHttps : getHttp;
@@ -115,7 +115,7 @@ function probe({ url }: AttackedService): Promise<number> {
 export interface Flood {
   name: string;
   connections: number;
-  /** Pipelined on each of them. */
+  /** Number of pipelined requests on each connection. */
   requests: number;
   path?: string;
   seconds: number;
@@ -126,7 +126,7 @@ export interface FloodOutcome {
   healthzP99Ms: number;
 }
 
-/** The attacks that exhausted the memory of a service that began all pipelined requests at once. */
+/** Attacks that exhaust the memory of a service that starts all pipelined requests at once. */
 export const floods = {
   oneConnection: { name: '800 requests on one connection', connections: 1, requests: 800 },
   manyConnections: { name: '8 requests on each of 300 connections', connections: 300, requests: 8 },
@@ -139,14 +139,13 @@ export const floods = {
 };
 
 /**
- * Pipelines requests on connections that read nothing, and measures memory and `/healthz`
- * meanwhile.
+ * Pipelines requests on connections that read nothing. Measures memory and `/healthz` meanwhile.
  */
 export async function runFlood(
   service: AttackedService,
   { connections, requests, path = largestFile, seconds }: Flood,
 ): Promise<FloodOutcome> {
-  // What a service has once answered is in its memory: files, compiled code.
+  // Warms up files and compiled code.
   for (let n = 0; n < 50; n++) await probe(service);
   const warmUp = await openConnection(
     service,
@@ -175,11 +174,11 @@ export async function runFlood(
   return { growthMb: (mostBytes - beforeBytes) / 1e6, healthzP99Ms };
 }
 
-/** The first bytes of a ClientHello that announces more. */
+/** The first bytes of an incomplete ClientHello. */
 const halfClientHello = Buffer.from('16030102000100', 'hex');
 const head = 'Host: x\r\n';
 
-/** Connections on which nothing ever comes to an end. */
+/** Connections that never complete a request. */
 export const hostileConnections: Record<
   string,
   { bytes?: string | Buffer; handshake?: boolean; tlsOnly?: boolean }
@@ -194,10 +193,7 @@ export const hostileConnections: Record<
   'responses that nobody reads': { bytes: `GET ${largestFile} HTTP/1.1\r\n${head}\r\n`.repeat(50) },
 };
 
-/**
- * Seconds from SIGTERM until the process has ended, while all kinds of hostile connections are
- * open.
- */
+/** Returns the seconds from SIGTERM to the end of the process, with hostile connections open. */
 export async function secondsToStop(
   service: AttackedService,
   each: number,
@@ -215,8 +211,8 @@ export async function secondsToStop(
 }
 
 /**
- * Seconds from SIGTERM until a process has ended that has no file descriptor left for half of the
- * `connections` that wait for it.
+ * Returns the seconds from SIGTERM to the end of a process whose file descriptors suffice for half
+ * of the waiting `connections`.
  */
 export async function secondsToStopWithoutDescriptors(
   service: AttackedService,

@@ -26,11 +26,11 @@ async function publishLarge({ manage, aim }: Served): Promise<void> {
 }
 
 /**
- * Sends the requests on so many connections, reading the answers or not, and asks meanwhile how the
- * service fares.
+ * Sends requests on many connections, with or without reading the responses. Returns the usage of
+ * the service.
  */
-async function attack({ url, aim, fared }: Served, connections: number, reads: boolean) {
-  const before = await fared();
+async function attack({ url, aim, usage }: Served, connections: number, reads: boolean) {
+  const before = await usage();
   const { hostname, port, host } = new URL(url);
   const request = `GET /v1/screens/${aim.screenId}/playlists?limit=200 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${aim.token}\r\n\r\n`;
   const sockets: Socket[] = [];
@@ -51,7 +51,7 @@ async function attack({ url, aim, fared }: Served, connections: number, reads: b
     const startedMs = performance.now();
     await (await fetch(`${url}/healthz`)).text();
     slowestMs = Math.max(slowestMs, performance.now() - startedMs);
-    residentBytes = Math.max(residentBytes, (await fared()).residentBytes);
+    residentBytes = Math.max(residentBytes, (await usage()).residentBytes);
   }
   for (const socket of sockets) socket.destroy();
   return { slowestMs, grownBytes: residentBytes - before.residentBytes };

@@ -1,9 +1,8 @@
 import type { Aim } from './attack.ts';
 
 /**
- * Bodies that are JSON, and say something twice or under a name that means something to JavaScript.
- * They are taken; what counts is what was
- * made of them: that which was checked, and nothing beside it.
+ * Sends bodies with duplicate members, or with names that are special in JavaScript. They are
+ * accepted, and only the validated value may be stored.
  */
 export async function memberAttacks(url: string, { token, key, screenId }: Aim): Promise<string[]> {
   const findings: string[] = [];

@@ -4,7 +4,7 @@ import { SpareClient, spareRequest } from './spare-client.ts';
 
 export interface Offer {
   perSecond: number;
-  /** Of offering before anything counts, and while it counts. */
+  /** Seconds before and during the measurement. */
   warmUpSeconds: number;
   seconds: number;
   patienceMs: number;
@@ -24,8 +24,8 @@ async function post(client: SpareClient, bytes: Buffer, patienceMs: number) {
 }
 
 /**
- * Sends batches of one event at a steady rate, then waits for the last answers. Goodput is what was
- * answered in time while they were sent.
+ * Sends batches of one event at a fixed rate, then waits for the last answers. Goodput counts the
+ * answers in time.
  */
 export async function offerLoad(
   url: string,

@@ -1,20 +1,17 @@
-/**
- * What came of requests that were sent at a steady rate, whether those before them were answered or
- * not.
- */
+/** Result of requests that were sent at a fixed rate. */
 export interface Offered {
   perSecond: number;
-  /** 202 within the patience of a client, a second, while they were sent. */
+  /** Answers 202 within one second, a client's patience. */
   goodput: number;
-  /** Answers by status, and what was no answer; 202 that came too late for anybody are `late`. */
+  /** Answers by status, and errors. `late`: 202 that came too late. */
   counts: Record<string, number>;
-  /** `Retry-After` of those that were turned away, each once. */
+  /** Distinct values of `Retry-After`. */
   waits: Set<string>;
-  /** How long the good ones took. */
+  /** Latencies of the answers in time. */
   goodMs: number[];
 }
 
-/** What is wrong with a service to which several times as much was offered as gets through. */
+/** Returns the violations of a service under several times its capacity. */
 export function checkOverload(rounds: readonly Offered[], capacity: number): string[] {
   const peak = Math.max(...rounds.map(({ goodput }) => goodput));
   return rounds.flatMap(({ perSecond, goodput, counts, waits }) => {

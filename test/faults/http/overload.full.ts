@@ -4,14 +4,14 @@ import { checkOverload, type Offered } from './offered.ts';
 import { startServed } from './served.ts';
 
 const capacity = 500;
-// What one batch of the harness takes in the log.
+// Size of one batch in the log.
 const recordBytes = 620;
 const seconds = 20;
 
 const at = (sorted: number[], share: number) =>
   (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(0);
 
-it('answers as much as ever at five and ten times what its disk takes, and turns the others away', async () => {
+it('keeps its goodput at five and ten times the capacity of its disk, and rejects the rest', async () => {
   const served = await startServed({ bytesPerSecond: capacity * recordBytes });
   const rounds: Offered[] = [];
   for (const times of [1, 5, 10, 1]) {

@@ -17,7 +17,7 @@ const tickMs = 100;
 const patienceMs = 10_000;
 const capacity = 500;
 
-/** Differs each time, as a real one does. */
+/** Returns different bytes each time. */
 export function varied(): Random {
   let drawn = 0;
   return () => Uint8Array.of(drawn++);
@@ -25,17 +25,16 @@ export function varied(): Random {
 
 export interface OverloadParts {
   random: Random;
-  /** What stands in front of the service; as it is unless given. */
-  front?(shed: LoadShed): LoadShed;
+  /** Replaces parts of the load shedding. */
+  wrapShed?(shed: LoadShed): LoadShed;
 }
 
 /**
- * Offers a service as much as gets through, then five and ten times that, on a clock of its own:
- * the service is a queue from which so many get
- * their answer each tenth of a second, what stands in front of it is the real thing.
+ * Offers a model of the service its capacity, then five and ten times that, on a manual clock. The
+ * service is a queue that completes a fixed number every 100 ms. The load shedding is the real one.
  */
 export async function modelOverload(
-  { random, front = (shed) => shed }: OverloadParts,
+  { random, wrapShed = (shed) => shed }: OverloadParts,
   seconds = 30,
 ): Promise<string[]> {
   const clock = new ManualClock();
@@ -43,7 +42,7 @@ export async function modelOverload(
   const refuse = (_in: unknown, _out: unknown, error: SignageError) => {
     refused = error.retryAfterSeconds;
   };
-  const shed = front(
+  const shed = wrapShed(
     makeLoadShed({
       clock,
       random,
@@ -90,7 +89,7 @@ export async function modelOverload(
     }
     round.goodput = round.goodMs.length / seconds;
     rounds.push(round);
-    // What is left gets through before the next round.
+    // The rest completes before the next round.
     for (const { request } of queue.splice(0)) request.admission?.end();
   }
   return checkOverload(rounds, capacity);

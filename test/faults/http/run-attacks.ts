@@ -1,6 +1,6 @@
 import { type Aim, type Attack, attack } from './attack.ts';
 
-/** What an attack must leave as it was, as the service itself tells it. */
+/** Returns the records that an attack must not change. */
 async function contents(url: string, { token }: Aim): Promise<string> {
   const read = async (path: string) => {
     const answer = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
@@ -17,7 +17,7 @@ async function contents(url: string, { token }: Aim): Promise<string> {
   return parts.join('').replaceAll(/"(lastUsedAt|lastSeenAt)":"[^"]*"/g, '');
 }
 
-/** Whether the service still does what it is there for. */
+/** Returns whether the service still works. */
 async function isWell(url: string, { key, screenId }: Aim): Promise<boolean> {
   const answer = await fetch(`${url}/devices/${screenId}/config`, {
     headers: { Authorization: `Bearer ${key}` },
@@ -25,10 +25,7 @@ async function isWell(url: string, { key, screenId }: Aim): Promise<boolean> {
   return answer.status === 200;
 }
 
-/**
- * Makes all attacks, some at a time; tells what was answered otherwise than it should be, and what
- * came of it.
- */
+/** Runs all attacks, some concurrently. Returns the violations. */
 export async function runAttacks(
   url: string,
   aim: Aim,

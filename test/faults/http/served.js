@@ -1,6 +1,5 @@
-// The built service in a process of its own, for harnesses that load it: tells its URL, then on
-// each message how it has fared. Its disk can be made
-// slow through the adapter that the store uses anyway.
+// Runs the built service. Sends its URL, then its usage on each message. Its disk can be slowed
+// down through the store's own disk interface.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveOn } from '../../../dist/serve.js';
@@ -9,7 +8,7 @@ import { openStore } from '../../../dist/store/open.js';
 
 const { data, adminToken, bytesPerSecond } = JSON.parse(process.argv[2]);
 
-/** A disk that takes so many bytes a second. */
+/** A disk with a limited write rate. */
 function slowDisk(disk) {
   const slow = (file) => ({
     ...file,
@@ -25,9 +24,7 @@ function slowDisk(disk) {
   };
 }
 
-/**
- * What each open descriptor leads to; the one that reads this list is gone when it is asked for.
- */
+/** Returns the target of each open descriptor. */
 function descriptors() {
   return readdirSync('/proc/self/fd').flatMap((name) => {
     try {
@@ -46,12 +43,7 @@ const service = await serveOn((location, options) => openStore(location, { ...op
 });
 process.send({ url: service.url });
 process.on('disconnect', () => service.close());
-process.on('message', async (message) => {
-  if (message === 'stop') {
-    await service.close();
-    process.disconnect();
-    return;
-  }
+process.on('message', async () => {
   for (let pass = 0; pass < 4; pass++) {
     globalThis.gc?.();
     await sleep(50);

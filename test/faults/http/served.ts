@@ -1,18 +1,15 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { manager } from '../../support/management.ts';
 import { unitOptions } from '../../support/node-options.ts';
+import { startProgram } from '../../support/program.ts';
+import { type Answer, sendTo } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Aim } from './attack.ts';
 
-/**
- * How a service has fared: what is on its heap after garbage was collected, and its open files and
- * connections.
- */
-interface Fared {
+/** Memory after garbage collection, open descriptors and CPU time. */
+interface Usage {
   heapBytes: number;
   residentBytes: number;
-  /** What each open descriptor leads to: a path, or the like of `socket:[1234]`. */
+  /** Target of each open descriptor: a path, or `socket:[1234]` and the like. */
   open: string[];
   cpuMs: number;
 }
@@ -20,89 +17,52 @@ interface Fared {
 export interface Served {
   url: string;
   aim: Aim;
-  manage(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ status: number; body: Record<string, string> }>;
-  /** A screen with a TV bound to it. */
+  manage(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Creates a screen with a bound TV. */
   tv(): Promise<{ screenId: string; deviceId: string; apiKey: string }>;
-  fared(): Promise<Fared>;
+  usage(): Promise<Usage>;
   stop(): Promise<void>;
 }
 
-const execArgv = ['--expose-gc', ...unitOptions];
+const nodeOptions = ['--expose-gc', ...unitOptions];
 const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
 
 interface ServedOptions {
-  /** What its disk takes; all if that is left out. */
+  /** Write rate of its disk. Default: unlimited. */
   bytesPerSecond?: number;
-  /** The store; a fresh folder if that is left out. */
+  /** Location of the store. Default: a new folder. */
   store?: string | undefined;
-  /** The processor that it runs on; any if that is left out. */
+  /** Processor core. Default: any. */
   core?: number;
 }
 
-/** How a script is forked on one processor. */
-export function onCore(core: number | undefined): { execPath?: string; execArgv: string[] } {
-  return core === undefined
-    ? { execArgv }
-    : { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...execArgv] };
-}
-
-/** The built service in a process of its own, with a venue and one bound TV. */
+/** Starts the built service in a process, with a venue and a bound TV. */
 export async function startServed({
   bytesPerSecond,
   store,
   core,
 }: ServedOptions = {}): Promise<Served> {
-  const options = JSON.stringify({
-    data: store ?? (await temporaryFolder()),
+  const data = store ?? (await temporaryFolder());
+  const { first, ask, stop } = await startProgram<{ url: string }>(
+    new URL('served.js', import.meta.url),
+    [JSON.stringify({ data, adminToken, bytesPerSecond })],
+    { nodeOptions, ...(core !== undefined && { core }) },
+  );
+  const { url } = first;
+  const management = manager(
+    { send: (method, path, sent = {}) => sendTo(url, method, path, sent) },
     adminToken,
-    bytesPerSecond,
-  });
-  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], onCore(core));
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  const send: Served['manage'] = async (method, path, body) => {
-    const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    const text = await answer.text();
-    return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
-  };
-  const { body: venue } = await send('POST', '/v1/venues', { name: 'Harness' });
-  let made = 0;
-  const tv: Served['tv'] = async () => {
-    const { body: screen } = await send('POST', '/v1/screens', {
-      venueId: venue.id,
-      name: `Screen ${++made}`,
-    });
-    const { body: code } = await send('POST', '/v1/devices/provisioning-codes', {
-      screenId: screen.id,
-    });
-    const { body } = await send('POST', '/devices/register', {
-      pairingCode: code.code,
-      deviceInfo: {},
-    });
-    return { screenId: screen.id ?? '', deviceId: body.deviceId ?? '', apiKey: body.apiKey ?? '' };
-  };
+  );
+  const { id: venueId } = await management.venue('Harness');
+  let count = 0;
+  const tv = async () => management.tv((await management.screen(venueId, `Screen ${++count}`)).id);
   const { screenId, apiKey } = await tv();
   return {
     url,
     aim: { host: new URL(url).host, token: adminToken, key: apiKey, screenId },
-    manage: send,
+    manage: (method, path, body) => management.send(method, path, { body }),
     tv,
-    async fared() {
-      child.send('fared?');
-      return (await once(child, 'message'))[0] as Fared;
-    },
-    async stop() {
-      const gone = once(child, 'exit');
-      child.send('stop');
-      await gone;
-    },
+    usage: () => ask<Usage>('usage'),
+    stop,
   };
 }

@@ -4,8 +4,8 @@ import { type Aim, answersTo } from './attack.ts';
 const stillThere = '(still there)';
 
 /**
- * Sends `head`, then `drip` again and again, until the service hangs up or `limitMs` are over;
- * answers what came back.
+ * Sends `head`, then `drip` repeatedly until the service closes the connection, at most for
+ * `limitMs`. Returns the answer.
  */
 function dripping(url: string, head: string, drip: string, limitMs: number): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -32,10 +32,7 @@ function dripping(url: string, head: string, drip: string, limitMs: number): Pro
   });
 }
 
-/**
- * Clients that never come to an end: each must be told 408 `request_timeout` and be gone within
- * `limitMs`.
- */
+/** Clients that never complete a request. Each must get 408 `request_timeout` within `limitMs`. */
 export async function slowClients(
   url: string,
   { host, token, key, screenId }: Aim,

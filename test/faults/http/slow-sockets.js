@@ -1,7 +1,5 @@
-// Clients that hold connections and never get on: some send nothing, some a header a second, some a
-// body a byte a second. Whoever is cut off
-// comes again at once. Tells how many are connected, how many were cut off so far, and why others
-// could not connect; ends with the channel.
+// Clients that hold connections: without a byte, with a header line per second, or with a body byte
+// per second. They reconnect at once. Reports connections, cut-offs and connection errors.
 import { connect } from 'node:net';
 
 const [host, port, count] = process.argv.slice(2);
@@ -12,8 +10,8 @@ const heads = [
 ];
 const open = new Set();
 /**
- * Their turns to be cut off, after 10 s and 15 s, are spread as they came; and the queue of
- * connections to be accepted is short.
+ * Spreads the connections, and so their time-outs after 10 s and 15 s, because the accept queue is
+ * short.
  */
 const comeWithinMs = 10_000;
 const tickMs = 20;

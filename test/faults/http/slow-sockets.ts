@@ -7,22 +7,19 @@ import type { Served } from './served.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 
 export interface SlowRound {
-  /** Milliseconds that each request of honest TVs took, without slow clients and with them. */
+  /** Latencies of honest TVs in milliseconds, without slow clients and with them. */
   without: number[];
   beside: number[];
-  /**
-   * The fewest slow clients that were connected at a time meanwhile: of those that are cut off some
-   * are always on their way back.
-   */
+  /** The lowest number of connected slow clients. Some are always reconnecting. */
   connected: number;
-  /** Slow clients that were cut off meanwhile, and why others could not connect, by error code. */
+  /** Slow clients that were cut off, and connection errors by code. */
   cutOff: number;
   failures: Record<string, number>;
-  /** Honest requests that were answered otherwise than they should be. */
+  /** Wrong answers to honest TVs. */
   wrong: number;
 }
 
-/** Honest TVs for some seconds: playlists, configs and batches, evenly spread. */
+/** Runs honest TVs for some seconds: playlists, configs and batches at a fixed rate. */
 async function honest(
   url: string,
   aim: Aim,
@@ -55,10 +52,10 @@ async function honest(
   return tookMs;
 }
 
-/** What the process of the slow clients says. */
-type Told = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
+/** Report of the process with the slow clients. */
+type SlowReport = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
 
-/** Has so many slow clients in a process of their own while `work` is done. */
+/** Runs `work` beside slow clients in another process. */
 async function besideSlow(
   url: string,
   count: number,
@@ -71,31 +68,32 @@ async function besideSlow(
     [hostname, port, String(count)],
     { execArgv: [] },
   );
-  let told: Told = { connected: 0, cutOff: 0, failures: {} };
-  child.on('message', (message: Told) => {
-    told = message;
+  let report: SlowReport = { connected: 0, cutOff: 0, failures: {} };
+  child.on('message', (message: SlowReport) => {
+    report = message;
     round.connected = Math.min(round.connected, message.connected);
   });
-  const gone = once(child, 'exit');
-  for (let tries = 0; told.connected < 0.98 * count && tries < 600; tries++) await sleep(100);
-  round.connected = told.connected;
-  const before = told.cutOff;
+  const ended = once(child, 'exit');
+  for (let attempt = 0; report.connected < 0.98 * count && attempt < 600; attempt++)
+    await sleep(100);
+  round.connected = report.connected;
+  const before = report.cutOff;
   const tookMs = await work();
-  round.cutOff = told.cutOff - before;
-  round.failures = told.failures;
+  round.cutOff = report.cutOff - before;
+  round.failures = report.failures;
   child.disconnect();
-  await gone;
+  await ended;
   return tookMs;
 }
 
-/** Until the service has closed what the others have left: that takes its time, too. */
-async function rested(served: Pick<Served, 'fared'>): Promise<void> {
-  for (let tries = 0; tries < 100 && (await served.fared()).open.length > 100; tries++)
+/** Waits until the service has closed the remaining connections. */
+async function waitUntilIdle(served: Pick<Served, 'usage'>): Promise<void> {
+  for (let attempt = 0; attempt < 100 && (await served.usage()).open.length > 100; attempt++)
     await sleep(100);
   await sleep(1_000);
 }
 
-/** One round of honest TVs alone, and one beside slow clients. */
+/** Measures honest TVs alone, then beside slow clients. */
 export async function slowRound(
   served: Served,
   count: number,
@@ -112,7 +110,7 @@ export async function slowRound(
   };
   round.without = await honest(url, aim, load, round);
   round.beside = await besideSlow(url, count, round, () => honest(url, aim, load, round));
-  await rested(served);
+  await waitUntilIdle(served);
   return round;
 }
 

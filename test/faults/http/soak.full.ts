@@ -5,17 +5,15 @@ import { startServed } from './served.ts';
 import { checkSoak, soak, soakTvs } from './soak.ts';
 
 const requests = 1_000_000;
-// Code is compiled for half a minute: after 100,000 requests a whole megabyte of it was still to
-// come.
+// V8 compiles code for half a minute. After 100,000 requests, another megabyte was still to come.
 const warmUp = 300_000;
 const tvCount = 200;
-// The log, and the day's files of events and of the audit, which stay open from the first time that
-// something is written to them.
+// The journal, and the day files of events and audit, which stay open after the first write.
 const storeFiles = 3;
-// Until connections that nobody uses any more are closed.
+// Until idle connections are closed.
 const leftMs = 8_000;
 
-/** The store's files, and all else that is open. */
+/** Splits descriptors into files of the store and others. */
 function parted(open: readonly string[]): [files: string[], others: string[]] {
   return [
     open.filter((path) => path.startsWith(tmpdir())),
@@ -23,18 +21,18 @@ function parted(open: readonly string[]): [files: string[], others: string[]] {
   ];
 }
 
-it('keeps its heap and its descriptors over a million requests', async () => {
+it('memory and descriptors do not grow over a million requests', async () => {
   const served = await startServed();
-  const atFirst = await served.fared();
+  const atFirst = await served.usage();
   const tvs = await soakTvs(served, tvCount);
   await soak(served, tvs, warmUp);
   await sleep(leftMs);
-  const before = await served.fared();
+  const before = await served.usage();
   const startedMs = performance.now();
   const soaked = await soak(served, tvs, requests);
   const tookSeconds = (performance.now() - startedMs) / 1000;
   await sleep(leftMs);
-  const after = await served.fared();
+  const after = await served.usage();
   await served.stop();
   const growth = after.heapBytes / before.heapBytes - 1;
   const mb = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MB`;

@@ -4,13 +4,13 @@ import { SpareClient, spareRequest } from './spare-client.ts';
 
 export interface Soaked {
   requests: number;
-  /** By what was asked and what was answered. */
+  /** Number of answers by request and status. */
   counts: Record<string, number>;
 }
 
 interface Kind {
   name: string;
-  /** Out of a thousand. */
+  /** Share in thousandths. */
   share: number;
   make(host: string, tv: Tv): Buffer;
 }
@@ -38,7 +38,7 @@ const impressions = (count: number) => {
 };
 const batch = impressions(5);
 
-/** What TVs ask all day, and what goes wrong with it. */
+/** Typical requests of TVs, including errors. */
 const kinds: Kind[] = [
   {
     name: 'playlist, unchanged',
@@ -99,17 +99,14 @@ const kinds: Kind[] = [
   },
 ];
 
-/**
- * Pairs a TV and revokes it again, and deletes its screen: what it leaves behind is in the log
- * alone.
- */
+/** Pairs and revokes a TV and deletes its screen. Only the log keeps a trace. */
 async function comeAndGo({ manage, tv }: Served): Promise<void> {
   const { screenId, deviceId } = await tv();
   await manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'soak' });
   await manage('DELETE', `/v1/screens/${screenId}`);
 }
 
-/** TVs with a playlist each. */
+/** Creates TVs with a playlist each. */
 export async function soakTvs(served: Served, count: number): Promise<Tv[]> {
   const item = {
     creativeId: randomUUID(),
@@ -133,9 +130,7 @@ export async function soakTvs(served: Served, count: number): Promise<Tv[]> {
 
 const deck = kinds.flatMap((kind) => Array.from({ length: kind.share }, () => kind));
 
-/**
- * Sends so many requests of the mix, on some connections at a time, and leaves none of them open.
- */
+/** Sends requests of the mix on several connections, and closes them. */
 export async function soak(
   served: Served,
   tvs: readonly Tv[],
@@ -147,7 +142,7 @@ export async function soak(
   let sent = 0;
   const work = async () => {
     for (let n = sent++; n < requests; n = sent++) {
-      // 7,919 is prime: the mix is spread evenly, and the same in each run.
+      // 7,919 is prime, so the mix is evenly spread and reproducible.
       const { name, make } = deck[(n * 7_919) % deck.length] as Kind;
       const { status } = await client.send(make(served.aim.host, tvs[n % tvs.length] as Tv));
       const place = `${name} ${status}`;
@@ -160,7 +155,7 @@ export async function soak(
   return soaked;
 }
 
-/** What of these answers should not have been. */
+/** Returns unexpected answers. */
 export function checkSoak({ counts, requests }: Soaked): string[] {
   const good = [
     'playlist, unchanged 304',

@@ -8,8 +8,8 @@ export interface SpareAnswer {
 const idleMs = 2_000;
 
 /**
- * A client that costs next to nothing: one request at a time on each connection, as many
- * connections as it takes, answers of known length only.
+ * A client with little overhead: one request at a time on each connection, any number of
+ * connections, only responses with `Content-Length`.
  */
 export class SpareClient {
   readonly #to: { port: number; host: string };
@@ -22,8 +22,8 @@ export class SpareClient {
   }
 
   /**
-   * Rejects when the connection ends without an answer; one that was idle and is closed at the same
-   * moment is no answer yet (RFC 9112 §9.3.1).
+   * Rejects when the connection ends without a response. The service may close an idle connection
+   * at the same moment (RFC 9112 §9.3.1).
    */
   send(bytes: Buffer): Promise<SpareAnswer> {
     const reused = this.#reused();
@@ -67,7 +67,7 @@ export class SpareClient {
     return socket;
   }
 
-  /** A connection that the service is not about to close for idleness. */
+  /** Returns an idle connection that the service is not about to close. */
   #reused(): Socket | undefined {
     for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
       if (!last.socket.destroyed && performance.now() - last.sinceMs < idleMs) return last.socket;
@@ -77,7 +77,7 @@ export class SpareClient {
   }
 }
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 export function spareRequest(
   method: string,
   path: string,

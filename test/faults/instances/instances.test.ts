@@ -6,7 +6,7 @@ import { freshDatabase } from '../../support/postgres.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { guessEverywhere, raceForCodes, revokeUnderWay } from './races.ts';
 
-// The long form is `npm run faults`.
+// `npm run faults` runs the full suite.
 describe('three instances on one database', () => {
   let services: TestService<Clock>[];
   let store: string;
@@ -16,7 +16,7 @@ describe('three instances on one database', () => {
     services = await Promise.all([1, 2, 3].map(() => startService<Clock>(options)));
   });
 
-  it('201 for one of 30 registrations that race for a code, 20 times, and never two devices on a screen', async () => {
+  it('201 for one of 30 concurrent registrations with a code, 20 times, and never two devices on a screen', async () => {
     const report = await raceForCodes(services, store, { screens: 20, racers: 30 });
     expect(report).toMatchObject({
       winners: Array.from({ length: 20 }, () => 1),
@@ -26,21 +26,21 @@ describe('three instances on one database', () => {
     expect(report.looks).toBeGreaterThan(10);
   });
 
-  it('201 for one of 30 registrations that race for a screen with three codes', async () => {
+  it('201 for one of 30 concurrent registrations with three codes of a screen', async () => {
     const report = await raceForCodes(services, store, { screens: 2, racers: 30, codesEach: 3 });
     expect(report).toMatchObject({ winners: [1, 1], doubles: [], wrong: [] });
   });
 
-  it('401 at all for whatever begins after one has revoked, 30 times', async () => {
+  it('401 at all instances for requests that begin after a revocation, 30 times', async () => {
     const statuses = await revokeUnderWay(services, 30);
     expect(statuses).toEqual(Array.from({ length: 30 * 6 }, () => 401));
   });
 
-  it('404 for ten unknown codes from one address, whichever is asked, then 429 from all', async () => {
+  it('404 for ten unknown codes from one address at any instance, then 429 from all', async () => {
     expect(await guessEverywhere(services, 30)).toEqual({ 404: 10, 429: 20 });
   });
 
-  it('wake held answers, whichever holds them', async () => {
+  it('wake long polls at any instance', async () => {
     const [one, other, third] = services as [
       TestService<Clock>,
       TestService<Clock>,

@@ -7,14 +7,14 @@ import type { TestService } from '../../support/service.ts';
 
 type Service = TestService<Clock>;
 const atOnce = 6;
-/** Leaves the database time for the race itself. */
+/** Leaves most of the database's time to the race. */
 const lookEveryMs = 5;
 const times = <T>(count: number, work: (place: number) => T) =>
   Array.from({ length: count }, (_, place) => work(place));
 const pick = (services: readonly Service[], place: number) =>
   services[place % services.length] as Service;
 
-/** Screens with more than one device that is bound, or whose keys work, at this instant. */
+/** Returns screens with more than one bound device, or with working keys of several devices. */
 async function doublyBound(sql: Sql): Promise<string[]> {
   const rows = await sql(`
     SELECT screen_id FROM signage.devices WHERE state = 'bound' GROUP BY screen_id HAVING count(*) > 1
@@ -22,7 +22,7 @@ async function doublyBound(sql: Sql): Promise<string[]> {
   return rows.map(({ screen_id }) => screen_id);
 }
 
-/** Looks over and over while something runs; answers what was ever found. */
+/** Polls during `work`. Returns everything found. */
 async function watched<T>(
   database: string,
   work: () => Promise<T>,
@@ -47,7 +47,7 @@ async function watched<T>(
   });
 }
 
-/** All register at the same moment, spread over the instances; how many got which status. */
+/** Registers concurrently at all instances. Returns the number of answers by status. */
 async function race(
   services: readonly Service[],
   codes: readonly string[],
@@ -73,18 +73,18 @@ async function race(
 }
 
 export interface RaceReport {
-  /** Winners of each race. */
+  /** Number of winners of each race. */
   winners: number[];
-  /** Screens that had two active devices at some instant. */
+  /** Screens that had two active devices at some moment. */
   doubles: string[];
-  /** How often the database was looked at for these. */
+  /** Number of polls of the database. */
   looks: number;
   wrong: string[];
 }
 
 /**
- * Races for codes, one screen each: `racers` registrations that share `codesEach` codes of the
- * screen, spread over the instances.
+ * Races for codes, one screen each: `racers` registrations at all instances share `codesEach`
+ * codes.
  */
 export async function raceForCodes(
   services: readonly Service[],
@@ -110,10 +110,7 @@ export async function raceForCodes(
   return { winners, ...looked, wrong };
 }
 
-/**
- * Calls on and on; answers the statuses of what was sent once `isOver` was true, and stops after
- * two of those.
- */
+/** Calls repeatedly. Returns the statuses of two calls that were sent after `isOver`. */
 async function callOn(
   call: () => Promise<{ status: number }>,
   isOver: () => boolean,
@@ -126,8 +123,8 @@ async function callOn(
 }
 
 /**
- * Revokes TVs at one instance while the others are asked; answers the statuses of all requests that
- * began after the revocation's answer.
+ * Revokes TVs at one instance during calls at the others. Returns the statuses of all calls that
+ * began after the revocation.
  */
 export async function revokeUnderWay(
   services: readonly Service[],
@@ -158,9 +155,7 @@ export async function revokeUnderWay(
   return (await Promise.all(times(tries, (n) => turns(run, n)))).flat();
 }
 
-/**
- * Guesses from one address at all instances; how many were judged, and how many refused unjudged.
- */
+/** Guesses from one address at all instances. Returns the numbers of judged and refused guesses. */
 export async function guessEverywhere(
   services: readonly Service[],
   guesses: number,

@@ -3,7 +3,7 @@ import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 import type { Acknowledged } from './model.ts';
 
-/** A service to be asked, and its platform token. */
+/** A service and its platform token. */
 interface Asked {
   url: string;
   token: string;
@@ -16,10 +16,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   );
 }
 
-/**
- * A batch whose answer was lost goes out again: whether it was stored before or not, it then counts
- * once.
- */
+/** Repeats batches whose answer was lost. Each must count once. */
 export async function sendLostAgain(
   { url }: Pick<Asked, 'url'>,
   seen: Acknowledged,
@@ -32,12 +29,12 @@ export async function sendLostAgain(
   }
 }
 
-/** Of each device so many dead keys are remembered (docs/protocol.md §2.8). */
+/** Number of dead keys that the service remembers for a device (docs/protocol.md §2.8). */
 const remembered = 4;
 
 /**
- * What a dead key may answer that so many others of its device are known to have followed: one more
- * may have died by a call whose answer was lost.
+ * Returns the codes that a dead key may get after this many successors. A call without an answer
+ * may have added one.
  */
 function deadAfter(others: number): string[] {
   return others + 1 < remembered
@@ -68,10 +65,7 @@ async function checkKeys({ url }: Asked, seen: Acknowledged, missing: string[]):
   }
 }
 
-/**
- * What is there is the last value acknowledged, or the one that was asked for after it; from then
- * on it is that.
- */
+/** Expects the last acknowledged value, or the one requested after it. */
 async function checkEdits(
   management: ManagementClient,
   seen: Acknowledged,
@@ -97,9 +91,7 @@ async function checkEdits(
   }
 }
 
-/**
- * Of each device at least the events that were acknowledged are there, and no more than were sent.
- */
+/** Expects at least the acknowledged and at most the sent events of each device. */
 function checkEvents(
   stored: ReadonlyMap<string, number>,
   seen: Acknowledged,
@@ -115,8 +107,8 @@ function checkEvents(
 }
 
 /**
- * Each thing that one life has acknowledged and that is not there, asked for by itself: that costs
- * the same however much there is beside it.
+ * Checks the acknowledged data of one life by single requests. The cost does not grow with the rest
+ * of the data.
  */
 export async function checkLife(asked: Asked, life: Acknowledged): Promise<string[]> {
   const missing: string[] = [];
@@ -138,7 +130,7 @@ export async function checkLife(asked: Asked, life: Acknowledged): Promise<strin
   return missing;
 }
 
-/** Each acknowledged thing that is not there; empty when all is well. Reads all that there is. */
+/** Reads everything. Returns acknowledged data that is missing. */
 export async function checkAcknowledged(asked: Asked, seen: Acknowledged): Promise<string[]> {
   const missing: string[] = [];
   const management = new ManagementClient(asked);

@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../../bin/signage.js', import.meta.url));
 
-/** `signage serve` in a process of its own, to be killed. */
+/** `signage serve` in a process. */
 export interface KilledService {
   url: string;
-  /** SIGKILL: no time to finish anything. Resolves when the process is gone. */
+  /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>;
-  /** SIGSTOP: it does nothing more, until it is killed. */
+  /** Sends SIGSTOP. */
   pause(): void;
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM. Returns the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Waits until the service says where it listens; rejects with what it said when it ends before. */
+/** Waits until the service listens. Rejects with its output if it ends before. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -30,7 +30,7 @@ function listening(child: ChildProcess): Promise<string> {
   });
 }
 
-/** On a folder, or with `store` on a database. Runs the built program unless another is given. */
+/** Starts a service on a folder, or with `store` on a database. Default: the built program. */
 export async function startService(
   data: string,
   adminToken: string,

@@ -14,13 +14,13 @@ export function impressions(count: number): Impression[] {
   }));
 }
 
-/** Whom a load is made of, all at the same time. */
+/** Concurrent workers of a load. */
 export interface Workers {
-  /** Make a screen, pair a TV, post batches, now and then revoke. */
+  /** Create a screen, pair a TV, post batches, and sometimes revoke. */
   installers: number;
-  /** Publish playlists, put configs and rotate keys, over and over. */
+  /** Publish playlists, store configs and rotate keys repeatedly. */
   editors: number;
-  /** TVs that post batches, and nothing else. */
+  /** TVs that only post batches. */
   posters: number;
 }
 
@@ -33,7 +33,7 @@ interface Place {
 
 const once = { attempts: 1 };
 
-/** A new screen, and the TV that is paired with it. */
+/** Creates a screen and pairs a TV. */
 async function pair({ url, token, venueId, seen }: Place) {
   const management = new ManagementClient({ url, token, retry: once });
   const screen = await management.call('createScreen', { body: { venueId, name: randomUUID() } });
@@ -51,10 +51,7 @@ async function pair({ url, token, venueId, seen }: Place) {
 
 const few = () => impressions(1 + Math.floor(Math.random() * 20));
 
-/**
- * One installer and its TV: makes a screen, pairs, posts batches, now and then revokes; until the
- * service is gone.
- */
+/** Creates a screen, pairs, posts batches and sometimes revokes, until the service is gone. */
 async function install(place: Place): Promise<never> {
   const { seen } = place;
   for (;;) {
@@ -73,7 +70,7 @@ async function postOnly(place: Place): Promise<never> {
   for (;;) await post(tv, { deviceId, apiKey }, few(), place.seen);
 }
 
-/** Writes one value over another, and notes what was asked for and what was acknowledged. */
+/** Replaces a value. Records the requested and the acknowledged one. */
 async function write(
   seen: Acknowledged,
   name: string,
@@ -117,10 +114,7 @@ async function edit(place: Place): Promise<never> {
   }
 }
 
-/**
- * Posts a batch, and notes what was acknowledged; one without an answer may have been stored or
- * not.
- */
+/** Posts a batch and records its outcome. */
 export async function post(
   tv: RuntimeClient,
   { deviceId, apiKey }: { deviceId: string; apiKey: string },
@@ -140,7 +134,7 @@ export async function post(
   }
 }
 
-/** Runs all of them until every one has met the end of the service. */
+/** Runs all workers until the service is gone. */
 export async function runLoad(
   place: Place,
   { installers, editors, posters }: Workers,

@@ -6,27 +6,21 @@ export type Impression = {
   campaignId: string;
 };
 
-/** What was acknowledged so far: all of it must be there after any kill. */
+/** Acknowledged data, which must survive any kill. */
 export interface Acknowledged {
-  /** How many calls were answered so far. */
+  /** Number of answered calls. */
   answers: number;
   screens: Set<string>;
-  /** Keys of bound devices, by device. */
+  /** Keys of bound devices. */
   keys: Map<string, string>;
   revoked: Map<string, string>;
-  /**
-   * Events of each device: acknowledged, and sent at all (one that was not answered may be there or
-   * not).
-   */
+  /** Events of each device: acknowledged and sent. */
   events: Map<string, { acknowledged: number; sent: number }>;
-  /** Keys that another has taken the place of, since that was first used; by themselves. */
+  /** Keys that were replaced by a key that has been used. */
   rotated: Map<string, { deviceId: string }>;
-  /**
-   * What was written over and over, by its name: the last value acknowledged, and the last one
-   * asked for.
-   */
+  /** Values by name: the last one acknowledged and the last one requested. */
   edits: Map<string, { acknowledged: string | undefined; asked: string }>;
-  /** Batches whose answer was lost, to be sent again under the same key: then they count once. */
+  /** Batches without an answer, to be repeated with the same key. */
   lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];
 }
 
@@ -43,7 +37,7 @@ export function nothingYet(): Acknowledged {
   };
 }
 
-/** Adds what a further life of the same folder has acknowledged. */
+/** Adds the acknowledged data of another life of the same folder. */
 export function addLife(all: Acknowledged, life: Acknowledged): void {
   all.answers += life.answers;
   all.lost.push(...life.lost);

@@ -8,7 +8,7 @@ import { type Acknowledged, addLife, nothingYet } from './model.ts';
 
 const token = `mak_${'KillLoop'.repeat(4)}`;
 
-/** What a run has seen. */
+/** Result of a run. */
 export interface KillReport {
   kills: number;
   screens: number;
@@ -17,29 +17,26 @@ export interface KillReport {
   rotated: number;
   edits: number;
   events: number;
-  /** Batches that were under way at a kill, and sent again. */
+  /** Batches in flight at a kill, which were repeated. */
   cutOff: number;
-  /**
-   * Each acknowledged thing that was not there again, and each start that failed; empty when all is
-   * well.
-   */
+  /** Missing acknowledged data, and failed starts. */
   missing: string[];
 }
 
 export interface KillOptions {
   kills: number;
-  /** Ends the service as a crash would. */
+  /** Ends the service like a crash. */
   crash?: (service: KilledService) => Promise<void>;
-  /** So many calls are answered before a crash, at most. */
+  /** Maximum number of answered calls before a crash. */
   atMostAnswers?: number;
-  /** What is run; the built program unless given. */
+  /** Program to run. Default: the built program. */
   run?: string;
 }
 
-/** A service that answers so slowly is killed all the same. */
+/** A slow service is killed after this time. */
 const atMostMs = 3000;
 
-/** One after another, crash by crash. */
+/** The loads alternate from crash to crash. */
 const loads: readonly Workers[] = [
   { installers: 12, editors: 0, posters: 0 },
   { installers: 2, editors: 10, posters: 0 },
@@ -48,16 +45,12 @@ const loads: readonly Workers[] = [
   { installers: 1, editors: 0, posters: 0 },
 ];
 
-/**
- * After each so many-th kill, by chance, what the life before it has acknowledged is compared at
- * once.
- */
+/** After one kill in this many, the data of the last life is compared at once. */
 const comparedEvery = 4;
 
 /**
- * Starts the service on a folder, puts load on it, kills it at a random moment and starts it again;
- * so many times, on the same folder. What was acknowledged
- * is compared with what is there: of some lives at once, and in the end of all.
+ * Starts the service on a folder, puts load on it, kills it at a random moment, and repeats.
+ * Compares the acknowledged data of some lives at once, and of all at the end.
  */
 export async function killLoop(
   data: string,
@@ -111,14 +104,14 @@ function figures(seen: Acknowledged, kills: number): Omit<KillReport, 'cutOff' |
   };
 }
 
-/** Waits for so many further answers, and then for any moment between two. */
+/** Waits for this many more answers, and then for a random time. */
 async function answered(seen: Acknowledged, count: number): Promise<void> {
   const [enough, tooLate] = [seen.answers + count, performance.now() + atMostMs];
   while (seen.answers < enough && performance.now() < tooLate) await sleep(2);
   await sleep(randomInt(0, 20));
 }
 
-/** Several such runs at a time, each on folders of its own. */
+/** Runs several such loops concurrently on different folders. */
 export async function killInParallel(
   runs: readonly (() => Promise<KillReport>)[],
   width: number,

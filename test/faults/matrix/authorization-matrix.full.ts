@@ -1,5 +1,4 @@
-// Every operation by every kind of caller on every kind of record, all cells, in both stores; and
-// every body with members that are not the caller's.
+// Every operation, kind of caller and record, in both stores, and every body with extra members.
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { type Assembled, assembled } from '../../support/assembled.ts';

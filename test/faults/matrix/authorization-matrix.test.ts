@@ -1,4 +1,4 @@
-// Every operation by every kind of caller on every kind of record; all of them in
+// A sample of operations, kinds of callers and records. The full suite is
 // authorization-matrix.full.ts.
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
@@ -17,14 +17,14 @@ async function inMemory<T>(work: (service: Assembled) => Promise<T>): Promise<T>
   }
 }
 
-it('lets in whom it must, and nobody else, and a refusal tells and changes nothing', async () => {
+it('allows exactly the documented callers, and refusals reveal and change nothing', async () => {
   const { cells, opened, wrong } = await inMemory((service) => runMatrix(service, { oneOf: 9 }));
   expect(wrong).toEqual([]);
   expect(cells).toBeGreaterThan(1500);
   expect(opened).toBeGreaterThan(100);
 }, 60_000);
 
-it('takes no member from a body that is not the caller’s to set', async () => {
+it('ignores or rejects members that the caller may not set', async () => {
   const { cells, wrong } = await inMemory((service) => runAssignments(service));
   expect(wrong).toEqual([]);
   expect(cells).toBeGreaterThan(150);

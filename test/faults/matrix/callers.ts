@@ -3,21 +3,21 @@ import { type Role, roles } from '../../../src/domain/records/role.ts';
 import { type Manager, unknownId } from '../../support/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 
-/** Who asks, as the rules see it. */
+/** The caller in terms of the authorization rules. */
 export type Who =
   | { kind: 'nobody' }
-  /** Says something that is no credential of anybody. */
+  /** An invalid credential. */
   | { kind: 'noise' }
   | { kind: 'device'; place?: Place; dead?: 'revoked' | 'orphaned' }
   | {
       kind: 'token';
       role: Role;
-      /** The tenant that it belongs to; none of a platform token. */
+      /** Its tenant, or `null` for a platform token. */
       tenantId: string | null;
       /** The venue that it is bound to. */
       venueId?: string;
       expired?: boolean;
-      /** What stands in `X-Tenant-Id`. */
+      /** Value of `X-Tenant-Id`. */
       names?: string;
     };
 
@@ -40,7 +40,7 @@ async function tokenOf(by: Manager, role: Role, more: object = {}): Promise<stri
   return body.token;
 }
 
-/** What is no credential, or none any more that anybody knows. */
+/** Returns invalid and deleted credentials. */
 function noise({ inside, deleted, platform: { token } }: Fixture): Caller[] {
   const says = (name: string, Authorization: string): Caller => ({
     name,
@@ -89,7 +89,7 @@ function tvs({ inside, outside, foreign, dead: ended }: Fixture): Caller[] {
   return [...places, ...dead];
 }
 
-/** Tokens that work, of each role: of both tenants, and bound to each venue of one. */
+/** Returns valid tokens of each role: of both tenants, and bound to venues. */
 async function managers({ inside, outside, foreign, masters }: Fixture): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const role of tenantRoles) {
@@ -106,7 +106,7 @@ async function managers({ inside, outside, foreign, masters }: Fixture): Promise
   return callers;
 }
 
-/** Tokens with a tenant in `X-Tenant-Id`, and tokens whose time is over. */
+/** Returns tokens with `X-Tenant-Id`, and expired tokens. */
 async function naming({ inside, foreign, masters, platform, expired }: Fixture): Promise<Caller[]> {
   const named = {
     'the tenant': inside.tenantId,
@@ -156,7 +156,7 @@ async function naming({ inside, foreign, masters, platform, expired }: Fixture):
 
 const token = (role: Role, tenantId: string | null) => ({ kind: 'token', role, tenantId }) as const;
 
-/** Everybody who could knock, and what they hold out. */
+/** Returns all kinds of callers. */
 export async function makeCallers(fixtureRows: Fixture): Promise<Caller[]> {
   const nobody: Caller = { name: 'nobody', headers: {}, who: { kind: 'nobody' } };
   return [

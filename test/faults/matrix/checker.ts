@@ -17,8 +17,7 @@ interface Refused {
 const tables = (changes: readonly Change[]) => changes.map(({ table }) => table).join(', ');
 
 /**
- * What is wrong with a refusal: it must be the very one, a whole problem document, and nothing may
- * have changed.
+ * Returns the violations of a refusal: the exact code, a complete problem document, and no change.
  */
 export function checkRefusal({ answer, changes, expected, requestId, isHead }: Refused): string[] {
   const { status, title } = errorKinds[expected as ErrorCode];
@@ -49,28 +48,25 @@ interface Opened {
   changes: readonly Change[];
   who: Who;
   fixtureRows: Fixture;
-  /** The tenant that the caller steps in. */
+  /** The tenant of the call. */
   tenantId: string | null;
-  /** Whether the store makes backups; a database has tools of its own for that. */
+  /** Whether the store makes backups. PostgreSQL has its own tools. */
   backups: boolean;
 }
 
-/**
- * The status of success, or what is answered in its place because of how things stand in the
- * fixtureRows.
- */
+/** Returns whether the status is that of success, or one that the state of the fixture explains. */
 function isDue({ id, operation, answer, who, backups }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
-  // The only venue that such a token knows of has screens; and there is no object store.
+  // The only venue of such a token has screens, and there is no object store.
   const isRefused =
     { deleteVenue: isBound, listMirror: true, repairMirror: true, createBackup: !backups }[id] ??
     false;
   return answer.status === (isRefused ? 409 : operation.status);
 }
 
-/** Ids of records that the caller may not know of. */
+/** Returns ids of records that the caller must not see. */
 function hidden({ id, who, fixtureRows, tenantId }: Opened): string[] {
-  // A backup is of all tenants, whichever the one who asks steps in.
+  // A backup contains all tenants.
   if (id === 'createBackup' || who.kind !== 'token' || tenantId === null) return [];
   const places = [fixtureRows.inside, fixtureRows.outside, fixtureRows.foreign].filter(
     (place) => !isInReach(who, tenantId, place),
@@ -85,10 +81,7 @@ function hidden({ id, who, fixtureRows, tenantId }: Opened): string[] {
   ]);
 }
 
-/**
- * What is wrong with an answer to somebody who is let in: it must succeed, tell nothing that is not
- * theirs, and change nothing of others.
- */
+/** Returns the violations of a successful call: no data and no change of others. */
 export function checkAllowed(opened: Opened): string[] {
   const { operation, answer, changes, tenantId } = opened;
   const wrong: string[] = [];

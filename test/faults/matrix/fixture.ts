@@ -2,7 +2,7 @@ import type { Role } from '../../../src/domain/records/role.ts';
 import type { Assembled } from '../../support/assembled.ts';
 import { item, type Manager, manager } from '../../support/management.ts';
 
-/** A venue with one of everything in it. */
+/** A venue with one record of each kind. */
 export interface Place {
   name: 'inside' | 'outside' | 'foreign';
   tenantId: string;
@@ -12,7 +12,7 @@ export interface Place {
   spareId: string;
   deviceId: string;
   tokenId: string;
-  /** A pairing code that is pending. */
+  /** A pending pairing code. */
   code: string;
   apiKey: string;
 }
@@ -22,13 +22,13 @@ export interface Fixture {
   inside: Place;
   outside: Place;
   foreign: Place;
-  /** May do all, in the tenant of the place. */
+  /** Callers with all rights in each tenant. */
   masters: { home: Manager; foreign: Manager };
   platform: Manager;
-  /** Management tokens whose time is over, or that were deleted, by role. */
+  /** Expired and deleted management tokens, by role. */
   expired: Record<'viewer' | 'admin' | 'platform', string>;
   deleted: Record<'viewer' | 'admin' | 'platform' | 'of a tenant that is gone', string>;
-  /** TVs whose keys worked and are dead, by why. */
+  /** TVs with dead keys, by reason. */
   dead: Record<'revoked' | 'orphaned' | 'replaced', { apiKey: string; screenId: string }>;
 }
 
@@ -39,14 +39,6 @@ const made = (answer: { status: number; text: string; body: unknown }) => {
   return answer.body as any;
 };
 
-async function pair(
-  { register }: Assembled,
-  master: Manager,
-  screenId: string,
-): Promise<{ deviceId: string; apiKey: string }> {
-  return made(await register((await master.code(screenId)).code));
-}
-
 async function furnish(
   service: Assembled,
   master: Manager,
@@ -56,7 +48,7 @@ async function furnish(
   const { id: venueId } = await master.venue(`Venue ${name}`);
   const screen = await master.screen(venueId, `Screen ${name}`, { labels: { place: name } });
   const spare = await master.screen(venueId, `Spare screen ${name}`);
-  const { deviceId, apiKey } = await pair(service, master, screen.id);
+  const { deviceId, apiKey } = await master.tv(screen.id);
   made(await master.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] }));
   made(await master.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 }));
   made(await master.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 }));
@@ -82,14 +74,14 @@ async function furnish(
   };
 }
 
-/** TVs whose keys have died in each way there is, after they had worked. */
+/** Creates TVs with keys that worked and were killed in each possible way. */
 async function killKeys(service: Assembled, master: Manager): Promise<Fixture['dead']> {
   const { id: venueId } = await master.venue('Where TVs die');
   const use = async (screenId: string, key: string) =>
     made(await service.send('GET', `/devices/${screenId}/config`, { key }));
   const born = async (name: string) => {
     const { id: screenId } = await master.screen(venueId, name);
-    const tv = { screenId, ...(await pair(service, master, screenId)) };
+    const tv = await master.tv(screenId);
     await use(screenId, tv.apiKey);
     return tv;
   };
@@ -131,9 +123,7 @@ async function endTokens(
   return { expired, deleted };
 }
 
-/**
- * Two tenants with all that a caller could reach for, and credentials that are no good any more.
- */
+/** Creates two tenants with all kinds of records, and dead credentials. */
 export async function makeFixture(service: Assembled): Promise<Fixture> {
   const platform = manager(service);
   const { tenantId: homeId } = made(await platform.get('/v1/me'));

@@ -1,23 +1,22 @@
-// What must be answered to whom, by docs/protocol.md §1.3, §2.1, §5.1 and §5.8 alone: nothing here
-// looks at how the service decides.
+// Expected answers by docs/protocol.md §1.3, §2.1, §5.1 and §5.8, independently of the service.
 import type { errorKinds } from '../../../src/wire/errors.ts';
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
 import type { Who } from './callers.ts';
 import type { Place } from './fixture.ts';
 
-/** What a cell is about: the record that path or body name, and where that is. */
+/** The record of a call, and its place. */
 export interface Target {
   name: string;
-  /** Where it is; absent of what does not exist. */
+  /** `undefined` for a record that does not exist. */
   place?: Place;
-  /** What stands for `:id` or `:code`. */
+  /** Value of `:id` or `:code`. */
   id: string;
 }
 
-/** The code of the refusal; `open` where there is none. */
+/** Error code of the refusal, or `open`. */
 export type ExpectedAnswer = keyof typeof errorKinds | 'open';
 
-/** By what they may do, each all that those before it may. */
+/** Roles in ascending order. Each includes the rights of those before it. */
 const ranks = ['viewer', 'installer', 'operator', 'admin', 'platform'];
 type Token = Extract<Who, { kind: 'token' }>;
 
@@ -30,7 +29,7 @@ function ofDevice(who: Who, target: Target): ExpectedAnswer {
     : 'device_key_mismatch';
 }
 
-/** The tenant that a token steps in, or why in none; `null` is in none at all. */
+/** Returns the tenant of a token, `null` for none, or the refusal. */
 function tenantOf(
   who: Token,
   { access, answer }: Operation,
@@ -45,7 +44,7 @@ function tenantOf(
   return access === 'platform' || answer === 'me' ? null : { refused: 'tenant_required' };
 }
 
-/** Whether a token that steps in a tenant may know of what is in a place. */
+/** Returns whether a token in this tenant may see a place. */
 export function isInReach(
   who: Token,
   acting: string | null,
@@ -57,18 +56,18 @@ export function isInReach(
 function knows(who: Token, acting: string | null, kind: RecordKind, { place }: Target): boolean {
   if (!place) return false;
   if (kind !== 'tenant') return isInReach(who, acting, place);
-  // The tenant as a whole is nothing that a token of some venues knows of.
+  // A token bound to venues does not see the tenant.
   return who.role === 'platform' || (place.tenantId === acting && who.venueId === undefined);
 }
 
-/** The records that a body names, by the member that names them. */
+/** Kinds of records that a body names, by member. */
 export const namedInBody: Record<string, RecordKind> = {
   screenId: 'screen',
   venueId: 'venue',
   venueIds: 'venue',
 };
 
-/** What the one who asks steps as: the tenant, or the refusal. */
+/** Returns the tenant of a caller, or the refusal. */
 export function acting(
   operation: Operation,
   who: Token,
@@ -81,10 +80,7 @@ export function acting(
   return tenantOf(who, operation, known);
 }
 
-/**
- * What must become of a good request of this kind from this caller. `members` are those of its
- * body.
- */
+/** Returns the expected outcome of a valid request. `members` are those of its body. */
 export function expectedAnswer(
   operation: Operation,
   who: Who,

@@ -6,10 +6,7 @@ import { operationCalls } from '../../support/operation-calls.ts';
 import type { Answer, Sent } from '../../support/service.ts';
 import { type Fixture, makeFixture } from './fixture.ts';
 
-/**
- * What becomes of members that nobody knows (docs/protocol.md §1.7); where a body is not named here
- * they are refused.
- */
+/** Treatment of unknown members (docs/protocol.md §1.7). Default: refused. */
 const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
   registration: 'ignored',
   codeCreation: 'ignored',
@@ -22,8 +19,8 @@ const mark = 'poisoned-4c1f';
 const markId = '66666666-bad0-4bad-8bad-666666666666';
 
 /**
- * Members that are the service's own business, or the language's, with values that must turn up
- * nowhere.
+ * Members that only the service sets, or that are special in JavaScript, with values that must not
+ * appear anywhere.
  */
 function poisons({ foreign }: Fixture): [member: string, value: unknown][] {
   const inside = { [mark]: true, tenantId: foreign.tenantId };
@@ -46,14 +43,14 @@ function poisons({ foreign }: Fixture): [member: string, value: unknown][] {
   ];
 }
 
-/** The body with one more member: of a batch, in its first event. */
+/** Adds a member to the body. For a batch, to its first event. */
 function poisoned(body: unknown, member: string, value: unknown): string {
   return JSON.stringify(body)
     .replace('{', `{${JSON.stringify(member)}:${JSON.stringify(value)},`)
     .replace(',}', '}');
 }
 
-/** What was put and answered, without what is kept as it came. */
+/** Returns the stored rows and the answer, without data that is kept as sent. */
 function told(changes: readonly Change[], answer: Answer, isKept: boolean): string {
   const rows = changes.map(({ row }) => ({ ...row, config: undefined, items: undefined }));
   return `${JSON.stringify(rows)} ${isKept ? '' : answer.text}`;
@@ -74,10 +71,10 @@ function judge({ member, body, operation, answer, changes, fixtureRows }: Tried)
   if (mark in {}) wrong.push('it got into the prototype of all objects');
   const text = told(changes, answer, fate === 'kept');
   for (const trace of [mark, markId, '990099', fixtureRows.foreign.tenantId]) {
-    // An answer that refuses says which member it does not know.
+    // A refusal names the unknown member.
     if (text.replaceAll(`/${mark}`, '').includes(trace)) wrong.push(`${trace} was put or answered`);
   }
-  // §1.1: such a member is dropped, whoever sends it.
+  // Such a member is dropped for every caller (§1.1).
   if (fate !== 'refused' || member === '__proto__') {
     return answer.status === operation.status
       ? wrong
@@ -90,10 +87,7 @@ function judge({ member, body, operation, answer, changes, fixtureRows }: Tried)
   return wrong;
 }
 
-/**
- * Sends every body of the table with members that are not the caller's to set, and looks whether
- * any gets through.
- */
+/** Sends every body with extra members. Returns those that have an effect. */
 export async function runAssignments(
   service: Assembled,
   only?: readonly string[],

@@ -11,23 +11,23 @@ import { targetsOf } from './targets.ts';
 
 interface MatrixRun {
   cells: number;
-  /** Cells that let the caller in. */
+  /** Number of allowed cells. */
   opened: number;
   callers: number;
-  /** A line for each cell that was not as it must be. */
+  /** Violations. */
   wrong: string[];
 }
 
 export interface MatrixOptions {
-  /** One of so many cells is tried, by turns: 1 tries all. */
+  /** Tries one of this many cells. Default: 1, all. */
   oneOf?: number;
   /** Only these operations. */
   only?: readonly string[];
-  /** Whether the store makes backups: it does unless said. */
+  /** Whether the store makes backups. Default: true. */
   backups?: boolean;
 }
 
-/** An operation of the table; one that reads is asked by HEAD, too. */
+/** An operation. Reads are also sent as HEAD. */
 type Row = [id: string, operation: Operation, method: string];
 
 function rows(only: readonly string[] | undefined): Row[] {
@@ -63,7 +63,7 @@ class Matrix {
     return this.#calls[place?.name === 'foreign' ? 'foreign' : 'home'];
   }
 
-  /** A good body that names what the target is; what does not exist, where it is unknown. */
+  /** Returns a valid body that names the target, or an unknown id. */
   bodyFor(operation: Operation, { place }: Target): Promise<unknown> {
     const where = place
       ? { venueId: place.venueId, screenId: place.spareId }
@@ -71,7 +71,7 @@ class Matrix {
     return this.#callsAt(place).bodyOf(operation, where);
   }
 
-  /** What a caller who is let in may change for good, without harm to the cells that follow. */
+  /** Creates a record that an allowed call may change. */
   async #expendable(
     { access, method, record }: Operation,
     { who }: Caller,
@@ -88,7 +88,7 @@ class Matrix {
     );
   }
 
-  /** Tries one cell; answers the refusal as bytes, where it was one. */
+  /** Tries one cell. Returns the refusal as text, if any. */
   async cell(
     [id, operation, method]: Row,
     caller: Caller,
@@ -112,7 +112,7 @@ class Matrix {
       body === undefined || method === 'HEAD' ? { headers } : { headers, body },
     );
     const changes = this.#service.changes.slice(before);
-    // Where nobody needs to say who they are, the record itself says whose it is.
+    // Without credentials, the record determines the tenant.
     const speaker =
       operation.access !== 'public' && caller.who.kind === 'token' ? caller.who : undefined;
     const tenant = speaker ? acting(operation, speaker, known) : (target.place ?? inside).tenantId;
@@ -138,7 +138,7 @@ class Matrix {
     this.run.wrong.push(...complaints.map((complaint) => `${cell}: ${complaint}`));
   }
 
-  /** Refusals of one code to one caller must be the same to the byte, whatever they were about. */
+  /** All refusals of one caller with the same code must be byte-identical. */
   compare([, { path }, method]: Row, { name }: Caller, refusals: readonly string[]): void {
     const codes = new Set(refusals.map((refusal) => refusal.split(' ', 1)[0]));
     const kinds = new Set(refusals);
@@ -157,8 +157,7 @@ function bytesOf({ status, headers, text }: Answer): string {
 }
 
 /**
- * Tries every operation of the table by every kind of caller on every kind of record, and judges
- * each answer (docs/protocol.md §1.3).
+ * Tries every operation, kind of caller and record, and checks each answer (docs/protocol.md §1.3).
  */
 export async function runMatrix(
   service: Assembled,

@@ -44,7 +44,7 @@ function ofDevice({ inside, outside, foreign, dead }: Fixture): Target[] {
   ];
 }
 
-/** Everything that an operation can be about; `members` are those of a good body. */
+/** Returns all targets of an operation. `members` are those of a valid body. */
 export function targetsOf(
   operation: Operation,
   members: readonly string[],

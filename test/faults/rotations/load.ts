@@ -8,22 +8,19 @@ import type { Answer } from '../../support/service.ts';
 type Service = Awaited<ReturnType<typeof mounted>>;
 type Chance = () => number;
 
-/** What a run came to. */
+/** Result of a run. */
 export interface RotationReport {
   tvs: number;
   rotations: number;
   answers: number;
   lost: number;
-  /** Copies of requests that came again later. */
+  /** Duplicate requests that arrived later. */
   late: number;
-  /**
-   * TVs whose keys, of all that were ever given out for them, are not: the one they have works, and
-   * no other.
-   */
+  /** TVs with a dead current key, or with another working key. */
   wrong: string[];
 }
 
-/** The same numbers again for the same seed. */
+/** Reproducible random numbers. */
 function seeded(seed: number): Chance {
   let state = seed >>> 0;
   return () => {
@@ -33,12 +30,12 @@ function seeded(seed: number): Chance {
 }
 
 /**
- * A network that loses half of the answers and some requests, and delivers some a second time,
+ * A network that loses half of the answers and some requests, and delivers some requests again
  * later.
  */
 class Network {
   readonly counts = { answers: 0, lost: 0, late: 0 };
-  /** Every key that was ever answered, whether the answer arrived or not. */
+  /** All keys issued by the service, delivered or not. */
   readonly issued: string[];
   readonly #services: readonly Service[];
   readonly #chance: Chance;
@@ -50,7 +47,7 @@ class Network {
     this.issued = issued;
   }
 
-  /** `undefined`: no answer came. */
+  /** Returns `undefined` if no answer arrives. */
   async send(
     path: string,
     method: string,
@@ -68,7 +65,7 @@ class Network {
     return undefined;
   }
 
-  /** The copies that are still on their way arrive. */
+  /** Delivers the pending duplicates. */
   async flush(atMost = Number.POSITIVE_INFINITY): Promise<void> {
     for (let left = atMost; left > 0 && this.#copies.length > 0; left--) {
       this.counts.late++;
@@ -93,10 +90,7 @@ class Network {
   }
 }
 
-/**
- * A TV that does what docs/protocol.md §2.8 tells it to, but for giving up at times, or forgetting
- * what it began.
- */
+/** A TV that follows docs/protocol.md §2.8, but sometimes gives up or forgets a rotation. */
 class RotatingTv {
   key: string;
   readonly #path: string;
@@ -124,7 +118,7 @@ class RotatingTv {
         secret,
       );
       if (answer?.status === 201) return answer.body.apiKey;
-      // A late copy of an earlier rotation has replaced the key of this one.
+      // A late duplicate of an earlier rotation has replaced this key.
       const isReplaced = answer?.body.code === 'idempotency_key_reused';
       if (answer && !isReplaced)
         throw new Error(`the key of the TV is answered ${answer.status} ${answer.text}`);
@@ -134,8 +128,8 @@ class RotatingTv {
   }
 
   /**
-   * Calls with a key until there is an answer. A late copy of an earlier rotation may have put
-   * another in its place: the old one goes on.
+   * Calls with a key until an answer arrives. If a late duplicate has replaced the key, the old one
+   * still works.
    */
   async #works(key: string): Promise<boolean> {
     for (;;) {
@@ -150,8 +144,8 @@ class RotatingTv {
 }
 
 /**
- * What is wrong with the keys of a TV between two rotations: its own must work, and at most one
- * other may wait.
+ * Returns violations between two rotations: the TV's key must work, and at most one other key may
+ * be pending.
  */
 async function misfit(store: Store, deviceId: string, key: string): Promise<string | undefined> {
   const alive = (await store.read.select('deviceKeys', 'deviceId', [deviceId])).filter(
@@ -161,10 +155,7 @@ async function misfit(store: Store, deviceId: string, key: string): Promise<stri
   return alive.length > 2 ? `${alive.length} keys work` : undefined;
 }
 
-/**
- * What is wrong with the keys of a TV, of all that were ever given out for it: its own must work,
- * and no other.
- */
+/** Returns violations of all issued keys: only the TV's key may work. */
 async function probe(
   service: Service,
   screenId: string,
@@ -191,14 +182,14 @@ async function probe(
 
 interface RotationLoad {
   tvs: number;
-  /** Of each TV; a last one comes without losses. */
+  /** Rotations of each TV. The last one has no losses. */
   rotations: number;
   seed: number;
 }
 
 /**
- * Rotates the keys of TVs over a network that loses half of the answers, on two instances; a second
- * `other` is one on the same rows.
+ * Rotates keys over a network that loses half of the answers, on two instances. `other` is a second
+ * instance on the same rows.
  */
 export async function rotateUnderLoss(
   store: Store,

@@ -3,8 +3,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { mounted } from '../../support/mounted.ts';
 
 /**
- * What a TV does: asks for a new key under one of a few secrets, or none, with the key that it goes
- * by; or calls with the newest one.
+ * An action of a TV: a rotation with one of a few secrets or none, or a call with the newest key.
  */
 export type Action = { do: 'rotate'; secret: number | undefined } | { do: 'use' };
 
@@ -20,7 +19,7 @@ export const scenarios = fc.array(action, { minLength: 1, maxLength: 24, size: '
 
 type Service = Awaited<ReturnType<typeof mounted>>;
 
-/** One TV, and what docs/protocol.md §2.8 says of each key that it was ever given. */
+/** A TV, and the expected state of each of its keys (docs/protocol.md §2.8). */
 class Told {
   readonly wrong: string[] = [];
   readonly dead = new Set<string>();
@@ -70,8 +69,8 @@ class Told {
 }
 
 /**
- * Lets one TV do this; answers what was wrong: what was replaced stays dead, at most one key waits,
- * and a repeat gets the same one.
+ * Runs actions of one TV. Returns violations: replaced keys stay dead, at most one key is pending,
+ * and a repeat returns the same key.
  */
 export async function runRotations(actions: readonly Action[], store: Store): Promise<string[]> {
   const service = await mounted({ store });

@@ -12,7 +12,7 @@ import { type StubService, stubService } from '../../support/stub-service.ts';
 import { runScenario } from './scenario.ts';
 import { Sentinels } from './sentinels.ts';
 
-/** Something that was written, shown or sent. */
+/** A text that was written, shown or sent. */
 export interface Place {
   where: string;
   contents: string | Buffer;
@@ -22,25 +22,25 @@ export interface Search {
   places: number;
   bytes: number;
   secrets: number;
-  /** A line for each secret that stands where it should not. */
+  /** Secrets in places where they must not be. */
   found: string[];
 }
 
 export interface SearchOptions {
-  /** The store's location, and what lies in it when all is over. */
+  /** Location and final contents of the store. */
   store: string;
   contents(): Promise<Place[]>;
-  /** More secrets, by name. */
+  /** More secrets by name. */
   secrets?: Record<string, string>;
-  /** How many secrets are put where they do not belong; all unless said. */
+  /** Number of misplaced secrets. Default: all. */
   misplaced?: number;
-  /** The service, in place of the sound one. */
+  /** Replaces `serve`. */
   start?: (options?: ServeOptions) => Promise<Running>;
-  /** More that is done with the service, and what it left to see. */
+  /** Additional steps. Returns their output. */
   also?: (service: TestService, sentinels: Sentinels) => Promise<Place[]>;
 }
 
-/** Everything that was said to a log, with all that hangs on it. */
+/** Returns a log that records everything, with the properties of all objects. */
 function capturingLog(): { log: LogSink; said: Place } {
   const said = { where: 'the log', contents: '' };
   const say = (fields: object, message: string) => {
@@ -49,7 +49,7 @@ function capturingLog(): { log: LogSink; said: Place } {
   return { log: { debug: say, info: say, warn: say, error: say }, said };
 }
 
-/** Every file of a folder, by its name. */
+/** Returns all files of a folder. */
 export async function filesIn(folder: string): Promise<Place[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
@@ -63,7 +63,7 @@ export async function filesIn(folder: string): Promise<Place[]> {
   );
 }
 
-/** An on-demand source that tells all who ask what it was asked with. */
+/** Starts an on-demand source that echoes its requests. */
 function tellingSource(): Promise<StubService> {
   return stubService((response, { headers }) => {
     const isOver = heard++ > 3;
@@ -79,7 +79,7 @@ function tellingSource(): Promise<StubService> {
 }
 let heard = 0;
 
-/** What fails outside of the service, and says more than it should. */
+/** Failures outside the service that reveal secrets in their errors. */
 async function failAround(service: TestService): Promise<Place[]> {
   const tv = await service.tv();
   const answers: Place[] = [];
@@ -104,10 +104,7 @@ async function failAround(service: TestService): Promise<Place[]> {
   ];
 }
 
-/**
- * Tells a whole scenario with secrets, and looks for them wherever anything was written, shown or
- * sent.
- */
+/** Runs a scenario with secrets, and searches everything that was written, shown or sent. */
 export async function searchSecrets({
   store,
   contents,

@@ -12,7 +12,7 @@ interface Command {
   stdin?: string;
 }
 
-/** Commands that hold secrets and show none, those that fail among them. */
+/** Commands that use secrets, including failing ones. */
 async function commands(service: TestService, sentinels: Sentinels): Promise<Command[]> {
   const wrong = sentinels.add(
     'a token that is no good',
@@ -87,7 +87,7 @@ async function commands(service: TestService, sentinels: Sentinels): Promise<Com
   ];
 }
 
-/** What the command line says, of itself and of what goes wrong, while it holds secrets. */
+/** Returns the output of commands that use secrets. */
 export async function runCommands(service: TestService, sentinels: Sentinels): Promise<Place[]> {
   const places: Place[] = [];
   for (const { argv, env, stdin } of await commands(service, sentinels)) {

@@ -3,7 +3,7 @@ import { type Answer, adminToken, type BoundTv, type TestService } from '../../s
 import type { Sentinels } from './sentinels.ts';
 
 export interface Scenario {
-  /** All but those that give a secret to whom it belongs. */
+  /** All answers except those that deliver a secret to its owner. */
   answers: Answer[];
   metrics: string;
   audit: string;
@@ -13,7 +13,7 @@ const idempotencyKey = 'canary-idempotency-4f9d1c';
 const lostKey = 'canary-idempotency-lost-77';
 const rotationKey = 'canary-idempotency-rotation-5';
 
-/** A TV that changes its key, and codes in each state there is; all of them secrets. */
+/** Creates a TV that rotates its key, and codes in each state. */
 async function makeSecrets(
   service: TestService,
   sentinels: Sentinels,
@@ -67,7 +67,7 @@ async function play(
     await told(service.send('POST', `/devices/${screenId}/events`, batch));
 }
 
-/** One secret in every place where a caller may put one. */
+/** Puts one secret into every place of a request. */
 async function misplace(
   service: TestService,
   secret: string,
@@ -119,11 +119,7 @@ async function misplace(
   );
 }
 
-/**
- * Everything that the service is for, and everything that goes wrong, with secrets in every place
- * where a caller may put one: all of them, or so many of
- * them.
- */
+/** Calls every operation, including errors, with secrets in all or some places of the requests. */
 export async function runScenario(
   service: TestService,
   sentinels: Sentinels,
@@ -146,7 +142,7 @@ export async function runScenario(
   for (const secret of inPaths)
     await misplace(service, secret, { screenId: tv.screenId, key, pending }, told);
   for (let n = 0; n < 12; n++) await told(service.register(`0000000${n % 10}`));
-  // A source that a token vouches for goes on, for the codes of its tenant.
+  // A source trusted through a token may still use the codes of its tenant.
   sentinels.add('an apiKey that was given last', (await service.register(pending)).body.apiKey);
   await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'done' });
   await told(service.send('GET', `/devices/${tv.screenId}/playlist`, { key }));

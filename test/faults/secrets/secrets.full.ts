@@ -1,5 +1,4 @@
-// Where secrets could be left by a service on a database, and by one that is a process of its own
-// and is killed.
+// Places in which a service on a database, or one that is killed, could leave secrets.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -24,7 +23,7 @@ function tell(name: string, { places, bytes, secrets, found }: Search): void {
   expect(found).toEqual([]);
 }
 
-/** Every row of every table, and what the server shows of those who are connected. */
+/** Returns all rows of all tables, and the activity that the server shows. */
 function dumped(url: string): Promise<Place[]> {
   return inDatabase(url, async (sql) => {
     const tables = await sql(`
@@ -65,10 +64,7 @@ it('PostgreSQL', async () => {
   );
 });
 
-/**
- * The arguments of a process and of all that it has started: everybody on the machine can read
- * them.
- */
+/** Returns the arguments of a process and its children, which all users of the machine can read. */
 async function argumentsOf(pid: number): Promise<string[]> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);

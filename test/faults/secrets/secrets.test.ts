@@ -1,12 +1,11 @@
-// That no secret stands where it does not belong; with a database and a process of its own in
-// secrets.full.ts.
+// Secrets must not appear outside their place. secrets.full.ts also uses a database and a process.
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { filesIn, searchSecrets } from './checker.ts';
 import { runCommands } from './run-commands.ts';
 import { sentElsewhere } from './sent-elsewhere.ts';
 
-it('stand in no file, copy, backup, log, metric, answer, audit entry or word of a command', async () => {
+it('appear in no file, copy, backup, log, metric, answer, audit entry or command output', async () => {
   const folder = await temporaryFolder();
   const { places, found } = await searchSecrets({
     store: folder,
@@ -17,6 +16,6 @@ it('stand in no file, copy, backup, log, metric, answer, audit entry or word of 
   expect(places).toBeGreaterThan(200);
 }, 60_000);
 
-it('are sent to no other address than the one they are for', async () => {
+it('are sent to no other address', async () => {
   expect(await sentElsewhere()).toEqual([]);
 });

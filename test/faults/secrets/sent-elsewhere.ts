@@ -11,10 +11,7 @@ const requesters: MakeRequester[] = [
   makeNodeRequester,
 ];
 
-/**
- * What clients send to another address when a service that they trust sends them there: a line for
- * each request, and there must be none.
- */
+/** Returns the requests of clients to another address after a redirect. There must be none. */
 export async function sentElsewhere(
   around: (make: MakeRequester) => MakeRequester = (make) => make,
 ): Promise<string[]> {

@@ -1,7 +1,4 @@
-/**
- * Cuts off what depends on the bytes before and after: the text that stands in base64 wherever the
- * secret stands in what was encoded.
- */
+/** Returns the part of the base64 text that does not depend on the bytes before and after. */
 function withinBase64(secret: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), secret])
     .toString('base64')
@@ -10,7 +7,7 @@ function withinBase64(secret: Buffer, offset: number): string {
   return text.slice(Math.ceil((offset * 4) / 3), tail);
 }
 
-/** The forms in which a secret could have been written down, beside its own. */
+/** Returns encodings in which a secret could appear. */
 function formsOf(secret: string): [form: string, text: string][] {
   const bytes = Buffer.from(secret);
   const base64 = [0, 1, 2].map((offset) => withinBase64(bytes, offset));
@@ -28,14 +25,14 @@ function formsOf(secret: string): [form: string, text: string][] {
   ];
 }
 
-/** Secrets that a scenario has used, and the search for them: each by its name. */
+/** Secrets of a scenario by name, and the search for them. */
 export class Sentinels {
   readonly #forms = new Map<
     string,
     { secret: string; plain: string; others: [form: string, text: string][] }
   >();
 
-  /** Remembers the secret; answers it. */
+  /** Records a secret and returns it. */
   add(name: string, secret: string): string {
     if (secret.length < 8) throw new Error(`${name} is too short to be searched for.`);
     this.#forms.set(name, { secret, plain: secret.toLowerCase(), others: formsOf(secret) });
@@ -46,7 +43,7 @@ export class Sentinels {
     return [...this.#forms.values()].map(({ secret }) => secret);
   }
 
-  /** Which of them stand in this, in any case or any encoding. */
+  /** Returns the names of the secrets in these contents, in any case or encoding. */
   in(contents: string | Buffer): string[] {
     const text = typeof contents === 'string' ? contents : contents.toString('latin1');
     const lower = text.toLowerCase();

@@ -1,4 +1,4 @@
-// Restores that keep less than they promise.
+// Defective restores.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
@@ -7,7 +7,7 @@ import type { SeededDefect } from './seeded-defect.ts';
 
 type Restore = typeof restoreStore;
 
-/** Something is done to the folder, or thrown instead, when a restore fails. */
+/** Acts on the folder, or throws another error, when a restore fails. */
 const afterFailure =
   (act: (folder: string, error: Error) => Promise<unknown>): Restore =>
   (backup, folder, options) =>

@@ -11,7 +11,7 @@ import { rotations } from './rotations.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 import { starts } from './starts.ts';
 
-/** All seeded defects, by the area that they are in. */
+/** All seeded defects by area. */
 export const areas: Record<string, readonly SeededDefect[]> = {
   authority,
   archives,

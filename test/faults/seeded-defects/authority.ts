@@ -1,13 +1,14 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { Reader } from '../../../src/store/store.ts';
-import { type Bug, servePlanted } from '../../support/planted-bugs.ts';
-import { overriding, withTx } from '../../support/planted-store.ts';
+import { withTx } from '../../support/defective-store.ts';
+import { type Defect, serveWithDefect } from '../../support/seeded-defects.ts';
 import { startService } from '../../support/service.ts';
 import { runAttacks } from '../authority/run-attacks.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-/** A token that was read once is not read again, as if it were cached. */
+/** Caches tokens after the first read. */
 function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partial<Reader> {
   const remember = <T extends TableName>(
     table: T,
@@ -24,19 +25,19 @@ function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partia
   };
 }
 
-const tokensCached: Bug = {
+const tokensCached: Defect = {
   store(store) {
     const known = new Map<string, Rows['tokens']>();
     return {
-      read: overriding(store.read, remembering(store.read, known)),
+      read: decorateStore(store.read, remembering(store.read, known)),
       ...withTx(store, (tx) => remembering(tx, known)),
     };
   },
 };
 
-async function attack(defect: Bug): Promise<string[]> {
+async function attack(defect: Defect): Promise<string[]> {
   const service = await startService<Clock>({ clock: systemClock }, (async () =>
-    servePlanted(defect)) as never);
+    serveWithDefect(defect)) as never);
   const attacked = await runAttacks([service], 2);
   return Object.entries(attacked).flatMap(([name, { successes }]) =>
     successes.map((what) => `${name}: ${what}`),

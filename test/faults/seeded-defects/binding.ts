@@ -1,6 +1,7 @@
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { bugOf } from '../../support/planted-bugs.ts';
-import { overriding, withTx } from '../../support/planted-store.ts';
+import { withTx } from '../../support/defective-store.ts';
+import { defectOf } from '../../support/seeded-defects.ts';
 import { onCrashingDisk } from '../binding/fixture.ts';
 import { runBindingScenario } from '../binding/scenario.ts';
 import type { SeededDefect } from './seeded-defect.ts';
@@ -16,12 +17,12 @@ async function play(wrap?: (store: Store) => Store): Promise<string[]> {
   return found;
 }
 
-const planting = (name: Parameters<typeof bugOf>[0]) => (store: Store) =>
-  overriding(store, bugOf(name).store?.(store) ?? {});
+const planting = (name: Parameters<typeof defectOf>[0]) => (store: Store) =>
+  decorateStore(store, defectOf(name).store?.(store) ?? {});
 
-/** Revocations do not reach the rows of keys. */
+/** Revocations do not change the keys. */
 const keepingKeys = (store: Store) =>
-  overriding(
+  decorateStore(
     store,
     withTx(store, (tx) => ({
       put: async (table, row) =>
@@ -31,9 +32,9 @@ const keepingKeys = (store: Store) =>
     })),
   );
 
-/** Registrations leave the other codes of their screen alone. */
+/** Registrations do not cancel the other codes of their screen. */
 const keepingCodes = (store: Store) =>
-  overriding(
+  decorateStore(
     store,
     withTx(store, (tx) => ({
       put: async (table, row) =>

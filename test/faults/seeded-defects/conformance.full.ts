@@ -1,11 +1,11 @@
-// That each seeded defect turns exactly its rows red, among all rows there are.
+// Proves that each seeded defect fails exactly the expected checks, of all checks.
 import { expect, it } from 'vitest';
-import { redRows } from '../../conformance/red-rows.ts';
-import { red, runPlanted } from '../../conformance/run-planted.ts';
-import { bugNames } from '../../support/planted-bugs.ts';
+import { expectedFailures } from '../../conformance/expected-failures.ts';
+import { failedIds, runWithDefect } from '../../conformance/run-with-defect.ts';
+import { defectNames } from '../../support/seeded-defects.ts';
 
-it.each(bugNames)('a service that %s', async (defect) => {
-  const { outcomes, left } = await runPlanted(defect);
-  expect(red(outcomes)).toEqual(redRows[defect]);
+it.each(defectNames)('a service that %s', async (defect) => {
+  const { outcomes, left } = await runWithDefect(defect);
+  expect(failedIds(outcomes)).toEqual(expectedFailures[defect]);
   expect(left).toEqual([]);
 });

@@ -1,6 +1,6 @@
-// Bugs of a store that keeps less than it promises, put around the disk and the store, and the
-// harnesses that go through crashes and failing disks.
+// Defects of durability around the disk and the store, for the crash and disk tests.
 import { setImmediate } from 'node:timers/promises';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 import {
   type ManifestData,
@@ -8,7 +8,7 @@ import {
   readManifestFile,
 } from '../../../src/store/json/manifest.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { overriding, withTx } from '../../support/planted-store.ts';
+import { withTx } from '../../support/defective-store.ts';
 import { type Defect, directory } from '../crashes/checker.ts';
 import { type CrashSearch, searchCrashStates } from '../crashes/search-crash-states.ts';
 import type { Step } from '../crashes/steps.ts';
@@ -19,24 +19,24 @@ import { cutBackup } from './cut-backup.ts';
 import { lockByTime } from './lock-by-time.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-/** A disk of which each file that is written is another. */
+/** Returns a disk that wraps each written file. */
 function withFiles(
   disk: FileSystem,
   change: (file: OpenFile, path: string) => Partial<OpenFile>,
 ): FileSystem {
-  const changed = (path: string, file: OpenFile) => overriding(file, change(file, path));
-  return overriding(disk, {
+  const changed = (path: string, file: OpenFile) => decorateStore(file, change(file, path));
+  return decorateStore(disk, {
     create: async (path) => changed(path, await disk.create(path)),
     open: async (path, how) => changed(path, await disk.open(path, how)),
   });
 }
 
-/** A disk whose manifest is read as another. */
+/** Returns a disk that changes the manifest on reading. */
 function withManifest(
   disk: FileSystem,
   change: (manifest: ManifestData) => Promise<ManifestData>,
 ): FileSystem {
-  return overriding(disk, {
+  return decorateStore(disk, {
     async readFile(path) {
       const manifest =
         path === `${directory}/manifest.json` ? await readManifestFile(disk, path) : null;
@@ -57,10 +57,7 @@ async function filtered(
 
 const nothing = async () => {};
 
-/**
- * What the store would take away after a checkpoint goes before the manifest that allows it is
- * there.
- */
+/** Deletes old journal segments before the new manifest is written. */
 function cutJournalFirst(disk: FileSystem): FileSystem {
   const cut = async (bytes: Uint8Array) => {
     const { marks } = JSON.parse(Buffer.from(bytes).toString()) as ManifestData;
@@ -77,10 +74,10 @@ function cutJournalFirst(disk: FileSystem): FileSystem {
   }));
 }
 
-/** Reports count a batch once more when it is sent again. */
+/** Counts repeated batches in reports. */
 function countingRepeats(store: Store): Store {
   let repeats = 0;
-  return overriding(store, {
+  return decorateStore(store, {
     async appendBatch(batch) {
       const answer = await store.appendBatch(batch);
       if (answer === 'repeated') repeats += batch.sums.length;
@@ -97,7 +94,7 @@ function countingRepeats(store: Store): Store {
 
 const disks = {
   'no fsync': (disk) => withFiles(disk, () => ({ datasync: setImmediate })),
-  'no directory fsync': (disk) => overriding(disk, { syncDirectory: nothing }),
+  'no directory fsync': (disk) => decorateStore(disk, { syncDirectory: nothing }),
   'acknowledged before the sync': (disk) =>
     withFiles(disk, (file) => ({
       datasync: async () => void setImmediate().then(() => file.datasync()),
@@ -129,7 +126,7 @@ const disks = {
 
 const stores = {
   'a change blind to what others have staged': (store) =>
-    overriding(
+    decorateStore(
       store,
       withTx(store, (tx) => ({
         get: (table, id) => (table === 'venues' ? store.read.get(table, id) : tx.get(table, id)),
@@ -137,7 +134,7 @@ const stores = {
     ),
   'a report that counts a repeat': countingRepeats,
   'a backup without the end of the journal': (store) =>
-    overriding(store, { backup: async () => cutBackup(await store.backup()) }),
+    decorateStore(store, { backup: async () => cutBackup(await store.backup()) }),
 } satisfies Record<string, (store: Store) => Store>;
 
 type Bug = keyof typeof disks | keyof typeof stores;
@@ -148,7 +145,7 @@ const crashes = (search: Partial<CrashSearch> & { scenarioSteps: readonly Step[]
   return async (seededDefect) => (await searchCrashStates(whole, seededDefect)).bad;
 };
 
-/** Small, and each with what it takes to see the defect. */
+/** Small searches that suffice to detect the defects. */
 const states = crashes({
   scenarioSteps: ['change', 'batch', 'minute', 'kill', 'change', 'batches'],
   every: 9,
@@ -207,7 +204,7 @@ const harnesses: Record<Bug, readonly [name: string, find: Find]> = {
   'a backup without the end of the journal': ['crash-states', backups],
 };
 
-/** The sound part is looked at once by each harness of one size. */
+/** Results without a defect, cached for each search. */
 const sound = new Map<Find, Promise<readonly string[]>>();
 
 function inSound(find: Find): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ interface JournalMark {
   size: number;
 }
 
-/** A backup, sound by its checksums, with no more of the journal than the last checkpoint needs. */
+/** Returns a backup with valid checksums that lacks the end of the journal. */
 export async function cutBackup(
   backup: ReadableStream<Uint8Array>,
 ): Promise<ReadableStream<Uint8Array>> {

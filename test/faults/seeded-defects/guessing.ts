@@ -1,7 +1,7 @@
 import { SignageError } from '../../../src/domain/error.ts';
 import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../../../src/store/store.ts';
-import { overriding } from '../../support/planted-store.ts';
 import { runAttacks } from '../guessing/run-attacks.ts';
 import { runRegistrations, type StoreDefect } from '../guessing/run-registrations.ts';
 import type { TopologyDefect, UpdateCounters } from '../guessing/topology.ts';
@@ -9,7 +9,7 @@ import type { SeededDefect } from './seeded-defect.ts';
 
 const lifetimeMs = 15 * 60_000;
 
-/** Attempts of which a change is shown something else. */
+/** Shows other counters to a change. */
 const showing =
   (
     attempts: UpdateCounters,
@@ -25,7 +25,7 @@ const showing =
       return { attempts: attemptsOfEach, result: changed.result };
     });
 
-/** Forgets what was counted of some sources. */
+/** Resets the counters of some sources. */
 const forgetting = async (attempts: UpdateCounters, sources: readonly string[]): Promise<void> => {
   const change: GuessCounterChange<void> = (known) => ({
     attempts: known.map((one) => one && { ...one, times: [] }),
@@ -34,7 +34,7 @@ const forgetting = async (attempts: UpdateCounters, sources: readonly string[]):
   await attempts(sources, change);
 };
 
-/** Shows the count of all sources as empty until it is full: then nobody's share gets smaller. */
+/** Shows the shared counter as empty until it is full, so that no allowance shrinks. */
 const withoutShares =
   (attempts: UpdateCounters): UpdateCounters =>
   (sources, change) =>
@@ -158,23 +158,23 @@ function withTimesOf(before: GuessCountersOfEach, now: GuessCountersOfEach): Gue
   return now.map((one, place) => one && { ...one, times: before[place]?.times ?? [] });
 }
 
-/** All defects are compared with the same sound run. */
+/** All defects are compared with one run without a defect. */
 function runOnce<T>(run: () => Promise<T>): () => Promise<T> {
   let ran: Promise<T> | undefined;
   return () => (ran ??= run());
 }
 
-/** Codes live by the clock of the instance that is asked. */
+/** Codes expire by the clock of the instance. */
 const ownExpiry: StoreDefect = (store, own) =>
-  overriding(store, {
-    write: (change) => store.write((tx) => change(overriding(tx, { now: own.now() }))),
+  decorateStore(store, {
+    write: (change) => store.write((tx) => change(decorateStore(tx, { now: own.now() }))),
   });
 
 const attacks = { schedules: 300, seed: 'planted', enough: 1 };
 const sound = runOnce(() => runAttacks(attacks));
 const registrations = { scenarios: 3, seed: 'quick' };
 
-/** Bugs in what slows guessing, and in how long codes live. */
+/** Defects of the guess limits and the lifetime of codes. */
 export const guessing: readonly SeededDefect[] = [
   ...Object.entries(defects).map(([defect, seededDefect]) => ({
     defect,

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import type { Pass } from '../../support/planted-bugs.ts';
+import type { Handler } from '../../support/seeded-defects.ts';
 import { bodyAttacks } from '../http/body-attacks.ts';
 import { framingAttacks } from '../http/framing-attacks.ts';
 import { type Around, fronted } from '../http/fronted.ts';
@@ -10,7 +10,7 @@ import { runAttacks } from '../http/run-attacks.ts';
 import { slowClients } from '../http/slow-clients.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-/** Passes connections on, what clients send rewritten. */
+/** Forwards connections with rewritten bytes. */
 async function rewriting(
   url: string,
   rewrite: (bytes: Buffer) => Buffer,
@@ -32,7 +32,7 @@ async function rewriting(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-/** Only the first of several Hosts is seen, as behind a lenient proxy. */
+/** Removes all but the first Host header, like a lenient proxy. */
 const firstHost = (bytes: Buffer) => {
   const [first, ...rest] = bytes.toString('latin1').split(/(?<=\r\n)(?=host:)/i);
   const [head = '', ...others] = rest;
@@ -42,17 +42,17 @@ const firstHost = (bytes: Buffer) => {
   );
 };
 
-/** The request once more, with a body made of its own. */
+/** Replaces the body of requests. */
 const withBody =
   (make: (request: Request, body: Buffer) => { body: Buffer; without?: string }) =>
-  (pass: Pass): Pass =>
+  (next: Handler): Handler =>
   async (request) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return pass(request);
+    if (request.method === 'GET' || request.method === 'HEAD') return next(request);
     const { body, without } = make(request, Buffer.from(await request.arrayBuffer()));
     const headers = new Headers(request.headers);
     headers.delete('content-length');
     if (without) headers.delete(without);
-    return pass(new Request(request.url, { method: request.method, headers, body }));
+    return next(new Request(request.url, { method: request.method, headers, body }));
   };
 
 const gunzipping = withBody((request, body) => {
@@ -60,7 +60,7 @@ const gunzipping = withBody((request, body) => {
   return { body: gunzipSync(body), without: 'content-encoding' };
 });
 
-/** What `__proto__` holds becomes members of the object, as by a careless copy. */
+/** Turns `__proto__` into members of the object, like a careless copy. */
 const assigning = withBody((_request, body) => {
   try {
     const json = JSON.parse(body.toString());
@@ -78,7 +78,7 @@ const assigning = withBody((_request, body) => {
   }
 });
 
-/** Of two members with one name the first counts, as for another reader on the way. */
+/** Keeps the first of duplicate members, like another parser on the way. */
 const firstMember = withBody((_request, body) => {
   const text = body.toString();
   return {
@@ -111,19 +111,22 @@ export const http: readonly SeededDefect[] = [
   {
     defect: 'a compressed body taken as JSON',
     harness: 'body-attacks',
-    find: attacked({ front: gunzipping }, /venues: gzip$/),
-    findInOriginal: attacked({ front: withBody((_request, body) => ({ body })) }, /venues: gzip$/),
+    find: attacked({ middleware: gunzipping }, /venues: gzip$/),
+    findInOriginal: attacked(
+      { middleware: withBody((_request, body) => ({ body })) },
+      /venues: gzip$/,
+    ),
   },
   {
     defect: 'Object.assign of a body',
     harness: 'member-attacks',
-    find: members({ front: assigning }),
+    find: members({ middleware: assigning }),
     findInOriginal: members({}),
   },
   {
     defect: 'of two members with one name the first counts',
     harness: 'member-attacks',
-    find: members({ front: firstMember }),
+    find: members({ middleware: firstMember }),
     findInOriginal: members({}),
   },
   {
@@ -135,7 +138,7 @@ export const http: readonly SeededDefect[] = [
   {
     defect: 'nobody is turned away',
     harness: 'overload',
-    find: () => modelOverload({ random: varied(), front: () => ({ admit: () => true }) }),
+    find: () => modelOverload({ random: varied(), wrapShed: () => ({ admit: () => true }) }),
     findInOriginal: () => modelOverload({ random: varied() }),
   },
   {

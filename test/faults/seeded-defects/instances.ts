@@ -5,10 +5,7 @@ import { startService } from '../../support/service.ts';
 import { raceForCodes } from '../instances/races.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-/**
- * The database makes each change, whether or not what it had read is still so, and has no index
- * that minds two devices on a screen.
- */
+/** Disables version checks and unique indexes of devices in the database. */
 async function plantBlindness(database: string): Promise<void> {
   await inDatabase(database, async (sql) => {
     const [{ text }] = (await sql(
@@ -21,14 +18,14 @@ async function plantBlindness(database: string): Promise<void> {
   });
 }
 
-/** Races of two instances for one code: what is wrong with the outcome. */
+/** Races two instances for codes. Returns the violations. */
 async function race(seededDefect: (database: string) => Promise<void>): Promise<string[]> {
   const store = await freshDatabase();
   const services = await Promise.all(
     [1, 2].map(() => startService<Clock>({ store, clock: systemClock })),
   );
   try {
-    // The races are for codes: the instances begin their store without the defect.
+    // The defect is added after the instances have opened their stores.
     await seededDefect(store);
     const { winners, doubles, wrong } = await raceForCodes(services, store, {
       screens: 1,

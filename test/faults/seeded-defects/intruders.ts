@@ -1,4 +1,4 @@
-// Ways in for those who do not belong, and answers that nobody has promised.
+// Defects of authorization, and undocumented answers.
 import type { MakeRequester } from '../../../src/client/requester.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
@@ -6,11 +6,16 @@ import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { serve } from '../../../src/serve.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { type Assembled, assembled } from '../../support/assembled.ts';
+import { withTx } from '../../support/defective-store.ts';
 import { DriftingClock } from '../../support/drifting-clock.ts';
 import type { FakeIo } from '../../support/fake-io.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { type Bug, bugOf, type Pass, servePlanted } from '../../support/planted-bugs.ts';
-import { withTx } from '../../support/planted-store.ts';
+import {
+  type Defect,
+  defectOf,
+  type Handler,
+  serveWithDefect,
+} from '../../support/seeded-defects.ts';
 import { adminToken, sendTo } from '../../support/service.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
 import { obeyedOutput } from '../hostile/obeyed-output.ts';
@@ -20,7 +25,7 @@ import { searchSecrets } from '../secrets/checker.ts';
 import { sentElsewhere } from '../secrets/sent-elsewhere.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-/** The answer with other members in its body, or another status. */
+/** Returns the answer with other members in its body, or another status. */
 async function rewritten(
   answer: Response,
   members: object,
@@ -34,8 +39,8 @@ const pathOf = (request: Request) => new URL(request.url).pathname;
 const codeOf = async (answer: Response) =>
   ((await answer.clone().json()) as { code?: string }).code;
 
-/** The key stays as it was; all else that a revocation does is done. */
-const revokeLeavesKey: Bug = {
+/** A revocation does not change the key. */
+const revokeLeavesKey: Defect = {
   store: (store) =>
     withTx(store, (tx) => ({
       put: (table, row) =>
@@ -45,15 +50,15 @@ const revokeLeavesKey: Bug = {
     })),
 };
 
-/** What a key opened it opens for five seconds more, whatever has become of it. */
-const keyCached = (clock: ManualClock): Bug => ({
-  front: (pass) => {
+/** Successful reads are cached for five seconds by key. */
+const keyCached = (clock: ManualClock): Defect => ({
+  middleware: (next) => {
     const known = new Map<string, { answer: Response; until: number }>();
     return async (request) => {
       const place = `${request.method} ${request.url} ${request.headers.get('authorization')}`;
       const cached = known.get(place);
       if (cached && clock.now() < cached.until) return cached.answer.clone();
-      const answer = await pass(request);
+      const answer = await next(request);
       if (request.method === 'GET' && answer.ok && pathOf(request).startsWith('/devices/'))
         known.set(place, { answer: answer.clone(), until: clock.now() + 5000 });
       return answer;
@@ -61,34 +66,34 @@ const keyCached = (clock: ManualClock): Bug => ({
   },
 });
 
-/** Whoever has any role may revoke. */
-const noRoleCheck: Bug = {
-  front: (pass) => async (request) => {
+/** Any role may revoke. */
+const noRoleCheck: Defect = {
+  middleware: (next) => async (request) => {
     const [again, tenant] = [request.clone(), request.headers.get('x-tenant-id')];
-    const answer = await pass(request);
+    const answer = await next(request);
     if (answer.status !== 403 || !pathOf(request).endsWith('/revoke')) return answer;
     const headers = new Headers(again.headers);
     headers.set('authorization', `Bearer ${adminToken}`);
-    const own = tenant ?? (await ownTenant(pass, again));
+    const own = tenant ?? (await ownTenant(next, again));
     if (own !== undefined) headers.set('x-tenant-id', own);
-    return pass(
+    return next(
       new Request(again.url, { method: again.method, headers, body: await again.text() }),
     );
   },
 };
 
-async function ownTenant(pass: Pass, request: Request): Promise<string | undefined> {
+async function ownTenant(next: Handler, request: Request): Promise<string | undefined> {
   const headers = { authorization: request.headers.get('authorization') ?? '' };
-  const me = await pass(new Request(new URL('/v1/me', request.url), { headers }));
+  const me = await next(new Request(new URL('/v1/me', request.url), { headers }));
   return ((await me.json()) as { tenantId?: string }).tenantId;
 }
 
-/** A registration's body is laid over the row of the device. */
-const assigned: Bug = {
-  front(pass) {
+/** The body of a registration is assigned to the device row. */
+const assigned: Defect = {
+  middleware(next) {
     return async (request) => {
       if (pathOf(request) === '/devices/register') body = JSON.parse(await request.clone().text());
-      return pass(request);
+      return next(request);
     };
   },
   store: (store) =>
@@ -99,27 +104,27 @@ const assigned: Bug = {
 };
 let body: object = {};
 
-const undocumented: Bug = {
-  front: (pass) => async (request) => {
-    const answer = await pass(request);
+const undocumented: Defect = {
+  middleware: (next) => async (request) => {
+    const answer = await next(request);
     const isGone = answer.status === 404 && (await codeOf(answer)) === 'screen_not_found';
     return isGone ? rewritten(answer, { status: 410 }, 410) : answer;
   },
 };
 
-const stackShown: Bug = {
-  front: (pass) => async (request) => {
-    const answer = await pass(request);
+const stackShown: Defect = {
+  middleware: (next) => async (request) => {
+    const answer = await next(request);
     return answer.status === 400
       ? rewritten(answer, { detail: new Error('the body').stack })
       : answer;
   },
 };
 
-/** Says of each request with which credential it came. */
+/** Logs the credential of each request. */
 async function serveTelling(options: ServeOptions = {}) {
   const service = await serve(options);
-  const fetch: Pass = (request) => {
+  const fetch: Handler = (request) => {
     options.log?.debug({ authorization: request.headers.get('authorization') }, 'request');
     return service.fetch(request, { remoteAddress: '127.0.0.1' });
   };
@@ -128,7 +133,7 @@ async function serveTelling(options: ServeOptions = {}) {
   return { ...service, url: listener.url, close };
 }
 
-/** Goes where it is sent, with all that it has. */
+/** Follows redirects with all headers. */
 const following =
   (make: MakeRequester): MakeRequester =>
   async (certificates) => {
@@ -140,7 +145,7 @@ const following =
     };
   };
 
-/** As if what is shown were not escaped. */
+/** Undoes the escaping of output. */
 function unescaping(io: FakeIo): FakeIo {
   const plain = (text: string) =>
     text.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code: string) =>
@@ -165,7 +170,7 @@ async function searched(start?: typeof serveTelling): Promise<readonly string[]>
 }
 
 async function inMemory(
-  makeBug: (clock: ManualClock) => Bug,
+  makeBug: (clock: ManualClock) => Defect,
   run: (service: Assembled) => Promise<{ wrong: string[] }>,
 ): Promise<string[]> {
   const clock = new ManualClock();
@@ -179,7 +184,7 @@ async function inMemory(
 
 function byMatrix(
   defect: string,
-  makeBug: (clock: ManualClock) => Bug,
+  makeBug: (clock: ManualClock) => Defect,
   only: string[],
   oneOf = 3,
 ): SeededDefect {
@@ -192,7 +197,7 @@ function byMatrix(
   };
 }
 
-function byAssignments(defect: string, seeded: Bug, only: string[]): SeededDefect {
+function byAssignments(defect: string, seeded: Defect, only: string[]): SeededDefect {
   const run = (service: Assembled) => runAssignments(service, only);
   return {
     defect: defect,
@@ -202,10 +207,10 @@ function byAssignments(defect: string, seeded: Bug, only: string[]): SeededDefec
   };
 }
 
-function byFuzz(defect: string, seeded: Bug, only: string[], requests: number): SeededDefect {
-  async function run(of: Bug): Promise<string[]> {
+function byFuzz(defect: string, seeded: Defect, only: string[], requests: number): SeededDefect {
+  async function run(of: Defect): Promise<string[]> {
     const clock = new DriftingClock();
-    const { url, close } = await servePlanted(of, { clock });
+    const { url, close } = await serveWithDefect(of, { clock });
     const send: Assembled['send'] = (method, path, sent = {}) => sendTo(url, method, path, sent);
     const { wrong } = await runFuzz({
       service: { url, send },
@@ -229,13 +234,13 @@ function byFuzz(defect: string, seeded: Bug, only: string[], requests: number): 
 export const intruders: readonly SeededDefect[] = [
   byMatrix('a revocation leaves the key', () => revokeLeavesKey, ['getDeviceConfig']),
   byMatrix('a key is cached for five seconds', keyCached, ['getDeviceConfig'], 1),
-  byMatrix('a foreign record is 403', () => bugOf('answers 403 for another tenant’s record'), [
+  byMatrix('a foreign record is 403', () => defectOf('answers 403 for another tenant’s record'), [
     'getVenue',
   ]),
   byMatrix('one operation does not check the role', () => noRoleCheck, ['revokeDevice']),
   byAssignments('a body is assigned to the row', assigned, ['registerDevice']),
-  byFuzz('received is off by one', bugOf('counts received off by one'), ['postEvents'], 30),
-  byFuzz('101 events are taken', bugOf('takes 101 events'), ['postEvents'], 120),
+  byFuzz('received is off by one', defectOf('counts received off by one'), ['postEvents'], 30),
+  byFuzz('101 events are taken', defectOf('takes 101 events'), ['postEvents'], 120),
   byFuzz('a status that is not documented', undocumented, ['getScreen'], 50),
   byFuzz('a stack trace in an error', stackShown, ['createVenue'], 30),
   {

@@ -4,10 +4,7 @@ import { minuteMs } from '../../../src/domain/clock.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 import type { lockFolder } from '../../../src/store/json/lock/folder-lock.ts';
 
-/**
- * A lock that many a program has: a file with a time in it, taken for a dead one's when that is
- * long past.
- */
+/** A lock file with a timestamp. An old one counts as abandoned. */
 export const lockByTime: typeof lockFolder = async (directory, { clock }) => {
   const path = join(directory, 'lock');
   const since = Number(await readFile(path, 'utf8').catch(() => '0'));

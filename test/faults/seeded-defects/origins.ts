@@ -4,7 +4,7 @@ import { runScenario, type Step } from '../../service/version-story.ts';
 import type { ThreeOrigins } from '../../support/three-origins.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
-type Plant = NonNullable<ThreeOrigins['plant']>;
+type Plant = NonNullable<ThreeOrigins['replace']>;
 
 const sound = {
   do: 'world',
@@ -15,8 +15,7 @@ const sound = {
 } as const;
 
 /**
- * A scenario in which the copy lags behind when the store is lost, and one in which nothing but a
- * withdrawal happens.
+ * In one scenario the copy is outdated when the store fails. The other only withdraws a playlist.
  */
 const scenarios: Step[][] = [
   [
@@ -38,7 +37,7 @@ async function play(seededDefect?: Plant): Promise<string[]> {
   return played.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
 }
 
-/** Goes on with the playlist that it had when there is none any more. */
+/** Serves the last playlist after it was withdrawn. */
 function keepingAnswers(ask: PlaylistChain): PlaylistChain {
   const had = new Map<string, Playlist>();
   return async (screen: Screen) => {

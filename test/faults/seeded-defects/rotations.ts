@@ -1,10 +1,11 @@
 import { hourMs, minuteMs, systemClock } from '../../../src/domain/clock.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
+import { withTx } from '../../support/defective-store.ts';
 import { mounted } from '../../support/mounted.ts';
-import { overriding, withTx } from '../../support/planted-store.ts';
 import { quickFleet } from '../../support/quick-fleet.ts';
 import { adminToken as token } from '../../support/service.ts';
 import { rotateUnderLoss } from '../rotations/load.ts';
@@ -13,11 +14,11 @@ import type { SeededDefect } from './seeded-defect.ts';
 
 type Plant = (store: Store) => Store;
 
-/** A store that keeps device keys otherwise than it is told: `undefined` keeps nothing. */
+/** Changes device keys on writing. `undefined` drops the write. */
 const keepingKeys =
   (change: (row: DeviceKey, before: DeviceKey | undefined) => DeviceKey | undefined): Plant =>
   (store) =>
-    overriding(
+    decorateStore(
       store,
       withTx(store, (tx) => {
         const put: Tx['put'] = async (table, row) => {
@@ -38,7 +39,7 @@ const staysAlive = keepingKeys((row, before) =>
 const waitsOn = keepingKeys((row, before) =>
   row.state === 'revoked' && before?.firstUsedAt === null ? undefined : row,
 );
-/** The answer to a repeat cannot be made again. */
+/** The secret changes, so a repeat cannot return the same key. */
 const forgetful: Plant = (store) => {
   let count = 0;
   return new Proxy(store, {
@@ -100,7 +101,7 @@ async function inFleet(seededDefect: Plant): Promise<readonly string[]> {
 
 const harnesses = { 'rotations/load': underLoss, 'rotations/scenario': told, 'key-check': inFleet };
 
-/** Once for each harness: it is the same each time. */
+/** Results without a defect, cached for each harness. */
 const foundInSound = new Map<string, Promise<readonly string[]>>();
 function inSound(harness: keyof typeof harnesses): Promise<readonly string[]> {
   const found = foundInSound.get(harness) ?? harnesses[harness](sound);
@@ -120,7 +121,7 @@ const seeded = (
     findInOriginal: () => inSound(harness),
   }));
 
-/** What can be wrong with the keys of a TV that changes them. */
+/** Defects of key rotation. */
 export const rotations: readonly SeededDefect[] = [
   ...seeded(
     'the old key dies when the new one is made',

@@ -1,17 +1,14 @@
-/**
- * A defect put on purpose around the parts that the real thing is made of, and the harness that
- * must see it.
- */
+/** A deliberate defect, and the test that must detect it. */
 export interface SeededDefect {
-  /** What is wrong, in a few words: "no fsync". */
+  /** Short description: "no fsync". */
   defect: string;
-  /** The harness that must turn red, as its file is named: "crash-states". */
+  /** File name of the test: "crash-states". */
   harness: string;
   /**
-   * Runs the harness over the bugged part: what it finds, a line each. Nothing found means that the
-   * harness is blind to the defect.
+   * Runs the test with the defect and returns the violations. None means that the test cannot
+   * detect it.
    */
   find(): Promise<readonly string[]>;
-  /** The same harness, of the same size, over the sound part: must find nothing. */
+  /** Runs the same test without the defect. It must return nothing. */
   findInOriginal(): Promise<readonly string[]>;
 }

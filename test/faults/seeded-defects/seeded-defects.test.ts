@@ -1,5 +1,5 @@
-// Who claims to find defects is tried on some: each seeded defect must turn its own harness red,
-// and the sound part must not.
+// Proves that tests detect defects: each seeded defect must cause violations, and the original
+// none.
 import { describe, expect, it } from 'vitest';
 import { areas } from './areas.ts';
 

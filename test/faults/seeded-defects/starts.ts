@@ -6,7 +6,10 @@ import type { SeededDefect } from './seeded-defect.ts';
 
 const bootstrapMs = 20;
 
-/** A service that answers 401 until its bootstrap is over; it opens its port before or after. */
+/**
+ * Starts a server that answers 401 until its bootstrap is over. It opens its port before or after
+ * that.
+ */
 async function start(opensEarly: boolean): Promise<Started> {
   const port = await freePort();
   let isReady = false;

@@ -17,14 +17,14 @@ async function failures(starts: number, start: () => Promise<string[]>): Promise
   return failed;
 }
 
-it('takes the admin token as soon as it accepts connections, at 1,000 first starts', async () => {
+it('accepts the admin token as soon as it accepts connections, at 1,000 first starts', async () => {
   const run = await packProgram();
   const failed = await failures(folders, () => startOnFolder(run));
   console.log(`first starts: ${folders}, with a wrong answer: ${failed.length}`);
   expect(failed).toEqual([]);
 });
 
-it('also when two instances start on one empty database, 200 times', async () => {
+it('accepts the admin token at 200 first starts of two instances on one database', async () => {
   const failed = await failures(databases, async () => startOnDatabase(await freshDatabase()));
   console.log(`first starts of two instances: ${databases}, with a wrong answer: ${failed.length}`);
   expect(failed).toEqual([]);

@@ -9,10 +9,10 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const token = `mak_${'FirstStarts'.repeat(3)}`;
 const pollMs = 1;
-/** Requests on connections of their own, begun at the same moment. */
+/** Concurrent requests on connections of their own. */
 const paths = ['/v1/me', '/readyz', '/v1/me'];
 
-/** A start under test: what listens on the port, and how it ends. */
+/** A service under test. */
 export interface Started {
   port: number;
   /** Rejects when the service ends by itself. */
@@ -62,8 +62,8 @@ async function answerTo(socket: Socket, path: string): Promise<string> {
 }
 
 /**
- * Asks with the token as soon as the service accepts connections. Returns what was not answered
- * 200.
+ * Sends requests with the token as soon as the service accepts connections. Returns answers other
+ * than 200.
  */
 async function askAtOnce({ port, ended }: Started): Promise<string[]> {
   let isOver = false;
@@ -80,8 +80,7 @@ async function askAtOnce({ port, ended }: Started): Promise<string[]> {
 }
 
 /**
- * Starts services on one fresh store at the same moment. Returns every answer to a first request
- * that was not 200.
+ * Starts services on one new store at the same moment. Returns all first answers other than 200.
  */
 export async function firstStart(starts: readonly (() => Promise<Started>)[]): Promise<string[]> {
   const started = await Promise.all(starts.map((start) => start()));
@@ -92,7 +91,7 @@ export async function firstStart(starts: readonly (() => Promise<Started>)[]): P
   }
 }
 
-/** A first start on a fresh data folder. */
+/** Starts a service on a new data folder. */
 export async function startOnFolder(program?: string): Promise<string[]> {
   const folder = await temporaryFolder();
   try {
@@ -102,7 +101,7 @@ export async function startOnFolder(program?: string): Promise<string[]> {
   }
 }
 
-/** First starts of two instances on an empty database at the same moment. */
+/** Starts two instances on an empty database at the same moment. */
 export async function startOnDatabase(database: string, program?: string): Promise<string[]> {
   const folder = await temporaryFolder();
   return firstStart([1, 2].map(() => () => startBuilt(database, folder, program)));

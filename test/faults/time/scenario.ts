@@ -9,8 +9,8 @@ const minute = 60 * second;
 const day = 24 * 60 * minute;
 const ttl = 15 * minute;
 /**
- * Around the ends of codes and lock-outs, and as far as a wrong battery or a wrong server of time
- * takes a clock.
+ * Jumps around the ends of codes and lock-outs, and larger ones as by a dead clock battery or a
+ * wrong time server.
  */
 const jumpsMs = [second, 5 * minute, ttl - 1, ttl, ttl + 1, day, 40 * day].flatMap((ms) => [
   ms,
@@ -21,7 +21,7 @@ const yearsMs = [400 * day, -400 * day, -4000 * day];
 interface Code {
   code: string;
   screenId: string;
-  /** What it is for good, once it is that. */
+  /** Its final state, if reached. */
   end: 'used' | 'cancelled' | undefined;
 }
 
@@ -35,10 +35,7 @@ class Scenario {
   readonly #living = new Map<string, { screenId: string; apiKey: string }>();
   readonly #revoked: { screenId: string; apiKey: string }[] = [];
   #batches = 0;
-  /**
-   * Whether codes may be over by the store's time, which never steps back, that are not by the
-   * clock's.
-   */
+  /** The clock was set back. Codes may have expired by the store's time, which never goes back. */
   #wasSetBack = false;
 
   constructor(fuzzRandom: FuzzRandom, clock: ManualClock, service: TestService) {
@@ -79,7 +76,7 @@ class Scenario {
     // A finished code is forgotten after a day.
     if (before.status === 404) return this.#expect('a code that is forgotten', status, 404, 429);
     if (known.end === undefined) this.#expectRegistered(before.body, status);
-    // It may be forgotten between the look and the try.
+    // It may be forgotten between the two requests.
     else
       this.#expect(`a code that was ${known.end}`, status, known.end === 'used' ? 409 : 410, 404);
     if (status !== 201) return;
@@ -101,7 +98,10 @@ class Scenario {
       );
   }
 
-  /** A day after it ended, which it did at its `expiresAt` or before, between a look and a try. */
+  /**
+   * Returns whether a code may be forgotten between two requests: a day after its end, at
+   * `expiresAt` or earlier.
+   */
   #mayBeForgotten({ expiresAt }: { expiresAt: string }): boolean {
     return this.#wasSetBack || Date.parse(expiresAt) - ttl <= this.#clock.now() - day;
   }
@@ -141,10 +141,7 @@ class Scenario {
     }
   }
 
-  /**
-   * Whoever guesses is stopped, and free again once the longest wait has passed by the clock as it
-   * goes on now.
-   */
+  /** Guesses until locked out. The lock-out must end after the longest wait. */
   async guess(): Promise<void> {
     const statuses = new Set<number>();
     for (let n = 0; n < 11; n++)
@@ -172,7 +169,7 @@ class Scenario {
     }
   }
 
-  /** Each event is on one page, once, in either order. */
+  /** Expects each event on exactly one page, in both orders. */
   async pages(): Promise<void> {
     for (const order of ['asc', 'desc']) {
       const ids: string[] = [];
@@ -191,10 +188,7 @@ class Scenario {
   }
 }
 
-/**
- * Plays a life of `steps` things that happen, with jumps between them; answers what must not have
- * been, a line each.
- */
+/** Runs `steps` random actions with clock jumps. Returns the violations. */
 export async function runTimeScenario(
   seed: string,
   steps: number,
@@ -202,7 +196,7 @@ export async function runTimeScenario(
 ): Promise<string[]> {
   const fuzzRandom = new FuzzRandom(seed);
   const clock = new ManualClock();
-  // Retention is by the clock: nothing is to be old enough here.
+  // Retention follows the clock, and nothing must become old enough.
   const service = await startService({ retentionDays: 36_500, ...options, clock });
   const scenario = new Scenario(fuzzRandom, clock, service);
   const happenings = [

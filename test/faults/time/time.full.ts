@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runTimeScenario } from './scenario.ts';
 
-it('400 lives with a clock that jumps', async () => {
+it('400 lives with clock jumps', async () => {
   for (let life = 0; life < 400; life++)
     expect(
       await runTimeScenario(`full ${life}`, 40, { store: await temporaryFolder() }),

@@ -1,5 +1,5 @@
-// Clocks jump, by seconds and by years, forth and back: what is over stays over, what lives goes
-// on, and nothing is lost.
+// Clock jumps of seconds to years: finished things stay finished, live ones stay alive, and nothing
+// is lost.
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -14,7 +14,7 @@ describe('a service whose clock jumps', () => {
     },
   );
 
-  it('keeps its folder to itself, whatever the time is said to be', async () => {
+  it('keeps the lock of its folder at any time of the clock', async () => {
     const folder = await temporaryFolder();
     const clock = new ManualClock();
     const holder = await openStore(folder, { clock });

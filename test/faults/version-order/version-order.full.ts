@@ -10,7 +10,7 @@ it('the version that a TV gets never goes down, in 1,000 scenarios of faults', a
   await fc.assert(property, { numRuns: 1000 });
 });
 
-it('nor across restarts, in 100', async () => {
+it('the version that a TV gets never goes down across restarts, in 100 scenarios', async () => {
   const property = fc.asyncProperty(scenario, ttlsMs, async (steps, ttlMs) =>
     runScenario(await temporaryFolder(), ttlMs, steps),
   );

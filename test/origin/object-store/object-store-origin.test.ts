@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Playlist } from '../../../src/domain/records/rows.ts';
 import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
 import { maxObjectBytes, type ObjectStore } from '../../../src/origin/object-store/object-store.ts';
-import { makeObjectStoreOrigin } from '../../../src/origin/object-store/object-store-origin.ts';
 import { openObjectStore } from '../../../src/origin/object-store/open-object-store.ts';
-import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-copies.ts';
-import { playlistObjectBytes } from '../../../src/origin/object-store/playlist-object.ts';
+import {
+  makeObjectStoreOrigin,
+  makePlaylistCopies,
+  playlistObjectBytes,
+} from '../../../src/origin/object-store/playlist-copies.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 import { type S3Server, s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';

@@ -6,7 +6,7 @@ import type { Playlist } from '../../../src/domain/records/rows.ts';
 import {
   playlistObjectBytes,
   readPlaylistObject,
-} from '../../../src/origin/object-store/playlist-object.ts';
+} from '../../../src/origin/object-store/playlist-copies.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const screen = screenRow();

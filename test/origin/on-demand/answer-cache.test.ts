@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerCache } from '../../../src/origin/on-demand/answer-cache.ts';
+import { AnswerCache } from '../../../src/origin/on-demand/source.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const none = { content: null };

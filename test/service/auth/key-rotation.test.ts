@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SignageError } from '../../../src/domain/error.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
-import { overriding } from '../../support/planted-store.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { expectProblem } from '../../support/problem.ts';
 
@@ -19,7 +19,7 @@ function observedStore(store: Store) {
       throw new SignageError('unavailable', 'planted', { retryAfterSeconds: 1 });
     return store.write(change);
   };
-  return { store: overriding(store, { write }), observed };
+  return { store: decorateStore(store, { write }), observed };
 }
 
 /** Two instances of the service, and a TV with a pending new key. */
@@ -130,7 +130,7 @@ describe('the first use of a new key', () => {
       key: stale!,
     });
     const behind = await mounted({
-      store: overriding(store, { read: overriding(store.read, { findByKeyHash }) }),
+      store: decorateStore(store, { read: decorateStore(store.read, { findByKeyHash }) }),
     });
     expectProblem(await call(behind, newKey), 401, 'device_key_revoked');
     expectProblem(await rotate(behind, newKey, 'another-secret-2'), 401, 'device_key_revoked');

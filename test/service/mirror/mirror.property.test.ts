@@ -47,13 +47,13 @@ const faults = fc.infiniteStream(
 async function run(
   actions: readonly Action[],
   injectedFaults: Iterator<ObjectStoreFault>,
-  knowsConditions: boolean,
+  supportsConditions: boolean,
 ): Promise<void> {
   const clock = new ManualClock();
   const disk = makeMemoryFileSystem();
   const store = await openStore('memory:', { clock: new ManualClock(), disk });
   const screens = await insertScreens(store, screenCount);
-  const objects = Object.assign(memoryObjectStore(), { knowsConditions });
+  const objects = Object.assign(memoryObjectStore(), { supportsConditions });
   const dead = new Set<object>();
   /** Each has its own connection to the object store, which is cut when it is killed. */
   const start = () => {
@@ -113,10 +113,10 @@ async function run(
 describe('the mirror', () => {
   it.each([true, false])(
     'matches the store eventually, with any failures (conditional writes: %s)',
-    async (knowsConditions) => {
+    async (supportsConditions) => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, injectedFaults) =>
-          run(actions, injectedFaults, knowsConditions),
+          run(actions, injectedFaults, supportsConditions),
         ),
         { numRuns: 150 },
       );

@@ -255,8 +255,8 @@ describe('the mirror under concurrent changes', () => {
 
   it.each([true, false])(
     'writes no older version over a newer one of another instance (conditional writes: %s)',
-    async (knowsConditions) => {
-      objects.knowsConditions = knowsConditions;
+    async (supportsConditions) => {
+      objects.supportsConditions = supportsConditions;
       const versions: number[] = [];
       const { put } = objects;
       objects.put = async (key, ...rest) => {
@@ -278,7 +278,7 @@ describe('the mirror under concurrent changes', () => {
       await settled(clock, one.mirror, other.mirror);
       expect(copyOf(screen)).toMatchObject({ version: 2 });
       // Without conditional writes, the newer version returns as soon as the older one was written.
-      if (knowsConditions) expect(versions).toEqual(versions.toSorted());
+      if (supportsConditions) expect(versions).toEqual(versions.toSorted());
     },
   );
 

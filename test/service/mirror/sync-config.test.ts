@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import { disableMirror } from '../../../src/service/mirror/initial-fill.ts';
-import { syncConfig } from '../../../src/service/mirror/sync-config.ts';
+import { syncConfig } from '../../../src/service/mirror/sync.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
 import { caller, insertScreens, instance, settled, tenantId } from '../mirror-rig.ts';
 
-async function setUp(knowsConditions = true) {
+async function setUp(supportsConditions = true) {
   const clock = new ManualClock();
   const store = await openStore('memory:', { clock });
-  const objects = Object.assign(memoryObjectStore(), { knowsConditions });
+  const objects = Object.assign(memoryObjectStore(), { supportsConditions });
   const [screen] = await insertScreens(store, 1);
   const of = { id: `screen/${screen!.id}`, tenantId };
   return { clock, store, objects, screen: screen!, of, copies: makeConfigCopies(objects, clock) };
@@ -20,8 +20,8 @@ async function setUp(knowsConditions = true) {
 describe('mirror copies of configs', () => {
   it.each([true, false])(
     'match the store eventually, with concurrent changes (conditional writes: %s)',
-    async (knowsConditions) => {
-      const { clock, store, objects, screen, of, copies } = await setUp(knowsConditions);
+    async (supportsConditions) => {
+      const { clock, store, objects, screen, of, copies } = await setUp(supportsConditions);
       const instances = [1, 2, 3].map(() => instance({ store, objects, clock }));
       const services = instances.map(({ deps }) => makeConfigs(deps));
       const mirrors = instances.map(({ mirror }) => mirror);

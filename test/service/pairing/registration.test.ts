@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashCode } from '../../../src/domain/records/pairing-code.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { heldDisk } from '../../support/held-disk.ts';
+import { heldDisk } from '../../support/faulty-disk.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { makeRenderedPlaylists } from '../../../src/service/playlists/rendered-playlists.ts';
+import { makeRenderedPlaylists } from '../../../src/service/playlists/playback.ts';
 import { item } from '../../support/content.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { contentHash, HashList } from '../../../src/simulator/verify/content-hash.ts';
-import { DeviceLedger } from '../../../src/simulator/verify/device-ledger.ts';
+import { contentHash, DeviceLedger } from '../../../src/simulator/verify/device-ledger.ts';
 
 const beat = (timestamp: number) => ({ type: 'heartbeat', timestamp });
 const events = (...timestamps: number[]) => timestamps.map(beat);
 
-function stored(...all: object[]): HashList {
-  const list = new HashList();
-  list.addAll(all.map(contentHash));
-  return list;
-}
+const stored = (...all: object[]) => all.map(contentHash);
 
 function ledger(...carriedKeys: string[]): DeviceLedger {
   return new DeviceLedger('device', 'screen', carriedKeys);

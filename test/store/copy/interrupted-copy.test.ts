@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { copyBetween } from '../../../src/store/copy/copy-between.ts';
 import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
 import type { StoreSource, StoreTarget } from '../../../src/store/copy/transfer.ts';
@@ -11,7 +12,6 @@ import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-ta
 import { faultyDisk } from '../../support/faulty-disk.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { overriding } from '../../support/planted-store.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { venueRow } from '../sample-rows.ts';
@@ -33,7 +33,7 @@ function failing(calls: number) {
 /** A target that fails before or after accepting records. */
 function failingTarget(target: StoreTarget, calls: number, when: 'before' | 'after'): StoreTarget {
   const step = failing(calls);
-  return overriding(target, {
+  return decorateStore(target, {
     async accept(section, records) {
       if (when === 'before') step();
       await target.accept(section, records);
@@ -163,7 +163,7 @@ describe('an interrupted copy', () => {
     const source = await openFolderSource(original);
     const target = await openDatabaseTarget(to);
     await target.begin(source);
-    const cut = overriding(target, {
+    const cut = decorateStore(target, {
       async accept(section, records) {
         const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
         if (section === 'devices') await inDatabase(to, (sql) => sql(others));
@@ -203,7 +203,7 @@ describe('an interrupted copy', () => {
     const source = await openFolderSource(original);
     const target = await openFolderTarget(to, clock);
     await target.begin(source);
-    const lossy = overriding(target, {
+    const lossy = decorateStore(target, {
       accept: (section, records) =>
         target.accept(section, section === 'audit' ? records.slice(1) : records),
     } as Partial<StoreTarget>);

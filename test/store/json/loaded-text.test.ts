@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ByteSlice } from '../../../src/store/json/rows/byte-slice.ts';
-import { CommittedRows } from '../../../src/store/json/rows/committed-rows.ts';
-import { LazyLines } from '../../../src/store/json/rows/lazy-lines.ts';
-import { LazyRows } from '../../../src/store/json/rows/lazy-rows.ts';
-import { playlistDocument } from '../../../src/store/json/rows/playlist-document.ts';
-import { SharedIds } from '../../../src/store/json/rows/shared-ids.ts';
-import { guid } from '../sample-batch.ts';
+import { LineTable } from '../../../src/store/json/checkpoint/line-table.ts';
+import { LoadedLines } from '../../../src/store/json/checkpoint/loaded-lines.ts';
+import { CommittedRows, playlistDocument } from '../../../src/store/json/rows/committed-rows.ts';
 
 /** A document with one row per line. */
 function documentOf(...rows: readonly object[]): Buffer {
@@ -14,19 +10,7 @@ function documentOf(...rows: readonly object[]): Buffer {
   );
 }
 
-const textsOf = (lines: LazyLines) => [...lines.texts()].map(String);
-
-describe('ByteSlice', () => {
-  it('returns the UTF-8 text between its bounds', () => {
-    const bytes = Buffer.from('["é","a"]\n["ü"]');
-    const texts = [new ByteSlice(bytes, 0, 10), new ByteSlice(bytes, 11, 17)];
-    expect(texts.map(String)).toEqual(['["é","a"]', '["ü"]']);
-    expect(texts.map((text) => text.quotedAfter('["'))).toEqual(['é', 'ü']);
-    expect(texts[0]?.quotedAfter('{"id":"')).toBeUndefined();
-  });
-});
-
-describe('LazyLines', () => {
+describe('LoadedLines', () => {
   const rows = [
     { id: 'a', items: '[1]' },
     { id: 'b', items: '["é"]' },
@@ -34,105 +18,96 @@ describe('LazyLines', () => {
   ];
 
   it('finds lines by their ids until they are deleted', () => {
-    const lines = new LazyLines(documentOf(...rows), '{"id":"');
+    const lines = new LoadedLines(documentOf(...rows), '{"id":"');
     expect([...lines.ids()]).toEqual(['a', 'b', 'ab']);
-    for (const row of rows) expect(JSON.parse(String(lines.find(row.id)))).toEqual(row);
-    expect(lines.find('c')).toBeUndefined();
+    for (const row of rows) expect(JSON.parse(lines.get(row.id) ?? '')).toEqual(row);
+    expect(lines.get('c')).toBeUndefined();
     expect([lines.delete('b'), lines.delete('b'), lines.delete('c')]).toEqual([true, false, false]);
-    expect(lines.find('b')).toBeUndefined();
-    expect(textsOf(lines)).toEqual([JSON.stringify(rows[0]), JSON.stringify(rows[2])]);
+    expect(lines.get('b')).toBeUndefined();
+    expect([...lines.texts()]).toEqual([JSON.stringify(rows[0]), JSON.stringify(rows[2])]);
     expect([lines.delete('a'), lines.delete('ab'), lines.delete('a')]).toEqual([true, true, false]);
-    expect([textsOf(lines), lines.find('a')]).toEqual([[], undefined]);
+    expect([[...lines.texts()], lines.get('a')]).toEqual([[], undefined]);
   });
 
   it('finds lines by non-ASCII ids', () => {
-    const lines = new LazyLines(documentOf({ id: 'é' }, { id: 'ü', n: 1 }), '{"id":"');
-    expect([String(lines.find('ü')), lines.find('ö')]).toEqual(['{"id":"ü","n":1}', undefined]);
+    const lines = new LoadedLines(documentOf({ id: 'é' }, { id: 'ü', n: 1 }), '{"id":"');
+    expect([lines.get('ü'), lines.get('ö')]).toEqual(['{"id":"ü","n":1}', undefined]);
   });
 
-  it('distinguishes lines whose ids have the same hash', () => {
-    // Both have the FNV-1a hash 5e4daa9d.
-    const [one, other] = ['costarring', 'liquid'];
-    const lines = new LazyLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
-    expect([String(lines.find(one)), String(lines.find(other))]).toEqual([
-      `{"id":"${one}","n":1}`,
-      `{"id":"${other}","n":2}`,
-    ]);
-    lines.delete(one);
-    expect([lines.find(one), String(lines.find(other))]).toEqual([
-      undefined,
-      `{"id":"${other}","n":2}`,
-    ]);
+  it('ignores lines with another opening, and finds a last line without a line feed', () => {
+    const lines = new LoadedLines(Buffer.from('["a",1]\n{"id":"b"}\n["c",2]'), '["');
+    expect([...lines.texts()]).toEqual(['["a",1]', '["c",2]']);
+    expect(lines.get('b')).toBeUndefined();
   });
 });
 
-describe('a row that was loaded as text', () => {
-  it('is parsed on each read, and cached frozen from the second read on', () => {
-    const base = new CommittedRows();
-    base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
-    const [first, row] = [base.row('playlists', 'a'), base.row('playlists', 'a')];
-    expect([first, row]).toEqual([
-      { id: 'a', items: '[1]' },
-      { id: 'a', items: '[1]' },
+describe('LineTable', () => {
+  const format = {
+    opening: '["',
+    parse: (line: string) => (JSON.parse(line) as [string, number])[1],
+    render: (id: string, value: number) => JSON.stringify([id, value]),
+  };
+  const documentOfId = (id: string) => id.slice(0, 1);
+
+  it('has the lines as loaded, then the values that were set', () => {
+    const table = new LineTable(documentOfId, format);
+    table.load('a', Buffer.from('["a1",1]\n["a2",2]\n["a3",3]\n'));
+    table.set('a1', 10);
+    table.set('a4', 4);
+    table.set('b1', 5);
+    expect(table.lines('a')).toEqual(['["a2",2]', '["a3",3]', '["a1",10]', '["a4",4]']);
+    expect([table.lines('b'), table.lines('c')]).toEqual([['["b1",5]'], []]);
+    expect([...table.ids()]).toEqual(['a2', 'a3', 'a1', 'a4', 'b1']);
+    expect(['a1', 'a2', 'a5', 'c1'].map((id) => table.get(id))).toEqual([
+      10,
+      2,
+      undefined,
+      undefined,
     ]);
-    expect([first, row].map(Object.isFrozen)).toEqual([false, true]);
+  });
+
+  it('deletes lines and values', () => {
+    const table = new LineTable(documentOfId, format);
+    table.load('a', Buffer.from('["a1",1]\n["a2",2]\n'));
+    table.set('a2', 20);
+    expect(['a1', 'a2', 'a2', 'b1'].map((id) => table.delete(id))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([table.lines('a'), table.get('a1')]).toEqual([[], undefined]);
+  });
+});
+
+describe('a playlist that was loaded as text', () => {
+  function loaded(): CommittedRows {
+    const base = new CommittedRows();
+    base.playlists.load(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
+    return base;
+  }
+
+  it('is parsed at the first read, and cached frozen', () => {
+    const base = loaded();
+    const row = base.row('playlists', 'a');
+    expect(row).toEqual({ id: 'a', items: '[1]' });
+    expect(Object.isFrozen(row)).toBe(true);
     expect(base.row('playlists', 'a')).toBe(row);
-    expect(String(base.rawRow('playlists', 'a'))).toBe('{"id":"a","items":"[1]"}');
+    expect(base.playlists.lines(playlistDocument('a'))).toEqual(['{"id":"a","items":"[1]"}']);
     expect(base.row('playlists', 'b')).toBeUndefined();
   });
 
   it('is replaced by its changes', () => {
-    const base = new CommittedRows();
-    base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
+    const base = loaded();
     base.row('playlists', 'a');
     const changed = { id: 'a', items: '[2]' };
     base.load('playlists', 'a', changed);
     expect(Object.isFrozen(base.row('playlists', 'a'))).toBe(true);
-    expect([base.row('playlists', 'a'), base.rawRow('playlists', 'a')]).toEqual([changed, changed]);
+    expect(base.row('playlists', 'a')).toEqual(changed);
+    expect(base.playlists.lines(playlistDocument('a'))).toEqual([JSON.stringify(changed)]);
     expect([...base.all('playlists')]).toEqual(['a']);
     base.load('playlists', 'a', null);
-    expect([
-      base.row('playlists', 'a'),
-      base.rawRow('playlists', 'a'),
-      ...base.all('playlists'),
-    ]).toEqual([undefined, undefined]);
-  });
-
-  it('is evicted from the cache by other rows, and parsed again', () => {
-    const rows = new LazyRows(() => 'one', 2);
-    rows.add('one', documentOf({ id: 'a' }, { id: 'b' }, { id: 'c' }));
-    for (const id of ['a', 'b', 'c']) rows.get(id);
-    const [a, b] = [rows.get('a'), rows.get('b')];
-    expect(rows.get('a')).toBe(a);
-    expect(rows.get('b')).toBe(b);
-    rows.get('c');
-    expect(rows.get('b')).toBe(b);
-    expect(rows.get('a')).toEqual(a);
-    expect(rows.get('a')).not.toBe(a);
-    expect([...rows.ids()]).toEqual(['a', 'b', 'c']);
-  });
-});
-
-describe('SharedIds', () => {
-  it('leaves all values equal', () => {
-    const place = { tenantId: guid('tena', 1), venueId: guid('venu', 1), labels: { floor: '1' } };
-    const screen = { id: guid('scre', 1), ...place, deviceId: guid('devi', 1), name: 'Hall' };
-    const device = {
-      id: guid('devi', 1),
-      tenantId: guid('tena', 1),
-      screenId: guid('scre', 1),
-      deviceId: null,
-      labels: {},
-    };
-    const token = { id: guid('toke', 1), tenantId: null };
-    const tables = {
-      screens: [structuredClone(screen)],
-      devices: [structuredClone(device)],
-      tokens: [structuredClone(token)],
-    };
-    const ids = new SharedIds();
-    ids.share({ ...tables, venues: undefined } as never);
-    ids.clear();
-    expect(tables).toEqual({ screens: [screen], devices: [device], tokens: [token] });
+    expect([base.row('playlists', 'a'), ...base.all('playlists')]).toEqual([undefined]);
+    expect(base.playlists.lines(playlistDocument('a'))).toEqual([]);
   });
 });

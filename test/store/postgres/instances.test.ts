@@ -6,7 +6,7 @@ import type { GuessCounterChange, Store, Tx } from '../../../src/store/store.ts'
 import { databaseProxy } from '../../support/database-proxy.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { emptied, freshDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { codeRow, deviceKeyRow, playlistRow, venueRow } from '../sample-rows.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   url = await freshDatabase();
 });
 beforeEach(async () => {
-  await emptied(url);
+  await emptyDatabase(url);
   stores = await Promise.all([1, 2, 3].map(() => openStore(url)));
 });
 afterEach(() => Promise.all(stores.map((store) => store.close())));

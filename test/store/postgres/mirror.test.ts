@@ -10,7 +10,7 @@ import {
 } from '../../service/mirror-rig.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
-import { emptied, freshDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 
 let url: string;
 let stores: Store[];
@@ -18,7 +18,7 @@ beforeAll(async () => {
   url = await freshDatabase();
 });
 beforeEach(async () => {
-  await emptied(url);
+  await emptyDatabase(url);
   stores = await Promise.all([1, 2, 3].map(() => openStore(url)));
 });
 afterEach(() => Promise.all(stores.map((store) => store.close())));
@@ -26,9 +26,9 @@ afterEach(() => Promise.all(stores.map((store) => store.close())));
 describe('three instances on one database and one object store', () => {
   it.each([true, false])(
     'mirror the newest versions in the end (conditional writes: %s)',
-    async (knowsConditions) => {
+    async (supportsConditions) => {
       const clock = new ManualClock();
-      const objects = Object.assign(memoryObjectStore(), { knowsConditions });
+      const objects = Object.assign(memoryObjectStore(), { supportsConditions });
       const screens = await insertScreens(stores[0]!, 6);
       const target = () => stores[0]!.read.get('mirrorTargets', 'current');
       const first = instance({ store: stores[0]!, objects, clock });

@@ -4,7 +4,7 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { databaseProxy } from '../../support/database-proxy.ts';
 import { inDatabase } from '../../support/in-database.ts';
-import { emptied, freshDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { codeRow, venueRow } from '../sample-rows.ts';
@@ -51,7 +51,7 @@ const open = async (...[location, options]: Parameters<typeof openStore>) => {
 beforeAll(async () => {
   url = await freshDatabase();
 });
-beforeEach(() => emptied(url));
+beforeEach(() => emptyDatabase(url));
 afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
 
 describe('a database that stops and starts again', () => {

@@ -5,7 +5,7 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { emptied, freshDatabase } from '../../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { auditRow, deviceRow, screenRow, tenantRow, venueRow } from '../sample-rows.ts';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   url = await freshDatabase();
 });
 beforeEach(async () => {
-  await emptied(url);
+  await emptyDatabase(url);
   warnings.length = 0;
   clock = new ManualClock();
   store = await openStore(url, { clock, onWarning: (message) => warnings.push(message) });

@@ -1,12 +1,96 @@
-import { hasCode } from '../../../domain/error.ts';
+import { hasCode, SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
-import { findScreen, type Screen, type Venue } from '../../records/find.ts';
-import { isUuid } from '../../records/uuid.ts';
-import type { NewRecord } from './ask-name.ts';
-import { askScreen, screenNamed } from './choose-screen.ts';
-import { askVenue, venueNamed } from './choose-venue.ts';
-import type { PairRights } from './pair-rights.ts';
+import { findScreen, findVenue, type Screen, type Venue } from '../../records/find.ts';
+import { isUuid } from '../../records/names.ts';
+import { askName, askRecord, type NewRecord, orCreate } from './ask-record.ts';
+import { type PairRights, requireCreateRight, venueRights } from './pair-rights.ts';
+
+const maxVenues = 20;
+const maxScreens = 50;
+
+/** Finds a venue by id or name, or returns the one to create. */
+async function venueNamed(
+  call: CommandContext,
+  anyRights: PairRights,
+  name: string,
+): Promise<Venue | NewRecord> {
+  const rights = venueRights(anyRights);
+  try {
+    return await findVenue(call, name);
+  } catch (error) {
+    if (!hasCode(error, 'venue_not_found')) throw error;
+    return orCreate(call, rights, name, 'venue', error);
+  }
+}
+
+/** Asks for a venue. Offers to create one if `rights` allow it. */
+export function askVenue(
+  call: CommandContext,
+  anyRights: PairRights | undefined,
+): Promise<Venue | NewRecord> {
+  const rights = venueRights(anyRights);
+  return askRecord<Venue>(call, {
+    kind: 'venue',
+    async list({ search }, signal) {
+      const query = { limit: maxVenues, ...(search !== undefined && { search }) };
+      return (await call.read('listVenues', { query, signal })).items;
+    },
+    shown: ({ name, address }) => ({ name, ...(address && { description: address }) }),
+    mayCreate: rights?.mayCreate === true,
+    requireFirstRight() {
+      if (rights) return requireCreateRight(rights, 'venues, and there are none yet');
+      const hint = 'signage venue create --name …';
+      throw new SignageError('venue_not_found', 'There is no venue yet.', { hint });
+    },
+  });
+}
+
+/** Finds a screen of the venue by id or name, or returns the one to create. */
+async function screenNamed(
+  call: CommandContext,
+  rights: PairRights,
+  venue: Venue | NewRecord,
+  name: string,
+): Promise<Screen | NewRecord> {
+  if (isUuid(name)) {
+    const screen = await findScreen(call, name);
+    if (screen.venueId === venue.id) return screen;
+    throw usage(`The screen ${name} is not in the venue "${venue.name}".`);
+  }
+  // A new venue has no screens, so the screen is new too.
+  if (venue.id === undefined) return { name: name.trim() };
+  const { items } = await call.read('listScreens', { query: { venueId: venue.id, name } });
+  if (items[0]) return items[0];
+  const missing = new SignageError(
+    'screen_not_found',
+    `There is no screen "${name}" in the venue "${venue.name}".`,
+  );
+  return orCreate(call, rights, name, 'screen', missing);
+}
+
+/**
+ * Asks for a screen of the venue, or for the name of a new one. Lists screens without a TV first.
+ */
+async function askScreen(
+  call: CommandContext,
+  rights: PairRights,
+  { id: venueId, name: venueName }: Venue | NewRecord,
+): Promise<Screen | NewRecord> {
+  if (venueId === undefined)
+    return askName(call, `Name of the screen in "${venueName}":`, '--screen');
+  return askRecord<Screen>(call, {
+    kind: 'screen',
+    async list({ search }, signal) {
+      const query = { venueId, limit: maxScreens, ...(search !== undefined && { search }) };
+      const { items } = await call.read('listScreens', { query, signal });
+      return items.toSorted((a, b) => Number(a.state === 'active') - Number(b.state === 'active'));
+    },
+    shown: ({ name, state }) => ({ name: state === 'active' ? `${name} (has a TV)` : name }),
+    mayCreate: rights.mayCreate,
+    requireFirstRight: () => requireCreateRight(rights, `screens, and "${venueName}" has none yet`),
+  });
+}
 
 /** The chosen venue and screen. Either may still have to be created. */
 export interface ChosenPlace {

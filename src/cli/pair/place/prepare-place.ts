@@ -1,6 +1,6 @@
-import { hasCode, SignageError } from '../../../domain/error.ts';
+import { SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
-import type { Device } from '../../records/find.ts';
+import { createOrFind, type Device } from '../../records/find.ts';
 import { modelText } from '../pair-update.ts';
 import { type Place, placeArgument, placeName } from '../pairing.ts';
 import type { ChosenPlace } from './choose-place.ts';
@@ -61,22 +61,6 @@ export async function confirmReplacement(
 }
 
 /**
- * Creates a record. If somebody else has just created the same name, returns that record. Under
- * `--dry-run` the record is `undefined`.
- */
-async function createOrFind<T>(
-  make: () => Promise<{ answer: T } | undefined>,
-  read: (id: string) => Promise<T>,
-): Promise<{ record: T | undefined; isNew: boolean }> {
-  try {
-    return { record: (await make())?.answer, isNew: true };
-  } catch (error) {
-    if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
-    return { record: await read(error.existingId), isNew: false };
-  }
-}
-
-/**
  * Creates missing records and revokes the old device. Under `--dry-run` missing ids are
  * placeholders.
  */
@@ -94,21 +78,22 @@ export async function preparePlace(
   let venue: Place['venue'] = { id: '(the new venue)', ...chosen.venue };
   if (chosen.venue.id === undefined) {
     const { name } = chosen.venue;
-    const make = () => call.change('createVenue', { body: { name } });
-    const { record, isNew } = await createOrFind(make, (id) =>
-      call.read('getVenue', { params: { id } }),
+    const { current, isNew } = await createOrFind(
+      async () => (await call.change('createVenue', { body: { name } }))?.answer,
+      (id) => call.read('getVenue', { params: { id } }),
     );
-    venue = record ?? venue;
+    venue = current ?? venue;
     if (isNew) did(`the venue "${name}" was created`);
   }
   let screen: Place['screen'] = { id: '(the new screen)', ...chosen.screen };
   if (chosen.screen.id === undefined) {
     const { name } = chosen.screen;
-    const make = () => call.change('createScreen', { body: { venueId: venue.id, name } });
-    const { record, isNew } = await createOrFind(make, (id) =>
-      call.read('getScreen', { params: { id } }),
+    const { current, isNew } = await createOrFind(
+      async () =>
+        (await call.change('createScreen', { body: { venueId: venue.id, name } }))?.answer,
+      (id) => call.read('getScreen', { params: { id } }),
     );
-    screen = record ?? screen;
+    screen = current ?? screen;
     if (isNew) did(`the screen "${venue.name}/${name}" was created`);
   }
   if (replacement) {

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { iso, minuteMs } from '../../../domain/clock.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
+import { checksumText } from '../log/checksum.ts';
 import { unavailable } from '../log/group-log.ts';
 import { readAt } from '../log/line-reader.ts';
 import type { PartContext } from '../parts.ts';
@@ -103,7 +104,7 @@ export class Backup {
       await yieldToEventLoop();
     }
     await writer.close();
-    return checksum.toString(16).padStart(8, '0');
+    return checksumText(checksum);
   }
 
   async *#chunks({ name, size, bytes }: SnapshotFile): AsyncGenerator<Uint8Array> {

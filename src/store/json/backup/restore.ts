@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
+import { checksumText } from '../log/checksum.ts';
 import { backupHead, backupTail, headSchema, tailSchema } from './format.ts';
 import { restoreMarker, writeRestoreMarker } from './restore-marker.ts';
 import { shownName, type TarEntry, TarError, TarReader } from './tar-reader.ts';
@@ -138,7 +139,7 @@ class Restore {
     } finally {
       await file.close();
     }
-    this.#checksums.set(name, checksum.toString(16).padStart(8, '0'));
+    this.#checksums.set(name, checksumText(checksum));
   }
 
   async #compareChecksums(tail: TarEntry): Promise<void> {

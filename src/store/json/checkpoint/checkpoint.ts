@@ -1,9 +1,9 @@
-import { Low } from 'lowdb';
-import { inParallel } from '../disk/in-parallel.ts';
+import type { Low } from 'lowdb';
+import pLimit from 'p-limit';
 import type { ManifestData } from '../manifest.ts';
 import type { FilePart, PartContext } from '../parts.ts';
-import { type DocumentEntry, DocumentFile } from './document-file.ts';
-import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
+import { type DocumentEntry, writeDocument, writtenDocument } from './document-file.ts';
+import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 
 /** Documents written concurrently. */
 const concurrency = 4;
@@ -71,8 +71,7 @@ export class Checkpoint {
       for (const { owner, name } of replaced) owner.failed(name);
       throw error;
     }
-    for (const { owner, name, after } of replaced)
-      owner.written(name, after && writtenDocument(this.#context, this.#directory, after));
+    for (const { owner, name, after } of replaced) owner.written(name, this.#written(after));
     await this.#deleteReplaced(replaced.flatMap(({ name }) => before.documents[name]?.file ?? []));
   }
 
@@ -96,18 +95,14 @@ export class Checkpoint {
     const entry = this.#manifest.data.documents[name];
     const result: Replaced = { owner, name, after: undefined };
     replaced.push(result);
-    const rendered = await owner.render(
-      name,
-      entry && writtenDocument(this.#context, this.#directory, entry),
-    );
-    if (rendered) result.after = await this.#write(name, rendered);
+    const rendered = await owner.render(name, this.#written(entry));
+    const file = `${name}.${this.#number}.json`;
+    if (rendered)
+      result.after = await writeDocument(this.#context.disk, this.#directory, file, rendered);
   }
 
-  async #write(name: string, rendered: RenderedDocument): Promise<DocumentEntry> {
-    const entry = { file: `${name}.${this.#number}.json`, size: 0, crc: '', seq: 0 };
-    const file = new DocumentFile(this.#context.disk, this.#directory, entry);
-    await new Low(file, rendered).write();
-    return file.entry;
+  #written(entry: DocumentEntry | undefined): WrittenDocument | undefined {
+    return entry && writtenDocument(this.#context.disk, this.#directory, entry);
   }
 
   /**
@@ -129,27 +124,6 @@ export class Checkpoint {
   }
 }
 
-/** Returns a document on disk, which lowdb reads on demand. */
-export function writtenDocument(
-  { disk }: PartContext,
-  directory: string,
-  entry: DocumentEntry,
-): WrittenDocument {
-  const file = new DocumentFile(disk, directory, entry);
-  return {
-    seq: entry.seq,
-    chunks: (comesBefore) => file.chunks(comesBefore),
-    bytes: () => file.bytes(),
-    async read() {
-      const document = new Low(file, { seq: entry.seq, lines: [] } as RenderedDocument);
-      await document.read();
-      let text = '';
-      for await (const line of document.data.lines) text += line;
-      return text;
-    },
-  };
-}
-
 /** Whether two manifests are equal except for the checkpoint number. */
 function isSame(before: ManifestData, after: ManifestData): boolean {
   return (
@@ -167,4 +141,18 @@ function documentsAfter(
     else delete documents[name];
   }
   return documents;
+}
+
+/**
+ * Processes items in order, at most `width` at a time. Waits for all of them, then rejects if one
+ * has failed.
+ */
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const limit = pLimit(width);
+  const results = await Promise.allSettled(items.map((item) => limit(work, item)));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }

@@ -1,12 +1,13 @@
 import { isAscii } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { Adapter } from 'lowdb';
+import { type Adapter, Low } from 'lowdb';
 import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
+import { checksumText, hexChecksum } from '../log/checksum.ts';
 import { damageError } from '../log/damage.ts';
-import { seekLine } from '../log/line-reader.ts';
-import type { RenderedDocument } from './document-owner.ts';
+import { readAt, seekLine } from '../log/line-reader.ts';
+import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 
 /** A document's entry in the manifest. */
 export interface DocumentEntry {
@@ -57,43 +58,31 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     const bytes = await this.#disk.readFile(this.#path);
     if (bytes.length !== size)
       throw damageError(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
-    if (hex(crc32(bytes)) !== crc)
+    if (hexChecksum(bytes) !== crc)
       throw damageError(this.#path, 'its contents are not what was written');
     return bytes;
   }
 
   /**
    * Reads chunks on demand, without a checksum. Chunks consist of whole lines unless a line is very
-   * long. Reads one chunk ahead.
+   * long.
    */
   async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
-    const buffers: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
-    const read = async (round: number, position: number): Promise<Buffer> => {
-      // Start small: a report by campaign needs no more.
-      const bytes = Math.min(sliceBytes * 2 ** round, chunkBytes);
-      if ((buffers[round % 2] as Buffer).length < bytes)
-        buffers[round % 2] = Buffer.allocUnsafeSlow(bytes);
-      const buffer = buffers[round % 2] as Buffer;
-      return wholeLines(buffer.subarray(0, await file.read(buffer, position)));
-    };
-    let next: Promise<Buffer> | undefined;
     try {
-      const first = await read(0, 0);
-      const isBefore = comesBefore?.(lastLine(first)) === true;
-      let position =
-        comesBefore && isBefore ? await seekLine(file, this.entry.size, comesBefore) : first.length;
-      if (!isBefore) yield first;
-      next = read(1, position);
-      for (let round = 2; ; round++) {
-        const chunk = await next;
+      // Start small: a report by campaign needs no more.
+      const first = wholeLines(await readAt(file, 0, sliceBytes));
+      let position = first.length;
+      if (comesBefore?.(lastLine(first)))
+        position = await seekLine(file, this.entry.size, comesBefore);
+      else yield first;
+      for (let bytes = 2 * sliceBytes; ; bytes = Math.min(2 * bytes, chunkBytes)) {
+        const chunk = wholeLines(await readAt(file, position, bytes));
         if (chunk.length === 0) return;
         position += chunk.length;
-        next = read(round, position);
         yield chunk;
       }
     } finally {
-      await next?.catch(() => undefined);
       await file.close();
     }
   }
@@ -103,7 +92,7 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     const { size, checksum } = await replaceFile(this.#disk, this.#path, (file) =>
       writeLines(file, lines),
     );
-    this.entry = { ...this.entry, size, crc: hex(checksum), seq };
+    this.entry = { ...this.entry, size, crc: checksumText(checksum), seq };
   }
 }
 
@@ -145,6 +134,45 @@ function decoded(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
-function hex(checksum: number): string {
-  return checksum.toString(16).padStart(8, '0');
+/** Writes a new version of a document. The caller syncs the directory. */
+export async function writeDocument(
+  disk: FileSystem,
+  directory: string,
+  file: string,
+  rendered: RenderedDocument,
+): Promise<DocumentEntry> {
+  const document = new DocumentFile(disk, directory, { file, size: 0, crc: '', seq: 0 });
+  await new Low(document, rendered).write();
+  return document.entry;
+}
+
+/** Returns a document on disk, which lowdb reads on demand. */
+export function writtenDocument(
+  disk: FileSystem,
+  directory: string,
+  entry: DocumentEntry,
+): WrittenDocument {
+  const file = new DocumentFile(disk, directory, entry);
+  return {
+    seq: entry.seq,
+    chunks: (comesBefore) => file.chunks(comesBefore),
+    bytes: () => file.bytes(),
+    async read() {
+      const document = new Low(file, { seq: entry.seq, lines: [] } as RenderedDocument);
+      await document.read();
+      let text = '';
+      for await (const line of document.data.lines) text += line;
+      return text;
+    },
+  };
+}
+
+/** Yields the non-empty lines of a text, without building an array of 100,000. */
+export function* textLines(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start);
+    const stop = end < 0 ? text.length : end;
+    if (stop > start) yield text.slice(start, stop);
+    start = stop + 1;
+  }
 }

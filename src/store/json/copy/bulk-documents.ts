@@ -1,6 +1,5 @@
-import { BatchSums } from '../../../domain/events/batch-counts.ts';
 import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
-import { type DocumentEntry, DocumentFile } from '../checkpoint/document-file.ts';
+import { type DocumentEntry, writeDocument } from '../checkpoint/document-file.ts';
 import type { RenderedDocument } from '../checkpoint/document-owner.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { IdempotencyKeys } from '../events/idempotency-keys.ts';
@@ -18,19 +17,13 @@ export interface DocumentFolder {
   seq: number;
 }
 
-async function writeDocument(
+/** Writes the first version of a document. */
+function writeFirst(
   { disk, directory }: DocumentFolder,
   name: string,
   rendered: RenderedDocument,
-): Promise<Documents> {
-  const file = new DocumentFile(disk, directory, {
-    file: `${name}.0.json`,
-    size: 0,
-    crc: '',
-    seq: 0,
-  });
-  await file.write(rendered);
-  return { [name]: file.entry };
+): Promise<DocumentEntry> {
+  return writeDocument(disk, directory, `${name}.0.json`, rendered);
 }
 
 /** Collects the idempotency keys of all devices in memory, as a running store does. */
@@ -44,23 +37,15 @@ export class BulkIdempotencyKeys {
   }
 
   add({ deviceId, keys }: DeviceKeys): void {
-    const ignored = {
-      seq: 1,
-      receivedAt: 0,
-      tenantId: '',
-      venueId: '',
-      screenId: '',
-      sums: new BatchSums(),
-    };
     for (const [key, sent] of keys)
-      this.#keys.apply({ ...ignored, deviceId, recordedKey: { key, sent } });
+      this.#keys.apply({ seq: 1, deviceId, recordedKey: { key, sent } });
   }
 
   async write(): Promise<Documents> {
     const written: Documents = {};
     for (const name of this.#keys.dirty()) {
       const rendered = await this.#keys.render(name);
-      if (rendered) Object.assign(written, await writeDocument(this.#folder, name, rendered));
+      if (rendered) written[name] = await writeFirst(this.#folder, name, rendered);
     }
     return written;
   }
@@ -104,7 +89,7 @@ export class BulkRollups {
     for (const [name, counter] of this.#counters) {
       if (!which(name)) continue;
       const rendered = { lines: mergedLines(undefined, counter), seq: this.#folder.seq };
-      Object.assign(this.#written, await writeDocument(this.#folder, name, rendered));
+      this.#written[name] = await writeFirst(this.#folder, name, rendered);
       this.#counters.delete(name);
     }
   }

@@ -7,8 +7,8 @@ import {
 import type { StoreSource } from '../../copy/transfer.ts';
 import { refuseUnfinishedRestore } from '../backup/restore-marker.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
-import { type FileSystem, nodeFileSystem, writeFully } from '../disk/file-system.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { type FileSystem, nodeFileSystem } from '../disk/file-system.ts';
+import { replaceContents } from '../disk/replace-file.ts';
 import { damageError } from '../log/damage.ts';
 import { frame, isValidRecord } from '../log/frame.ts';
 
@@ -51,8 +51,7 @@ export async function writeMarker(
   progress: FolderProgress,
 ): Promise<void> {
   const bytes = frame(JSON.stringify(progress).slice(1));
-  await replaceFile(disk, `${directory}/${copyMarker}`, (file) => writeFully(file, bytes));
-  await disk.syncDirectory(directory);
+  await replaceContents(disk, `${directory}/${copyMarker}`, bytes);
 }
 
 export async function removeMarker(disk: FileSystem, directory: string): Promise<void> {

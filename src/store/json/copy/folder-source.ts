@@ -3,14 +3,13 @@ import { systemClock } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { ReportClock, ReportGroup } from '../../../domain/records/report.ts';
 import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts';
-import type { ChainState, SealedEntry } from '../../audit/audit-chain.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { paged } from '../../copy/paged.ts';
 import {
   type CopiedActivity,
   type CopiedBatch,
   type CopiedImpressions,
   type DeviceKeys,
-  type LogEnd,
   maxSeconds,
   type Records,
   type Section,
@@ -21,7 +20,7 @@ import { lockFolder } from '../lock/folder-lock.ts';
 import type { PartContext } from '../parts.ts';
 import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
-import { FolderState } from './folder-state.ts';
+import { documentLines, type FolderState, readFolderState } from './folder-state.ts';
 
 /**
  * Opens a data folder as the source of a copy. It stays locked until `close`. Throws
@@ -51,47 +50,26 @@ export async function openFolderSource(directory: string): Promise<StoreSource> 
 /** Reads a folder that nothing writes to. */
 export async function folderSource(
   context: PartContext,
-  release: () => Promise<void>,
+  close: () => Promise<void>,
 ): Promise<StoreSource> {
-  return new FolderSource(await FolderState.read(context), release);
-}
-
-class FolderSource implements StoreSource {
-  readonly #state: FolderState;
-  readonly close: () => Promise<void>;
-
-  constructor(state: FolderState, release: () => Promise<void>) {
-    this.#state = state;
-    this.close = release;
-  }
-
-  get secret(): Uint8Array {
-    return this.#state.secret;
-  }
-
-  get state(): string {
-    return this.#state.version;
-  }
-
-  get logEnd(): LogEnd {
-    const { seq, receivedAt } = this.#state.logEnd;
-    return { seq, receivedAt };
-  }
-
-  get chain(): ChainState {
-    return this.#state.parts.chain.state;
-  }
-
-  async count(section: Section): Promise<number> {
-    if (section === 'batches') return countBatches(this.#state);
-    let found = 0;
-    for await (const _ of readers[section](this.#state, 0)) found++;
-    return found;
-  }
-
-  read<S extends Section>(section: S, skip: number): AsyncIterable<readonly Records[S][]> {
-    return paged(readers[section](this.#state, skip) as AsyncGenerator<Records[S]>);
-  }
+  const state = await readFolderState(context);
+  const { manifest, parts, secret, logEnd } = state;
+  return {
+    secret,
+    // Differs after each start and each change.
+    state: `${manifest.epoch}/${parts.journal.seq}/${logEnd.seq}`,
+    logEnd: { seq: logEnd.seq, receivedAt: logEnd.receivedAt },
+    chain: parts.chain.state,
+    async count(section) {
+      if (section === 'batches') return countBatches(state);
+      let found = 0;
+      for await (const _ of readers[section](state, 0)) found++;
+      return found;
+    },
+    read: <S extends Section>(section: S, skip: number) =>
+      paged(readers[section](state, skip) as AsyncGenerator<Records[S]>),
+    close,
+  };
 }
 
 type Reader<R> = (state: FolderState, skip: number) => AsyncGenerator<R>;
@@ -132,11 +110,11 @@ const readers: { [S in Section]: Reader<Records[S]> } = {
 };
 
 async function* pastPlaylists(state: FolderState): AsyncGenerator<Playlist> {
-  for await (const line of state.lines('past')) yield JSON.parse(line) as Playlist;
+  for await (const line of documentLines(state, 'past')) yield JSON.parse(line) as Playlist;
 }
 
 async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
-  for await (const line of state.lines('rings')) {
+  for await (const line of documentLines(state, 'rings')) {
     const [deviceId, encodedKeys] = JSON.parse(line) as [string, string];
     const words = Buffer.from(encodedKeys, 'base64').toString('hex').match(/.{16}/g) ?? [];
     const keys = words.flatMap((key, at): DeviceKeys['keys'] =>
@@ -152,7 +130,7 @@ async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
  */
 async function* impressions(state: FolderState): AsyncGenerator<CopiedImpressions> {
   for (const clock of ['received', 'timestamp'] satisfies ReportClock[]) {
-    for await (const line of state.lines(`rollups-${clock}`)) {
+    for await (const line of documentLines(state, `rollups-${clock}`)) {
       const [section, scope, day, key, found, seconds] = JSON.parse(line) as [
         string,
         string,
@@ -175,7 +153,7 @@ async function* impressions(state: FolderState): AsyncGenerator<CopiedImpression
 }
 
 async function* marks(state: FolderState): AsyncGenerator<CopiedActivity> {
-  for await (const line of state.lines('marks')) {
+  for await (const line of documentLines(state, 'marks')) {
     const { kind, id, ...activity } = JSON.parse(line) as Pick<CopiedActivity, 'kind' | 'id'> &
       CopiedActivity['marks'];
     if (Object.keys(activity).length > 0) yield { kind, id, marks: activity };

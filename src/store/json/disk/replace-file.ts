@@ -1,4 +1,8 @@
-import type { FileSystem, OpenFile } from './file-system.ts';
+import { dirname } from 'node:path';
+import { readAt } from '../log/line-reader.ts';
+import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
+
+const chunkBytes = 1 << 20;
 
 /**
  * Replaces a file atomically: writes a temporary file, syncs it and renames it. The caller syncs
@@ -24,5 +28,32 @@ export async function replaceFile<T>(
     // Frees the space of the incomplete file, because the disk may be full.
     await disk.unlink(temporary).catch(() => undefined);
     throw error;
+  }
+}
+
+/** Replaces a file atomically with these bytes, and syncs its directory. */
+export async function replaceContents(
+  disk: FileSystem,
+  path: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  await replaceFile(disk, path, (file) => writeFully(file, bytes));
+  await disk.syncDirectory(dirname(path));
+}
+
+/** Copies a file atomically: a crash leaves no partial copy. The caller syncs the directory. */
+export async function copyFile(disk: FileSystem, from: string, to: string): Promise<void> {
+  const source = await disk.open(from, 'read');
+  try {
+    await replaceFile(disk, to, async (file) => {
+      for (let position = 0; ; ) {
+        const chunk = await readAt(source, position, chunkBytes);
+        if (chunk.length === 0) return;
+        await writeFully(file, chunk);
+        position += chunk.length;
+      }
+    });
+  } finally {
+    await source.close();
   }
 }

@@ -3,114 +3,58 @@ import type {
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import { ByteSlice } from '../rows/byte-slice.ts';
-import { LazyLines } from '../rows/lazy-lines.ts';
-import { shardNames } from '../rows/shard.ts';
+import { LineTable, shardNames } from '../checkpoint/line-table.ts';
 import type { EventProgress, EventRecord, RecordedKey } from './event-record.ts';
 
 /** Number of keys remembered per device (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;
 const shards = 64;
+/** An entry is 8 bytes of the key's hash, and 8 of the hash of the bytes sent. */
+const keyBytes = 8;
+const entryBytes = 16;
 const initialCapacity = 4;
-const lineOpening = '["';
-/** 32-bit words of an entry: 8 bytes of the key's hash, 8 of the hash of the bytes sent. */
-const wordsPerEntry = 4;
 
-/**
- * Ring buffer of one device's keys. It grows to its capacity; then each new key replaces the
- * oldest.
- */
-class KeyRing {
-  #entries: Uint32Array;
-  #count: number;
-  #oldest = 0;
+type KeyRecord = Pick<EventRecord, 'seq' | 'deviceId' | 'recordedKey'>;
 
-  /** Takes ownership of `entries`, oldest first. */
-  constructor(entries: Uint32Array = new Uint32Array(initialCapacity * wordsPerEntry)) {
-    this.#entries = entries;
-    this.#count = 0;
-  }
+/** The last keys of one device, oldest first. */
+class KeyList {
+  #entries: Buffer;
+  #usedBytes: number;
 
-  /** Parses the device's line in its document. */
-  static from(line: ByteSlice): KeyRing {
-    const [, text] = JSON.parse(line.toString()) as [string, string];
-    const bytes = Buffer.from(text, 'base64');
-    const entries = new Uint32Array(bytes.length / 4);
-    for (let word = 0; word < entries.length; word++) entries[word] = bytes.readUInt32BE(word * 4);
-    const keys = new KeyRing(entries);
-    keys.#count = entries.length / wordsPerEntry;
-    return keys;
+  /** @param encoded the entries in base64 */
+  constructor(encoded: string) {
+    // Not from the pool of small buffers, which would keep neighbours in memory.
+    this.#entries = Buffer.alloc(Buffer.byteLength(encoded, 'base64'));
+    this.#usedBytes = this.#entries.write(encoded, 'base64');
   }
 
   /** Returns the hash of the bytes sent under a key, in hex. */
   find(key: string): string | undefined {
-    const [high, low] = wordsOf(key);
-    const entries = this.#entries;
-    for (let at = 0; at < this.#count * wordsPerEntry; at += wordsPerEntry) {
-      if (entries[at] === high && entries[at + 1] === low)
-        return hexOf(entries[at + 2]) + hexOf(entries[at + 3]);
-    }
-    return undefined;
+    const used = this.#entries.subarray(0, this.#usedBytes);
+    let at = used.indexOf(key, 0, 'hex');
+    while (at >= 0 && at % entryBytes !== 0) at = used.indexOf(key, at + 1, 'hex');
+    return at < 0 ? undefined : used.toString('hex', at + keyBytes, at + entryBytes);
   }
 
+  /** The new key replaces the oldest one of a full list. */
   add({ key, sent }: RecordedKey): void {
-    if (this.#count === this.#entries.length / wordsPerEntry && this.#count < rememberedKeys)
-      this.#grow();
-    const full = this.#count === rememberedKeys;
-    this.#entries.set(
-      [...wordsOf(key), ...wordsOf(sent)],
-      (full ? this.#oldest : this.#count) * wordsPerEntry,
-    );
-    if (full) this.#oldest = (this.#oldest + 1) % rememberedKeys;
-    else this.#count++;
+    if (this.#usedBytes === rememberedKeys * entryBytes) {
+      this.#entries.copyWithin(0, entryBytes);
+      this.#usedBytes -= entryBytes;
+    } else if (this.#usedBytes === this.#entries.length) this.#grow();
+    this.#usedBytes += this.#entries.write(key + sent, this.#usedBytes, 'hex');
   }
 
   #grow(): void {
-    const larger = new Uint32Array(
-      Math.min(
-        Math.max(2 * this.#entries.length, initialCapacity * wordsPerEntry),
-        rememberedKeys * wordsPerEntry,
-      ),
-    );
-    larger.set(this.#entries);
+    const capacity = Math.max(initialCapacity, (2 * this.#usedBytes) / entryBytes);
+    const larger = Buffer.alloc(Math.min(capacity, rememberedKeys) * entryBytes);
+    this.#entries.copy(larger);
     this.#entries = larger;
   }
 
-  /** Returns a copy of the entries, oldest first. */
-  copy(): Uint32Array {
-    const oldest = this.#oldest * wordsPerEntry;
-    const end = this.#count * wordsPerEntry;
-    const entries = new Uint32Array(end);
-    entries.set(this.#entries.subarray(oldest, end));
-    entries.set(this.#entries.subarray(0, oldest), end - oldest);
-    return entries;
+  toString(): string {
+    return this.#entries.toString('base64', 0, this.#usedBytes);
   }
-}
-
-function wordsOf(hex: string): [number, number] {
-  return [Number.parseInt(hex.slice(0, 8), 16), Number.parseInt(hex.slice(8, 16), 16)];
-}
-
-function hexOf(word = 0): string {
-  return word.toString(16).padStart(8, '0');
-}
-
-function base64Of(entries: Uint32Array): string {
-  const bytes = Buffer.allocUnsafe(entries.length * 4);
-  entries.forEach((word, at) => {
-    bytes.writeUInt32BE(word, at * 4);
-  });
-  return bytes.toString('base64');
-}
-
-/** The devices of one document. */
-interface Shard {
-  devices: Map<string, KeyRing>;
-  /** Loaded lines stay text until the device sends a batch. */
-  loaded: LazyLines | undefined;
-  /** Last batch that the document contains. */
-  seq: number;
-  dirty: boolean;
 }
 
 /**
@@ -120,7 +64,14 @@ interface Shard {
 export class IdempotencyKeys implements DocumentOwner {
   readonly kind = 'rings';
   readonly log = 'events';
-  readonly #shards = new Map<string, Shard>();
+  readonly #lists = new LineTable<KeyList>(idempotencyDocument, {
+    opening: '["',
+    parse: (line) => new KeyList((JSON.parse(line) as [string, string])[1]),
+    render: (deviceId, keys) => JSON.stringify([deviceId, keys.toString()]),
+  });
+  /** The last batch that each loaded document contains. */
+  readonly #loadedSeqs = new Map<string, number>();
+  readonly #dirty = new Set<string>();
   readonly #progress: EventProgress;
 
   constructor(progress: EventProgress) {
@@ -129,29 +80,31 @@ export class IdempotencyKeys implements DocumentOwner {
 
   /** Returns the hash of the bytes sent under a device's key, in hex. */
   find(deviceId: string, key: string): string | undefined {
-    const shard = this.#shards.get(idempotencyDocument(deviceId));
-    return shard && keysOf(shard, deviceId)?.find(key);
+    return this.#keysOf(deviceId)?.find(key);
   }
 
   /**
    * Applies a batch that became durable or is replayed. Skips batches that the document contains
    * already.
    */
-  apply({ seq, deviceId, recordedKey }: EventRecord): void {
-    if (!recordedKey) return;
-    const shard = this.#shardOf(idempotencyDocument(deviceId));
-    if (seq <= shard.seq) return;
-    const keys = keysOf(shard, deviceId) ?? new KeyRing();
-    shard.devices.set(deviceId, keys);
+  apply({ seq, deviceId, recordedKey }: KeyRecord): void {
+    const document = idempotencyDocument(deviceId);
+    if (!recordedKey || seq <= (this.#loadedSeqs.get(document) ?? 0)) return;
+    const keys = this.#keysOf(deviceId) ?? new KeyList('');
     keys.add(recordedKey);
-    shard.dirty = true;
+    this.#lists.set(deviceId, keys);
+    this.#dirty.add(document);
   }
 
   forget(deviceId: string): void {
-    const shard = this.#shards.get(idempotencyDocument(deviceId));
-    if (!shard) return;
-    const wasLoaded = shard.loaded?.delete(deviceId) === true;
-    if (shard.devices.delete(deviceId) || wasLoaded) shard.dirty = true;
+    if (this.#lists.delete(deviceId)) this.#dirty.add(idempotencyDocument(deviceId));
+  }
+
+  /** Returns the keys of a device, and keeps them parsed. */
+  #keysOf(deviceId: string): KeyList | undefined {
+    const keys = this.#lists.get(deviceId);
+    if (keys) this.#lists.set(deviceId, keys);
+    return keys;
   }
 
   keepsBytes(): boolean {
@@ -159,60 +112,26 @@ export class IdempotencyKeys implements DocumentOwner {
   }
 
   dirty(): string[] {
-    if (!this.#progress.due()) return [];
-    return [...this.#shards].filter(([, shard]) => shard.dirty).map(([name]) => name);
+    return this.#progress.due() ? [...this.#dirty] : [];
   }
 
   async render(name: string): Promise<RenderedDocument | undefined> {
-    const shard = this.#shardOf(name);
-    shard.dirty = false;
-    const copies = [...shard.devices].map(([id, keys]) => [id, keys.copy()] as const);
-    const all = [...(shard.loaded?.texts() ?? []), ...copies];
-    return all.length === 0 ? undefined : { lines: linesOf(all), seq: this.#progress.seq() };
+    this.#dirty.delete(name);
+    const lines = this.#lists.lines(name);
+    return lines.length === 0 ? undefined : { lines, seq: this.#progress.seq() };
   }
 
   written(): void {}
 
   failed(name: string): void {
-    this.#shardOf(name).dirty = true;
+    this.#dirty.add(name);
   }
 
   async load(name: string, document: WrittenDocument): Promise<void> {
-    const shard = this.#shardOf(name);
-    shard.seq = document.seq;
-    shard.loaded = new LazyLines(await document.bytes(), lineOpening);
-  }
-
-  #shardOf(name: string): Shard {
-    const shard = this.#shards.get(name) ?? {
-      devices: new Map(),
-      loaded: undefined,
-      seq: 0,
-      dirty: false,
-    };
-    this.#shards.set(name, shard);
-    return shard;
+    this.#loadedSeqs.set(name, document.seq);
+    this.#lists.load(name, await document.bytes());
   }
 }
 
 /** Returns the name of the document that has a device's keys. */
 export const idempotencyDocument = shardNames('rings', shards);
-
-/** Encodes lines lazily: each takes 5 µs. */
-function* linesOf(
-  devices: readonly (ByteSlice | readonly [string, Uint32Array])[],
-): Generator<string> {
-  for (const keys of devices)
-    yield keys instanceof ByteSlice
-      ? keys.toString()
-      : JSON.stringify([keys[0], base64Of(keys[1])]);
-}
-
-function keysOf({ devices, loaded }: Shard, deviceId: string): KeyRing | undefined {
-  const text = devices.has(deviceId) ? undefined : loaded?.find(deviceId);
-  if (!text) return devices.get(deviceId);
-  const parsed = KeyRing.from(text);
-  devices.set(deviceId, parsed);
-  loaded?.delete(deviceId);
-  return parsed;
-}

@@ -1,10 +1,12 @@
 import type { Playlist, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
+import type { LastActivityTable } from '../activity/last-activity.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
-import type { AuditTrail, EventLog, LastActivityPart, OnDiskTable } from '../parts.ts';
+import type { AuditTrail, EventLog } from '../parts.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
-import { deepFreeze } from '../rows/deep-freeze.ts';
+import type { PlaylistHistory } from '../rows/playlist-history.ts';
 import { RowDocuments } from '../rows/row-documents.ts';
+import { deepFreeze } from '../rows/table-index.ts';
 import type { Change } from '../rows/write-set.ts';
 import type { JournalRecord } from './segments.ts';
 
@@ -21,17 +23,17 @@ export interface Durable {
 export class DurableState {
   readonly base = new CommittedRows();
   readonly documents: RowDocuments;
-  readonly cold: OnDiskTable;
+  readonly cold: PlaylistHistory;
   readonly #audit: AuditTrail;
   readonly #chain: TrailChain;
-  readonly #lastActivity: LastActivityPart;
+  readonly #lastActivity: LastActivityTable;
   readonly #events: EventLog;
   #seq = 0;
 
   constructor(
-    onDisk: OnDiskTable,
+    onDisk: PlaylistHistory,
     trail: { audit: AuditTrail; chain: TrailChain },
-    lastActivity: LastActivityPart,
+    lastActivity: LastActivityTable,
     events: EventLog,
   ) {
     this.cold = onDisk;
@@ -67,7 +69,6 @@ export class DurableState {
 
   /** Builds the indexes after all documents and records are loaded. */
   loaded(): void {
-    this.documents.loaded();
     this.base.index();
   }
 

@@ -2,24 +2,22 @@ import { hash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { type Clock, iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import { holdSocketFile } from './lock-file.ts';
 import {
   type Holder,
+  holdSocketFile,
   LockHeldError,
   listen,
+  maxAttempts,
   queryHolder,
   type Release,
   stopListening,
-} from './lock-socket.ts';
+} from './lock-file.ts';
 
 export interface LockContext {
   clock: Clock;
   random: Random;
   platform: NodeJS.Platform;
 }
-
-/** Attempts to take the lock. A holder may exit between two attempts. */
-const maxAttempts = 5;
 
 /**
  * Locks a folder for this process, its only writer. The lock is a socket: the system releases it

@@ -2,5 +2,10 @@ import { crc32 } from 'node:zlib';
 
 /** Returns the CRC-32 of bytes in hex. */
 export function hexChecksum(bytes: Uint8Array): string {
-  return crc32(bytes).toString(16).padStart(8, '0');
+  return checksumText(crc32(bytes));
+}
+
+/** Returns a CRC-32 in hex. */
+export function checksumText(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
 }

@@ -1,8 +1,7 @@
 import { iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { DocumentEntry } from '../checkpoint/document-file.ts';
-import { writeFully } from '../disk/file-system.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { type DocumentEntry, writeDocument } from '../checkpoint/document-file.ts';
+import { replaceContents } from '../disk/replace-file.ts';
 import type { EventLogPosition } from '../events/recovery.ts';
 import type { LogPosition } from '../journal/segments.ts';
 import { hexChecksum } from '../log/checksum.ts';
@@ -22,7 +21,7 @@ import { reconcileRows } from './reconcile-rows.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { salvageAudit } from './salvage-audit.ts';
 import { salvageChain } from './salvage-chain.ts';
-import { type DamagedDocument, salvageDocuments, writeDocument } from './salvage-documents.ts';
+import { type DamagedDocument, salvageDocuments } from './salvage-documents.ts';
 import { type SalvagedEvents, salvageEvents } from './salvage-events.ts';
 import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
 
@@ -148,6 +147,8 @@ async function rewriteDocuments(
   damaged: readonly DamagedDocument[],
   { eventDocuments, events, journal, isManifestRebuilt }: Sources,
 ): Promise<Record<string, DocumentEntry>> {
+  const { disk, directory } = context.into;
+  const folder = `${directory}/documents`;
   const documents: Record<string, DocumentEntry> = {};
   for (const document of damaged) {
     const { name, entry, dropped } = document;
@@ -165,8 +166,8 @@ async function rewriteDocuments(
       context.log.add(file, 'something in it is missing or was changed; it is unknown what', {
         lost: null,
       });
-    const written = await writeDocument(context, entry, lines);
-    if (written) documents[name] = written;
+    if (lines.length > 0)
+      documents[name] = await writeDocument(disk, folder, entry.file, { seq: entry.seq, lines });
   }
   return documents;
 }
@@ -182,8 +183,5 @@ async function finish({ from, into, log }: RepairContext, manifest: ManifestData
     Buffer.from(`${JSON.stringify(report, null, 1)}\n`),
   );
   for (const folder of folders) await disk.syncDirectory(`${directory}/${folder}`);
-  await replaceFile(disk, `${directory}/${manifestName}`, (file) =>
-    writeFully(file, manifestBytes(manifest)),
-  );
-  await disk.syncDirectory(directory);
+  await replaceContents(disk, `${directory}/${manifestName}`, manifestBytes(manifest));
 }

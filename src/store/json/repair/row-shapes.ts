@@ -1,24 +1,12 @@
+import { z } from 'zod';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
+import { tableNames } from '../../tables.ts';
 import type { Row } from '../rows/table-index.ts';
 
-type Check = (value: unknown) => boolean;
-
-const text: Check = (value) => typeof value === 'string';
-const number: Check = (value) => typeof value === 'number';
-const flag: Check = (value) => typeof value === 'boolean';
-const object: Check = (value) => typeof value === 'object' && value !== null;
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-const oneOf =
-  (...values: unknown[]): Check =>
-  (value) =>
-    values.includes(value);
+const text = z.string();
+const number = z.number();
+const flag = z.boolean();
+const object = z.record(z.string(), z.unknown());
 
 const times = { createdAt: number, updatedAt: number };
 const playlist = {
@@ -27,37 +15,37 @@ const playlist = {
   tenantId: text,
   playlistId: text,
   version: number,
-  state: oneOf('active', 'superseded', 'withdrawn'),
+  state: z.enum(['active', 'superseded', 'withdrawn']),
   items: text,
-  validUntil: orNull(number),
+  validUntil: number.nullable(),
   publishedAt: number,
-  origin: oneOf('published', 'on-demand'),
-  noneSince: optional(number),
+  origin: z.enum(['published', 'on-demand']),
+  noneSince: number.optional(),
 };
 
 /**
  * Required members of each table's rows. A row with an unknown member does not match, which detects
  * damaged member names.
  */
-const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: Check } } = {
+const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
   tenants: { id: text, name: text, ...times },
   tokens: {
     id: text,
-    tenantId: orNull(text),
+    tenantId: text.nullable(),
     name: text,
     role: text,
     hash: text,
     createdAt: number,
     bootstrap: flag,
-    expiresAt: optional(orNull(number)),
-    venueIds: optional(orNull(object)),
+    expiresAt: number.nullish(),
+    venueIds: z.array(text).nullish(),
   },
   venues: {
     id: text,
     tenantId: text,
     name: text,
-    address: orNull(text),
-    timezone: orNull(text),
+    address: text.nullable(),
+    timezone: text.nullable(),
     labels: object,
     ...times,
   },
@@ -68,19 +56,19 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: Check } } = {
     name: text,
     labels: object,
     ...times,
-    state: oneOf('provisioning', 'active'),
-    deviceId: orNull(text),
+    state: z.enum(['provisioning', 'active']),
+    deviceId: text.nullable(),
   },
   devices: {
     id: text,
     tenantId: text,
     venueId: text,
     screenId: text,
-    state: oneOf('bound', 'suspended'),
+    state: z.enum(['bound', 'suspended']),
     deviceInfo: object,
     createdAt: number,
-    suspendedAt: orNull(number),
-    suspendReason: orNull(text),
+    suspendedAt: number.nullable(),
+    suspendReason: text.nullable(),
   },
   deviceKeys: {
     id: text,
@@ -88,30 +76,30 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: Check } } = {
     deviceId: text,
     screenId: text,
     hash: text,
-    state: oneOf('active', 'retiring', 'revoked'),
+    state: z.enum(['active', 'retiring', 'revoked']),
     createdAt: number,
-    firstUsedAt: orNull(number),
-    revokedAt: orNull(number),
+    firstUsedAt: number.nullable(),
+    revokedAt: number.nullable(),
   },
   codes: {
     id: text,
     tenantId: text,
-    venueId: optional(text),
+    venueId: text.optional(),
     screenId: text,
-    state: oneOf('pending', 'used', 'cancelled'),
+    state: z.enum(['pending', 'used', 'cancelled']),
     createdAt: number,
     expiresAt: number,
-    usedAt: orNull(number),
-    cancelledAt: orNull(number),
-    deviceId: orNull(text),
-    answeredConfig: orNull(object),
+    usedAt: number.nullable(),
+    cancelledAt: number.nullable(),
+    deviceId: text.nullable(),
+    answeredConfig: object.nullable(),
   },
   playlists: playlist,
   pastPlaylists: playlist,
   configs: {
     id: text,
     tenantId: text,
-    level: oneOf('screen', 'venue', 'tenant'),
+    level: z.enum(['screen', 'venue', 'tenant']),
     ownerId: text,
     config: object,
     updatedAt: number,
@@ -120,22 +108,18 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: Check } } = {
   mirrorTargets: { id: text, location: text },
 };
 
+const schemas = tableNames.map((table) => ({ table, schema: z.strictObject(shapes[table]) }));
+
 /**
  * Parses a row from a line of a document. Its members identify the table. Returns `undefined` if it
  * matches no table.
  */
 export function rowIn(line: string): { table: TableName; row: Row } | undefined {
   const row = parsed(line.endsWith(',') ? line.slice(0, -1) : line);
-  if (!isObject(row)) return undefined;
-  const table = (Object.keys(shapes) as TableName[]).find((name) => matches(shapes[name], row));
-  if (table === undefined) return undefined;
+  const table = schemas.find(({ schema }) => schema.safeParse(row).success)?.table;
+  if (!isObject(row) || table === undefined) return undefined;
   const isPast = table === 'playlists' && String(row.id).includes('/');
   return { table: isPast ? 'pastPlaylists' : table, row: row as unknown as Row };
-}
-
-function matches(shape: Record<string, Check>, row: Record<string, unknown>): boolean {
-  const isKnown = Object.keys(row).every((name) => Object.hasOwn(shape, name));
-  return isKnown && Object.entries(shape).every(([name, check]) => check(row[name]));
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

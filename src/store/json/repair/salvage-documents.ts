@@ -1,8 +1,19 @@
-import type { DocumentEntry } from '../checkpoint/document-file.ts';
-import { copyFile } from '../disk/copy-file.ts';
+import { activityDocument } from '../activity/last-activity.ts';
+import { type DocumentEntry, textLines } from '../checkpoint/document-file.ts';
+import { copyFile } from '../disk/replace-file.ts';
+import { idempotencyDocument } from '../events/idempotency-keys.ts';
 import { hexChecksum } from '../log/checksum.ts';
-import { type RepairContext, writeFile } from './repair-context.ts';
-import { type Salvaged, salvageLines } from './salvage-lines.ts';
+import { pastDocument, screenOf } from '../rows/playlist-history.ts';
+import { type InMemoryTable, rowDocument, rowLines } from '../rows/row-documents.ts';
+import type { Row } from '../rows/table-index.ts';
+import type { RepairContext } from './repair-context.ts';
+import { isObject, parsed, rowIn } from './row-shapes.ts';
+
+/** Valid lines of a damaged document, and the number of invalid ones. */
+interface Salvaged {
+  lines: string[];
+  dropped: number;
+}
 
 /** A damaged document, and its readable lines. */
 export interface DamagedDocument extends Salvaged {
@@ -29,14 +40,78 @@ export async function salvageDocuments(
   return { intact, damaged };
 }
 
-/** Writes a document. Returns `undefined`, and writes nothing, when it has no lines. */
-export async function writeDocument(
-  { into }: RepairContext,
-  entry: DocumentEntry,
-  lines: readonly string[],
-): Promise<DocumentEntry | undefined> {
-  if (lines.length === 0) return undefined;
-  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-  await writeFile(into, `documents/${entry.file}`, bytes);
-  return { ...entry, size: bytes.length, crc: hexChecksum(bytes) };
+type Salvage = (name: string, text: string, seq: number) => Salvaged;
+
+/** Documents `rows-…` have one row per line, between lines that name the table. */
+const salvageRows: Salvage = (name, text, seq) => {
+  const tables = new Map<InMemoryTable, Map<string, Row>>();
+  let dropped = 0;
+  for (const line of textLines(text)) {
+    if (!line.startsWith('{"id":')) {
+      // The lines around rows are generated again.
+      if (!isTableLine(line)) dropped++;
+      continue;
+    }
+    const found = rowIn(line);
+    if (found && found.table !== 'pastPlaylists' && rowDocument(found.table, found.row) === name) {
+      const rows = tables.get(found.table) ?? new Map<string, Row>();
+      tables.set(found.table, rows.set(found.row.id, found.row));
+    } else dropped++;
+  }
+  const kept = [...tables].map(([table, rows]) => ({ table, rows: [...rows.values()] }));
+  return { lines: kept.length === 0 ? [] : [...rowLines(seq, kept)], dropped };
+};
+
+const isTableLine = (line: string) => /^(\{"seq":\d+,"rows":\{|"\w+":\[|\],?|\}\})$/.test(line);
+
+function salvageValidLines(isValid: (name: string, line: string) => boolean): Salvage {
+  return (name, text) => {
+    const all = [...textLines(text)];
+    const lines = all.filter((line) => isValid(name, line));
+    return { lines, dropped: all.length - lines.length };
+  };
+}
+
+const byKind: Record<string, Salvage> = {
+  rows: salvageRows,
+  past: (name, text, seq) => {
+    const isValid = (_: string, line: string) => {
+      const found = rowIn(line);
+      return found?.table === 'pastPlaylists' && pastDocument(screenOf(found.row.id)) === name;
+    };
+    const { lines, dropped } = salvageValidLines(isValid)(name, text, seq);
+    return { lines: lines.sort(), dropped };
+  },
+  marks: salvageValidLines((name, line) => {
+    const activity = parsed(line);
+    return (
+      isObject(activity) &&
+      (activity.kind === 'device' || activity.kind === 'token') &&
+      activityDocument(String(activity.id)) === name
+    );
+  }),
+  rings: salvageValidLines((name, line) => {
+    const entry = parsed(line);
+    if (!Array.isArray(entry) || typeof entry[0] !== 'string' || typeof entry[1] !== 'string')
+      return false;
+    const bytes = Buffer.from(entry[1], 'base64');
+    return (
+      idempotencyDocument(entry[0]) === name &&
+      bytes.length % 16 === 0 &&
+      bytes.toString('base64') === entry[1]
+    );
+  }),
+  rollups: salvageValidLines((_, line) => {
+    const counts = parsed(line);
+    return countsPattern.test(line) && Array.isArray(counts);
+  }),
+};
+
+const countsPattern =
+  /^\["[0-4]-(?:day|campaign|creative|venue|screen)","[^"]+","[^"]+","[^"]*",\d+,[\d.e+]+\]$/;
+
+/** Returns the valid lines of a damaged document. */
+function salvageLines(name: string, bytes: Buffer, seq: number): Salvaged {
+  const salvage = byKind[name.slice(0, name.indexOf('-'))];
+  return salvage ? salvage(name, bytes.toString(), seq) : { lines: [], dropped: 1 };
 }

@@ -1,6 +1,6 @@
 import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
+import { textLines } from '../checkpoint/document-file.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
-import { textLines } from '../checkpoint/lines.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { ImpressionCounter } from './impression-counts.ts';
 

@@ -10,8 +10,8 @@ import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
+import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
-import type { LastActivityPart } from '../parts.ts';
 import type { CommittedRows } from './committed-rows.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
@@ -27,7 +27,7 @@ type Filter = (row: Record<string, unknown>) => boolean;
 /** Returns one page of a table's durable rows, ordered by id. */
 export async function listRows<T extends ListedTable>(
   base: CommittedRows,
-  lastActivity: LastActivityPart,
+  lastActivity: LastActivityTable,
   table: T,
   query: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
@@ -91,7 +91,7 @@ function narrowestIndex(
 
 function filtersOf<T extends ListedTable>(
   base: CommittedRows,
-  lastActivity: LastActivityPart,
+  lastActivity: LastActivityTable,
   { where = {}, labels = {}, name, search, online }: ListQuery<T>,
 ): Filter[] {
   const filters: Filter[] = [];

@@ -2,11 +2,15 @@ import { SignageError } from '../../../domain/error.ts';
 import { PageRoom } from '../../../domain/page-room.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../../store.ts';
-import type { RenderedDocument, WrittenDocument } from '../checkpoint/document-owner.ts';
-import { textLines } from '../checkpoint/lines.ts';
+import type {
+  DocumentOwner,
+  RenderedDocument,
+  WrittenDocument,
+} from '../checkpoint/document-owner.ts';
+import { shardNames } from '../checkpoint/line-table.ts';
+import { LoadedLines } from '../checkpoint/loaded-lines.ts';
 import { unavailable } from '../log/group-log.ts';
-import type { MakeOnDiskTable, OnDiskTable } from '../parts.ts';
-import { shardNames } from './shard.ts';
+import { rowLine, rowOpening } from './committed-rows.ts';
 
 const shards = 256;
 
@@ -26,14 +30,19 @@ interface Shard {
 
 /**
  * On-disk table of past playlist versions: documents `past-00` to `past-ff`, sharded by screen, one
- * row per line, ordered by id.
+ * row per line, ordered by id. It is read from them on demand. Changes that are in no document yet
+ * are in memory.
  */
-class PlaylistHistory implements OnDiskTable {
+export class PlaylistHistory implements DocumentOwner {
   readonly kind = 'past';
   readonly log = 'journal';
   readonly readsLate = true;
   readonly #shards = new Map<string, Shard>();
 
+  /**
+   * Applies a change of journal record `seq`, which has become durable or is replayed after `load`.
+   * Replay includes changes that the document already contains.
+   */
   apply(seq: number, id: string, row: Playlist | null): void {
     const shard = this.#shardOf(pastDocument(screenOf(id)));
     if (seq <= (shard.document?.seq ?? 0)) return;
@@ -46,12 +55,14 @@ class PlaylistHistory implements OnDiskTable {
     return rows.find((row) => row.id === id);
   }
 
+  /** Returns all rows of the given screens, ordered by id as text. */
   async select(screenIds: readonly string[]): Promise<Playlist[]> {
     const rows: Playlist[] = [];
     for (const screenId of new Set(screenIds)) rows.push(...(await this.#rowsOf(screenId)));
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
+  /** Returns one page. Parses no more rows than the page holds. */
   async page({ screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
     const lines = await this.#linesOf(screenId);
     const versions = [...lines.keys()].map(versionOf).filter((version) => version < below);
@@ -78,9 +89,9 @@ class PlaylistHistory implements OnDiskTable {
     const lines = new Map<string, Line>();
     const changes = [...taken, ...fresh].filter(([id]) => screenOf(id) === screenId);
     try {
-      const bytes = await document?.bytes();
-      for (const line of bytes ? linesFrom(bytes, `${lineOpening}${screenId}/`) : [])
-        lines.set(idOf(line.toString('latin1', 0, 100)), line);
+      const loaded = await loadedLines(document);
+      for (const id of loaded.ids())
+        if (screenOf(id) === screenId) lines.set(id, loaded.get(id) as string);
     } catch (error) {
       // The document was replaced meanwhile. Retry with the new one.
       if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT')
@@ -108,9 +119,11 @@ class PlaylistHistory implements OnDiskTable {
     const { fresh: changes, seq } = shard;
     shard.taken = changes;
     shard.fresh = new Map();
-    const text = (await before?.read()) ?? '';
-    const { done: isEmpty } = mergedLines(text, changes).next();
-    return isEmpty ? undefined : { lines: mergedLines(text, changes), seq };
+    const loaded = await loadedLines(before);
+    const ids = [...new Set([...loaded.ids(), ...changes.keys()])]
+      .filter((id) => changes.get(id) !== null)
+      .sort();
+    return ids.length === 0 ? undefined : { lines: mergedLines(ids, loaded, changes), seq };
   }
 
   written(name: string, document: WrittenDocument | undefined): void {
@@ -149,53 +162,26 @@ export function screenOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }
 
-const lineOpening = '{"id":"';
-
-function lineOf(row: Playlist): string {
-  const { id, ...rest } = row;
-  return JSON.stringify({ id, ...rest });
-}
-
-function idOf(line: string): string {
-  return line.slice(lineOpening.length, line.indexOf('"', lineOpening.length));
-}
-
 const versionOf = (id: string) => Number(id.slice(id.indexOf('/') + 1));
 
 /** A row: its line in the document, or the changed row. */
-type Line = Buffer | Playlist;
+type Line = string | Playlist;
 
 function rowOf(line: Line): Playlist {
-  return Buffer.isBuffer(line) ? JSON.parse(line.toString()) : line;
+  return typeof line === 'string' ? JSON.parse(line) : line;
 }
 
-/** Yields the lines that start with a text. */
-function* linesFrom(bytes: Buffer, opening: string): Generator<Buffer> {
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf('\n', start);
-    const stop = end < 0 ? bytes.length : end;
-    if (bytes.toString('latin1', start, start + opening.length) === opening)
-      yield bytes.subarray(start, stop);
-    start = stop + 1;
+async function loadedLines(document: WrittenDocument | undefined): Promise<LoadedLines> {
+  return new LoadedLines((await document?.bytes()) ?? Buffer.alloc(0), rowOpening);
+}
+
+function* mergedLines(
+  ids: readonly string[],
+  loaded: LoadedLines,
+  changes: Changes,
+): Generator<string> {
+  for (const id of ids) {
+    const row = changes.get(id);
+    yield row ? rowLine(row) : (loaded.get(id) as string);
   }
 }
-
-/** Yields the lines of a document with changes merged in, in order. */
-function* mergedLines(before: string, changes: Changes): Generator<string> {
-  const ids = [...changes.keys()].sort();
-  let at = 0;
-  for (const line of textLines(before)) {
-    const id = idOf(line);
-    for (; at < ids.length && (ids[at] as string) < id; at++) yield* changed(changes, ids[at]);
-    if (ids[at] === id) yield* changed(changes, ids[at++]);
-    else yield line;
-  }
-  for (; at < ids.length; at++) yield* changed(changes, ids[at]);
-}
-
-function* changed(changes: Changes, id = ''): Generator<string> {
-  const row = changes.get(id);
-  if (row) yield lineOf(row);
-}
-
-export const makePlaylistHistory: MakeOnDiskTable = () => new PlaylistHistory();

@@ -4,12 +4,8 @@ import type {
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import { ByteSlice } from './byte-slice.ts';
-import type { CommittedRows } from './committed-rows.ts';
-import type { LazyLines } from './lazy-lines.ts';
-import { playlistDocument, playlistDocuments, screenShards } from './playlist-document.ts';
-import { shardNames } from './shard.ts';
-import { SharedIds } from './shared-ids.ts';
+import { shardNames } from '../checkpoint/line-table.ts';
+import { type CommittedRows, playlistDocument, rowLine, screenShards } from './committed-rows.ts';
 import type { Row } from './table-index.ts';
 
 /** In-memory tables. */
@@ -40,16 +36,8 @@ const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
 
 const inMemoryTables = Object.keys(documentOf) as InMemoryTable[];
 
-interface Document {
-  /** Row ids by table. They are few, so a linear search is cheaper than a set. */
-  rows: { [T in InMemoryTable]?: string[] };
-  /**
-   * Lines of a playlist document as loaded. Their ids are listed only when the document changes.
-   */
-  loaded?: LazyLines | undefined;
-  /** Differs from the version on disk. Rendering a snapshot clears it. */
-  dirty: boolean;
-}
+/** Row ids by table. They are few, so a linear search is cheaper than a set. */
+type DocumentIds = { [T in InMemoryTable]?: string[] };
 
 /**
  * The documents of the in-memory tables: `rows-tenants`, `rows-venues-<shard>`,
@@ -60,8 +48,9 @@ export class RowDocuments implements DocumentOwner {
   readonly log = 'journal';
   readonly #base: CommittedRows;
   readonly #seq: () => number;
-  readonly #documents = new Map<string, Document>();
-  readonly #ids = new SharedIds();
+  /** All documents but those of playlists, whose lines the table of playlists knows. */
+  readonly #documents = new Map<string, DocumentIds>();
+  readonly #dirty = new Set<string>();
 
   /** @param seq returns the last journal record contained in `base` */
   constructor(base: CommittedRows, seq: () => number) {
@@ -72,91 +61,76 @@ export class RowDocuments implements DocumentOwner {
   /** Call before a row of the base is replaced or deleted (`null`). */
   changing(table: InMemoryTable, id: string, after: Row | null): void {
     const before = this.#base.row(table, id);
+    for (const row of [before, after]) if (row) this.#dirty.add(rowDocument(table, row));
+    if (table === 'playlists') return;
     if (before) {
-      const document = this.#document(table, before);
-      document.rows[table] = document.rows[table]?.filter((one) => one !== id);
-      document.dirty = true;
+      const ids = this.#idsOf(rowDocument(table, before));
+      ids[table] = ids[table]?.filter((one) => one !== id);
     }
-    if (after) this.#add(table, after).dirty = true;
+    if (after) {
+      const ids = this.#idsOf(rowDocument(table, after));
+      ids[table] ??= [];
+      ids[table].push(id);
+    }
   }
 
   keepsBytes(name: string): boolean {
-    return name.startsWith(playlistDocuments);
+    return isOfPlaylists(name);
   }
 
   dirty(): string[] {
-    return [...this.#documents].filter(([, document]) => document.dirty).map(([name]) => name);
+    return [...this.#dirty];
   }
 
   async render(name: string): Promise<RenderedDocument | undefined> {
-    const document = this.#documentWithIds(name);
-    if (!document) return undefined;
-    document.dirty = false;
-    const snapshot = inMemoryTables.flatMap((table) => {
-      const ids = document.rows[table] ?? [];
-      return ids.length === 0
-        ? []
-        : [{ table, rows: ids.map((id) => this.#base.rawRow(table, id) as Row | ByteSlice) }];
-    });
-    if (snapshot.length === 0) return undefined;
+    this.#dirty.delete(name);
+    const tables = isOfPlaylists(name)
+      ? [{ table: 'playlists', rows: this.#base.playlists.lines(name) }]
+      : this.#tablesOf(name);
     const seq = this.#seq();
-    return { seq, lines: rowLines(seq, snapshot) };
+    const filled = tables.filter(({ rows }) => rows.length > 0);
+    return filled.length === 0 ? undefined : { seq, lines: rowLines(seq, filled) };
+  }
+
+  #tablesOf(name: string): TableRows[] {
+    const ids = this.#idsOf(name);
+    return inMemoryTables.map((table) => ({
+      table,
+      rows: (ids[table] ?? []).map((id) => this.#base.row(table, id) as Row),
+    }));
   }
 
   written(): void {}
 
   failed(name: string): void {
-    const document = this.#documents.get(name);
-    if (document) document.dirty = true;
+    this.#dirty.add(name);
   }
 
   async load(name: string, written: WrittenDocument): Promise<void> {
-    const document: Document = { rows: {}, dirty: false };
-    this.#documents.set(name, document);
-    if (this.keepsBytes(name)) {
-      document.loaded = this.#base.playlists.add(name, await written.bytes());
+    if (isOfPlaylists(name)) {
+      this.#base.playlists.load(name, await written.bytes());
       return;
     }
     const { rows } = JSON.parse(await written.read()) as {
       rows: Partial<Record<InMemoryTable, Row[]>>;
     };
-    this.#ids.share(rows);
+    const ids = this.#idsOf(name);
     for (const table of inMemoryTables) {
       const found = rows[table];
-      if (found) document.rows[table] = found.map(({ id }) => id);
+      if (found) ids[table] = found.map(({ id }) => id);
       for (const row of found ?? []) this.#base.load(table, row.id, row);
     }
   }
 
-  /** Call after the last document is loaded. */
-  loaded(): void {
-    this.#ids.clear();
+  #idsOf(name: string): DocumentIds {
+    const ids = this.#documents.get(name) ?? {};
+    this.#documents.set(name, ids);
+    return ids;
   }
+}
 
-  #document(table: InMemoryTable, row: Row): Document {
-    const name = rowDocument(table, row);
-    let document = this.#documentWithIds(name);
-    if (!document) {
-      document = { rows: {}, dirty: false };
-      this.#documents.set(name, document);
-    }
-    return document;
-  }
-
-  /** Returns a document with the ids of all its rows. */
-  #documentWithIds(name: string): Document | undefined {
-    const document = this.#documents.get(name);
-    if (document?.loaded) document.rows.playlists = [...document.loaded.ids()];
-    if (document) document.loaded = undefined;
-    return document;
-  }
-
-  #add(table: InMemoryTable, row: Row): Document {
-    const document = this.#document(table, row);
-    document.rows[table] ??= [];
-    document.rows[table].push(row.id);
-    return document;
-  }
+function isOfPlaylists(name: string): boolean {
+  return name.startsWith('rows-playlists-');
 }
 
 /** Returns the name of the document that holds a row. */
@@ -164,23 +138,22 @@ export function rowDocument(table: InMemoryTable, row: Row): string {
   return (documentOf[table] as (row: Row) => string)(row);
 }
 
-/** Renders `{"seq":n,"rows":{"screens":[…],…}}`, one row per line, each starting with its id. */
-export function* rowLines(
-  seq: number,
-  tables: readonly { table: string; rows: readonly (Row | ByteSlice)[] }[],
-): Generator<string> {
+/** Rows of one table, or their lines. */
+interface TableRows {
+  table: string;
+  rows: readonly (Row | string)[];
+}
+
+/** Yields `{"seq":n,"rows":{"screens":[…],…}}`, one row per line, each starting with its id. */
+export function* rowLines(seq: number, tables: readonly TableRows[]): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
     yield `${JSON.stringify(table)}:[`;
-    for (const [index, row] of rows.entries())
-      yield lineOf(row) + (index < rows.length - 1 ? ',' : '');
+    for (const [index, row] of rows.entries()) {
+      const line = typeof row === 'string' ? row : rowLine(row);
+      yield index < rows.length - 1 ? `${line},` : line;
+    }
     yield place < tables.length - 1 ? '],' : ']';
   }
   yield '}}';
-}
-
-function lineOf(row: Row | ByteSlice): string {
-  if (row instanceof ByteSlice) return row.toString();
-  const { id, ...rest } = row;
-  return JSON.stringify({ id, ...rest });
 }

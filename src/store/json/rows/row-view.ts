@@ -2,8 +2,8 @@ import type { MaybePromise } from '../../../domain/maybe-promise.ts';
 import type { Device, DeviceKey, Rows, Screen, TableName } from '../../../domain/records/rows.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
-import type { OnDiskTable } from '../parts.ts';
 import type { CommittedRows } from './committed-rows.ts';
+import type { PlaylistHistory } from './playlist-history.ts';
 import { keysOf, type Row } from './table-index.ts';
 import type { RowLookup, WriteSet } from './write-set.ts';
 
@@ -11,14 +11,14 @@ import type { RowLookup, WriteSet } from './write-set.ts';
 export class RowView implements Reader {
   protected readonly guard: () => void;
   readonly #base: CommittedRows;
-  readonly #onDisk: OnDiskTable;
+  readonly #onDisk: PlaylistHistory;
   readonly #writeSets: readonly WriteSet[];
   readonly #lookups: readonly RowLookup[];
 
   /** @param guard throws if reading is no longer allowed */
   constructor(
     base: CommittedRows,
-    onDisk: OnDiskTable,
+    onDisk: PlaylistHistory,
     writeSets: readonly WriteSet[],
     guard: () => void,
   ) {

@@ -3,11 +3,10 @@ import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.t
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
-import type { OnDiskTable } from '../parts.ts';
 import type { CommittedRows } from './committed-rows.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import type { PlaylistHistory } from './playlist-history.ts';
 import { RowView } from './row-view.ts';
-import { keysOf, type Row } from './table-index.ts';
+import { deepFreeze, keysOf, type Row } from './table-index.ts';
 import { type Change, WriteSet } from './write-set.ts';
 
 /**
@@ -28,7 +27,7 @@ export class Transaction extends RowView implements Tx {
   constructor(
     now: number,
     base: CommittedRows,
-    onDisk: OnDiskTable,
+    onDisk: PlaylistHistory,
     staged: WriteSet,
     draft: ChainDraft,
   ) {

@@ -3,8 +3,8 @@ import type { TrailChain } from '../audit/trail-chain.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Durable } from '../journal/journal-replay.ts';
 import { unavailable } from '../log/group-log.ts';
-import type { OnDiskTable } from '../parts.ts';
 import type { CommittedRows } from './committed-rows.ts';
+import type { PlaylistHistory } from './playlist-history.ts';
 import { Transaction } from './transaction.ts';
 import { WriteSet } from './write-set.ts';
 
@@ -18,7 +18,7 @@ type Outcome<T> = { value: T } | { error: unknown };
  */
 export class Writer {
   readonly #base: CommittedRows;
-  readonly #onDisk: OnDiskTable;
+  readonly #onDisk: PlaylistHistory;
   readonly #journal: Journal;
   readonly #chain: TrailChain;
   readonly #apply: (durable: Durable) => void;
@@ -34,7 +34,7 @@ export class Writer {
   /** @param apply makes a durable change visible to all readers */
   constructor(
     base: CommittedRows,
-    onDisk: OnDiskTable,
+    onDisk: PlaylistHistory,
     { journal, chain }: { journal: Journal; chain: TrailChain },
     apply: (durable: Durable) => void,
   ) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../../../src/domain/clock.ts';
-import { makeLastActivityPart } from '../../../../src/store/json/activity/last-activity.ts';
+import { LastActivityTable } from '../../../../src/store/json/activity/last-activity.ts';
 import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid } from '../../sample-batch.ts';
@@ -12,7 +12,7 @@ const token = (n: number) => guid('toke', n);
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   const context = contextOn(disk, clock);
-  const activity = makeLastActivityPart(context);
+  const activity = new LastActivityTable(clock);
   const rig = await openParts(context, [], [activity]);
   const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/marks'));
   return { disk, clock, activity, rig, documents };
@@ -139,7 +139,7 @@ describe('the documents of last activity', () => {
   });
 
   it('belong to no log', () => {
-    const activity = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
+    const activity = new LastActivityTable(new ManualClock());
     expect([activity.kind, activity.log]).toEqual(['marks', 'none']);
   });
 
@@ -152,9 +152,7 @@ describe('the documents of last activity', () => {
     activity.touch('device', device(1), { lastSeenAt: 1 });
     activity.close();
     const lines = await Promise.all(
-      activity
-        .dirty()
-        .map(async (name) => (await activity.render(name, undefined))?.lines as string[]),
+      activity.dirty().map(async (name) => (await activity.render(name))?.lines as string[]),
     );
     expect(lines.flat()).toContain(`{"kind":"device","id":"${device(1)}","lastSeenAt":1}`);
   });

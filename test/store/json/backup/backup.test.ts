@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { packTar, unpackTar } from 'modern-tar';
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
+import { decorateStore } from '../../../../src/service/store-decorator.ts';
 import { restoreBackup } from '../../../../src/store/json/backup/restore.ts';
 import {
   type FileSystem,
@@ -15,7 +16,6 @@ import { restoreStore } from '../../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import { FailingDisk } from '../../../faults/disk/failing-disk.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { overriding } from '../../../support/planted-store.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { batchOf, guid, impression } from '../../sample-batch.ts';
 import { venueRow } from '../../sample-rows.ts';
@@ -42,9 +42,9 @@ function counting(disk: FileSystem) {
       counts.bytes += got;
       return got;
     };
-    return overriding(file, { read });
+    return decorateStore(file, { read });
   };
-  return { disk: overriding(disk, { open }), counts };
+  return { disk: decorateStore(disk, { open }), counts };
 }
 
 /**

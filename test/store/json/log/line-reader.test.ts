@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textLines } from '../../../../src/store/json/checkpoint/lines.ts';
+import { textLines } from '../../../../src/store/json/checkpoint/document-file.ts';
 import type { OpenFile } from '../../../../src/store/json/disk/file-system.ts';
 import {
   type Line,

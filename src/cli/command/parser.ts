@@ -1,0 +1,152 @@
+import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
+import { describeSetting, type Setting, usage } from '../options/settings.ts';
+import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Argument, Arguments, CommandSpec, Verbs } from './spec.ts';
+import { nouns, single } from './tree.ts';
+
+type Outputs = Pick<Io, 'stdout' | 'stderr'>;
+type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+const defaultWidth = 80;
+/** On narrower terminals the terminal wraps the lines. */
+const minWidth = 40;
+const maxTermWidth = 26;
+const defaultHelp = new Help();
+
+/** Narrow columns of terms. A longer term gets its own line. */
+const helpLayout: HelpConfiguration = {
+  minWidthToWrap: 1,
+  argumentTerm(argument) {
+    const name = argument.variadic ? `${argument.name()}...` : argument.name();
+    return argument.required ? `<${name}>` : `[${name}]`;
+  },
+  padWidth(command, helper) {
+    const width = helper.helpWidth ?? defaultWidth;
+    return Math.min(maxTermWidth, Math.floor(width / 3), defaultHelp.padWidth(command, helper));
+  },
+  formatItem(term, termWidth, description, helper) {
+    const column = termWidth + 4;
+    const nextLine = `\n${' '.repeat(column)}`;
+    const text = helper.boxWrap(description, (helper.helpWidth ?? defaultWidth) - column);
+    const start = term.length > termWidth ? `  ${term}${nextLine}` : `  ${term.padEnd(column - 2)}`;
+    return start + text.replaceAll('\n', nextLine);
+  },
+  /** Does not wrap indented lines, which are commands or the content of a file. */
+  boxWrap(text, width) {
+    const lines = text.split('\n');
+    return lines
+      .map((line) => (line.startsWith(' ') ? line : Help.prototype.boxWrap.call(this, line, width)))
+      .join('\n');
+  },
+};
+
+/** Joins the lines of a paragraph, so that help can wrap it again. Keeps indented lines. */
+const unwrapped = (text: string) => text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+
+const forms: Record<Argument['form'], (name: string) => string> = {
+  one: (name) => `<${name}>`,
+  optional: (name) => `[${name}]`,
+  many: (name) => `<${name}...>`,
+  some: (name) => `[${name}...]`,
+};
+
+/** Returns an argument in the syntax of usage lines and of commander. */
+export const argumentTerm = (name: string, { form }: Argument) => forms[form](name);
+
+function makeCommand(name: string, { stdout, stderr }: Outputs): Command {
+  return new Command(name)
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp(helpLayout)
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: () => {},
+      getOutHelpWidth: () => Math.max(minWidth, stdout.columns ?? defaultWidth),
+      getErrHelpWidth: () => Math.max(minWidth, stderr.columns ?? defaultWidth),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+}
+
+function addOptions(command: Command, settings: Settings): void {
+  for (const setting of Object.values(settings)) {
+    const option = new Option(setting.flags, describeSetting(setting));
+    if (setting.repeatable)
+      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+    command.addOption(option);
+  }
+}
+
+function addArguments(command: Command, all: Arguments = {}): void {
+  for (const [name, argument] of Object.entries(all))
+    command.argument(argumentTerm(name, argument), argument.help);
+}
+
+const moreHelp = (name: string) => `${name} <command> --help describes a command, with examples.`;
+
+/** Makes `signage`, which knows the words after it. */
+export function rootCommand(version: string, io: Outputs): Command {
+  const root = makeCommand('signage', io)
+    .usage('<command> [options]')
+    .description(
+      `Digital signage: pair TVs with screens, serve playlists, collect proof of play.\n\n${moreHelp('signage')}`,
+    )
+    .version(version, '-V, --version', 'show the version');
+  addOptions(root, leadingOptions);
+  root.commandsGroup('Commands:');
+  for (const [word, summary] of Object.entries(single)) root.command(word).summary(summary);
+  root.commandsGroup('Records:');
+  for (const [noun, summary] of Object.entries(nouns)) root.command(noun).summary(summary);
+  return root;
+}
+
+/** Makes `signage <noun>`, which knows its verbs. */
+export function nounCommand(noun: string, verbs: Verbs, io: Outputs): Command {
+  const name = `signage ${noun}`;
+  const command = makeCommand(name, io)
+    .usage('<command> [options]')
+    .description(`${nouns[noun]}.\n\n${moreHelp(name)}`);
+  for (const [verb, spec] of Object.entries(verbs))
+    addArguments(command.command(verb).summary(spec.summary), spec.arguments);
+  return command;
+}
+
+/** Makes a command with its arguments, its options and its help. */
+export function specCommand(name: string, spec: CommandSpec, io: Outputs): Command {
+  const { summary, description, examples, options = {} } = spec;
+  const terms = Object.entries(spec.arguments ?? {}).map(([word, one]) => argumentTerm(word, one));
+  const required = Object.values(options).filter((setting) => setting.required);
+  const about = description === undefined ? '' : `\n\n${unwrapped(description)}`;
+  const command = makeCommand(name, io)
+    .usage([...terms, ...required.map(({ flags }) => flags), '[options]'].join(' '))
+    .description(`${summary}.${about}`);
+  addArguments(command, spec.arguments);
+  addOptions(command, options);
+  for (const [group, settings] of Object.entries(commonOptionsOf(spec))) {
+    command.optionsGroup(`${group}:`);
+    addOptions(command, settings);
+  }
+  const shown = examples.map(([line, what]) => `  # ${what}\n  ${line}`);
+  return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+}
+
+/**
+ * Parses the words after a command. Returns the exit code if they asked for help or the version,
+ * which is printed then. Throws `usage`, with a suggestion for a mistyped word.
+ */
+export function parseWords(command: Command, words: readonly string[]): number | undefined {
+  try {
+    command.parse(words, { from: 'user' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    // The help of a command that lacks a word.
+    if (error.code === 'commander.help') return 2;
+    const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
+    throw usage(text.charAt(0).toUpperCase() + text.slice(1), `See ${command.name()} --help.`);
+  }
+}

@@ -1,0 +1,115 @@
+import { SignageError } from '../../domain/error.ts';
+import type { Profile } from '../api/profile.ts';
+import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
+import { defineCommand, optional } from '../command/spec.ts';
+import { checkCredential } from '../doctor/credential-checks.ts';
+import { type Finding, fail, findingView } from '../doctor/finding.ts';
+import { checkScreen } from '../doctor/screen-checks.ts';
+import { checkService } from '../doctor/service-checks.ts';
+import * as option from '../options/option.ts';
+import { findScreen } from '../records/find.ts';
+
+const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
+
+/** Turns a `SignageError` into a finding. Rethrows interruptions and bugs. */
+function findingOf(check: string, error: unknown): Finding {
+  if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
+  return fail(check, error.message, error.hint ?? null);
+}
+
+async function examineScreen(call: CommandContext, name: string): Promise<Finding[]> {
+  try {
+    return await checkScreen(call, await findScreen(call, name), call.clock.now());
+  } catch (error) {
+    return [findingOf('screen', error)];
+  }
+}
+
+/** Checks from the outside in. Skips everything that depends on a failed check. */
+async function* examine(
+  call: CommandContext,
+  screen: string | undefined,
+): AsyncGenerator<readonly Finding[]> {
+  let profile: Profile;
+  try {
+    profile = await call.profile();
+  } catch (error) {
+    yield [findingOf('settings', error)];
+    return;
+  }
+  const service = await checkService(profile, call).catch((error: unknown) => [
+    findingOf('service', error),
+  ]);
+  yield service;
+  if (service.some(({ check, status }) => status === 'fail' && check !== 'clock')) return;
+  const credential = await checkCredential(call, profile);
+  yield credential;
+  if (screen !== undefined && !failed(credential)) yield await examineScreen(call, screen);
+}
+
+export const doctor = defineCommand({
+  summary: 'Find out why something does not work, and what to do',
+  description: `Checks the connection, the certificate, the clocks, the token and the service. With
+a screen, also its pairing code, TV, playlist and events. Each check is ok, warn or fail, with the
+command to run next. Exit codes: 0 no check failed, 9 a check failed.`,
+  arguments: {
+    screen: optional('the screen that does not work, as VENUE/SCREEN or by id', 'screen'),
+  },
+  examples: [
+    ['signage doctor', 'the connection, the token and the service'],
+    ['signage doctor Lobby/Main', 'also why this screen shows nothing'],
+    [
+      `signage doctor Lobby/Main -o json --jq '.[] | select(.status == "fail") | .next'`,
+      'for scripts: the commands to run next',
+    ],
+  ],
+  async run(call) {
+    const findings: Finding[] = [];
+    for await (const some of examine(call, call.args.screen)) findings.push(...some);
+    // One page, so that the table columns line up.
+    await call.results.list([findings], findingView);
+    return failed(findings) ? failedExitCode : 0;
+  },
+});
+
+export const conformance = defineCommand({
+  summary: 'Check whether a deployment follows the protocol',
+  description: `Each row checks one promise of the protocol and names its section in
+docs/protocol.md. Rows of the level "required" come from the original specification; rows of the
+level "profile" were added by this project. The checks create venues named "Conformance …" with the
+label signage-conformance and remove them at the end, also after Ctrl-C. Their events and audit
+entries stay. The token needs the role operator; rows that create tokens need admin. Exit codes: 0
+all rows passed or were skipped, 9 a row failed, 7 the service cannot be reached, 4 the token has
+too few rights.`,
+  options: {
+    only: option.choice(['required', 'profile'], '--only <level>', 'only rows of this level'),
+    row: option.repeated(
+      '--row <id>',
+      'only rows whose id starts with this, such as events or register.400',
+    ),
+    slow: option.flag('--slow', 'also run rows that wait until a code has expired (15 minutes)'),
+    withGuessing: option.flag(
+      '--with-guessing',
+      'also run rows that guess codes until the service blocks this address for a while',
+    ),
+    withTenants: option.flag(
+      '--with-tenants',
+      'also run rows that create a second tenant; meanwhile platform tokens must name a tenant',
+    ),
+  },
+  examples: [
+    ['signage conformance', 'all rows, against the service of the context'],
+    [
+      'signage conformance --url https://signage.example.com --token-file token.txt --only required',
+      'another service; only what every implementation must do',
+    ],
+    [
+      `signage conformance -o json --jq '.[] | select(.result == "fail") | .id'`,
+      'for scripts: the rows that failed',
+    ],
+    ['signage conformance --row events --row playlist', 'only the rows of two subjects'],
+  ],
+  // The run removes its own records, so --dry-run has nothing to show.
+  run: async (call) => (await import('../conformance/run-checks.ts')).runChecks(call, call.options),
+});

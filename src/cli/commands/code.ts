@@ -1,0 +1,160 @@
+import type { CallAnswer } from '../../client/call.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { defineCommand, many, one, optional } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import { readCodeWords } from '../options/pairing-code.ts';
+import { pairingOptions } from '../pair/pairing-options.ts';
+import { findScreen } from '../records/find.ts';
+import { codeStatusView, createdCodeView } from '../records/views/device-views.ts';
+import { waitUntil } from '../records/wait.ts';
+import { makeProgress } from '../terminal/progress.ts';
+
+const codeArgument = many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin');
+
+const create = defineCommand({
+  summary: 'Create a pairing code for a screen',
+  description: `Type the code into the TV app before it expires. signage pair also follows the TV
+until it plays.`,
+  arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
+  examples: [
+    ['signage code create Lobby/Main', 'shows the code and when it expires'],
+    ['signage code create Lobby/Main -o name', 'for scripts: prints the code alone'],
+  ],
+  effect: 'changes',
+  hints: { screen_already_bound: 'Free the screen first: signage device revoke {screen}' },
+  async run(call) {
+    const { id } = await findScreen(call, call.args.screen);
+    const made = await call.change('createCode', { body: { screenId: id } });
+    if (made) await call.results.record(made.answer, createdCodeView(call, made.answer));
+  },
+});
+
+type CodeStatus = CallAnswer<'getCodeStatus'>;
+
+/** Longest time that the service holds a long poll (docs/protocol.md §4). */
+const longestHoldSeconds = 30;
+/** Pause between two polls, in case the service does not hold its answers. */
+const everyMs = 500;
+
+/** Long-polls until the code is used, has expired or is cancelled. */
+async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatus> {
+  const timeoutMs: number = call.options.timeout;
+  const endsAt = call.clock.now() + timeoutMs;
+  const progress = makeProgress(call);
+  const what = 'a TV to use the code';
+  try {
+    return await waitUntil(call, { timeoutMs, what, everyMs }, async () => {
+      progress.show(`Waiting for ${what} …`);
+      const leftSeconds = Math.ceil((endsAt - call.clock.now()) / 1000);
+      const waitSeconds = Math.min(Math.max(leftSeconds, 1), longestHoldSeconds);
+      const now = await call.read('getCodeStatus', { params: { code }, query: { waitSeconds } });
+      return now.status === 'pending' ? undefined : now;
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+const status = defineCommand({
+  summary: 'Show the status of a pairing code',
+  description: `With --wait, waits until the code is used, has expired or is cancelled. Exit codes:
+0 a TV used it, 5 it expired or was cancelled, 8 the timeout passed.`,
+  arguments: { code: codeArgument },
+  options: {
+    wait: option.flag('--wait', 'wait until the code is used, has expired or is cancelled'),
+    timeout: option.duration(
+      '1h',
+      '--timeout <time>',
+      'with --wait: stop waiting after this time, such as 90s or 15m',
+    ),
+  },
+  examples: [
+    ['signage code status ABCD 2345', 'typed as the screen shows it'],
+    ['signage code status ABCD2345 --wait --timeout 15m', 'waits until a TV uses it'],
+    [
+      'signage code create Lobby/Main -o name | signage code status - --wait',
+      'the code is never shown',
+    ],
+  ],
+  hints: {
+    pairing_code_not_found:
+      'Codes never contain 0, O, 1, I or L. The service deletes a code a day after it ends. Create a new one: signage code create',
+  },
+  async run(call) {
+    const code = await readCodeWords(call.io, call.args.code);
+    const found = call.options.wait
+      ? await waitForEnd(call, code)
+      : await call.read('getCodeStatus', { params: { code } });
+    await call.results.record(found, codeStatusView(call, found));
+    if (!call.options.wait || found.status === 'used') return;
+    const hint = `Create a new one: signage code create ${found.screenId}`;
+    throw new SignageError(
+      `pairing_code_${found.status}`,
+      `No TV used the code: it is ${found.status}.`,
+      { hint },
+    );
+  },
+});
+
+const cancel = defineCommand({
+  summary: 'Cancel a pending pairing code',
+  description: `TVs can no longer register with it. Does not ask first, because a new code is
+quickly created.`,
+  arguments: { code: codeArgument },
+  examples: [
+    ['signage code cancel ABCD 2345', 'typed as the screen shows it'],
+    ['signage code cancel -', 'reads it from stdin, which hides it from the process list'],
+  ],
+  effect: 'changes',
+  hints: {
+    pairing_code_not_found:
+      'Codes never contain 0, O, 1, I or L. The service deletes a code a day after it ends.',
+  },
+  async run(call) {
+    const code = await readCodeWords(call.io, call.args.code);
+    const made = await call.change('cancelCode', { params: { code } });
+    if (made) call.note('Cancelled the code.');
+  },
+});
+
+export const code = { create, status, cancel };
+
+export const pair = defineCommand({
+  summary: 'Pair a TV with a screen, step by step',
+  description: `Creates a pairing code and shows it. Type the code on the TV. The command then
+follows the TV until it has registered, fetched its playlist and sent its first event. At a terminal
+it asks for missing arguments. It replaces expired codes. Stopping the command cancels the code.`,
+  arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
+  options: {
+    venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
+    screen: option.text('--screen <screen>', 'the screen in that venue, by id or name'),
+    create: option.flag('--create', 'create the venue and the screen if they do not exist'),
+    replace: option.flag('--replace', 'revoke the TV that is now on the screen, then pair another'),
+    ...pairingOptions('why the old TV is revoked; recorded in the audit trail'),
+    all: option.flag('--all', 'pair all screens of the venue that have no TV'),
+  },
+  examples: [
+    ['signage pair', 'asks for venue and screen, then shows what to do'],
+    ['signage pair Lobby/Main', 'one screen'],
+    [
+      'signage pair Lobby/Main --replace --reason "Panel is broken"',
+      'revokes the TV on the screen and pairs another',
+    ],
+    ['signage pair --venue Lobby --all', 'every screen of the venue without a TV'],
+    [
+      'signage pair --venue Lobby --screen Main --create -o ndjson',
+      'for scripts: a line of JSON for each step, the first with the code',
+    ],
+    [
+      'signage pair Lobby/Main --wait-for registered --timeout 2m -o ndjson',
+      'ends when a TV has registered; exit code 8 after two minutes',
+    ],
+  ],
+  effect: 'changes',
+  hints: { screen_already_bound: 'To revoke the TV on the screen: signage pair … --replace' },
+  async run(call) {
+    const { runPair } = await import('../pair/run-pair.ts');
+    return runPair(call, call.options);
+  },
+});

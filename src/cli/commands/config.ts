@@ -1,0 +1,159 @@
+import { SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { defineCommand, optional, some } from '../command/spec.ts';
+import { readDocument } from '../options/input-file.ts';
+import * as option from '../options/option.ts';
+import { usage } from '../options/settings.ts';
+import {
+  deleteConfig,
+  findOwner,
+  getConfig,
+  getConfigIfAny,
+  levelOption,
+  type Owner,
+  putConfig,
+  showConfig,
+} from '../tenant-config/level.ts';
+import {
+  type ConfigTree,
+  isConfigTree,
+  mergeConfigs,
+  readAssignment,
+  readPath,
+  withoutKey,
+} from '../tenant-config/path.ts';
+
+const ownerArgument = optional(
+  'the screen, venue or tenant, by id or name; optional with --level tenant',
+  'screen',
+);
+
+async function readFile({ io }: CommandContext, file: string | undefined): Promise<ConfigTree> {
+  const document = file === undefined ? {} : await readDocument(io, file);
+  if (isConfigTree(document)) return document;
+  throw new SignageError(
+    'invalid_file',
+    'A config is an object, such as { "syncIntervalMinutes": 10 }.',
+  );
+}
+
+const set = defineCommand({
+  summary: 'Change settings of a screen, a venue or the tenant',
+  description: `Settings that you do not name are kept unless you give --replace. TVs get the change
+when they next fetch their config.
+
+Values are read as JSON; anything else is text. A dot separates nested keys:
+cachePolicy.maxSizeGB=20`,
+  arguments: {
+    name: ownerArgument,
+    settings: some('key=value'),
+  },
+  options: {
+    level: levelOption,
+    file: option.text(
+      '-f, --file <file>',
+      'file with settings, JSON or YAML; - reads stdin; settings on the command line override it',
+    ),
+    replace: option.flag('--replace', 'replace the whole stored config'),
+  },
+  examples: [
+    ['signage config set Lobby/Main syncIntervalMinutes=10', 'for one screen'],
+    [
+      'signage config set Lobby --level venue cachePolicy.maxSizeGB=20 volume=0.5',
+      'for all screens of a venue',
+    ],
+    [
+      'signage config set --level tenant -f config.yaml --replace',
+      'replaces the config of the tenant',
+    ],
+  ],
+  effect: 'changes',
+  async run(call) {
+    const { level, file, replace } = call.options;
+    const { name, settings } = call.args;
+    // Without a name, the first setting is parsed as the name argument.
+    const isAlone = settings.length === 0 && file === undefined;
+    const isNamed = name !== undefined && !(name.includes('=') && (level === 'tenant' || isAlone));
+    const assignments = name === undefined || isNamed ? settings : [name, ...settings];
+    if (assignments.length === 0 && file === undefined)
+      throw usage('Nothing to set. Give key=value, or -f.');
+    const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
+    const owner = await findOwner(call, level, isNamed ? name : undefined);
+    const stored = replace ? undefined : await getConfigIfAny(call, owner);
+    const config = await putConfig(call, owner, mergeConfigs(stored ?? {}, wanted));
+    if (config) await showConfig(call, config);
+  },
+});
+
+const get = defineCommand({
+  summary: 'Show the stored config of a screen, a venue or the tenant',
+  description: `A TV gets the default config, overridden by the configs of its tenant, its venue and
+its screen, in this order. This command shows one of these three.`,
+  arguments: {
+    name: ownerArgument,
+  },
+  options: { level: levelOption },
+  examples: [
+    ['signage config get Lobby/Main', 'the config of a screen'],
+    ['signage config get Lobby --level venue -o json', 'the config of a venue'],
+    ['signage config get --level tenant', 'the config of the tenant'],
+  ],
+  async run(call) {
+    const owner = await findOwner(call, call.options.level, call.args.name);
+    await showConfig(call, await getConfig(call, owner));
+  },
+});
+
+function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
+  const left = withoutKey(config, readPath(key));
+  if (left) return left;
+  throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
+    hint: 'signage config get shows what is set.',
+  });
+}
+
+const unset = defineCommand({
+  summary: 'Remove settings of a screen, a venue or the tenant',
+  description: `Removes all settings, or with --key only the named ones. TVs then use the next
+higher level, or the default.`,
+  arguments: {
+    name: ownerArgument,
+  },
+  options: {
+    level: levelOption,
+    key: option.repeated('--key <key>', 'only this setting, such as cachePolicy.maxSizeGB'),
+  },
+  examples: [
+    ['signage config unset Lobby/Main', 'removes all settings; asks first'],
+    [
+      'signage config unset Lobby --level venue --key cachePolicy.maxSizeGB --key volume',
+      'two settings of a venue',
+    ],
+    [
+      'signage config unset --level tenant --yes',
+      'removes all settings of the tenant, without asking',
+    ],
+  ],
+  effect: 'destroys',
+  async run(call) {
+    const { level, key } = call.options;
+    const owner = await findOwner(call, level, call.args.name);
+    if (key.length === 0) {
+      await call.confirmDestruction(`Remove all settings of ${owner.what}?`);
+      if (await deleteConfig(call, owner)) call.note(`Removed all settings of ${owner.what}.`);
+      return;
+    }
+    const left = key.reduce(
+      (config, one) => without(config, one, owner),
+      await getConfig(call, owner),
+    );
+    if (Object.keys(left).length > 0) {
+      const config = await putConfig(call, owner, left);
+      if (config) await showConfig(call, config);
+    } else if (await deleteConfig(call, owner)) {
+      call.note(`Removed the last settings of ${owner.what}.`);
+    }
+  },
+});
+
+export const config = { set, get, unset };

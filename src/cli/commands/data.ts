@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
+import { defineCommand, one } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import { usage } from '../options/settings.ts';
+import { member, type View } from '../output/view.ts';
+import { makeProgress } from '../terminal/progress.ts';
+
+const backup = defineCommand({
+  summary: 'Back up a running service',
+  description: `Writes a consistent snapshot of the whole store as a tar file. It contains
+everything that was acknowledged before. Only you can read the file, because it holds the server
+secret. The file appears when it is complete; existing files are never overwritten. Needs a platform
+token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
+  options: { out: option.required('-o, --out <file>', 'the new file') },
+  examples: [
+    ['signage data backup -o monday.tar', 'the service of the current context'],
+    [
+      'signage data backup -o "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:',
+      'copies the backup to another machine',
+    ],
+  ],
+  effect: 'changes',
+  raw: true,
+  run: async (call) => (await import('../data/take-backup.ts')).takeBackup(call, call.options.out),
+});
+
+async function requireReadable(path: string, what: string): Promise<void> {
+  await access(path).catch((error: Error) => {
+    throw usage(`${what} cannot be read: ${error.message}.`);
+  });
+}
+
+/** Yields the file in chunks. Fails as soon as the signal aborts, even while a pipe has no data. */
+async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uint8Array> {
+  const stream = createReadStream(path, { highWaterMark: 1 << 18 });
+  const chunks = stream.iterator({ destroyOnReturn: false });
+  const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('it was interrupted')));
+  aborted.catch(() => undefined);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await Promise.race([chunks.next(), aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function restoreInto(call: CommandContext, path: string, folder: string) {
+  const { restoreStore } = await import('../../store/maintenance/restore.ts');
+  const { megabytes } = await import('../data/take-backup.ts');
+  const progress = makeProgress(call);
+  try {
+    return await restoreStore(readUntil(call.interrupted, path), folder, {
+      name: path,
+      onProgress: (done, all) => progress.show(`${megabytes(done)} of ${megabytes(all)}`),
+    });
+  } catch (error) {
+    throw call.interrupted.aborted
+      ? new SignageError('interrupted', 'The restore was interrupted.')
+      : error;
+  } finally {
+    progress.end();
+  }
+}
+
+async function findUndone(folder: string, backupAt: string) {
+  const { exportAuditAfter: auditAfter } = await import('../../store/maintenance/audit-export.ts');
+  const { undoneRevocations } = await import('../data/undone-revocations.ts');
+  return undoneRevocations(auditAfter(folder, Date.parse(backupAt)));
+}
+
+const restore = defineCommand({
+  summary: 'Restore a backup into an empty data folder',
+  description: `Checks the backup while reading it. A truncated or damaged backup is rejected, and
+no files remain. All changes after the backup are lost. Device keys and tokens that were revoked
+after the backup work again. With --audit, the command lists them with the commands that revoke them
+again. --audit names the former data folder, or a copy of its audit folder. Exit codes: 6 the backup
+cannot be used, 5 the folder is in use or not empty.`,
+  arguments: { file: one('the tar file written by data backup') },
+  options: {
+    data: option.required('--data <folder>', 'the data folder: empty, or not existing yet'),
+    audit: option.text('--audit <folder>', 'the former data folder'),
+  },
+  examples: [
+    [
+      'signage data restore monday.tar --data ./signage-data',
+      'then: signage serve --data ./signage-data',
+    ],
+    [
+      'signage data restore monday.tar --data ./new --audit ./signage-data',
+      'also lists what to revoke again',
+    ],
+  ],
+  local: true,
+  async run(call) {
+    call.heedHangup();
+    const { file } = call.args;
+    const { data, audit } = call.options;
+    await requireReadable(file, 'The backup');
+    if (audit !== undefined) await requireReadable(audit, 'The folder of --audit');
+    const { at, files, bytes } = await restoreInto(call, file, data);
+    const undone = audit === undefined ? undefined : await findUndone(audit, at);
+    const { undoneNote } = await import('../data/undone-revocations.ts');
+    for (const one of undone ?? []) call.note(undoneNote(one));
+    if (undone === undefined)
+      call.note(
+        'Device keys and tokens that were revoked after the backup work again. To list them: --audit FOLDER',
+      );
+    const result = { backupAt: at, data, files, bytes, ...(undone && { undone }) };
+    await call.results.record(result, { columns: columns(), nameOf: () => data });
+  },
+});
+
+type Result = { backupAt: string; data: string; files: number; bytes: number };
+
+function columns() {
+  return [
+    { name: 'data', value: ({ data }: Result) => data },
+    { name: 'backup of', value: ({ backupAt }: Result) => backupAt },
+    { name: 'files', value: ({ files }: Result) => files },
+    { name: 'bytes', value: ({ bytes }: Result) => bytes },
+  ];
+}
+
+interface Found {
+  level: string;
+  file: string;
+  offset: number | null;
+  what: string;
+}
+
+const findingsView: View<Found> = {
+  columns: [member('level'), member('file'), member('offset'), member('what')],
+  nameOf: ({ file }) => file,
+};
+
+const check = defineCommand({
+  summary: 'Check a data folder for damage',
+  description: `Reads the whole data folder of a stopped service and lists every damaged file with
+the position of the damage. It also reads old events and audit entries, which a start of the service
+skips. It finds audit entries that have a valid checksum but a wrong MAC. Changes nothing. Exit
+codes: 0 no damage, 9 the folder is damaged or was tampered with, 5 the folder is in use: stop the
+service, or check a restored backup.`,
+  arguments: { folder: one('the data folder') },
+  examples: [
+    ['signage data check ./signage-data', 'lists damage by file and offset'],
+    ['signage data check ./signage-data -o ndjson', 'for scripts'],
+  ],
+  local: true,
+  async run(call) {
+    const { folder } = call.args;
+    const { checkStore } = await import('../../store/maintenance/check.ts');
+    const findings = await checkStore(folder);
+    await call.results.list([findings], findingsView);
+    if (findings.every(({ level }) => level === 'note')) {
+      call.note(`${folder} is not damaged.`);
+      return 0;
+    }
+    call.note(
+      `${folder} is damaged. Restore a backup (signage data restore), or recover what is readable: signage data repair ${folder} --into NEW`,
+    );
+    return failedExitCode;
+  },
+});
+
+/** One loss or reconstruction in a repair. */
+interface Repaired {
+  file: string;
+  offset: number | null;
+  what: string;
+  lost: number | null;
+}
+
+const repairedView: View<Repaired> = {
+  columns: [member('file'), member('offset'), member('what'), member('lost')],
+  nameOf: ({ file }) => file,
+};
+
+const repair = defineCommand({
+  summary: 'Recover a damaged data folder',
+  description: `Copies everything readable into a new folder, then opens the new store once to prove
+that it starts. The damaged folder is not changed. Prefer a recent backup, if you have one. The
+output lists what was lost or reconstructed; repair-<time>.json in the new folder holds the same
+list. Exit codes: 0 nothing is lost, 9 data is lost, 5 a folder is in use or not empty.`,
+  arguments: { folder: one('the damaged data folder') },
+  options: {
+    into: option.required('--into <new>', 'the new data folder: empty, or not existing yet'),
+  },
+  examples: [
+    [
+      'signage data repair ./signage-data --into ./repaired',
+      'then: signage serve --data ./repaired',
+    ],
+  ],
+  local: true,
+  async run(call) {
+    const { folder } = call.args;
+    const { into } = call.options;
+    const { repairStore } = await import('../../store/maintenance/repair.ts');
+    const repaired = await repairStore(folder, into, call.clock);
+    await call.results.list([repaired], repairedView);
+    const lost = repaired.reduce((sum, one) => sum + (one.lost ?? 0), 0);
+    const isUnknown = repaired.some((one) => one.lost === null);
+    call.note(
+      `${into} is ready to use. Records lost: ${lost}${isUnknown ? ', or more' : ''}. ${folder} is unchanged.`,
+    );
+    return lost > 0 || isUnknown ? failedExitCode : 0;
+  },
+});
+
+export const data = { backup, restore, check, repair };

@@ -1,0 +1,186 @@
+import type { CommandContext } from '../command/context.ts';
+import { forEachRecord } from '../command/for-each-record.ts';
+import { defineCommand, one, some } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import {
+  confirmSelected,
+  isSingle,
+  resolveScreens,
+  selectionOptions,
+} from '../options/select-screens.ts';
+import { usage } from '../options/settings.ts';
+import { pairingOptions } from '../pair/pairing-options.ts';
+import { type Device, findDevice, findScreen, findVenue } from '../records/find.ts';
+import { screenPath } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
+import { devicesOfScreenView, devicesView, revocationView } from '../records/views/device-views.ts';
+
+/**
+ * A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text.
+ */
+interface Target {
+  id: string;
+  name: string;
+  device: Pick<Device, 'id' | 'state'> | undefined;
+}
+
+function revocation({ change, options: { reason } }: CommandContext, id: string) {
+  return change('revokeDevice', {
+    params: { id },
+    ...(reason !== undefined && { body: { reason } }),
+  });
+}
+
+async function revokeOne(call: CommandContext, named: string): Promise<void> {
+  const device = await findDevice(call, named);
+  const name = await screenPath(
+    call,
+    await call.read('getScreen', { params: { id: device.screenId } }),
+  );
+  const wasRevoked = device.state === 'suspended';
+  if (!wasRevoked)
+    await call.confirmDestruction(
+      `Revoke the device on "${name}"? Its TV stops working until it is paired again.`,
+    );
+  const made = await revocation(call, device.id);
+  if (!made) return;
+  await call.results.record(made.answer, revocationView(name));
+  call.note(
+    wasRevoked
+      ? 'The device was already revoked. Nothing changed.'
+      : `Revoked the device. To pair a TV: signage pair ${shellQuote(name)}`,
+  );
+}
+
+async function chosenTargets(call: CommandContext, named: readonly string[]): Promise<Target[]> {
+  const { venue, selector } = call.options;
+  if (named.length === 0 || venue !== undefined || selector.length > 0) {
+    const chosen = await resolveScreens(call, { screens: named, venue, selector });
+    return chosen.map(({ id, name, screen: { deviceId } }) => ({
+      id,
+      name,
+      device: deviceId === null ? undefined : { id: deviceId, state: 'bound' },
+    }));
+  }
+  const targets: Target[] = [];
+  for (const name of named) {
+    const device = await findDevice(call, name);
+    targets.push({ id: device.screenId, name, device });
+  }
+  return targets;
+}
+
+async function revokeTarget(call: CommandContext, { device }: Target): Promise<string | undefined> {
+  if (device?.state !== 'bound') return 'unchanged';
+  return (await revocation(call, device.id)) && 'revoked';
+}
+
+const revoke = defineCommand({
+  summary: 'Revoke a device and free its screen',
+  description: `Its key no longer works. Pair the same or another TV to use the screen again. With
+several devices, --selector or --venue there is one result for each. One failure does not stop the
+others. Screens without a device are not changed.`,
+  arguments: { device: some('the device id, or the screen that it is on', 'device') },
+  options: {
+    reason: option.text(
+      '--reason <text>',
+      'the reason; recorded with the device and in the audit trail',
+    ),
+    ...selectionOptions,
+  },
+  examples: [
+    ['signage device revoke Lobby/Main --reason stolen', 'asks first'],
+    ['signage device revoke Lobby/Main --yes', 'for scripts: does not ask first'],
+    [
+      'signage device revoke --selector floor=2 --venue Lobby --reason "new hardware" --yes',
+      'all devices of one floor in the venue',
+    ],
+  ],
+  effect: 'destroys',
+  async run(call) {
+    const named = call.args.device;
+    if (isSingle({ ...call.options, screens: named })) {
+      await revokeOne(call, named[0] ?? '');
+      return 0;
+    }
+    const targets = await chosenTargets(call, named);
+    await confirmSelected(call, 'Revoke the devices of', targets);
+    return forEachRecord(call, targets, (target) => revokeTarget(call, target));
+  },
+});
+
+const list = defineCommand({
+  summary: 'List devices',
+  description: 'The list includes revoked devices. --state bound leaves them out.',
+  options: {
+    venue: option.text('--venue <venue>', 'only devices of this venue, by id or name', 'venue'),
+    screen: option.text(
+      '--screen <screen>',
+      'only devices that are or were on this screen',
+      'screen',
+    ),
+    state: option.choice(['bound', 'suspended'], '--state <state>', 'only devices in this state'),
+    online: option.flag('--online', 'only devices that are online'),
+    offline: option.flag('--offline', 'only devices that are offline'),
+  },
+  examples: [
+    ['signage device list', 'all'],
+    [
+      'signage device list --venue Lobby --state bound --offline',
+      'the paired TVs of a venue that are offline',
+    ],
+    [
+      'signage device list --screen Lobby/Main -o wide',
+      'current and former devices of a screen, with all columns',
+    ],
+  ],
+  list: true,
+  async run(call) {
+    const { venue, screen, state, online, offline } = call.options;
+    if (online && offline) throw usage('Give --online or --offline, not both.');
+    const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
+    const screenId = screen === undefined ? undefined : (await findScreen(call, screen)).id;
+    const view =
+      screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId);
+    const onlineText = online ? ('true' as const) : ('false' as const);
+    const query = { venueId, screenId, state, online: online || offline ? onlineText : undefined };
+    await call.list('listDevices', view, { query });
+  },
+});
+
+const get = defineCommand({
+  summary: 'Show a device',
+  arguments: { device: one('the device id, or the screen that it is on', 'device') },
+  examples: [
+    ['signage device get Lobby/Main', 'the device on this screen'],
+    ['signage device get Lobby/Main -o json --jq .lastSeenAt', 'one field'],
+  ],
+  async run(call) {
+    const device = await findDevice(call, call.args.device);
+    await call.results.record(device, devicesOfScreenView(call, device.screenId));
+  },
+});
+
+const replace = defineCommand({
+  summary: 'Replace the TV of a screen',
+  description: `Revokes the old TV: its key no longer works. Then shows a pairing code for the new
+TV and follows it like signage pair. The screen keeps its name, labels, config, playlist and
+history.`,
+  arguments: { screen: one('the screen, as VENUE/SCREEN or by its id', 'screen') },
+  options: pairingOptions('the reason; recorded with the old device and in the audit trail'),
+  examples: [
+    ['signage device replace Lobby/Main', 'asks first, also for the reason'],
+    ['signage device replace Lobby/Main --reason "Panel is broken" --yes', 'does not ask first'],
+    [
+      'signage device replace Lobby/Main --reason "Panel is broken" --yes -o ndjson',
+      'for scripts: a line of JSON for each step, the first with the code',
+    ],
+  ],
+  effect: 'destroys',
+  async run(call) {
+    const { replaceDevice } = await import('../pair/run-pair.ts');
+    await replaceDevice(call, call.args.screen, call.options);
+  },
+});
+
+export const device = { revoke, list, get, replace };

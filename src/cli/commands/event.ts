@@ -1,0 +1,131 @@
+import { hasCode } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { defineCommand } from '../command/spec.ts';
+import { type Filters, followEvents } from '../event/follow.ts';
+import * as option from '../options/option.ts';
+import { usage } from '../options/settings.ts';
+import { readPastTime } from '../options/time.ts';
+import { limitPages } from '../output/results.ts';
+import { findDevice, findScreen } from '../records/find.ts';
+import { isUuid } from '../records/names.ts';
+import { eventView, impressionView } from '../records/views/history-views.ts';
+
+/** Resolves a name to an id. Ids are not looked up: events outlive their screens and devices. */
+async function idOf(
+  text: string | undefined,
+  find: (name: string) => Promise<{ id: string }>,
+): Promise<string | undefined> {
+  return text === undefined || isUuid(text) ? text : (await find(text)).id;
+}
+
+/** Prints events as they arrive. Ends when interrupted, when stdout closes, or at `--limit`. */
+async function follow(
+  call: CommandContext,
+  filters: Filters,
+  after: string | undefined,
+): Promise<void> {
+  const { limit } = call.common;
+  if (limit === undefined) call.results.requireEndless('--follow');
+  const { gone } = call.io.stdout;
+  const signal = gone ? AbortSignal.any([call.interrupted, gone]) : call.interrupted;
+  try {
+    await call.results.list(
+      limitPages(followEvents(call, { filters, after, signal }), limit),
+      eventView(call),
+    );
+  } catch (error) {
+    if (!gone?.aborted || !hasCode(error, 'interrupted')) throw error;
+  }
+}
+
+const list = defineCommand({
+  summary: 'List or follow the events of TVs',
+  description: `Newest first; with --follow or --after, oldest first. Times are when the service
+received the event.
+
+--follow prints new events until Ctrl-C. It starts now, or at --since or --after.`,
+  options: {
+    type: option.text(
+      '--type <type>',
+      'only this type, such as impression, heartbeat or playback_error',
+    ),
+    screen: option.text('--screen <screen>', 'only events of this screen, by id or name', 'screen'),
+    device: option.text(
+      '--device <device>',
+      'only events of this device, by its id or the name of its screen',
+      'device',
+    ),
+    since: option.text(
+      '--since <time>',
+      'from this time on: ISO 8601, epoch seconds, or a time span such as 2h',
+    ),
+    until: option.text('--until <time>', 'before this time'),
+    after: option.text('--after <event>', 'only events received after the event with this id'),
+    follow: option.flag('-F, --follow', 'keep printing new events'),
+  },
+  examples: [
+    ['signage event list --since 1h --type playback_error', 'playback errors of the last hour'],
+    ['signage event list --follow --screen Lobby/Main', 'events of one TV as they arrive'],
+    [
+      'signage event list --follow --since 10m -o ndjson | jq .event',
+      'for scripts: one JSON object per line',
+    ],
+  ],
+  list: true,
+  async run(call) {
+    const { type, follow: follows, after } = call.options;
+    if (follows && call.options.until !== undefined)
+      throw usage('--follow never ends. Leave out --until.');
+    if (after !== undefined && !isUuid(after))
+      throw usage(`--after takes the id of an event, not "${after}".`);
+    const from = readPastTime(call, '--since', call.options.since);
+    const to = readPastTime(call, '--until', call.options.until);
+    const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
+    const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
+    const filters = { type, screenId, deviceId, from };
+    if (follows) return follow(call, filters, after);
+    // The list cursor is an event id.
+    const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
+    await call.list('listEvents', eventView(call), { query: { ...filters, to, ...resume } });
+  },
+});
+
+export const event = { list };
+
+const impressions = defineCommand({
+  summary: 'Report proof of play',
+  description: 'Counts impressions and sums their real playing time in seconds. Days are UTC days.',
+  options: {
+    groupBy: option.choice(
+      ['campaign', 'creative', 'screen', 'venue', 'day'],
+      '--group-by <group>',
+      'one row per group (default: campaign)',
+    ),
+    from: option.text('--from <day>', 'first day, such as 2026-11-20'),
+    to: option.text('--to <day>', 'end before this day'),
+    by: option.choice(
+      ['timestamp', 'received'],
+      '--by <time>',
+      'the time that decides the day of an impression (default: timestamp)',
+    ),
+  },
+  examples: [
+    ['signage report impressions', 'by campaign, over all time'],
+    [
+      'signage report impressions --group-by day --from 2026-11-01 --to 2026-12-01 -o csv',
+      'one month by day, for a spreadsheet',
+    ],
+    [
+      'signage report impressions --group-by screen --by received',
+      'by screen, dated by time of receipt',
+    ],
+  ],
+  list: true,
+  async run(call) {
+    const { items } = await call.read('reportImpressions', { query: call.options });
+    const view = impressionView(call, call.options.groupBy);
+    await call.results.list(limitPages([items], call.common.limit), view);
+  },
+});
+
+export const report = { impressions };

@@ -1,0 +1,303 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { PlaylistView as Playlist, Publication } from '../../domain/records/playlist.ts';
+import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
+import { forEachRecord } from '../command/for-each-record.ts';
+import { defineCommand, one, some } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import {
+  confirmSelected,
+  isSingle,
+  resolveScreens,
+  selectionOptions,
+} from '../options/select-screens.ts';
+import { usage } from '../options/settings.ts';
+import { limitPages } from '../output/results.ts';
+import { checkPublication, readPublication, readValidUntil } from '../playlist/publication.ts';
+import { findScreen, findVenue } from '../records/find.ts';
+import { countText, shellQuote } from '../records/text.ts';
+import {
+  copiesView,
+  itemView,
+  type MirrorCopy,
+  playlistView,
+  repairView,
+  versionView,
+} from '../records/views/playlist-views.ts';
+
+async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
+  try {
+    return (await call.read('readPlaylist', { params: { id } })).version;
+  } catch (error) {
+    if (hasCode(error, 'playlist_not_found')) return undefined;
+    throw error;
+  }
+}
+
+/** Publishes on one of several screens. Returns the result for its row. */
+async function publishOn(
+  call: CommandContext,
+  id: string,
+  body: Publication,
+): Promise<string | undefined> {
+  const before = call.common.dryRun ? undefined : await versionOn(call, id);
+  const made = await call.change('publishPlaylist', { params: { id }, body });
+  return made && (made.answer.version === before ? 'unchanged' : 'published');
+}
+
+const publish = defineCommand({
+  summary: 'Publish a playlist on one or more screens',
+  description: `The file holds the playlist as YAML or JSON:
+
+  items:
+    - creativeId: 11111111-1111-4111-8111-111111111111
+      creativeUrl: https://media.example.com/spring.mp4
+      creativeType: video        # or image, or html
+      duration: 15               # seconds
+  validUntil: 2026-12-24         # optional
+
+You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
+nothing.`,
+  arguments: { screens: some('one or more screens, by id or name', 'screen') },
+  options: {
+    file: option.required(
+      '-f, --file <file>',
+      'file with the playlist, JSON or YAML; - reads stdin',
+    ),
+    validUntil: option.text(
+      '--valid-until <time>',
+      'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
+    ),
+    ...selectionOptions,
+  },
+  examples: [
+    ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
+    [
+      'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
+      'on all screens with a label, until Christmas Eve',
+    ],
+    [
+      'signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -',
+      'copies the playlist of another screen',
+    ],
+  ],
+  effect: 'changes',
+  async run(call) {
+    const { file, validUntil } = call.options;
+    const choice = { screens: call.args.screens, ...call.options };
+    const body = await readPublication(call, file, validUntil);
+    if (call.common.dryRun || !isSingle(choice)) await checkPublication(body);
+    const screens = await resolveScreens(call, choice);
+    if (!isSingle(choice))
+      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
+    const made = await call.change('publishPlaylist', {
+      params: { id: screens[0]?.id ?? '' },
+      body,
+    });
+    if (made) await call.results.record(made.answer, playlistView);
+  },
+});
+
+const get = defineCommand({
+  summary: 'Show the playlist of a screen',
+  arguments: { screen: one('its id or name', 'screen') },
+  options: { items: option.flag('--items', 'list the items in playing order') },
+  examples: [
+    ['signage playlist get Lobby/Main', 'version, end and number of items'],
+    ['signage playlist get Lobby/Main --items', 'the items'],
+    [
+      'signage playlist get Lobby/Main -o yaml > playlist.yaml',
+      'the whole playlist, ready for playlist publish',
+    ],
+  ],
+  hints: {
+    playlist_not_found: 'To publish one: signage playlist publish {screen} -f playlist.yaml',
+  },
+  async run(call) {
+    const { id } = await findScreen(call, call.args.screen);
+    const playlist = await call.read('readPlaylist', { params: { id } });
+    if (!call.options.items) return call.results.record(playlist, playlistView);
+    await call.results.list([playlist.items], itemView);
+  },
+});
+
+const withdraw = defineCommand({
+  summary: 'Withdraw the playlist of one or more screens',
+  description: `The screens then play nothing until you publish or roll back. Screens without a
+playlist are not changed.`,
+  arguments: { screens: some('one or more screens, by id or name', 'screen') },
+  options: selectionOptions,
+  examples: [
+    ['signage playlist withdraw Lobby/Main', 'asks first'],
+    ['signage playlist withdraw --venue Lobby --yes', 'for all screens of a venue, without asking'],
+  ],
+  effect: 'destroys',
+  async run(call) {
+    const choice = { screens: call.args.screens, ...call.options };
+    const screens = await resolveScreens(call, choice);
+    await confirmSelected(call, 'Withdraw the playlist of', screens);
+    const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
+    if (!isSingle(choice))
+      return forEachRecord(call, screens, async ({ id }) => (await withdraw(id)) && 'withdrawn');
+    if (await withdraw(screens[0]?.id ?? ''))
+      call.note(`Withdrew the playlist of "${screens[0]?.name}".`);
+  },
+});
+
+const history = defineCommand({
+  summary: 'List the versions of the playlist of a screen',
+  description:
+    'Newest first, including the current version. The service keeps the last 20 versions.',
+  arguments: { screen: one('its id or name', 'screen') },
+  examples: [
+    ['signage playlist history Lobby/Main', 'all kept versions and their status'],
+    [
+      'signage playlist history Lobby/Main --limit 2 -o ndjson',
+      'the last two versions, with all fields',
+    ],
+  ],
+  list: true,
+  async run(call) {
+    const { id } = await findScreen(call, call.args.screen);
+    await call.list('listPlaylistVersions', versionView, { params: { id } });
+  },
+});
+
+const states = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
+/** States in which the copy matches the store. */
+const matchingStates: readonly string[] = ['ok', 'tombstone'];
+interface CheckOptions {
+  venue: string | undefined;
+  state: (typeof states)[number] | undefined;
+}
+
+async function check(call: CommandContext, { venue, state }: CheckOptions): Promise<number> {
+  const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
+  const counts = { all: 0, differ: 0 };
+  async function* countedPages(pages: AsyncIterable<readonly MirrorCopy[]>) {
+    for await (const page of limitPages(pages, call.common.limit)) {
+      counts.all += page.length;
+      counts.differ += page.filter((copy) => !matchingStates.includes(copy.state)).length;
+      yield page;
+    }
+  }
+  await call.results.list(
+    countedPages(call.pages('listMirror', { query: { venueId, state } })),
+    copiesView(call),
+  );
+  const { all, differ } = counts;
+  if (differ === 0) call.note(`All copies match the service: ${countText(all, 'screen')}.`);
+  else
+    call.note(
+      `Of ${countText(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}. To repair: signage playlist mirror --repair`,
+    );
+  return differ === 0 ? 0 : failedExitCode;
+}
+
+async function repair(call: CommandContext): Promise<number> {
+  const made = await call.change('repairMirror');
+  if (!made) return 0;
+  const { queued } = made.answer;
+  call.note(
+    `${countText(queued, 'screen')} queued for repair. To see the result: signage playlist mirror --check`,
+  );
+  await call.results.record(made.answer, repairView);
+  return 0;
+}
+
+const mirror = defineCommand({
+  summary: 'Check or repair the playlist copies in the object store',
+  description: `The service keeps a copy of each screen's playlist in an object store
+(docs/object-store.md). --check compares the copies with the service. The states ok and tombstone
+(withdrawn on both sides) match. The states missing, stale, newer and damaged differ; the exit code
+is then 9. Pending copies show since when they wait. --repair checks all copies in the background
+and repairs those that differ.`,
+  options: {
+    check: option.flag('--check', 'compare without changing anything (the default)'),
+    repair: option.flag('--repair', 'repair the copies that differ'),
+    venue: option.text('--venue <venue>', 'check only this venue, by id or name', 'venue'),
+    state: option.choice(states, '--state <state>', 'show only copies in this state'),
+  },
+  examples: [
+    ['signage playlist mirror --check', 'the state of all copies'],
+    ['signage playlist mirror --check --state missing -o name', 'the screens without a copy'],
+    ['signage playlist mirror --repair', 'repairs the copies that differ'],
+  ],
+  effect: 'changes',
+  list: true,
+  async run(call) {
+    const { check: isCheck, repair: isRepair, venue, state } = call.options;
+    if (isCheck && isRepair) throw usage('Give --check or --repair, not both.');
+    if (isRepair && (venue !== undefined || state !== undefined))
+      throw usage('--venue and --state work only with --check. --repair covers all screens.');
+    return isRepair ? repair(call) : check(call, { venue, state });
+  },
+});
+
+function readVersion(text: string): number {
+  const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];
+  if (digits === undefined) throw usage(`A version is a whole number such as 3, not "${text}".`);
+  return Number(digits);
+}
+
+function find(versions: readonly Playlist[], wanted: number, screen: string): Playlist {
+  const found = versions.find(({ version }) => version === wanted);
+  if (found) return found;
+  const kept = versions.map(({ version }) => version).join(', ');
+  const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `. Kept versions: ${kept}`}.`;
+  throw new SignageError('playlist_not_found', message, {
+    hint: `signage playlist history ${shellQuote(screen)}`,
+  });
+}
+
+const rollback = defineCommand({
+  summary: 'Publish an earlier version of a playlist again',
+  description: 'The old content becomes a new version. The current version stays in the history.',
+  arguments: { screen: one('its id or name', 'screen'), version: one('the version to go back to') },
+  options: {
+    validUntil: option.text(
+      '--valid-until <time>',
+      'a new end: ISO 8601, epoch seconds, a time span such as 7d, or none',
+    ),
+  },
+  examples: [
+    ['signage playlist rollback Lobby/Main 3', 'publishes the content of version 3'],
+    [
+      'signage playlist rollback Lobby/Main 3 --valid-until none',
+      'the same without an end, if version 3 has expired',
+    ],
+  ],
+  effect: 'changes',
+  async run(call) {
+    const { screen: name, version: text } = call.args;
+    const wanted = readVersion(text);
+    const given =
+      call.options.validUntil === undefined
+        ? undefined
+        : readValidUntil(call, call.options.validUntil);
+    const { id } = await findScreen(call, name);
+    const versions = await call.all('listPlaylistVersions', { params: { id } });
+    const { items, validUntil: former } = find(versions, wanted, name);
+    const validUntil = given === undefined ? former : given;
+    if (given === undefined && former !== null && former * 1000 <= call.clock.now()) {
+      throw new SignageError('invalid_request', `Version ${wanted} has expired.`, {
+        hint: 'Give it a new end: --valid-until 7d, or --valid-until none.',
+      });
+    }
+    const made = await call.change('publishPlaylist', {
+      params: { id },
+      body: { items, validUntil },
+    });
+    if (!made) return;
+    const { version } = made.answer;
+    const isNew = version !== versions[0]?.version;
+    call.note(
+      isNew
+        ? `Published the content of version ${wanted} on "${name}" as version ${version}.`
+        : `Nothing to do: "${name}" already has this content.`,
+    );
+    await call.results.record(made.answer, playlistView);
+  },
+});
+
+export const playlist = { publish, get, withdraw, history, mirror, rollback };

@@ -1,0 +1,196 @@
+import type { CommandContext } from '../command/context.ts';
+import { forEachRecord } from '../command/for-each-record.ts';
+import { defineCommand, one, some } from '../command/spec.ts';
+import { labelFilters, readLabelChanges, readLabels } from '../options/labels.ts';
+import * as option from '../options/option.ts';
+import {
+  confirmSelected,
+  isSingle,
+  resolveScreens,
+  type Selected,
+  selectionOptions,
+} from '../options/select-screens.ts';
+import { usage } from '../options/settings.ts';
+import { findScreen, findVenue, type Screen } from '../records/find.ts';
+import { screenPath } from '../records/names.ts';
+import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
+
+const create = defineCommand({
+  summary: 'Create a screen in a venue',
+  options: {
+    venue: option.required('--venue <venue>', 'the venue, by id or name', 'venue'),
+    name: option.required('--name <name>', 'its name, unique in the venue'),
+    label: option.repeated('--label <key=value>', 'a label'),
+  },
+  examples: [
+    ['signage screen create --venue Lobby --name Main', 'next: signage pair Lobby/Main'],
+    [
+      'signage screen create --venue Lobby --name Main --label floor=2',
+      'with a label to select it by',
+    ],
+    [
+      'signage screen create --venue Lobby --name Main -o json --jq .id',
+      'for scripts: prints the id alone',
+    ],
+  ],
+  effect: 'changes',
+  hints: { name_taken: 'It already exists: signage screen get {venue}/{name}' },
+  async run(call) {
+    const { venue, name, label } = call.options;
+    const labels = readLabels(label);
+    const { id: venueId } = await findVenue(call, venue);
+    const made = await call.change('createScreen', { body: { venueId, name, labels } });
+    if (made) await call.results.record(made.answer, screensOfVenueView(call, venueId));
+  },
+});
+
+const list = defineCommand({
+  summary: 'List screens',
+  options: {
+    venue: option.text('--venue <venue>', 'only screens of this venue, by id or name', 'venue'),
+    state: option.choice(
+      ['provisioning', 'active'],
+      '--state <state>',
+      'only screens in this state',
+    ),
+    label: option.repeated('--label <key=value>', 'only screens with this label'),
+    search: option.text('--search <text>', 'only names that contain this text'),
+  },
+  examples: [
+    ['signage screen list', 'all'],
+    ['signage screen list --venue Lobby --state provisioning', 'screens without a TV'],
+    ['signage screen list --label floor=2 -o name', 'names that other commands accept'],
+  ],
+  list: true,
+  async run(call) {
+    const { venue, state, label, search } = call.options;
+    const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
+    const view = venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId);
+    const query = { venueId, state, search, label: labelFilters(label) };
+    await call.list('listScreens', view, { query });
+  },
+});
+
+const get = defineCommand({
+  summary: 'Show a screen',
+  arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
+  examples: [
+    ['signage screen get Lobby/Main', 'by venue and name'],
+    ['signage screen get Main', 'by name only, if it is unique'],
+    ['signage screen get Lobby/Main -o json --jq .state', 'one field'],
+  ],
+  async run(call) {
+    const screen = await findScreen(call, call.args.screen);
+    await call.results.record(screen, screensOfVenueView(call, screen.venueId));
+  },
+});
+
+const isUpToDate = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
+  Object.entries(changes).every(
+    ([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value,
+  );
+
+const update = defineCommand({
+  summary: 'Change a screen, or the labels of several',
+  description: `Fields that you do not name are not changed. With several screens, --selector or
+--venue there is one result for each. One failure does not stop the others.`,
+  arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
+  options: {
+    name: option.text('--name <name>', 'the new name'),
+    label: option.repeated('--label <key=value>', 'set a label; key- removes it'),
+    ...selectionOptions,
+  },
+  examples: [
+    ['signage screen update Lobby/Main --name Entrance', 'a new name'],
+    [
+      'signage screen update Lobby/Main --label floor=2 --label old-',
+      'sets a label and removes one',
+    ],
+    [
+      'signage screen update --selector floor=2 --venue Lobby --label wing=east',
+      'a label for all screens of one floor in the venue',
+    ],
+  ],
+  effect: 'changes',
+  async run(call) {
+    const { name, label } = call.options;
+    const choice = { ...call.options, screens: call.args.screen };
+    const labels = readLabelChanges(label);
+    const body = { ...(name !== undefined && { name }), ...(label.length > 0 && { labels }) };
+    if (Object.keys(body).length === 0) throw usage('Nothing to change. Give --name or --label.');
+    if (name !== undefined && !isSingle(choice))
+      throw usage('--name works only with one named screen.');
+    const update = (id: string) => call.change('updateScreen', { params: { id }, body });
+    const chosen = await resolveScreens(call, choice);
+    const [only] = chosen;
+    if (!isSingle(choice) || only === undefined) {
+      return forEachRecord(call, chosen, async ({ id, screen }) =>
+        isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
+      );
+    }
+    const made = await update(only.id);
+    if (made) await call.results.record(made.answer, screensOfVenueView(call, made.answer.venueId));
+    return 0;
+  },
+});
+
+const deletion = (call: CommandContext, id: string) =>
+  call.change('deleteScreen', {
+    params: { id },
+    ...(call.options.force && { query: { force: 'true' as const } }),
+  });
+
+async function deleteOne(call: CommandContext, screen: Selected['screen']): Promise<void> {
+  const name = await screenPath(call, screen);
+  const withDevice = call.options.force && screen.state === 'active';
+  await call.confirmDestruction(
+    `Delete the screen "${name}"${withDevice ? ' and revoke its device' : ''}?`,
+  );
+  if (await deletion(call, screen.id)) call.note(`Deleted the screen "${name}".`);
+}
+
+async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Promise<number> {
+  await confirmSelected(
+    call,
+    call.options.force ? 'Delete, together with their devices,' : 'Delete',
+    chosen,
+  );
+  return forEachRecord(call, chosen, async ({ id }) => (await deletion(call, id)) && 'deleted');
+}
+
+const remove = defineCommand({
+  summary: 'Delete one or more screens',
+  description: `A screen with a device is deleted only with --force. Its device is revoked, and its
+events are kept. With several screens, --selector or --venue there is one result for each. One
+failure does not stop the others.`,
+  arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
+  options: {
+    force: option.flag('--force', 'also delete a screen that has a device'),
+    ...selectionOptions,
+  },
+  examples: [
+    ['signage screen delete Lobby/Main', 'asks first'],
+    [
+      'signage screen delete Lobby/Main --force --yes',
+      'for scripts: revokes its device and does not ask first',
+    ],
+    [
+      'signage screen delete --selector floor=2 --venue Lobby --yes',
+      'all screens of one floor in the venue',
+    ],
+  ],
+  effect: 'destroys',
+  hints: {
+    screen_active: 'Revoke its device first (signage device revoke {screen}), or use --force.',
+  },
+  async run(call) {
+    const choice = { ...call.options, screens: call.args.screen };
+    const chosen = await resolveScreens(call, choice);
+    const [only] = chosen;
+    if (!isSingle(choice) || only === undefined) return deleteMany(call, chosen);
+    await deleteOne(call, only.screen);
+    return 0;
+  },
+});
+
+export const screen = { create, list, get, update, delete: remove };

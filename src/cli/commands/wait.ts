@@ -1,0 +1,129 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { defineCommand, one } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import { type Device, findScreen, type Screen } from '../records/find.ts';
+import { isUuid } from '../records/names.ts';
+import { shellQuote } from '../records/text.ts';
+import { devicesOfScreenView } from '../records/views/device-views.ts';
+import { screensOfVenueView } from '../records/views/place-views.ts';
+import { waitFor } from '../records/wait.ts';
+
+const timeout = option.duration(
+  '15m',
+  '--timeout <time>',
+  'stop waiting after this time, such as 90s, 15m or 2h',
+);
+
+function describeScreen({ state, provisioningCode }: Screen): string {
+  if (state === 'active') return 'it is active';
+  return `it is provisioning, ${provisioningCode ? `its newest pairing code ${provisioningCode.status}` : 'without a pairing code'}`;
+}
+
+async function lookAtScreen(call: CommandContext, id: string, state: string) {
+  const screen = await call.read('getScreen', { params: { id } });
+  return { found: screen.state === state ? screen : undefined, saw: describeScreen(screen) };
+}
+
+const screen = defineCommand({
+  summary: 'Wait until a screen has a TV, or no longer has one',
+  description: 'Returns at once if the screen is in this state. Exit code 8: the timeout passed.',
+  arguments: { screen: one('its id or name', 'screen') },
+  options: {
+    for: option.choice(
+      ['active', 'provisioning'],
+      '--for <state>',
+      'what to wait for (default: active)',
+    ),
+    timeout,
+  },
+  examples: [
+    ['signage wait screen Lobby/Main', 'waits until a TV has registered'],
+    [
+      'signage wait screen Lobby/Main --for provisioning --timeout 5m',
+      'waits until its device is revoked',
+    ],
+  ],
+  async run(call) {
+    const { for: state = 'active', timeout: timeoutMs } = call.options;
+    const { id, venueId } = await findScreen(call, call.args.screen);
+    const hint =
+      state === 'active'
+        ? `signage pair ${shellQuote(call.args.screen)}`
+        : `signage device revoke ${shellQuote(call.args.screen)}`;
+    const what = `the screen "${call.args.screen}" to be ${state}`;
+    const screen = await waitFor(call, { timeoutMs, what, hint }, () =>
+      lookAtScreen(call, id, state),
+    );
+    await call.results.record(screen, screensOfVenueView(call, venueId));
+  },
+});
+
+/** A fixed device, or whichever device a screen has at the moment. */
+type Target = { deviceId: string } | { screenId: string };
+
+async function findTarget(call: CommandContext, text: string): Promise<Target> {
+  if (!isUuid(text)) return { screenId: (await findScreen(call, text)).id };
+  try {
+    return { deviceId: (await call.read('getDevice', { params: { id: text } })).id };
+  } catch (error) {
+    if (!hasCode(error, 'device_not_found')) throw error;
+    await call.read('getScreen', { params: { id: text } }).catch(() => Promise.reject(error));
+    return { screenId: text };
+  }
+}
+
+function describeDevice({ state, lastSeenAt }: Device): string {
+  if (state === 'suspended') return 'it is suspended';
+  return lastSeenAt === null ? 'it was never seen' : `it was last seen at ${lastSeenAt}`;
+}
+
+async function lookAtDevice(call: CommandContext, target: Target) {
+  const id =
+    'deviceId' in target
+      ? target.deviceId
+      : (await call.read('getScreen', { params: { id: target.screenId } })).deviceId;
+  if (id === null) return { found: undefined, saw: 'the screen has no device' };
+  const device = await call.read('getDevice', { params: { id } });
+  if (device.state === 'suspended' && 'deviceId' in target) {
+    throw new SignageError(
+      'wait_timed_out',
+      `The device ${id} was revoked and cannot come online again.`,
+      {
+        hint: 'Pair its TV again: signage pair',
+      },
+    );
+  }
+  return { found: device.online ? device : undefined, saw: describeDevice(device) };
+}
+
+const device = defineCommand({
+  summary: 'Wait until a device is online',
+  description: `Returns at once if the device is online. For a screen, the device may be paired
+while the command waits. Exit code 8: the timeout passed.`,
+  arguments: { device: one('the device id, or the screen that it is on', 'device') },
+  options: {
+    for: option.choice(['online'], '--for <state>', 'what to wait for (default: online)'),
+    timeout,
+  },
+  examples: [
+    ['signage wait device Lobby/Main', 'waits until its TV is online'],
+    ['signage wait device Lobby/Main --for online --timeout 2m', 'waits at most two minutes'],
+  ],
+  async run(call) {
+    const { device: named } = call.args;
+    const target = await findTarget(call, named);
+    const waiting = {
+      timeoutMs: call.options.timeout,
+      what: `the device ${isUuid(named) ? named : `of "${named}"`} to be online`,
+    };
+    const device = await waitFor(
+      call,
+      { ...waiting, hint: `signage doctor ${shellQuote(named)}` },
+      () => lookAtDevice(call, target),
+    );
+    await call.results.record(device, devicesOfScreenView(call, device.screenId));
+  },
+});
+
+export const wait = { screen, device };

@@ -1,0 +1,42 @@
+import { dayMs, hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
+
+/** Quotes a text as one word for a shell, if necessary. */
+export function shellQuote(text: string): string {
+  return /^[\w./@%+,:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Formats a count: `1 venue`, `1,000 screens`. */
+export function countText(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Counts equal words: `2 created, 40 unchanged`. */
+export function countsText(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => `${count.toLocaleString('en')} ${word}`).join(', ');
+}
+
+const units: readonly (readonly [ms: number, name: string])[] = [
+  [dayMs, 'd'],
+  [hourMs, 'h'],
+  [minuteMs, 'min'],
+  [secondMs, 's'],
+];
+
+/** Formats a time span in its largest unit: `3 h`. */
+export function span(ms: number): string {
+  const [unitMs, name] = units.find(([unit]) => Math.abs(ms) >= unit) ?? [secondMs, 's'];
+  return `${Math.floor(Math.abs(ms) / unitMs)} ${name}`;
+}
+
+/**
+ * Formats a time with its distance: `2026-05-01T08:00:00Z (3 h ago)`. Returns other text unchanged.
+ */
+export function ago(time: string | number, nowMs: number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return String(time);
+  const awayMs = nowMs - date.getTime();
+  const shown = date.toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return awayMs >= 0 ? `${shown} (${span(awayMs)} ago)` : `${shown} (in ${span(awayMs)})`;
+}

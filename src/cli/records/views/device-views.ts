@@ -1,0 +1,110 @@
+import type { CallAnswer } from '../../../client/call.ts';
+import type { Reader } from '../../api/client.ts';
+import type { CommandContext } from '../../command/context.ts';
+import { groupedCode } from '../../options/pairing-code.ts';
+import type { Format } from '../../options/shared.ts';
+import type { Column, View } from '../../output/view.ts';
+import type { Device } from '../find.ts';
+import { screenPathById, screenPaths } from '../names.ts';
+import { members, wideMembers } from './columns.ts';
+
+const info = (name: keyof Device['deviceInfo'], more: { wide?: boolean } = {}): Column<Device> => ({
+  name,
+  value: ({ deviceInfo }) => deviceInfo[name],
+  ...more,
+});
+
+const wideInfo = [
+  'manufacturer',
+  'osVersion',
+  'deviceName',
+  'locationHint',
+  'macAddress',
+  'ipAddress',
+] as const;
+
+function deviceView(nameOfScreen: (screenId: string) => string): View<Device> {
+  return {
+    columns: [
+      { name: 'screen', value: ({ screenId }) => nameOfScreen(screenId) },
+      info('model'),
+      info('appVersion'),
+      ...members<Device>('state', 'online', 'lastSeenAt'),
+      ...wideMembers<Device>('id', 'screenId'),
+      ...wideInfo.map((name) => info(name, { wide: true })),
+      ...wideMembers<Device>(
+        'lastAddress',
+        'lastPlaylistAt',
+        'lastPlaylistVersion',
+        'lastPlaylistStatus',
+        'lastConfigAt',
+        'lastEventAt',
+        'lastRefusedAt',
+        'suspendedAt',
+        'suspendReason',
+        'createdAt',
+      ),
+    ],
+    nameOf: ({ id }) => id,
+  };
+}
+
+/** The view of devices of a venue, or of all devices. Fetches the names of the screens. */
+export const devicesView =
+  (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
+    const names = await screenPaths(reader, venueId);
+    return deviceView((screenId) => names.get(screenId) ?? screenId);
+  };
+
+/** The view of the devices of one screen. Fetches its name. */
+export const devicesOfScreenView =
+  (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
+    const name = await screenPathById(reader, screenId);
+    return deviceView(() => name);
+  };
+
+/** The view of a revocation. `screen` is the full name of the device's screen. */
+export const revocationView = (screen: string): View<CallAnswer<'revokeDevice'>> => ({
+  columns: [
+    { name: 'screen', value: () => screen },
+    { name: 'screenState', value: ({ screen: { state } }) => state },
+    { name: 'device', value: ({ device }) => device.id },
+    { name: 'deviceState', value: ({ device }) => device.state },
+    { name: 'suspendedAt', value: ({ device }) => device.suspendedAt },
+    { name: 'suspendReason', value: ({ device }) => device.suspendReason },
+  ],
+  nameOf: ({ device }) => device.id,
+});
+
+type Code = CallAnswer<'createCode'>;
+type CodeStatus = CallAnswer<'getCodeStatus'>;
+
+/** The forms for people. They show a code in two groups. */
+const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
+
+/** Returns the columns of every code. */
+async function codeColumns(call: CommandContext, screenId: string): Promise<Column<Code>[]> {
+  const screen = await screenPathById(call, screenId);
+  const isForPeople = forPeople.includes(call.common.output);
+  return [
+    { name: 'code', value: ({ code }) => (isForPeople ? groupedCode(code) : code) },
+    { name: 'screen', value: () => screen },
+    ...members<Code>('status', 'expiresAt', 'expiresInSeconds'),
+    ...wideMembers<Code>('screenId', 'createdAt'),
+  ];
+}
+
+const nameOf = ({ code }: Code) => code;
+
+/** The view of a new code. */
+export const createdCodeView =
+  (call: CommandContext, { screenId }: Code) =>
+  async (): Promise<View<Code>> => ({ columns: await codeColumns(call, screenId), nameOf });
+
+/** The view of a code with its status. */
+export const codeStatusView =
+  (call: CommandContext, { screenId }: CodeStatus) =>
+  async (): Promise<View<CodeStatus>> => ({
+    columns: [...(await codeColumns(call, screenId)), ...members<CodeStatus>('usedAt', 'deviceId')],
+    nameOf,
+  });

@@ -1,0 +1,78 @@
+import type { ListItem } from '../../../client/call.ts';
+import type { StoredEventView as StoredEvent } from '../../../domain/events/event.ts';
+import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
+import type { Reader } from '../../api/client.ts';
+import { shownEpoch } from '../../options/time.ts';
+import type { Column, View } from '../../output/view.ts';
+import { screenPaths, venueNames } from '../names.ts';
+import { members, wideMembers } from './columns.ts';
+
+const ofEvent = (name: string, more: { wide?: boolean } = {}): Column<StoredEvent> => ({
+  name,
+  value: ({ event }) => event[name],
+  ...more,
+});
+
+/** Members with their own columns. */
+const ownColumns = ['type', 'timestamp', 'playlistId', 'campaignId', 'creativeId'];
+
+/** Formats the other members: `duration=15 message="no picture"`. */
+function detail({ event }: StoredEvent): string {
+  const rest = Object.entries(event).filter(([name]) => !ownColumns.includes(name));
+  return rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ');
+}
+
+/** The view of events. Fetches the names of the screens. A deleted or new screen has its id. */
+export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>> => {
+  const names = await screenPaths(reader);
+  return {
+    columns: [
+      ...members<StoredEvent>('receivedAt'),
+      { name: 'screen', value: ({ screenId }) => names.get(screenId) ?? screenId },
+      ofEvent('type'),
+      { name: 'detail', value: detail },
+      ofEvent('creativeId', { wide: true }),
+      ofEvent('campaignId', { wide: true }),
+      ofEvent('playlistId', { wide: true }),
+      { name: 'timestamp', value: ({ event }) => shownEpoch(event.timestamp), wide: true },
+      ...wideMembers<StoredEvent>('deviceId', 'screenId', 'id'),
+    ],
+    nameOf: ({ id }) => id,
+  };
+};
+
+/** The view of the report. Fetches the names of screens or venues if they are the keys. */
+export const impressionView =
+  (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
+    const columns = members<ReportRow>('key', 'impressions', 'seconds');
+    const nameOf = ({ key }: ReportRow) => key;
+    if (groupBy !== 'screen' && groupBy !== 'venue') return { columns, nameOf };
+    const names = await (groupBy === 'screen' ? screenPaths : venueNames)(reader);
+    return { columns: [...columns, { name: 'name', value: ({ key }) => names.get(key) }], nameOf };
+  };
+
+type AuditEntry = ListItem<'listAudit'>;
+
+/** Returns `token CI`, `device 0190…` or `system`. */
+const titled = ({ kind, id, name }: { kind: string; id: string | null; name?: string | null }) =>
+  [kind, name ?? id ?? ''].join(' ').trimEnd();
+
+export const auditView: View<AuditEntry> = {
+  columns: [
+    ...members<AuditEntry>('at'),
+    { name: 'actor', value: ({ actor }) => titled(actor) },
+    ...members<AuditEntry>('action'),
+    { name: 'subject', value: ({ subject }) => titled(subject) },
+    {
+      name: 'details',
+      value: ({ details }) =>
+        Object.fromEntries(
+          Object.entries(details).map(([name, value]) => [name, String(value ?? '')]),
+        ),
+    },
+    ...wideMembers<AuditEntry>('address'),
+    { name: 'actorId', value: ({ actor }) => actor.id, wide: true },
+    ...wideMembers<AuditEntry>('requestId', 'id'),
+  ],
+  nameOf: ({ id }) => id,
+};

@@ -1,0 +1,148 @@
+import { rm } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import type { LogSink } from '../../domain/log.ts';
+import type { ServeOptions } from '../../serve/serve-options.ts';
+import { type Running, serve } from '../../serve.ts';
+import { isLoopback } from '../api/loopback.ts';
+import { checkSecretFiles, readSecretFile } from '../api/private-file.ts';
+import type { Environment } from '../command/environment.ts';
+import { usage } from '../options/settings.ts';
+import type { Io } from '../terminal/io.ts';
+import { keepToken } from './admin-token.ts';
+import type { ServeValues } from './options.ts';
+import { storePlace } from './store-location.ts';
+
+/** Reads the standard environment variables of AWS. Secrets have no flags. */
+function readAwsSettings({ env }: Pick<Io, 'env'>): NonNullable<ServeOptions['aws']> {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
+  const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
+  return {
+    ...(AWS_ACCESS_KEY_ID && { accessKeyId: AWS_ACCESS_KEY_ID }),
+    ...(AWS_SECRET_ACCESS_KEY && { secretAccessKey: AWS_SECRET_ACCESS_KEY }),
+    ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
+    ...(region && { region }),
+  };
+}
+
+/** Whether requests to the URL cross the network unencrypted. */
+function isInClear(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** Returns the on-demand options. The token comes from the file, else from the environment. */
+async function readOnDemand(settings: ServeValues, { env }: Io, log: LogSink) {
+  const { onDemandUrl: url, onDemandTokenFile: tokenFile } = settings;
+  const fromFile =
+    tokenFile && (await readSecretFile(tokenFile, 'The file of the on-demand token'));
+  const onDemandToken = fromFile || (url && env.SIGNAGE_ON_DEMAND_TOKEN);
+  if (url && onDemandToken && isInClear(url)) {
+    log.warn(
+      {},
+      'The on-demand token crosses the network in clear text: use an on-demand URL with https.',
+    );
+  }
+  return {
+    onDemandTtlSeconds: settings.onDemandTtlSeconds,
+    onDemandTimeoutMs: settings.onDemandTimeoutMs,
+    onDemandConcurrency: settings.onDemandConcurrency,
+    ...(url && { onDemandUrl: url }),
+    ...(onDemandToken && { onDemandToken }),
+  };
+}
+
+/** Certificate and private key in PEM. */
+interface TlsTexts {
+  cert: string;
+  key: string;
+}
+
+/**
+ * Reads certificate and key, if configured. Throws `usage` if one is missing or they do not match.
+ */
+export async function readTls(
+  certFile: string | undefined,
+  keyFile: string | undefined,
+): Promise<TlsTexts | undefined> {
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined)
+    throw usage('--tls-cert and --tls-key need each other: give both, or neither.');
+  const texts = {
+    cert: await readSecretFile(certFile, 'The certificate file'),
+    key: await readSecretFile(keyFile, 'The key file'),
+  };
+  try {
+    createSecureContext(texts);
+  } catch (error) {
+    throw usage(
+      `The certificate in ${certFile} and the key in ${keyFile} cannot be used: ${(error as Error).message}.`,
+    );
+  }
+  return texts;
+}
+
+/** Reads the files that the settings name, and starts the service. */
+export async function startService(
+  settings: ServeValues,
+  log: LogSink,
+  { io, clock, random }: Environment,
+): Promise<Running> {
+  const { host, metricsTokenFile } = settings;
+  const secretFiles = [
+    settings.storeFile,
+    settings.tlsKey,
+    metricsTokenFile,
+    settings.onDemandTokenFile,
+  ];
+  await checkSecretFiles(secretFiles, settings.allowOpenData, log);
+  const tls = await readTls(settings.tlsCert, settings.tlsKey);
+  const metricsToken = metricsTokenFile
+    ? await readSecretFile(metricsTokenFile, 'The file of the metrics token')
+    : settings.metricsToken;
+  if (!tls && !isLoopback(host)) {
+    log.warn(
+      { host },
+      'Without TLS, keys and tokens cross the network in clear text: use --tls-cert and --tls-key, or a proxy with HTTPS.',
+    );
+  }
+  let keptTokenFile: string | undefined;
+  const running = serve({
+    host,
+    port: settings.port,
+    codeTtlMinutes: settings.codeTtlMinutes,
+    retentionDays: settings.retentionDays,
+    authGraceSeconds: settings.authGraceSeconds,
+    trustProxy: settings.trustProxy,
+    demo: settings.demo,
+    clock,
+    random,
+    log,
+    store: storePlace(settings),
+    allowOpenData: settings.allowOpenData,
+    database: {
+      poolSize: settings.databasePoolSize,
+      statementTimeoutSeconds: settings.databaseStatementTimeout,
+      lockTimeoutSeconds: settings.databaseLockTimeout,
+    },
+    // A new token is shown on the terminal or written to the data folder. A service with a database
+    // and without a terminal would lose it.
+    makesToken: settings.store === 'json' || io.stdout.isTTY,
+    keepToken: async (token) => {
+      keptTokenFile = await keepToken(token, settings, io);
+    },
+    corsOrigins: settings.corsOrigin,
+    faults: settings.fault,
+    aws: readAwsSettings(io),
+    ...(await readOnDemand(settings, io, log)),
+    ...(settings.objectStore && { objectStore: settings.objectStore }),
+    ...(tls && { tls }),
+    ...(metricsToken && { metricsToken }),
+    ...(io.env.SIGNAGE_ADMIN_TOKEN && { adminToken: io.env.SIGNAGE_ADMIN_TOKEN }),
+  });
+  return running.catch(async (error: unknown) => {
+    // A failed start leaves no token file behind.
+    if (keptTokenFile !== undefined) await rm(keptTokenFile, { force: true });
+    throw error;
+  });
+}

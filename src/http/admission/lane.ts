@@ -1,0 +1,103 @@
+export interface OverloadLimits {
+  /** Maximum time in milliseconds that a request may be expected to wait. */
+  maxWaitMs: number;
+  /**
+   * Number of requests that may always be at work. A healthy service stays below it and rejects
+   * nothing.
+   */
+  floor: number;
+  /**
+   * Milliseconds for which the expected wait must stay too long, or well below the limit, before
+   * the state changes. Counted from the first measurement that shows it.
+   */
+  settledMs: number;
+}
+
+/**
+ * Minimum number of such measurements. A single one may follow a long turn of the event loop in
+ * which no response could be sent.
+ */
+const minMeasurements = 3;
+/** Time constant of the moving average of the throughput. */
+const averageOverMs = 2000;
+
+const notOpposite = { ms: 0, measurements: 0, atWork: 0 };
+
+/**
+ * Detects overload of requests that wait for the same resource. The expected wait of a new request
+ * is the number of requests at work divided by the throughput. A burst alone is not overload: the
+ * expected wait must stay too long while the number does not fall. During overload, requests are
+ * admitted only up to the number answered within the maximum wait. It ends when the number falls
+ * below half of that.
+ */
+export class Lane {
+  readonly #limits: OverloadLimits;
+  #atWork = 0;
+  /** Number of measurements so far. */
+  #measured = 0;
+  /** Requests answered since the last measurement. */
+  #answered = 0;
+  /** Moving average of the throughput. */
+  #perMs = 0;
+  #isOverloaded = false;
+  /**
+   * How long the opposite of `#isOverloaded` has held: milliseconds, measurements, and the number
+   * at work at the start.
+   */
+  #opposite = notOpposite;
+
+  constructor(limits: OverloadLimits) {
+    this.#limits = limits;
+  }
+
+  /** Whether one more request may be admitted. */
+  get isOpen(): boolean {
+    return !this.#isOverloaded || this.#atWork < this.#limit;
+  }
+
+  get isOverloaded(): boolean {
+    return this.#isOverloaded;
+  }
+
+  /** Counts a request. Returns a function to call once when it was answered. */
+  enter(): () => void {
+    const enteredAt = this.#measured;
+    this.#atWork++;
+    return () => {
+      this.#atWork--;
+      // While many wait, responses that take no time, such as 401, do not count as throughput.
+      if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
+    };
+  }
+
+  /** Measures the throughput of the last `elapsedMs`, and updates the state. */
+  measure(elapsedMs: number): void {
+    this.#measured++;
+    this.#perMs +=
+      (this.#answered / elapsedMs - this.#perMs) * (1 - Math.exp(-elapsedMs / averageOverMs));
+    this.#answered = 0;
+    const isOpposite = this.#isOverloaded
+      ? this.#atWork < this.#limit / 2
+      : this.#atWork > this.#limit;
+    if (!isOpposite) {
+      this.#opposite = notOpposite;
+      return;
+    }
+    const { ms, measurements, atWork } = this.#opposite;
+    if (measurements === 0) {
+      // The time before the first measurement does not count. It may follow a long turn of the
+      // event loop in which a burst arrived.
+      this.#opposite = { ms: 0, measurements: 1, atWork: this.#atWork };
+    } else this.#opposite = { ms: ms + elapsedMs, measurements: measurements + 1, atWork };
+    if (this.#opposite.ms < this.#limits.settledMs || this.#opposite.measurements < minMeasurements)
+      return;
+    const isDraining = !this.#isOverloaded && this.#atWork < atWork;
+    if (!isDraining) this.#isOverloaded = !this.#isOverloaded;
+    this.#opposite = notOpposite;
+  }
+
+  /** Number of requests answered within the maximum wait, at least the floor. */
+  get #limit(): number {
+    return Math.max(this.#limits.floor, this.#perMs * this.#limits.maxWaitMs);
+  }
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SignageError } from '../../domain/error.ts';
+import type { Playlist, Rows, StoredConfig } from '../../domain/records/rows.ts';
+import type {
+  ConfigCopies,
+  ConfigKey,
+  PlaylistCopies,
+  ScreenKey,
+  StoredConfigCopy,
+  StoredCopy,
+} from '../../origin/origin.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Attempts before giving up on a row that changes too fast. It is retried later. */
+const maxAttempts = 5;
+
+/** A kind of copies: where they are, and how they compare with the rows of a table. */
+interface CopyKind<T extends 'playlists' | 'configs', Stored> {
+  table: T;
+  copies: {
+    read(key: ScreenKey | ConfigKey): Promise<Stored | undefined>;
+    write(row: Rows[T], stored: Stored | undefined): Promise<boolean>;
+    remove(key: ScreenKey | ConfigKey): Promise<void>;
+  };
+  isUpToDate(stored: Stored | undefined, row: Rows[T] | undefined): boolean;
+  /** Whether the row in the store is still the one that was copied. */
+  isUnchanged(row: Rows[T] | undefined, copied: Rows[T] | undefined): boolean;
+  /** Names the copy in the error. */
+  name: string;
+}
+
+/**
+ * Updates a copy to match the store, and removes its entry from the outbox.
+ *
+ * Optimistic concurrency: reads the copy before the store, and replaces the copy only if its ETag
+ * is unchanged. So the row is never older than a version that any instance copied before, and no
+ * newer version is overwritten by an older one. Object stores without conditional writes can
+ * briefly hold an older version: the final check against the store detects this and starts another
+ * attempt.
+ */
+async function sync<T extends 'playlists' | 'configs', Stored>(
+  store: Store,
+  key: ScreenKey | ConfigKey,
+  { table, copies, isUpToDate, isUnchanged, name }: CopyKind<T, Stored>,
+): Promise<void> {
+  /** Returns `false` if the copy was changed concurrently. */
+  async function updateCopy(row: Rows[T] | undefined, stored: Stored | undefined) {
+    if (isUpToDate(stored, row)) return true;
+    if (row) return copies.write(row, stored);
+    await copies.remove(key);
+    return true;
+  }
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const stored = await copies.read(key);
+    const row = await store.read.get(table, key.id);
+    if (!(await updateCopy(row, stored))) continue;
+    const isDone = await store.write(async (tx) => {
+      if (!isUnchanged(await tx.get(table, key.id), row)) return false;
+      await tx.delete('mirrorPending', key.id);
+      return true;
+    });
+    if (isDone) return;
+  }
+  throw new SignageError('unavailable', `The ${name} changes faster than it can be mirrored.`);
+}
+
+/** Whether a copy matches the row in the store. */
+export function isUpToDate(stored: StoredCopy | undefined, row: Playlist | undefined): boolean {
+  if (!stored || !row) return stored === row;
+  const { copy } = stored;
+  if (copy.kind === 'damaged') return false;
+  if (copy.kind === 'withdrawn') return row.state === 'withdrawn' && copy.version === row.version;
+  const { version, playlistId, validUntil, publishedAt, items } = copy.playlist;
+  if (row.state !== 'active' || version !== row.version || playlistId !== row.playlistId)
+    return false;
+  return validUntil === row.validUntil && publishedAt === row.publishedAt && items === row.items;
+}
+
+/**
+ * Updates the copy of a screen's playlist: to the newest version, to a tombstone if it was
+ * withdrawn. Deletes it if the screen was deleted.
+ */
+export function syncScreen(store: Store, copies: PlaylistCopies, screen: ScreenKey): Promise<void> {
+  return sync(store, screen, {
+    table: 'playlists',
+    copies,
+    isUpToDate,
+    isUnchanged: (row, copied) => row?.version === copied?.version && row?.state === copied?.state,
+    name: `playlist of the screen ${screen.id}`,
+  });
+}
+
+/** Updates or deletes the copy of a config to match the store. */
+export function syncConfig(store: Store, copies: ConfigCopies, config: ConfigKey): Promise<void> {
+  return sync(store, config, {
+    table: 'configs',
+    copies,
+    isUpToDate: (stored: StoredConfigCopy | undefined, row: StoredConfig | undefined) =>
+      stored && row ? isDeepStrictEqual(stored.row, row) : stored === row,
+    isUnchanged: isDeepStrictEqual,
+    name: `config ${config.id}`,
+  });
+}

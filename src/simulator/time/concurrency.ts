@@ -1,0 +1,55 @@
+import type { Clock } from '../../domain/clock.ts';
+
+/**
+ * Runs `work` for each item in order, at most `limit` at a time. After the first error it starts no
+ * more, waits for pending work and throws that error.
+ */
+export async function forEachBounded<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  let failure: { error: unknown } | undefined;
+  const worker = async () => {
+    for (let next = queue.next(); !next.done && !failure; next = queue.next()) {
+      try {
+        await work(next.value);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, limit) }, worker));
+  if (failure) throw failure.error;
+}
+
+/** Returns a signal that aborts `delayMs` after another one has aborted. */
+export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number): AbortSignal {
+  const delayed = new AbortController();
+  const begin = () => void clock.after(delayMs, () => delayed.abort());
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return delayed.signal;
+}
+
+/**
+ * Resolves with the result of the work, or with `undefined` as soon as the signal aborts. The work
+ * itself goes on.
+ */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  let giveUp = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
+  });
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

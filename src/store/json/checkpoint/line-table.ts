@@ -1,0 +1,91 @@
+import { crc32 } from 'node:zlib';
+import { LoadedLines } from './loaded-lines.ts';
+
+/** How the values of a table are written, one per line. */
+export interface LineFormat<V> {
+  /** Text of a line before the id. */
+  opening: string;
+  parse(line: string): V;
+  render(id: string, value: V): string;
+}
+
+/** The values of one document: lines as loaded, and values that were set since. */
+interface TableDocument<V> {
+  loaded: LoadedLines;
+  values: Map<string, V>;
+}
+
+/**
+ * A table in memory whose documents have one line per value, found by id. A loaded line stays bytes
+ * until its value is set.
+ */
+export class LineTable<V> {
+  readonly #documentOf: (id: string) => string;
+  readonly #format: LineFormat<V>;
+  readonly #documents = new Map<string, TableDocument<V>>();
+
+  /** @param documentOf returns the name of the document that holds an id */
+  constructor(documentOf: (id: string) => string, format: LineFormat<V>) {
+    this.#documentOf = documentOf;
+    this.#format = format;
+  }
+
+  load(document: string, bytes: Buffer): void {
+    const loaded = new LoadedLines(bytes, this.#format.opening);
+    this.#documents.set(document, { loaded, values: new Map() });
+  }
+
+  /** Returns a value. Each call parses a line that is still as loaded. */
+  get(id: string): V | undefined {
+    const document = this.#documents.get(this.#documentOf(id));
+    const value = document?.values.get(id);
+    if (value !== undefined) return value;
+    const line = document?.loaded.get(id);
+    return line === undefined ? undefined : this.#format.parse(line);
+  }
+
+  set(id: string, value: V): void {
+    const name = this.#documentOf(id);
+    if (!this.#documents.has(name)) this.load(name, Buffer.alloc(0));
+    const document = this.#documents.get(name) as TableDocument<V>;
+    document.loaded.delete(id);
+    document.values.set(id, value);
+  }
+
+  /** Returns whether the value existed. */
+  delete(id: string): boolean {
+    const document = this.#documents.get(this.#documentOf(id));
+    const wasLoaded = document?.loaded.delete(id) === true;
+    return document?.values.delete(id) === true || wasLoaded;
+  }
+
+  /** Iterates over all ids. Values may be set and deleted during the iteration. */
+  *ids(): Generator<string> {
+    for (const { loaded, values } of this.#documents.values()) {
+      yield* loaded.ids();
+      yield* values.keys();
+    }
+  }
+
+  /** Returns the lines of a document: those as loaded, then the others in the order of `set`. */
+  lines(document: string): string[] {
+    const { loaded, values } = this.#documents.get(document) ?? {};
+    return [
+      ...(loaded?.texts() ?? []),
+      ...Array.from(values ?? [], ([id, value]) => this.#format.render(id, value)),
+    ];
+  }
+}
+
+/**
+ * Returns a function from a record's id to the name of its document, one of `count`: `<kind>-` and
+ * hexadecimal digits of fixed length.
+ */
+export function shardNames(kind: string, count: number): (id: string) => string {
+  const digits = (count - 1).toString(16).length;
+  const names = Array.from(
+    { length: count },
+    (_, n) => `${kind}-${n.toString(16).padStart(digits, '0')}`,
+  );
+  return (id) => names[crc32(id) % count] as string;
+}
