@@ -9,8 +9,7 @@ import type {
 import type { EventProgress, EventRecord } from '../events/event-record.ts';
 import { ImpressionCounter } from './impression-counts.ts';
 import { mergedLines } from './merge.ts';
-import { ReportTotals } from './report.ts';
-import { sectionRuns } from './runs.ts';
+import { ReportTotals, sectionRuns } from './report.ts';
 
 /**
  * Days outside this range share one document, so that TVs with wrong clocks cannot create a million
@@ -137,7 +136,6 @@ export class Rollups implements DocumentOwner {
     }
     for (const document of documents) {
       if (!document) continue;
-      totals.rewind();
       for await (const run of sectionRuns(document, sections))
         if (within(run.day)) totals.addRun(run);
     }
