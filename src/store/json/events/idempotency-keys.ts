@@ -13,94 +13,62 @@ export const rememberedKeys = 128;
 const shards = 64;
 const initialCapacity = 4;
 const lineOpening = '["';
-/** 32-bit words of an entry: 8 bytes of the key's hash, 8 of the hash of the bytes sent. */
-const wordsPerEntry = 4;
+/** An entry has 8 bytes of the key's hash, and 8 of the hash of the bytes sent. */
+const hashBytes = 8;
+const entryBytes = 2 * hashBytes;
 
 /**
  * Ring buffer of one device's keys. It grows to its capacity; then each new key replaces the
  * oldest.
  */
 class KeyRing {
-  #entries: Uint32Array;
+  #entries: Buffer;
   #count: number;
   #oldest = 0;
 
   /** Takes ownership of `entries`, oldest first. */
-  constructor(entries: Uint32Array = new Uint32Array(initialCapacity * wordsPerEntry)) {
+  constructor(entries = Buffer.alloc(0)) {
     this.#entries = entries;
-    this.#count = 0;
+    this.#count = entries.length / entryBytes;
   }
 
   /** Parses the device's line in its document. */
   static from(line: ByteSlice): KeyRing {
     const [, text] = JSON.parse(line.toString()) as [string, string];
-    const bytes = Buffer.from(text, 'base64');
-    const entries = new Uint32Array(bytes.length / 4);
-    for (let word = 0; word < entries.length; word++) entries[word] = bytes.readUInt32BE(word * 4);
-    const keys = new KeyRing(entries);
-    keys.#count = entries.length / wordsPerEntry;
-    return keys;
+    return new KeyRing(Buffer.from(text, 'base64'));
   }
 
   /** Returns the hash of the bytes sent under a key, in hex. */
   find(key: string): string | undefined {
-    const [high, low] = wordsOf(key);
-    const entries = this.#entries;
-    for (let at = 0; at < this.#count * wordsPerEntry; at += wordsPerEntry) {
-      if (entries[at] === high && entries[at + 1] === low)
-        return hexOf(entries[at + 2]) + hexOf(entries[at + 3]);
-    }
-    return undefined;
+    const entries = this.#entries.subarray(0, this.#count * entryBytes);
+    const wanted = Buffer.from(key, 'hex');
+    let at = entries.indexOf(wanted);
+    while (at >= 0 && at % entryBytes !== 0) at = entries.indexOf(wanted, at + 1);
+    return at < 0 ? undefined : entries.toString('hex', at + hashBytes, at + entryBytes);
   }
 
   add({ key, sent }: RecordedKey): void {
-    if (this.#count === this.#entries.length / wordsPerEntry && this.#count < rememberedKeys)
-      this.#grow();
-    const full = this.#count === rememberedKeys;
-    this.#entries.set(
-      [...wordsOf(key), ...wordsOf(sent)],
-      (full ? this.#oldest : this.#count) * wordsPerEntry,
-    );
-    if (full) this.#oldest = (this.#oldest + 1) % rememberedKeys;
+    const isFull = this.#count === rememberedKeys;
+    if (!isFull && this.#count * entryBytes === this.#entries.length) this.#grow();
+    const at = (isFull ? this.#oldest : this.#count) * entryBytes;
+    this.#entries.write(key + sent, at, 'hex');
+    if (isFull) this.#oldest = (this.#oldest + 1) % rememberedKeys;
     else this.#count++;
   }
 
   #grow(): void {
-    const larger = new Uint32Array(
-      Math.min(
-        Math.max(2 * this.#entries.length, initialCapacity * wordsPerEntry),
-        rememberedKeys * wordsPerEntry,
-      ),
-    );
+    const capacity = Math.min(Math.max(2 * this.#count, initialCapacity), rememberedKeys);
+    const larger = Buffer.alloc(capacity * entryBytes);
     larger.set(this.#entries);
     this.#entries = larger;
   }
 
   /** Returns a copy of the entries, oldest first. */
-  copy(): Uint32Array {
-    const oldest = this.#oldest * wordsPerEntry;
-    const end = this.#count * wordsPerEntry;
-    const entries = new Uint32Array(end);
-    entries.set(this.#entries.subarray(oldest, end));
-    entries.set(this.#entries.subarray(0, oldest), end - oldest);
-    return entries;
+  copy(): Buffer {
+    const oldest = this.#oldest * entryBytes;
+    const end = this.#count * entryBytes;
+    return Buffer.concat([this.#entries.subarray(oldest, end), this.#entries.subarray(0, oldest)]);
   }
-}
-
-function wordsOf(hex: string): [number, number] {
-  return [Number.parseInt(hex.slice(0, 8), 16), Number.parseInt(hex.slice(8, 16), 16)];
-}
-
-function hexOf(word = 0): string {
-  return word.toString(16).padStart(8, '0');
-}
-
-function base64Of(entries: Uint32Array): string {
-  const bytes = Buffer.allocUnsafe(entries.length * 4);
-  entries.forEach((word, at) => {
-    bytes.writeUInt32BE(word, at * 4);
-  });
-  return bytes.toString('base64');
 }
 
 /** The devices of one document. */
@@ -199,13 +167,11 @@ export class IdempotencyKeys implements DocumentOwner {
 export const idempotencyDocument = shardNames('rings', shards);
 
 /** Encodes lines lazily: each takes 5 µs. */
-function* linesOf(
-  devices: readonly (ByteSlice | readonly [string, Uint32Array])[],
-): Generator<string> {
+function* linesOf(devices: readonly (ByteSlice | readonly [string, Buffer])[]): Generator<string> {
   for (const keys of devices)
     yield keys instanceof ByteSlice
       ? keys.toString()
-      : JSON.stringify([keys[0], base64Of(keys[1])]);
+      : JSON.stringify([keys[0], keys[1].toString('base64')]);
 }
 
 function keysOf({ devices, loaded }: Shard, deviceId: string): KeyRing | undefined {
