@@ -1,7 +1,9 @@
 import type { Playlist, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
-import type { AuditTrail, EventLog, LastActivityPart, OnDiskTable } from '../parts.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { LastActivityPart, OnDiskTable } from '../parts.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
 import { deepFreeze } from '../rows/deep-freeze.ts';
 import { RowDocuments } from '../rows/row-documents.ts';
