@@ -126,11 +126,9 @@ export class Rollups implements DocumentOwner {
     const documents = wanted.map(({ document }) => document);
     for (const { pending, inSnapshot } of wanted) {
       for (const counter of [pending, inSnapshot]) {
-        for (const [day, owner] of sections.flatMap((section) => [
-          ...(counter?.sections.get(section) ?? []),
-        ])) {
-          if (within(day))
-            for (const [key, cell] of counter?.cellsOf(owner) ?? []) totals.add(key, cell);
+        for (const section of sections) {
+          for (const [day, counts] of counter?.sections.get(section) ?? [])
+            if (within(day)) for (const [key, cell] of counts) totals.add(key, cell);
         }
       }
     }
