@@ -8,7 +8,7 @@ import { Database } from '../connection/database.ts';
 import { migrate } from '../connection/migrate.ts';
 import { Rollups } from '../events/rollups.ts';
 import { CopySession, longTimeouts } from './copy-session.ts';
-import { sectionReadings } from './section-statements.ts';
+import { sectionStatements } from './section-statements.ts';
 
 /**
  * Opens a database as the source of a copy. No service starts on it until `close`. Throws
@@ -101,12 +101,12 @@ class DatabaseSource implements StoreSource {
   }
 
   async count(section: Section): Promise<number> {
-    const [row] = await this.#session.query<{ found: number }>(sectionReadings[section].count);
+    const [row] = await this.#session.query<{ found: number }>(sectionStatements[section].count);
     return row?.found ?? 0;
   }
 
   async *read<S extends Section>(section: S, skip: number): AsyncGenerator<readonly Records[S][]> {
-    const { select, pageRows, recordOf } = sectionReadings[section];
+    const { select, pageRows, recordOf } = sectionStatements[section];
     await this.#session.queryAll(
       `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`,
     );

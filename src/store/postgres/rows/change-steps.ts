@@ -66,14 +66,14 @@ export function checkCount(table: TableName, col: string, value: string, count: 
 }
 
 export function putStep(table: TableName, text: string): Step {
+  return { what: 'put', place: tableOf(table), table, columns: rowColumns(table, text) };
+}
+
+/** Returns the columns of a row, given as its JSON text. */
+export function rowColumns(table: TableName, text: string): Readonly<Record<string, unknown>> {
   const row = JSON.parse(text) as { id: string };
   const values = tableSchemas[table].columns.map((column) => [column.name, column.of(row)]);
-  return {
-    what: 'put',
-    place: tableOf(table),
-    table,
-    columns: { id: storableText(row.id), row: text, ...Object.fromEntries(values) },
-  };
+  return { id: storableText(row.id), row: text, ...Object.fromEntries(values) };
 }
 
 export function deleteStep(table: TableName, id: string): Step {
