@@ -6,7 +6,7 @@ import { openChain } from './audit/chain.ts';
 import { type Connect, type DatabaseLimits, makeConnect } from './connection/connect.ts';
 import { Database } from './connection/database.ts';
 import { parseDatabaseUrl } from './connection/database-url.ts';
-import { describeTlsFailure, isConnectionLost } from './connection/errors.ts';
+import { describeTlsFailure, isConnectionLost, isQueryTimeout } from './connection/errors.ts';
 import { databaseLocked, refuseUnfinishedCopy } from './connection/instance-lock.ts';
 import { migrate } from './connection/migrate.ts';
 import { EventLog } from './events/event-log.ts';
@@ -158,6 +158,7 @@ export async function explainConnectError<T>(
 
 /** Returns the message of an error. A host may have several addresses, each with its own error. */
 function messageOf(reason: unknown): string {
+  if (isQueryTimeout(reason)) return 'The database does not answer.';
   return reason instanceof AggregateError
     ? reason.errors.map(messageOf).join(', ')
     : (reason as Error).message;

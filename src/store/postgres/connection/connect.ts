@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Client, ClientConfig, Pool } from 'pg';
 import { secondMs } from '../../../domain/clock.ts';
 import type { DatabaseAddress } from './database-url.ts';
@@ -12,13 +13,21 @@ export interface DatabaseLimits {
   lockTimeoutMs: number;
 }
 
+/** Creates the socket of a connection. */
+type MakeSocket = () => Socket;
+
 /** Creates connections to one database. */
 export interface Connect {
   isPooled: boolean;
-  pool(limits: DatabaseLimits): Pool;
-  client(limits: DatabaseLimits): Client;
+  pool(limits: DatabaseLimits, makeSocket: MakeSocket): Pool;
+  client(limits: DatabaseLimits, makeSocket?: MakeSocket): Client;
 }
 
+/**
+ * Grace period after the server's own statement timeout. No answer by then means that the network
+ * or the server is down.
+ */
+const gracePeriodMs = 2 * secondMs;
 const connectTimeoutMs = 5 * secondMs;
 const keepAliveMs = 15 * secondMs;
 const bigint = 20;
@@ -37,9 +46,10 @@ export async function makeConnect(address: DatabaseAddress): Promise<Connect> {
       : address.ssl;
   return {
     isPooled: address.isPooled,
-    pool: (limits) =>
-      new Pool({ ...configured(ssl, limits), max: limits.poolSize, idleTimeoutMillis: 0 }),
-    client: (limits) => new Client(configured(ssl, limits)),
+    pool: (limits, stream) =>
+      new Pool({ ...configured(ssl, limits), stream, max: limits.poolSize, idleTimeoutMillis: 0 }),
+    client: (limits, stream = () => new Socket()) =>
+      new Client({ ...configured(ssl, limits), stream }),
   };
 }
 
@@ -76,14 +86,10 @@ function config(
     ...socket,
     ...(isPooled ? {} : session),
     sslnegotiation: 'postgres',
+    query_timeout: statementTimeoutMs + gracePeriodMs,
     pipeline: true,
     types: numbers,
   } as ClientConfig;
-}
-
-/** Closes a connection without a goodbye message, which a broken network would not deliver. */
-export function destroy(client: object): void {
-  (client as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
 const untrusted = { rejectUnauthorized: false };

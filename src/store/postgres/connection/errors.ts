@@ -12,13 +12,16 @@ const systemCodes =
 const lostMessages =
   /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL)/;
 
-/** The database did not respond in time. */
-export class QueryTimeout extends Error {}
+/** Whether the database did not answer in time: an error of the driver, or of `withTimeout`. */
+export function isQueryTimeout(error: unknown): boolean {
+  if (error instanceof SignageError) return error.code === 'origin_timeout';
+  return error instanceof Error && error.message === 'Query read timeout';
+}
 
 /** Whether the database is unreachable. Other queries would fail, too. */
 export function isConnectionLost(error: unknown): boolean {
+  if (isQueryTimeout(error)) return true;
   if (error instanceof SignageError) return false;
-  if (error instanceof QueryTimeout) return true;
   const code = codeOf(error);
   if (error instanceof AggregateError) return error.errors.some(isConnectionLost);
   if (code === '') return error instanceof Error && lostMessages.test(error.message);
