@@ -8,6 +8,7 @@ import { makeMemoryFileSystem } from './json/disk/memory-file-system.ts';
 import { lockFolder } from './json/lock/folder-lock.ts';
 import { openJsonStore } from './json/open.ts';
 import type { PartContext } from './json/parts.ts';
+import { asUnusable } from './maintenance/data-folder.ts';
 import type { Store } from './store.ts';
 
 /** How one instance uses the database. */
@@ -123,12 +124,6 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
     return await openJsonStore(context, random, release);
   } catch (error) {
     await release();
-    if (error instanceof SignageError) throw error;
-    const { message } = error as Error;
-    throw new SignageError(
-      'store_unusable',
-      `${directory} cannot be used as a data folder: ${message}`,
-      { cause: error },
-    );
+    throw asUnusable(error, `${directory} cannot be used as a data folder`);
   }
 }

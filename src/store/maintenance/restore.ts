@@ -1,15 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { systemClock } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
 import { type Restored, type RestoreTarget, restoreBackup } from '../json/backup/restore.ts';
 import { refuseUnfinishedRestore } from '../json/backup/restore-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
-import { lockFolder } from '../json/lock/folder-lock.ts';
-
-/** Names that may exist in an "empty" folder: a file system's own, and our lock. */
-const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
+import { asUnusable, lockDataFolder, requireEmptyFolder } from './data-folder.ts';
 
 /**
  * Restores a backup, the tar of `Store.backup`, into a folder that is empty or missing. A store
@@ -34,11 +28,7 @@ export async function restoreStore(
   let release = async () => {};
   try {
     await created.make();
-    release = await lockFolder(directory, {
-      clock: systemClock,
-      random: randomBytes,
-      platform: process.platform,
-    });
+    release = await lockDataFolder(directory);
     await refuseUnfinishedRestore(disk, directory);
     await requireEmptyFolder(directory);
     const restored = await restoreBackup(
@@ -51,13 +41,7 @@ export async function restoreStore(
     await created.removeInner();
     await release();
     await created.removeOuter();
-    if (error instanceof SignageError) throw error;
-    const { message } = error as Error;
-    throw new SignageError(
-      'store_unusable',
-      `The backup cannot be restored into ${directory}: ${message}`,
-      { cause: error },
-    );
+    throw asUnusable(error, `The backup cannot be restored into ${directory}`);
   } finally {
     // Releases a source that was not read to its end.
     await source.return?.();
@@ -104,17 +88,4 @@ class CreatedFolders {
 /** Removes the folders that are empty. */
 async function removeEmpty(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rmdir(path).catch(() => undefined);
-}
-
-/** Throws `folder_not_empty` unless the folder has only harmless names and empty folders. */
-export async function requireEmptyFolder(directory: string): Promise<void> {
-  for (const name of await nodeFileSystem.list(directory)) {
-    if (ignoredNames.test(name)) continue;
-    const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
-    if (inside.length === 0) continue;
-    throw new SignageError(
-      'folder_not_empty',
-      `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
-    );
-  }
 }
