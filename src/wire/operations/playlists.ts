@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 
-/** Stored playlists (docs/protocol.md §5.4). */
+/** Stored playlists, and their copies in the object store (docs/protocol.md §5.4). */
 export const playlistOperations = {
   publishPlaylist: {
     method: 'PUT',
@@ -44,5 +44,26 @@ export const playlistOperations = {
     status: 200,
     answer: 'playlistVersions',
     command: ['playlist', 'history'],
+  },
+  listMirror: {
+    method: 'GET',
+    path: '/v1/mirror',
+    access: 'operator',
+    summary: 'The copies of playlists in the object store, by screen',
+    query: 'mirrorQuery',
+    status: 200,
+    answer: 'mirrorList',
+    errors: ['not_supported'],
+    command: ['playlist', 'mirror'],
+  },
+  repairMirror: {
+    method: 'POST',
+    path: '/v1/mirror/repair',
+    access: 'operator',
+    summary: 'Have every copy looked at, and mended where it differs',
+    status: 200,
+    answer: 'mirrorRepair',
+    errors: ['not_supported'],
+    command: ['playlist', 'mirror'],
   },
 } as const satisfies Record<string, Operation>;
