@@ -27,3 +27,24 @@ export async function sendAll<R>(client: ClientBase, text: string): Promise<read
   const last = [results].flat().at(-1) as QueryResult;
   return last.rows as R[];
 }
+
+/** Collects the conditions of a statement and their parameters. */
+export class Conditions {
+  readonly parameters: unknown[] = [];
+  readonly #conditions: string[] = ['true'];
+
+  /** Adds a parameter. Returns its placeholder. */
+  parameter(value: unknown): string {
+    return `$${this.parameters.push(value)}`;
+  }
+
+  /** Adds a condition, in which `$` stands for the value, unless the value is `undefined`. */
+  add(condition: string, value: unknown): void {
+    if (value === undefined) return;
+    this.#conditions.push(condition.replace(/\$(?!\d)/, () => this.parameter(value)));
+  }
+
+  get text(): string {
+    return this.#conditions.join(' AND ');
+  }
+}

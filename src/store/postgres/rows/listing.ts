@@ -3,7 +3,7 @@ import { maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
-import type { Query } from '../connection/query.ts';
+import { Conditions, type Query } from '../connection/query.ts';
 import {
   memberColumn,
   storableLabels,
@@ -12,20 +12,6 @@ import {
   tableSchemas,
 } from './columns.ts';
 import { rowOf } from './row-reader.ts';
-
-/** Collects a statement's conditions and parameters. */
-class Conditions {
-  readonly parameters: unknown[] = [];
-  readonly all: string[] = [];
-
-  parameter(value: unknown): string {
-    return `$${this.parameters.push(value)}`;
-  }
-
-  add(condition: string): void {
-    this.all.push(condition);
-  }
-}
 
 /**
  * Returns one page of a table. Filters that no column supports are applied to the rows, so it may
@@ -114,17 +100,14 @@ function pageStatement<T extends ListedTable>(
 ): { text: string; parameters: readonly unknown[] } {
   const { where = {}, labels = {}, name, search, online } = pageQuery;
   const conditions = new Conditions();
-  if (after !== undefined) conditions.add(`t.id > ${conditions.parameter(storableText(after))}`);
+  conditions.add('t.id > $', after && storableText(after));
   for (const [member, value] of Object.entries(where)) addMember(conditions, shape, member, value);
   if (Object.keys(labels).length > 0)
-    conditions.add(`t.labels @> ${conditions.parameter(storableLabels(labels))}::jsonb`);
-  if (name !== undefined)
-    conditions.add(`t.folded = ${conditions.parameter(storableText(foldName(name)))}`);
-  if (search !== undefined)
-    conditions.add(`strpos(t.folded, ${conditions.parameter(storableText(foldName(search)))}) > 0`);
+    conditions.add('t.labels @> $::jsonb', storableLabels(labels));
+  conditions.add('t.folded = $', name && storableText(foldName(name)));
+  conditions.add('strpos(t.folded, $) > 0', search && storableText(foldName(search)));
   const joins = online ? addOnline(conditions, online) : '';
-  const all = conditions.all.length === 0 ? '' : `WHERE ${conditions.all.join(' AND ')}`;
-  const statement = `SELECT t.row, t.id FROM ${shape.name} t ${joins} ${all} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
+  const statement = `SELECT t.row, t.id FROM ${shape.name} t ${joins} WHERE ${conditions.text} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
   return { text: upToPage(statement, 'id'), parameters: conditions.parameters };
 }
 
@@ -141,8 +124,8 @@ function addMember(
   if (column === undefined || value === undefined) return;
   const values = [value].flat();
   const texts = values.filter((one) => typeof one === 'string').map(storableText);
-  const isAny = `t.${column} = ANY (${conditions.parameter(texts)}::text[])`;
-  conditions.add(values.includes(null) ? `(${isAny} OR t.${column} IS NULL)` : isAny);
+  const orNull = values.includes(null) ? ` OR t.${column} IS NULL` : '';
+  conditions.add(`(t.${column} = ANY ($::text[])${orNull})`, texts);
 }
 
 /** Filters devices as `isOnline` in domain/records/config.ts does, with the effective config. */
@@ -152,9 +135,7 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
   const sync = effective('sync_minutes', defaultConfig.syncIntervalMinutes);
   const heartbeat = effective('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
   const seen = `${conditions.parameter(now)}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
-  conditions.add(
-    `coalesce(t.state = 'bound' AND ${seen}, false) = ${conditions.parameter(is)}::boolean`,
-  );
+  conditions.add(`coalesce(t.state = 'bound' AND ${seen}, false) = $::boolean`, is);
   return `LEFT JOIN signage.marks m ON m.kind = 'device' AND m.id = t.id
     LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
     LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
