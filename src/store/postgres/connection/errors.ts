@@ -47,18 +47,8 @@ export function describeTlsFailure(error: unknown, host: string): string | undef
   return `the certificate of ${host} cannot be verified (${(error as Error).message}), and nothing was sent. Set sslmode and sslrootcert in the URL: ${how}`;
 }
 
-/**
- * A row that the change has read was modified meanwhile. `firstRead` names the first row that it
- * read.
- */
-export class SerializationConflict extends Error {
-  readonly firstRead: string;
-
-  constructor(firstRead: string) {
-    super('The change conflicts with a concurrent change.');
-    this.firstRead = firstRead;
-  }
-}
+/** A row that the change has read was modified meanwhile. */
+export class SerializationConflict extends Error {}
 
 /**
  * Whether the change conflicts with a concurrent one, so a retry may succeed. 23505: a key was

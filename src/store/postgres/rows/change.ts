@@ -146,16 +146,6 @@ export class Change implements Tx {
     this.#isOver = true;
   }
 
-  /**
-   * The first row read, which usually is the subject of the change. Tokens are skipped: every
-   * change by a caller reads the same one first.
-   */
-  get firstRead(): string {
-    const { place, vals } = this.#checks.find((check) => check.place !== 'tokens') ??
-      this.#checks[0] ?? { place: '', vals: [] };
-    return `${place} ${vals}`;
-  }
-
   /** Checks that all reads belong to one state. */
   checks(): Check[] {
     return this.#checks;
