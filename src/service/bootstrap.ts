@@ -69,7 +69,9 @@ async function bootstrapOnce(
   const newTokenId = await deps.store.write(async (tx) => {
     if (isEmpty) await createDefaultTenant(deps, tx);
     if (adminToken !== undefined) await applyGivenToken(deps, tx, adminToken);
-    return newToken === undefined ? undefined : createFirstToken(deps, tx, newToken);
+    if (newToken === undefined || (await platformTokens(tx)).length > 0) return undefined;
+    const hash = hashKey(newToken);
+    return createPlatformToken(deps, tx, { name: 'first start', hash, bootstrap: false });
   });
   if (newTokenId === undefined) return { token: adminToken };
   return { token: newToken, takeBack: () => deleteToken(deps, newTokenId) };
@@ -126,22 +128,6 @@ async function createPlatformToken(
   await tx.put('tokens', token);
   await recordToken(deps, tx, 'create', token);
   return token.id;
-}
-
-/** Returns the id of the new token, or `undefined` if a platform token exists already. */
-async function createFirstToken(
-  deps: SystemDependencies,
-  tx: Tx,
-  token: string,
-): Promise<string | undefined> {
-  const existing = await platformTokens(tx);
-  return existing.length > 0
-    ? undefined
-    : createPlatformToken(deps, tx, {
-        name: 'first start',
-        hash: hashKey(token),
-        bootstrap: false,
-      });
 }
 
 async function deleteToken(deps: SystemDependencies, id: string): Promise<void> {

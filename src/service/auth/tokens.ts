@@ -17,9 +17,8 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
-import { afterId, nameFilters, toPage } from '../paging.ts';
-import { venuesOf } from '../venue-scope.ts';
+import { isVisibleTo, lookUp, requireTenant, venuesOf, withNameConflict } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
 
 const change = (verb: string, row: Token) => ({
@@ -81,9 +80,7 @@ export function makeTokens(deps: ServiceDependencies) {
     return toPage(
       await listVisible(caller, {
         where: { tenantId },
-        ...nameFilters(query),
-        ...afterId(query.cursor),
-        limit: query.limit,
+        ...pageFilters(query),
       }),
       view,
     );
@@ -125,27 +122,25 @@ export function makeTokens(deps: ServiceDependencies) {
       );
     }
     const token = makeKey('mak_', deps.random);
-    return withNameConflict({ store, caller }, 'token', name, () =>
-      deps.write(caller, async (tx) => {
-        await requireTenant(tx, caller);
-        await checkReach(tx, caller, creation);
-        const tenantId = role === 'platform' ? null : caller.tenantId;
-        const row: Token = {
-          id: deps.newId(),
-          tenantId,
-          name,
-          role,
-          hash: hashKey(token),
-          createdAt: tx.now,
-          bootstrap: false,
-          expiresAt: expiryOf(creation.expiresAt, caller.expiresAt),
-          venueIds: venueIds ? [...new Set(venueIds)] : null,
-        };
-        await tx.put('tokens', row);
-        await recordChange(deps, tx, caller, change('create', row));
-        return { ...tokenView(row, {}), token };
-      }),
-    );
+    return withNameConflict(deps, caller, 'token', name, async (tx) => {
+      await requireTenant(tx, caller);
+      await checkReach(tx, caller, creation);
+      const tenantId = role === 'platform' ? null : caller.tenantId;
+      const row: Token = {
+        id: deps.newId(),
+        tenantId,
+        name,
+        role,
+        hash: hashKey(token),
+        createdAt: tx.now,
+        bootstrap: false,
+        expiresAt: expiryOf(creation.expiresAt, caller.expiresAt),
+        venueIds: venueIds ? [...new Set(venueIds)] : null,
+      };
+      await tx.put('tokens', row);
+      await recordChange(deps, tx, caller, change('create', row));
+      return { ...tokenView(row, {}), token };
+    });
   }
 
   /**

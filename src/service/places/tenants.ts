@@ -10,7 +10,7 @@ import type {
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp, withNameConflict } from '../lookup.ts';
-import { afterId, nameFilters, toPage } from '../paging.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
 /** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
@@ -20,9 +20,7 @@ export function makeTenants(deps: ServiceDependencies) {
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
     return toPage(
       await store.list('tenants', {
-        ...nameFilters(query),
-        ...afterId(query.cursor),
-        limit: query.limit,
+        ...pageFilters(query),
       }),
       tenantView,
     );
@@ -33,38 +31,34 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
-    return withNameConflict({ store, caller }, 'tenant', name, () =>
-      deps.write(caller, async (tx) => {
-        const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
-        await tx.put('tenants', row);
-        await recordChange(deps, tx, caller, {
-          action: 'tenant.create',
-          subject: { kind: 'tenant', id: row.id },
-          tenantId: row.id,
-          details: { name },
-        });
-        return tenantView(row);
-      }),
-    );
+    return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
+      const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
+      await tx.put('tenants', row);
+      await recordChange(deps, tx, caller, {
+        action: 'tenant.create',
+        subject: { kind: 'tenant', id: row.id },
+        tenantId: row.id,
+        details: { name },
+      });
+      return tenantView(row);
+    });
   }
 
   async function update(caller: Caller, id: string, patch: TenantPatch): Promise<TenantView> {
-    return withNameConflict({ store, caller }, 'tenant', patch.name ?? '', () =>
-      deps.write(caller, async (tx) => {
-        const before = await lookUp(tx, caller, 'tenant', id);
-        const name = patch.name ?? before.name;
-        if (name === before.name) return tenantView(before);
-        const row = { ...before, name, updatedAt: tx.now };
-        await tx.put('tenants', row);
-        await recordChange(deps, tx, caller, {
-          action: 'tenant.update',
-          subject: { kind: 'tenant', id: row.id },
-          tenantId: row.id,
-          details: { name },
-        });
-        return tenantView(row);
-      }),
-    );
+    return withNameConflict(deps, caller, 'tenant', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, caller, 'tenant', id);
+      const name = patch.name ?? before.name;
+      if (name === before.name) return tenantView(before);
+      const row = { ...before, name, updatedAt: tx.now };
+      await tx.put('tenants', row);
+      await recordChange(deps, tx, caller, {
+        action: 'tenant.update',
+        subject: { kind: 'tenant', id: row.id },
+        tenantId: row.id,
+        details: { name },
+      });
+      return tenantView(row);
+    });
   }
 
   /**
