@@ -3,10 +3,9 @@ import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.t
 import type { KeyHolder, Tx } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import {
-  auditStep,
+  auditColumns,
   type Check,
   checkCount,
-  checkKeysFree,
   checkUnchanged,
   deleteStep,
   putStep,
@@ -138,7 +137,7 @@ export class Change implements Tx {
 
   async audit(entry: AuditEntry): Promise<void> {
     this.#refuseLateCall();
-    this.#writes.push(auditStep(entry));
+    this.#writes.push({ what: 'audit', columns: auditColumns(entry) });
   }
 
   /** Ends the change. Later calls throw. */
@@ -168,7 +167,7 @@ export class Change implements Tx {
     );
     return tableSchemas[table].unique.flatMap((column) => {
       const keys = put.flatMap(({ [column]: key }) => (typeof key === 'string' ? [key] : []));
-      return keys.length === 0 ? [] : [checkKeysFree(table, column, keys, ours)];
+      return keys.length === 0 ? [] : [checkUnchanged(table, column, keys, [], ours)];
     });
   }
 
