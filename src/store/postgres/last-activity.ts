@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { LastActivity, TokenActivity } from '../../domain/records/rows.ts';
 import type { Database } from './connection/database.ts';
 import { Batcher } from './rows/batcher.ts';
@@ -33,7 +34,7 @@ export class LastActivityTable {
   #pending: ActivityByName = new Map();
   /** Activity being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
-  #flushing: Promise<void> | undefined;
+  readonly #flushLimit = pLimit(1);
   readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>
     this.#readStored(names),
   );
@@ -67,13 +68,8 @@ export class LastActivityTable {
   }
 
   /** Writes the activity recorded before the call. */
-  async flush(): Promise<void> {
-    await this.#flushing;
-    if (this.#pending.size === 0) return;
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    await this.#flushing;
+  flush(): Promise<void> {
+    return this.#flushLimit(() => this.#flush());
   }
 
   async #flush(): Promise<void> {
