@@ -1,7 +1,10 @@
 import { Socket } from 'node:net';
 import type { Client, ClientConfig, Pool } from 'pg';
-import { secondMs } from '../../../domain/clock.ts';
-import type { DatabaseAddress } from './database-url.ts';
+import { hourMs, secondMs } from '../../../domain/clock.ts';
+import { SignageError } from '../../../domain/error.ts';
+import { publicUrl } from '../../../domain/store-url.ts';
+import { type DatabaseAddress, parseDatabaseUrl } from './database-url.ts';
+import { describeTlsFailure, isConnectionLost, isQueryTimeout } from './errors.ts';
 
 /** Limits on the use of the database. Durations in milliseconds. */
 export interface DatabaseLimits {
@@ -12,6 +15,13 @@ export interface DatabaseLimits {
   /** Timeout for a lock held by another change. */
   lockTimeoutMs: number;
 }
+
+/** For statements such as sorting all roll-ups, while no other client waits for their locks. */
+export const longTimeouts: DatabaseLimits = {
+  poolSize: 2,
+  statementTimeoutMs: hourMs,
+  lockTimeoutMs: hourMs,
+};
 
 /** Creates the socket of a connection. */
 type MakeSocket = () => Socket;
@@ -31,6 +41,40 @@ const gracePeriodMs = 2 * secondMs;
 const connectTimeoutMs = 5 * secondMs;
 const keepAliveMs = 15 * secondMs;
 const bigint = 20;
+
+/**
+ * Runs `work` with connections to the database of a URL. Its errors are rethrown as
+ * `store_unreachable` or `store_unusable`, naming the database and the reason. Throws
+ * `invalid_option` for a malformed URL.
+ */
+export async function connectTo<T>(
+  url: string,
+  work: (connect: Connect) => Promise<T>,
+): Promise<T> {
+  const address = parseDatabaseUrl(url);
+  const connect = await makeConnect(address);
+  try {
+    return await work(connect);
+  } catch (error) {
+    if (error instanceof SignageError && error.code !== 'unavailable') throw error;
+    const reason = error instanceof SignageError ? (error.cause ?? error) : error;
+    const [code, problem] = isConnectionLost(reason)
+      ? ['store_unreachable', 'cannot be reached']
+      : ['store_unusable', 'cannot be used'];
+    const cause = describeTlsFailure(reason, address.host) ?? messageOf(reason);
+    throw new SignageError(code, `The database ${publicUrl(url)} ${problem}: ${cause}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Returns the message of an error. A host may have several addresses, each with its own error. */
+function messageOf(reason: unknown): string {
+  if (isQueryTimeout(reason)) return 'The database does not answer.';
+  return reason instanceof AggregateError
+    ? reason.errors.map(messageOf).join(', ')
+    : (reason as Error).message;
+}
 
 /**
  * Loads the driver and returns a connection factory. Sets every option that the driver would

@@ -4,10 +4,11 @@ import type { ChainState } from '../../audit/audit-chain.ts';
 import { copyUnfinishedError } from '../../copy/copy-progress.ts';
 import type { LogEnd, Records, Section, StoreSource } from '../../copy/transfer.ts';
 import { readChain } from '../audit/chain.ts';
+import { longTimeouts } from '../connection/connect.ts';
 import { Database } from '../connection/database.ts';
 import { migrate } from '../connection/migrate.ts';
 import { Rollups } from '../events/rollups.ts';
-import { CopySession, longTimeouts } from './copy-session.ts';
+import { CopySession } from './copy-session.ts';
 import { sectionStatements } from './section-statements.ts';
 
 /**

@@ -4,7 +4,7 @@ import { type Clock, secondMs } from '../../../domain/clock.ts';
 import { withTimeout } from '../../../domain/timeout.ts';
 import type { ChangeTopics } from '../../change-topics.ts';
 import type { Connect, DatabaseLimits } from '../connection/connect.ts';
-import { databaseLocked, takeSharedLock } from '../connection/instance-lock.ts';
+import { takeLock } from '../connection/instance-lock.ts';
 
 /** Without a connection, watchers are woken at this interval, and a reconnect is attempted. */
 const pollMs = secondMs;
@@ -50,7 +50,8 @@ export class Listener {
       client.on(ending, () => this.#reconnect(client));
     try {
       await client.connect();
-      await this.#withTimeout(this.#takeLock(client));
+      this.isLockedByCopy = !(await this.#withTimeout(takeLock(client, 'shared')));
+      if (this.isLockedByCopy) throw new Error('a copy is in progress');
       await this.#withTimeout(client.query('LISTEN signage'));
       // Changes before LISTEN were missed.
       this.#topics.allChanged();
@@ -66,12 +67,6 @@ export class Listener {
     // A broken network does not deliver the goodbye message.
     if (this.#client)
       await this.#withTimeout(this.#client.end()).catch(() => this.#socket.destroy());
-  }
-
-  /** Takes the shared lock of an instance, which a running copy excludes. */
-  async #takeLock(client: Client): Promise<void> {
-    this.isLockedByCopy = !(await takeSharedLock(client));
-    if (this.isLockedByCopy) throw databaseLocked('The database', 'signage store copy');
   }
 
   /** Polls instead of listening: LISTEN does not work with shared sessions. */
