@@ -20,25 +20,19 @@ interface SectionStatements<R> {
   insert(query: Query, records: readonly R[]): Promise<void>;
 }
 
-/** Inserts rows in order. `columns` has the types of the columns. */
-async function insertRows(
-  query: Query,
-  table: string,
-  columns: Readonly<Record<string, string>>,
-  rows: readonly object[],
-): Promise<void> {
-  const names = Object.keys(columns).join(', ');
-  const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+/** Inserts rows in order. All have the same columns. */
+async function insertRows(query: Query, table: string, rows: readonly object[]): Promise<void> {
+  const names = Object.keys(rows[0] ?? {}).join(', ');
+  if (names === '') return;
   await query(
     `INSERT INTO ${table} (${names}) SELECT ${names}
-      FROM ROWS FROM (json_to_recordset($1::text::json) AS (${typed.join(', ')})) WITH ORDINALITY AS r ORDER BY ordinality`,
+      FROM json_populate_recordset(NULL::${table}, $1::text::json) WITH ORDINALITY AS r ORDER BY ordinality`,
     [JSON.stringify(rows)],
   );
 }
 
 function tableStatements<T extends TableName>(table: T): SectionStatements<Rows[T]> {
-  const { name, columns } = tableSchemas[table];
-  const types = { id: 'text', row: 'text' };
+  const { name } = tableSchemas[table];
   return {
     select: `SELECT row FROM ${name} ORDER BY id`,
     count: `SELECT count(*) AS found FROM ${name}`,
@@ -48,7 +42,6 @@ function tableStatements<T extends TableName>(table: T): SectionStatements<Rows[
       insertRows(
         query,
         name,
-        { ...types, ...Object.fromEntries(columns.map(({ name, type }) => [name, type])) },
         rows.map((row) => rowColumns(table, JSON.stringify(row))),
       ),
   };
@@ -90,17 +83,6 @@ const audit: SectionStatements<Records['audit']> = {
     insertRows(
       query,
       'signage.audit',
-      {
-        at: 'bigint',
-        tenant_id: 'text',
-        action: 'text',
-        subject_id: 'text',
-        venue_ids: 'text[]',
-        entry: 'text',
-        writer: 'text',
-        link: 'bigint',
-        mac: 'text',
-      },
       entries.map(({ entry, link }) => ({
         ...auditColumns(entry),
         writer: link?.writer,
@@ -123,7 +105,6 @@ const idempotency: SectionStatements<DeviceKeys> = {
     insertRows(
       query,
       'signage.batch_keys',
-      { device_id: 'text', n: 'bigint', key: 'text', sent: 'text' },
       devices.flatMap(({ deviceId, keys }) =>
         keys.map(([key, sent], place) => ({ device_id: deviceId, n: place + 1, key, sent })),
       ),
@@ -140,15 +121,6 @@ const impressions: SectionStatements<Records['impressions']> = {
     insertRows(
       query,
       'signage.rollups',
-      {
-        scope: 'text',
-        clock: 'text',
-        grouped: 'text',
-        day: 'text',
-        key: 'text',
-        impressions: 'bigint',
-        seconds: 'double precision',
-      },
       records.map(({ group, ...record }) => ({ ...record, grouped: group })),
     ),
 };
@@ -165,7 +137,6 @@ const marks: SectionStatements<CopiedActivity> = {
     insertRows(
       query,
       'signage.marks',
-      { kind: 'text', id: 'text', marks: 'text', last_seen_at: 'bigint' },
       activities.map(({ kind, id, marks }) => ({
         kind,
         id,
