@@ -39,6 +39,30 @@ export interface Operation {
   command?: readonly [noun: string, verb: string];
 }
 
+type Details = Omit<Operation, 'method' | 'path' | 'access' | 'status'>;
+
+/** Returns a function that describes the operations of one method and success status. */
+function describing<const M extends Operation['method'], const S extends Operation['status']>(
+  method: M,
+  status: S,
+) {
+  return <const P extends string, const A extends Operation['access'], const D extends Details>(
+    path: P,
+    access: A,
+    details: D & Record<Exclude<keyof D, keyof Details>, never>,
+  ) => ({ method, path, access, status, ...(details as D) });
+}
+
+export const get = describing('GET', 200);
+export const put = describing('PUT', 200);
+export const patch = describing('PATCH', 200);
+export const remove = describing('DELETE', 204);
+/** `POST` that creates a record. */
+export const create = describing('POST', 201);
+/** `POST` that stores the body for later. */
+export const accept = describing('POST', 202);
+export const post = describing('POST', 200);
+
 const deviceKeyErrors = [
   'device_key_missing',
   'device_key_invalid',

@@ -1,54 +1,42 @@
 import type { ConfigLevel } from '../../domain/records/rows.ts';
-import type { Operation } from '../operation.ts';
+import { get, type Operation, put, remove } from '../operation.ts';
 
 const putConfig = <L extends ConfigLevel>(level: L) =>
-  ({
-    method: 'PUT',
-    path: `/v1/${level}s/:id/config`,
-    access: 'operator',
+  put(`/v1/${level}s/:id/config`, 'operator', {
     summary: `Set the config of a ${level}`,
     record: level,
     body: 'configBody',
     bodyLimit: 16 * 1024,
     partLimit: 50_000,
-    status: 200,
     answer: 'configBody',
     command: ['config', 'set'],
-  }) as const satisfies Operation;
+  });
 
 const getConfig = <L extends ConfigLevel>(level: L) =>
-  ({
-    method: 'GET',
-    path: `/v1/${level}s/:id/config`,
-    access: 'viewer',
+  get(`/v1/${level}s/:id/config`, 'viewer', {
     summary: `The config stored for a ${level}, as it is`,
     record: level,
-    status: 200,
     answer: 'configBody',
     errors: ['config_not_found'],
     command: ['config', 'get'],
-  }) as const satisfies Operation;
+  });
 
-const deleteConfig = <L extends ConfigLevel>(level: L) =>
-  ({
-    method: 'DELETE',
-    path: `/v1/${level}s/:id/config`,
-    access: 'operator',
+const removeConfig = <L extends ConfigLevel>(level: L) =>
+  remove(`/v1/${level}s/:id/config`, 'operator', {
     summary: `Remove the config stored for a ${level}`,
     record: level,
-    status: 204,
     command: ['config', 'unset'],
-  }) as const satisfies Operation;
+  });
 
 /** The stored config of each level (docs/protocol.md §5.4). */
 export const configOperations = {
   putScreenConfig: putConfig('screen'),
   getScreenConfig: getConfig('screen'),
-  deleteScreenConfig: deleteConfig('screen'),
+  deleteScreenConfig: removeConfig('screen'),
   putVenueConfig: putConfig('venue'),
   getVenueConfig: getConfig('venue'),
-  deleteVenueConfig: deleteConfig('venue'),
+  deleteVenueConfig: removeConfig('venue'),
   putTenantConfig: putConfig('tenant'),
   getTenantConfig: getConfig('tenant'),
-  deleteTenantConfig: deleteConfig('tenant'),
-} as const;
+  deleteTenantConfig: removeConfig('tenant'),
+} satisfies Record<string, Operation>;
