@@ -24,10 +24,15 @@ export async function restoreStore(
   const directory = resolve(folder);
   const disk = nodeFileSystem;
   const source = backup[Symbol.asyncIterator]();
-  const created = new CreatedFolders(directory);
+  /** The missing folders on the path, innermost first. */
+  const missing: string[] = [];
+  let namesBefore: readonly string[] = [];
   let release = async () => {};
   try {
-    await created.make();
+    namesBefore = await disk.list(directory);
+    for (let path = directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
+      missing.push(path);
+    await disk.makeDirectory(directory);
     release = await lockDataFolder(directory);
     await refuseUnfinishedRestore(disk, directory);
     await requireEmptyFolder(directory);
@@ -38,50 +43,15 @@ export async function restoreStore(
     await release();
     return restored;
   } catch (error) {
-    await created.removeInner();
+    const names = await disk.list(directory).catch(() => []);
+    const added = names.filter((name) => !namesBefore.includes(name));
+    await removeEmpty(added.map((name) => join(directory, name)));
     await release();
-    await created.removeOuter();
+    await removeEmpty(missing);
     throw asUnusable(error, `The backup cannot be restored into ${directory}`);
   } finally {
     // Releases a source that was not read to its end.
     await source.return?.();
-  }
-}
-
-/**
- * Creates the target folder, and after a failed restore removes the empty folders that were not
- * there before.
- */
-class CreatedFolders {
-  readonly #directory: string;
-  /** The missing folders on the path, innermost first. */
-  readonly #missing: string[] = [];
-  #namesBefore: readonly string[] = [];
-
-  constructor(directory: string) {
-    this.#directory = directory;
-  }
-
-  async make(): Promise<void> {
-    const disk = nodeFileSystem;
-    this.#namesBefore = await disk.list(this.#directory);
-    for (let path = this.#directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
-      this.#missing.push(path);
-    await disk.makeDirectory(this.#directory);
-  }
-
-  async removeInner(): Promise<void> {
-    const names = await nodeFileSystem.list(this.#directory).catch(() => []);
-    await removeEmpty(
-      names
-        .filter((name) => !this.#namesBefore.includes(name))
-        .map((name) => join(this.#directory, name)),
-    );
-  }
-
-  /** Call after the lock is released. */
-  removeOuter(): Promise<void> {
-    return removeEmpty(this.#missing);
   }
 }
 
