@@ -1,6 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { Tenant } from '../../domain/records/rows.ts';
 import type {
   TenantCreation,
   TenantPatch,
@@ -16,6 +17,12 @@ import { tenantView } from '../views.ts';
 /** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
 export function makeTenants(deps: ServiceDependencies) {
   const { store } = deps;
+  const change = (verb: string, { id, name }: Tenant) => ({
+    action: `tenant.${verb}`,
+    subject: { kind: 'tenant', id },
+    tenantId: id,
+    details: { name },
+  });
 
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
     return toPage(
@@ -34,12 +41,7 @@ export function makeTenants(deps: ServiceDependencies) {
     return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
       const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
       await tx.put('tenants', row);
-      await recordChange(deps, tx, caller, {
-        action: 'tenant.create',
-        subject: { kind: 'tenant', id: row.id },
-        tenantId: row.id,
-        details: { name },
-      });
+      await recordChange(deps, tx, caller, change('create', row));
       return tenantView(row);
     });
   }
@@ -51,12 +53,7 @@ export function makeTenants(deps: ServiceDependencies) {
       if (name === before.name) return tenantView(before);
       const row = { ...before, name, updatedAt: tx.now };
       await tx.put('tenants', row);
-      await recordChange(deps, tx, caller, {
-        action: 'tenant.update',
-        subject: { kind: 'tenant', id: row.id },
-        tenantId: row.id,
-        details: { name },
-      });
+      await recordChange(deps, tx, caller, change('update', row));
       return tenantView(row);
     });
   }
@@ -94,13 +91,7 @@ export function makeTenants(deps: ServiceDependencies) {
       await deleteTokens(tx, caller, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
-      const subject = { kind: 'tenant', id: row.id };
-      await recordChange(deps, tx, caller, {
-        action: 'tenant.delete',
-        subject,
-        tenantId: null,
-        details: { name: row.name },
-      });
+      await recordChange(deps, tx, caller, { ...change('delete', row), tenantId: null });
     });
   }
 
