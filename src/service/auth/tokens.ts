@@ -21,7 +21,8 @@ import { isVisibleTo, lookUp, requireTenant, venuesOf, withNameConflict } from '
 import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
 
-const change = (verb: string, row: Token) => ({
+/** A change of a token, as the audit trail describes it. */
+export const tokenChange = (verb: string, row: Token) => ({
   action: `token.${verb}`,
   subject: { kind: 'token', id: row.id },
   tenantId: row.tenantId,
@@ -138,7 +139,7 @@ export function makeTokens(deps: ServiceDependencies) {
         venueIds: venueIds ? [...new Set(venueIds)] : null,
       };
       await tx.put('tokens', row);
-      await recordChange(deps, tx, caller, change('create', row));
+      await recordChange(deps, tx, caller, tokenChange('create', row));
       return { ...tokenView(row, {}), token };
     });
   }
@@ -163,7 +164,7 @@ export function makeTokens(deps: ServiceDependencies) {
         );
       }
       await tx.delete('tokens', row.id);
-      await recordChange(deps, tx, caller, change('delete', row));
+      await recordChange(deps, tx, caller, tokenChange('delete', row));
     });
   }
 

@@ -14,15 +14,17 @@ import { lookUp, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
+/** A change of a tenant, as the audit trail describes it. */
+export const tenantChange = (verb: string, { id, name }: Tenant) => ({
+  action: `tenant.${verb}`,
+  subject: { kind: 'tenant', id },
+  tenantId: id,
+  details: { name },
+});
+
 /** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
 export function makeTenants(deps: ServiceDependencies) {
   const { store } = deps;
-  const change = (verb: string, { id, name }: Tenant) => ({
-    action: `tenant.${verb}`,
-    subject: { kind: 'tenant', id },
-    tenantId: id,
-    details: { name },
-  });
 
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
     return toPage(
@@ -41,7 +43,7 @@ export function makeTenants(deps: ServiceDependencies) {
     return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
       const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
       await tx.put('tenants', row);
-      await recordChange(deps, tx, caller, change('create', row));
+      await recordChange(deps, tx, caller, tenantChange('create', row));
       return tenantView(row);
     });
   }
@@ -53,7 +55,7 @@ export function makeTenants(deps: ServiceDependencies) {
       if (name === before.name) return tenantView(before);
       const row = { ...before, name, updatedAt: tx.now };
       await tx.put('tenants', row);
-      await recordChange(deps, tx, caller, change('update', row));
+      await recordChange(deps, tx, caller, tenantChange('update', row));
       return tenantView(row);
     });
   }
@@ -91,7 +93,7 @@ export function makeTenants(deps: ServiceDependencies) {
       await deleteTokens(tx, caller, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
-      await recordChange(deps, tx, caller, { ...change('delete', row), tenantId: null });
+      await recordChange(deps, tx, caller, { ...tenantChange('delete', row), tenantId: null });
     });
   }
 
