@@ -38,7 +38,6 @@ import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
 import { databaseLocked } from './connection/instance-lock.ts';
-import type { Query } from './connection/query.ts';
 import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { Rollups } from './events/rollups.ts';
@@ -77,7 +76,6 @@ interface StoreOptions extends PostgresOptions {
 export class PostgresStore implements Store {
   readonly read: Reader;
   readonly secret: Uint8Array;
-  readonly #query: Query;
   readonly #database: Database;
   readonly #options: StoreOptions;
   readonly #topics = new ChangeTopics();
@@ -99,11 +97,7 @@ export class PostgresStore implements Store {
     this.secret = options.secret;
     this.#database = database;
     this.#options = options;
-    this.#query = async (text, parameters) => {
-      this.#refuseClosed();
-      return database.query(text, parameters);
-    };
-    this.read = new RowReader(this.#query, rows, () => this.#refuseClosed());
+    this.read = new RowReader(database.query, rows, () => this.#refuseClosed());
     this.#notifier = new Notifier(database, this.#topics, instance);
     this.#listener = new Listener(connect, options, {
       topics: this.#topics,
@@ -147,18 +141,17 @@ export class PostgresStore implements Store {
   }
 
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
-    this.#refuseClosed();
     // The database evaluates `online`, so it must know the activity of this instance.
     if (query.online) await this.#lastActivity.flush();
-    return listRows(this.#query, table, query);
+    return listRows(this.#database.query, table, query);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
-    return listPastPlaylists(this.#query, query);
+    return listPastPlaylists(this.#database.query, query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
-    return listFinishedCodes(this.#query, timeMs, limit);
+    return listFinishedCodes(this.#database.query, timeMs, limit);
   }
 
   async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
@@ -167,16 +160,15 @@ export class PostgresStore implements Store {
   }
 
   async events(query: EventPageQuery): Promise<Slice<StoredEvent>> {
-    return eventPage(this.#query, query);
+    return eventPage(this.#database.query, query);
   }
 
   async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
-    this.#refuseClosed();
     return this.#rollups.impressions(query);
   }
 
   async audit(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
-    return auditPage(this.#query, query);
+    return auditPage(this.#database.query, query);
   }
 
   touch(kind: 'device', id: string, activity: LastActivity): void;
@@ -189,7 +181,6 @@ export class PostgresStore implements Store {
   marks(kind: 'device', id: string): Promise<LastActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
   async marks(kind: 'device' | 'token', id: string): Promise<AnyActivity> {
-    this.#refuseClosed();
     return this.#lastActivity.marks(kind, id);
   }
 
@@ -214,7 +205,6 @@ export class PostgresStore implements Store {
   }
 
   async ready(): Promise<void> {
-    this.#refuseClosed();
     const [standby] = await this.#database.queryWithin<{ on: boolean }>(
       readyTimeoutMs,
       'SELECT pg_is_in_recovery() AS on',
