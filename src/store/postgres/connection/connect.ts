@@ -110,15 +110,6 @@ function config(
     options:
       '-c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off -c client_encoding=UTF8',
   };
-  const socket = {
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
-  };
-  const numbers = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === bigint ? Number : parserOf(oid, format),
-  };
   return {
     host,
     port,
@@ -127,12 +118,17 @@ function config(
     password: () => password,
     ssl: ssl as ClientConfig['ssl'],
     application_name: applicationName,
-    ...socket,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     ...(isPooled ? {} : session),
     sslnegotiation: 'postgres',
     query_timeout: statementTimeoutMs + gracePeriodMs,
     pipeline: true,
-    types: numbers,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === bigint ? Number : parserOf(oid, format),
+    },
   } as ClientConfig;
 }
 

@@ -88,8 +88,5 @@ export function translateError(error: unknown): unknown {
 }
 
 export function unavailable(message: string, cause?: unknown): SignageError {
-  return new SignageError('unavailable', message, {
-    retryAfterSeconds: 5,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new SignageError('unavailable', message, { retryAfterSeconds: 5, cause });
 }
