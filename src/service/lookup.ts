@@ -1,8 +1,9 @@
 import { hasCode, SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
+import type { AuditDetails } from '../domain/records/audit.ts';
 import type { PairingCode, Rows } from '../domain/records/rows.ts';
 import type { Reader, Tx } from '../store/store.ts';
-import type { Caller, ServiceDependencies, TenantCaller } from './context.ts';
+import type { Caller, Change, ServiceDependencies, TenantCaller } from './context.ts';
 
 const tableOf = {
   tenant: 'tenants',
@@ -38,6 +39,22 @@ export function venuesOf(
   if (kind === 'venue') return [row.id];
   if ('venueIds' in row) return row.venueIds ?? [];
   return 'venueId' in row && row.venueId !== undefined ? [row.venueId] : [];
+}
+
+/** Describes a change of a record for the audit trail. */
+export function changeOf<K extends RecordKind>(
+  kind: K,
+  verb: string,
+  row: RowOf<K>,
+  details: AuditDetails,
+): Change {
+  return {
+    action: `${kind}.${verb}`,
+    subject: { kind, id: row.id },
+    tenantId: 'tenantId' in row ? row.tenantId : row.id,
+    venueIds: venuesOf(kind, row),
+    details,
+  };
 }
 
 /** The error for unknown records, malformed ids and records of other tenants alike. */

@@ -17,18 +17,13 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { isVisibleTo, lookUp, requireTenant, venuesOf, withNameConflict } from '../lookup.ts';
+import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
 
 /** A change of a token, as the audit trail describes it. */
-export const tokenChange = (verb: string, row: Token) => ({
-  action: `token.${verb}`,
-  subject: { kind: 'token', id: row.id },
-  tenantId: row.tenantId,
-  venueIds: venuesOf('token', row),
-  details: { name: row.name, role: row.role },
-});
+export const tokenChange = (verb: string, row: Token) =>
+  changeOf('token', verb, row, { name: row.name, role: row.role });
 
 /**
  * A token expires no later than its creator. Otherwise an expiring token could create its own

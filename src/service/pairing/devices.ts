@@ -12,7 +12,7 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { lookUp, whereVenue } from '../lookup.ts';
+import { changeOf, lookUp, whereVenue } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
@@ -98,15 +98,7 @@ export function makeDevices(deps: ServiceDependencies) {
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
       if (device !== before) {
         const details = { screenId: device.screenId, reason };
-        const subject = { kind: 'device', id: device.id };
-        const { tenantId, venueId } = device;
-        await recordChange(deps, tx, caller, {
-          action: 'device.revoke',
-          subject,
-          tenantId,
-          venueIds: [venueId],
-          details,
-        });
+        await recordChange(deps, tx, caller, changeOf('device', 'revoke', device, details));
       }
       const screen = (await tx.get('screens', device.screenId)) as Screen;
       return { device, screen: await viewScreen(tx, screen, tx.now) };

@@ -17,7 +17,7 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { labelFilter, patchLabels } from '../labels.ts';
-import { lookUp, whereVenue, withNameConflict } from '../lookup.ts';
+import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { screenView } from '../views.ts';
 
@@ -51,13 +51,8 @@ export async function cancelPendingCodes(
 /** Screens (docs/protocol.md §5.3). */
 export function makeScreens(deps: ServiceDependencies) {
   const { store, clock } = deps;
-  const change = (verb: string, row: Screen) => ({
-    action: `screen.${verb}`,
-    subject: { kind: 'screen', id: row.id },
-    tenantId: row.tenantId,
-    venueIds: [row.venueId],
-    details: { name: row.name, venueId: row.venueId },
-  });
+  const change = (verb: string, row: Screen) =>
+    changeOf('screen', verb, row, { name: row.name, venueId: row.venueId });
 
   async function list(caller: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
     const { labels, impossible } = labelFilter(query.label);

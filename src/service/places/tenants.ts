@@ -10,17 +10,13 @@ import type {
 } from '../../domain/records/tenant.ts';
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
-import { lookUp, withNameConflict } from '../lookup.ts';
+import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
 /** A change of a tenant, as the audit trail describes it. */
-export const tenantChange = (verb: string, { id, name }: Tenant) => ({
-  action: `tenant.${verb}`,
-  subject: { kind: 'tenant', id },
-  tenantId: id,
-  details: { name },
-});
+export const tenantChange = (verb: string, row: Tenant) =>
+  changeOf('tenant', verb, row, { name: row.name });
 
 /** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
 export function makeTenants(deps: ServiceDependencies) {

@@ -15,20 +15,14 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { patchLabels } from '../labels.ts';
-import { lookUp, requireTenant, withNameConflict } from '../lookup.ts';
+import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { venueView } from '../views.ts';
 
 /** Venues (docs/protocol.md §5.3). */
 export function makeVenues(deps: ServiceDependencies) {
   const { store } = deps;
-  const change = (verb: string, row: Venue) => ({
-    action: `venue.${verb}`,
-    subject: { kind: 'venue', id: row.id },
-    tenantId: row.tenantId,
-    venueIds: [row.id],
-    details: { name: row.name },
-  });
+  const change = (verb: string, row: Venue) => changeOf('venue', verb, row, { name: row.name });
 
   async function list(
     { tenantId, venueIds }: TenantCaller,
