@@ -1,6 +1,6 @@
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
-import { possibleErrors } from '../../wire/implied-errors.ts';
+import { possibleErrors } from '../../wire/operation.ts';
 import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './content.ts';

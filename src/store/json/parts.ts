@@ -1,5 +1,4 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import type { FileSystem } from './disk/file-system.ts';
 
 /**

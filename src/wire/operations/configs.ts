@@ -1,104 +1,42 @@
-import type { Operation } from '../operation.ts';
+import type { ConfigLevel } from '../../domain/records/rows.ts';
+import { get, type Operation, put, remove } from '../operation.ts';
+
+const putConfig = <L extends ConfigLevel>(level: L) =>
+  put(`/v1/${level}s/:id/config`, 'operator', {
+    summary: `Set the config of a ${level}`,
+    record: level,
+    body: 'configBody',
+    bodyLimit: 16 * 1024,
+    partLimit: 50_000,
+    answer: 'configBody',
+    command: ['config', 'set'],
+  });
+
+const getConfig = <L extends ConfigLevel>(level: L) =>
+  get(`/v1/${level}s/:id/config`, 'viewer', {
+    summary: `The config stored for a ${level}, as it is`,
+    record: level,
+    answer: 'configBody',
+    errors: ['config_not_found'],
+    command: ['config', 'get'],
+  });
+
+const removeConfig = <L extends ConfigLevel>(level: L) =>
+  remove(`/v1/${level}s/:id/config`, 'operator', {
+    summary: `Remove the config stored for a ${level}`,
+    record: level,
+    command: ['config', 'unset'],
+  });
 
 /** The stored config of each level (docs/protocol.md §5.4). */
 export const configOperations = {
-  putScreenConfig: {
-    method: 'PUT',
-    path: '/v1/screens/:id/config',
-    access: 'operator',
-    summary: 'Set the config of a screen',
-    record: 'screen',
-    body: 'configBody',
-    bodyLimit: 16 * 1024,
-    partLimit: 50_000,
-    status: 200,
-    answer: 'configBody',
-    command: ['config', 'set'],
-  },
-  getScreenConfig: {
-    method: 'GET',
-    path: '/v1/screens/:id/config',
-    access: 'viewer',
-    summary: 'The config stored for a screen, as it is',
-    record: 'screen',
-    status: 200,
-    answer: 'configBody',
-    errors: ['config_not_found'],
-    command: ['config', 'get'],
-  },
-  deleteScreenConfig: {
-    method: 'DELETE',
-    path: '/v1/screens/:id/config',
-    access: 'operator',
-    summary: 'Remove the config stored for a screen',
-    record: 'screen',
-    status: 204,
-    command: ['config', 'unset'],
-  },
-  putVenueConfig: {
-    method: 'PUT',
-    path: '/v1/venues/:id/config',
-    access: 'operator',
-    summary: 'Set the config of a venue',
-    record: 'venue',
-    body: 'configBody',
-    bodyLimit: 16 * 1024,
-    partLimit: 50_000,
-    status: 200,
-    answer: 'configBody',
-    command: ['config', 'set'],
-  },
-  getVenueConfig: {
-    method: 'GET',
-    path: '/v1/venues/:id/config',
-    access: 'viewer',
-    summary: 'The config stored for a venue, as it is',
-    record: 'venue',
-    status: 200,
-    answer: 'configBody',
-    errors: ['config_not_found'],
-    command: ['config', 'get'],
-  },
-  deleteVenueConfig: {
-    method: 'DELETE',
-    path: '/v1/venues/:id/config',
-    access: 'operator',
-    summary: 'Remove the config stored for a venue',
-    record: 'venue',
-    status: 204,
-    command: ['config', 'unset'],
-  },
-  putTenantConfig: {
-    method: 'PUT',
-    path: '/v1/tenants/:id/config',
-    access: 'operator',
-    summary: 'Set the config of a tenant',
-    record: 'tenant',
-    body: 'configBody',
-    bodyLimit: 16 * 1024,
-    partLimit: 50_000,
-    status: 200,
-    answer: 'configBody',
-    command: ['config', 'set'],
-  },
-  getTenantConfig: {
-    method: 'GET',
-    path: '/v1/tenants/:id/config',
-    access: 'viewer',
-    summary: 'The config stored for a tenant, as it is',
-    record: 'tenant',
-    status: 200,
-    answer: 'configBody',
-    errors: ['config_not_found'],
-    command: ['config', 'get'],
-  },
-  deleteTenantConfig: {
-    method: 'DELETE',
-    path: '/v1/tenants/:id/config',
-    access: 'operator',
-    summary: 'Remove the config stored for a tenant',
-    record: 'tenant',
-    status: 204,
-    command: ['config', 'unset'],
-  },
-} as const satisfies Record<string, Operation>;
+  putScreenConfig: putConfig('screen'),
+  getScreenConfig: getConfig('screen'),
+  deleteScreenConfig: removeConfig('screen'),
+  putVenueConfig: putConfig('venue'),
+  getVenueConfig: getConfig('venue'),
+  deleteVenueConfig: removeConfig('venue'),
+  putTenantConfig: putConfig('tenant'),
+  getTenantConfig: getConfig('tenant'),
+  deleteTenantConfig: removeConfig('tenant'),
+} satisfies Record<string, Operation>;

@@ -1,113 +1,73 @@
-import type { Operation } from '../operation.ts';
+import { create, get, type Operation, patch, remove } from '../operation.ts';
 
 /** Venues and screens (docs/protocol.md §5.3). */
 export const placesOperations = {
-  createVenue: {
-    method: 'POST',
-    path: '/v1/venues',
-    access: 'operator',
+  createVenue: create('/v1/venues', 'operator', {
     summary: 'Make a venue',
     wholeTenant: true,
     body: 'venueCreation',
-    status: 201,
     answer: 'venue',
     errors: ['name_taken'],
     command: ['venue', 'create'],
-  },
-  listVenues: {
-    method: 'GET',
-    path: '/v1/venues',
-    access: 'viewer',
+  }),
+  listVenues: get('/v1/venues', 'viewer', {
     summary: 'Venues',
     query: 'venueQuery',
-    status: 200,
     answer: 'venueList',
     command: ['venue', 'list'],
-  },
-  getVenue: {
-    method: 'GET',
-    path: '/v1/venues/:id',
-    access: 'viewer',
+  }),
+  getVenue: get('/v1/venues/:id', 'viewer', {
     summary: 'One venue',
     record: 'venue',
-    status: 200,
     answer: 'venue',
     command: ['venue', 'get'],
-  },
-  updateVenue: {
-    method: 'PATCH',
-    path: '/v1/venues/:id',
-    access: 'operator',
+  }),
+  updateVenue: patch('/v1/venues/:id', 'operator', {
     summary: 'Change a venue',
     record: 'venue',
     body: 'venuePatch',
-    status: 200,
     answer: 'venue',
     errors: ['name_taken'],
     command: ['venue', 'update'],
-  },
-  deleteVenue: {
-    method: 'DELETE',
-    path: '/v1/venues/:id',
-    access: 'operator',
+  }),
+  deleteVenue: remove('/v1/venues/:id', 'operator', {
     summary: 'Delete a venue that has no screens',
     record: 'venue',
-    status: 204,
     errors: ['venue_not_empty'],
     command: ['venue', 'delete'],
-  },
-  createScreen: {
-    method: 'POST',
-    path: '/v1/screens',
-    access: 'operator',
+  }),
+  createScreen: create('/v1/screens', 'operator', {
     summary: 'Make a screen in a venue',
     body: 'screenCreation',
-    status: 201,
     answer: 'screen',
     errors: ['venue_not_found', 'name_taken'],
     command: ['screen', 'create'],
-  },
-  listScreens: {
-    method: 'GET',
-    path: '/v1/screens',
-    access: 'viewer',
+  }),
+  listScreens: get('/v1/screens', 'viewer', {
     summary: 'Screens',
     query: 'screenQuery',
-    status: 200,
     answer: 'screenList',
     command: ['screen', 'list'],
-  },
-  getScreen: {
-    method: 'GET',
-    path: '/v1/screens/:id',
-    access: 'viewer',
+  }),
+  getScreen: get('/v1/screens/:id', 'viewer', {
     summary: 'One screen',
     record: 'screen',
-    status: 200,
     answer: 'screen',
     command: ['screen', 'get'],
-  },
-  updateScreen: {
-    method: 'PATCH',
-    path: '/v1/screens/:id',
-    access: 'operator',
+  }),
+  updateScreen: patch('/v1/screens/:id', 'operator', {
     summary: 'Change a screen',
     record: 'screen',
     body: 'screenPatch',
-    status: 200,
     answer: 'screen',
     errors: ['name_taken'],
     command: ['screen', 'update'],
-  },
-  deleteScreen: {
-    method: 'DELETE',
-    path: '/v1/screens/:id',
-    access: 'operator',
+  }),
+  deleteScreen: remove('/v1/screens/:id', 'operator', {
     summary: 'Delete a screen; with force=true an active one, with its device',
     record: 'screen',
     query: 'screenDeletionQuery',
-    status: 204,
     errors: ['screen_active'],
     command: ['screen', 'delete'],
-  },
-} as const satisfies Record<string, Operation>;
+  }),
+} satisfies Record<string, Operation>;

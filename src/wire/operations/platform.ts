@@ -1,116 +1,72 @@
-import type { Operation } from '../operation.ts';
+import { create, get, type Operation, patch, post, remove } from '../operation.ts';
 
 /** Tenants and tokens (docs/protocol.md §5.1). */
 export const platformOperations = {
-  createTenant: {
-    method: 'POST',
-    path: '/v1/tenants',
-    access: 'platform',
+  createTenant: create('/v1/tenants', 'platform', {
     summary: 'Make a tenant',
     body: 'tenantCreation',
-    status: 201,
     answer: 'tenant',
     errors: ['name_taken'],
     command: ['tenant', 'create'],
-  },
-  listTenants: {
-    method: 'GET',
-    path: '/v1/tenants',
-    access: 'platform',
+  }),
+  listTenants: get('/v1/tenants', 'platform', {
     summary: 'Tenants',
     query: 'tenantQuery',
-    status: 200,
     answer: 'tenantList',
     command: ['tenant', 'list'],
-  },
-  getTenant: {
-    method: 'GET',
-    path: '/v1/tenants/:id',
-    access: 'platform',
+  }),
+  getTenant: get('/v1/tenants/:id', 'platform', {
     summary: 'One tenant',
     record: 'tenant',
-    status: 200,
     answer: 'tenant',
     command: ['tenant', 'get'],
-  },
-  updateTenant: {
-    method: 'PATCH',
-    path: '/v1/tenants/:id',
-    access: 'platform',
+  }),
+  updateTenant: patch('/v1/tenants/:id', 'platform', {
     summary: 'Change a tenant',
     record: 'tenant',
     body: 'tenantPatch',
-    status: 200,
     answer: 'tenant',
     errors: ['name_taken'],
     command: ['tenant', 'update'],
-  },
-  deleteTenant: {
-    method: 'DELETE',
-    path: '/v1/tenants/:id',
-    access: 'platform',
+  }),
+  deleteTenant: remove('/v1/tenants/:id', 'platform', {
     summary: 'Delete a tenant that has no venues, with its tokens',
     record: 'tenant',
-    status: 204,
     errors: ['tenant_not_empty', 'last_tenant'],
     command: ['tenant', 'delete'],
-  },
-  createToken: {
-    method: 'POST',
-    path: '/v1/tokens',
-    access: 'admin',
+  }),
+  createToken: create('/v1/tokens', 'admin', {
     summary: 'Make a management token; it is shown in this answer only',
     body: 'tokenCreation',
-    status: 201,
     answer: 'createdToken',
     errors: ['venue_not_found', 'name_taken'],
     command: ['token', 'create'],
-  },
-  listTokens: {
-    method: 'GET',
-    path: '/v1/tokens',
-    access: 'admin',
+  }),
+  listTokens: get('/v1/tokens', 'admin', {
     summary: 'Management tokens',
     query: 'tokenQuery',
-    status: 200,
     answer: 'tokenList',
     command: ['token', 'list'],
-  },
-  getToken: {
-    method: 'GET',
-    path: '/v1/tokens/:id',
-    access: 'admin',
+  }),
+  getToken: get('/v1/tokens/:id', 'admin', {
     summary: 'One management token',
     record: 'token',
-    status: 200,
     answer: 'token',
     command: ['token', 'get'],
-  },
-  deleteToken: {
-    method: 'DELETE',
-    path: '/v1/tokens/:id',
-    access: 'admin',
+  }),
+  deleteToken: remove('/v1/tokens/:id', 'admin', {
     summary: 'Delete a management token',
     record: 'token',
-    status: 204,
     errors: ['last_token'],
     command: ['token', 'delete'],
-  },
-  getMe: {
-    method: 'GET',
-    path: '/v1/me',
-    access: 'viewer',
+  }),
+  getMe: get('/v1/me', 'viewer', {
     summary: 'Whose token this is, and the tenant it acts in',
-    status: 200,
     answer: 'me',
-  },
-  createBackup: {
-    method: 'POST',
-    path: '/v1/backup',
-    access: 'platform',
+  }),
+  createBackup: post('/v1/backup', 'platform', {
     summary: 'One consistent state of the whole store, as a tar file',
-    status: 200,
     errors: ['not_supported'],
     command: ['data', 'backup'],
-  },
-} as const satisfies Record<string, Operation>;
+  }),
+} satisfies Record<string, Operation>;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { examples } from '../../../src/http/openapi/content.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
-import { impliedErrors, possibleErrors } from '../../../src/wire/implied-errors.ts';
+import { impliedErrors, possibleErrors } from '../../../src/wire/operation.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { type SchemaName, schemas } from '../../../src/wire/schemas.ts';
 
