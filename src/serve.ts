@@ -131,8 +131,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const { answer, idle } = trackAnswers(
       faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch,
     );
-    const housekeeping = startHousekeeping(services.deps, retentionDays, log);
-    stops.push(housekeeping.stop);
+    stops.push(startHousekeeping(services.deps, retentionDays, log));
     stops.push(services.denials.stop);
     stops.push(idle);
     const onError = (error: Error) =>

@@ -7,6 +7,7 @@ import {
   othersCanWrite,
 } from '../domain/file-access.ts';
 import type { LogSink } from '../domain/log.ts';
+import { isFolder } from '../store/open.ts';
 
 interface DataAccess {
   /** Only warns about files that others can change. */
@@ -26,8 +27,7 @@ export async function checkDataAccess(
   location: string,
   { allowOpenData, log }: DataAccess,
 ): Promise<void> {
-  const isFolder = !/^[a-z][a-z0-9+]+:/i.test(location);
-  if (!isFolder || process.platform === 'win32') return;
+  if (!isFolder(location) || process.platform === 'win32') return;
   const folder = resolve(location);
   const modes = await modesIn(folder);
   const fix = `chmod -R go-rwx ${folder}`;

@@ -1,15 +1,10 @@
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { parseProxy } from '../http/request/client-address.ts';
+import { wholeNumber } from '../store/open.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
-
-/** Returns `value`. Throws `invalid_option` unless it is a whole number within the bounds. */
-export function wholeNumber(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw invalidOption(`${name} must be a whole number from ${min} to ${max}.`);
-}
 
 /**
  * Accepts origins as browsers send them: `https://tv.example.com`. Packaged apps send `null` or an

@@ -16,8 +16,8 @@ import { disableMirror } from '../service/mirror/initial-fill.ts';
 import { startMirror } from '../service/mirror/mirror.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
+import { isFolder, wholeNumber } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { wholeNumber } from './check-options.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { ShutdownSteps } from './shutdown.ts';
 
@@ -57,8 +57,7 @@ export async function objectStoreOf(
 ) {
   if (objectStore === 'none') return undefined;
   if (objectStore !== undefined) return openObjectStore(objectStore, aws, clock);
-  const isFolder = !/^[a-z][a-z0-9+]+:/i.test(location);
-  return isFolder
+  return isFolder(location)
     ? openObjectStore(pathToFileURL(resolve(location, 'mirror')).href, aws, clock)
     : undefined;
 }

@@ -4,7 +4,9 @@ import { foldName } from '../domain/fields.ts';
 import type { Token } from '../domain/records/rows.ts';
 import { adminTokenForm } from '../domain/records/token.ts';
 import type { Tx } from '../store/store.ts';
+import { tokenChange } from './auth/tokens.ts';
 import { recordChange, type SystemDependencies, system } from './context.ts';
+import { tenantChange } from './places/tenants.ts';
 
 const bySystem = { actor: system, address: null, requestId: null };
 const maxAttempts = 3;
@@ -69,7 +71,9 @@ async function bootstrapOnce(
   const newTokenId = await deps.store.write(async (tx) => {
     if (isEmpty) await createDefaultTenant(deps, tx);
     if (adminToken !== undefined) await applyGivenToken(deps, tx, adminToken);
-    return newToken === undefined ? undefined : createFirstToken(deps, tx, newToken);
+    if (newToken === undefined || (await platformTokens(tx)).length > 0) return undefined;
+    const hash = hashKey(newToken);
+    return createPlatformToken(deps, tx, { name: 'first start', hash, bootstrap: false });
   });
   if (newTokenId === undefined) return { token: adminToken };
   return { token: newToken, takeBack: () => deleteToken(deps, newTokenId) };
@@ -78,13 +82,7 @@ async function bootstrapOnce(
 async function createDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<void> {
   const row = { id: deps.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
   await tx.put('tenants', row);
-  const change = {
-    action: 'tenant.create',
-    subject: { kind: 'tenant', id: row.id },
-    tenantId: row.id,
-    details: { name: row.name },
-  };
-  await recordChange(deps, tx, bySystem, change);
+  await recordChange(deps, tx, bySystem, tenantChange('create', row));
 }
 
 /** Returns `wanted`, with a number if needed: names of platform tokens are unique. */
@@ -96,20 +94,6 @@ function unusedName(wanted: string, otherTokens: Token[]): string {
 }
 
 const platformTokens = (tx: Tx) => tx.select('tokens', 'role', ['platform']);
-
-async function recordToken(
-  deps: SystemDependencies,
-  tx: Tx,
-  verb: string,
-  { id, name, role }: Token,
-): Promise<void> {
-  await recordChange(deps, tx, bySystem, {
-    action: `token.${verb}`,
-    subject: { kind: 'token', id },
-    tenantId: null,
-    details: { name, role },
-  });
-}
 
 async function createPlatformToken(
   deps: SystemDependencies,
@@ -124,24 +108,8 @@ async function createPlatformToken(
     createdAt: tx.now,
   };
   await tx.put('tokens', token);
-  await recordToken(deps, tx, 'create', token);
+  await recordChange(deps, tx, bySystem, tokenChange('create', token));
   return token.id;
-}
-
-/** Returns the id of the new token, or `undefined` if a platform token exists already. */
-async function createFirstToken(
-  deps: SystemDependencies,
-  tx: Tx,
-  token: string,
-): Promise<string | undefined> {
-  const existing = await platformTokens(tx);
-  return existing.length > 0
-    ? undefined
-    : createPlatformToken(deps, tx, {
-        name: 'first start',
-        hash: hashKey(token),
-        bootstrap: false,
-      });
 }
 
 async function deleteToken(deps: SystemDependencies, id: string): Promise<void> {
@@ -149,7 +117,7 @@ async function deleteToken(deps: SystemDependencies, id: string): Promise<void> 
     const row = await tx.get('tokens', id);
     if (row === undefined) return;
     await tx.delete('tokens', id);
-    await recordToken(deps, tx, 'delete', row);
+    await recordChange(deps, tx, bySystem, tokenChange('delete', row));
   });
 }
 
@@ -165,7 +133,7 @@ async function applyGivenToken(deps: SystemDependencies, tx: Tx, token: string):
   const otherTokens = (await platformTokens(tx)).filter((row) => row.hash !== hash);
   for (const row of otherTokens.filter(({ bootstrap }) => bootstrap)) {
     await tx.delete('tokens', row.id);
-    await recordToken(deps, tx, 'delete', row);
+    await recordChange(deps, tx, bySystem, tokenChange('delete', row));
   }
   if (sameHash?.bootstrap) return;
   if (sameHash) {

@@ -1,5 +1,6 @@
 import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
+import { startPeriodicJob } from '../domain/periodic-job.ts';
 import type { SystemDependencies } from './context.ts';
 
 /** Finished codes are kept for this long (docs/protocol.md §4). */
@@ -9,49 +10,25 @@ const batchSize = 500;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished a day ago, and
- * events and audit entries past their retention.
+ * events and audit entries past their retention. Returns a function that stops it.
  */
 export function startHousekeeping(
   { store, clock }: SystemDependencies,
   retentionDays: number,
   log: LogSink,
-): { stop(): Promise<void> } {
-  let cancel = () => {};
-  let stopped = false;
-  let running = Promise.resolve();
+): () => Promise<void> {
+  const nextFinishedIds = () => store.finishedCodes(clock.now() - codeRetentionMs, batchSize);
 
-  async function purgeCodes(): Promise<void> {
+  async function purge(): Promise<void> {
     for (let ids = await nextFinishedIds(); ids.length > 0; ids = await nextFinishedIds()) {
       await store.write(async (tx) => {
         for (const id of ids) await tx.delete('codes', id);
       });
     }
+    await store.purgeBefore(clock.now() - retentionDays * dayMs);
   }
 
-  const nextFinishedIds = () => store.finishedCodes(clock.now() - codeRetentionMs, batchSize);
-
-  async function runOnce(): Promise<void> {
-    try {
-      await purgeCodes();
-      await store.purgeBefore(clock.now() - retentionDays * dayMs);
-    } catch (error) {
-      log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.');
-    }
-    if (!stopped) schedule();
-  }
-
-  function schedule(): void {
-    cancel = clock.after(intervalMs, () => {
-      running = runOnce();
-    });
-  }
-
-  schedule();
-  return {
-    async stop() {
-      stopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return startPeriodicJob(clock, intervalMs, purge, (error) =>
+    log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.'),
+  );
 }

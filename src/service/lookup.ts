@@ -1,9 +1,9 @@
 import { hasCode, SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
-import type { Rows } from '../domain/records/rows.ts';
-import type { Reader } from '../store/store.ts';
-import type { Caller, ServiceDependencies, TenantCaller } from './context.ts';
-import { isInScope, venuesOf } from './venue-scope.ts';
+import type { AuditDetails } from '../domain/records/audit.ts';
+import type { PairingCode, Rows } from '../domain/records/rows.ts';
+import type { Reader, Tx } from '../store/store.ts';
+import type { Caller, Change, ServiceDependencies, TenantCaller } from './context.ts';
 
 const tableOf = {
   tenant: 'tenants',
@@ -16,6 +16,46 @@ const tableOf = {
 /** The kinds of records in management paths. */
 export type RecordKind = keyof typeof tableOf;
 type RowOf<K extends RecordKind> = Rows[(typeof tableOf)[K]];
+
+/**
+ * Whether a caller may see something that concerns these venues. A caller bound to venues must be
+ * bound to all of them.
+ */
+export function isInScope(
+  { venueIds }: Pick<Caller, 'venueIds'>,
+  recordVenueIds: readonly string[],
+): boolean {
+  return (
+    venueIds === null ||
+    (recordVenueIds.length > 0 && recordVenueIds.every((id) => venueIds.includes(id)))
+  );
+}
+
+/** Returns the venues that a record concerns. Empty: the tenant as a whole. */
+export function venuesOf(
+  kind: RecordKind | 'pairing_code',
+  row: RowOf<RecordKind> | PairingCode,
+): readonly string[] {
+  if (kind === 'venue') return [row.id];
+  if ('venueIds' in row) return row.venueIds ?? [];
+  return 'venueId' in row && row.venueId !== undefined ? [row.venueId] : [];
+}
+
+/** Describes a change of a record for the audit trail. */
+export function changeOf<K extends RecordKind>(
+  kind: K,
+  verb: string,
+  row: RowOf<K>,
+  details: AuditDetails,
+): Change {
+  return {
+    action: `${kind}.${verb}`,
+    subject: { kind, id: row.id },
+    tenantId: 'tenantId' in row ? row.tenantId : row.id,
+    venueIds: venuesOf(kind, row),
+    details,
+  };
+}
 
 /** The error for unknown records, malformed ids and records of other tenants alike. */
 export function notFound(kind: RecordKind): SignageError {
@@ -63,13 +103,14 @@ export async function requireTenant(tx: Reader, { tenantId }: TenantCaller): Pro
  * existing record if the caller may see it.
  */
 export async function withNameConflict<T>(
-  { store, caller }: Pick<ServiceDependencies, 'store'> & { caller: Caller },
+  { store, write }: ServiceDependencies,
+  caller: Caller,
   kind: RecordKind,
   name: string,
-  change: () => Promise<T>,
+  change: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   try {
-    return await change();
+    return await write(caller, change);
   } catch (error) {
     if (!hasCode(error, 'conflict')) throw error;
     const existingId = error.existingId as string;
@@ -85,4 +126,26 @@ export async function withNameConflict<T>(
       mayAlwaysSee || (existing && isVisibleTo(caller, kind, existing)) ? { existingId } : {},
     );
   }
+}
+
+/**
+ * Returns the `where` filter of a list by venue: all venues the caller may see, or the requested
+ * one.
+ */
+export function whereVenue(
+  { venueIds }: Pick<Caller, 'venueIds'>,
+  requested?: string,
+): { venueId?: string | readonly string[] } {
+  if (requested !== undefined)
+    return { venueId: venueIds === null || venueIds.includes(requested) ? requested : [] };
+  if (venueIds === null) return {};
+  // A single value uses the index.
+  return { venueId: venueIds.length === 1 && venueIds[0] !== undefined ? venueIds[0] : venueIds };
+}
+
+/** Returns the filter that limits events, reports and audit entries to the caller's venues. */
+export function venueScopeFilter({ venueIds }: Pick<Caller, 'venueIds'>): {
+  venueIds?: readonly string[];
+} {
+  return venueIds === null ? {} : { venueIds };
 }

@@ -3,6 +3,13 @@ import { asGuid } from '../domain/id.ts';
 import type { Page } from '../domain/paging.ts';
 import type { Slice } from '../store/store.ts';
 
+interface ListFilters {
+  cursor?: string | undefined;
+  limit: number;
+  name?: string | undefined;
+  search?: string | undefined;
+}
+
 /** The error for a cursor that no page of the list returned. */
 export function badCursor(): SignageError {
   return invalid([
@@ -29,13 +36,12 @@ export async function toPage<R, V>(
   return { items: await Promise.all(slice.items.map(view)), nextCursor: slice.next };
 }
 
-/** Returns the `?name=` and `?search=` filters that were given. */
-export function nameFilters(query: { name?: string | undefined; search?: string | undefined }): {
-  name?: string;
-  search?: string;
-} {
+/** Converts `?cursor=`, `?limit=`, `?name=` and `?search=` of a list to a query of the store. */
+export function pageFilters({ cursor, limit, name, search }: ListFilters) {
   return {
-    ...(query.name === undefined ? {} : { name: query.name }),
-    ...(query.search === undefined ? {} : { search: query.search }),
+    ...afterId(cursor),
+    limit,
+    ...(name === undefined ? {} : { name }),
+    ...(search === undefined ? {} : { search }),
   };
 }

@@ -8,7 +8,6 @@ import type {
   PlaylistCopies,
 } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
-import { makeAudit } from './audit.ts';
 import { withAuthority } from './auth/authority.ts';
 import { makeDenials } from './auth/denials.ts';
 import { makeDeviceAuth } from './auth/device-auth.ts';
@@ -34,7 +33,7 @@ import { makeVenues } from './places/venues.ts';
 import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
-import { makeReports } from './reports.ts';
+import { makeReading } from './reading.ts';
 import { makeTelemetry } from './telemetry.ts';
 
 export interface ServiceOptions {
@@ -126,7 +125,7 @@ export function makeServices(options: ServiceOptions) {
     playlists: makePlaylists(deps),
     copies: makeMirrorAdmin(deps, copies),
     configs: makeConfigs(deps),
-    reading: { ...makeReports(deps), ...makeAudit(deps) },
+    reading: makeReading(deps),
     ready,
     health: makeHealth(ready, origins.health, lag),
     backups: makeBackups(deps),

@@ -6,8 +6,8 @@ import type { StoredEvent } from '../store/store.ts';
 import { checkAuthority } from './auth/authority.ts';
 import type { DeviceCaller, ServiceDependencies, TenantCaller } from './context.ts';
 import { type ConcurrencySlot, longPoll } from './long-poll.ts';
+import { venueScopeFilter } from './lookup.ts';
 import { afterId } from './paging.ts';
-import { venueScopeFilter } from './venue-scope.ts';
 
 /** A batch of events as a TV sent it. */
 export interface SentBatch {

@@ -8,6 +8,7 @@ import { makeMemoryFileSystem } from './json/disk/memory-file-system.ts';
 import { lockFolder } from './json/lock/folder-lock.ts';
 import { openJsonStore } from './json/open.ts';
 import type { PartContext } from './json/parts.ts';
+import { asUnusable } from './maintenance/data-folder.ts';
 import type { Store } from './store.ts';
 
 /** How one instance uses the database. */
@@ -38,6 +39,11 @@ export interface OpenStoreOptions {
    * record that was cut off.
    */
   onWarning?: (message: string, cause?: unknown) => void;
+}
+
+/** Whether a location is a folder, and neither `memory:` nor a URL. */
+export function isFolder(location: string): boolean {
+  return !/^[a-z][a-z0-9+]+:/i.test(location);
 }
 
 /** A store refuses writes below this free space, which leaves room for recovery. */
@@ -80,7 +86,7 @@ export async function openStore(location: string, options: OpenStoreOptions = {}
       ...databaseLimits(options.database),
     });
   }
-  if (/^[a-z][a-z0-9+]+:/i.test(location)) {
+  if (!isFolder(location)) {
     throw new SignageError(
       'not_supported',
       `${location.split(':')[0]}: is not a supported store. Use a folder, memory:, or postgres://….`,
@@ -98,17 +104,18 @@ function databaseLimits({
   lockTimeoutSeconds = 5,
 }: DatabaseOptions = {}) {
   const statementTimeoutMs =
-    inRange('The statement time-out in seconds', statementTimeoutSeconds, 1, 600) * secondMs;
+    wholeNumber('The statement time-out in seconds', statementTimeoutSeconds, 1, 600) * secondMs;
   const lockTimeoutMs =
-    inRange('The lock time-out in seconds', lockTimeoutSeconds, 1, 600) * secondMs;
+    wholeNumber('The lock time-out in seconds', lockTimeoutSeconds, 1, 600) * secondMs;
   return {
-    poolSize: inRange('The number of database connections', poolSize, 2, 200),
+    poolSize: wholeNumber('The number of database connections', poolSize, 2, 200),
     statementTimeoutMs,
     lockTimeoutMs,
   };
 }
 
-function inRange(name: string, value: number, min: number, max: number): number {
+/** Returns `value`. Throws `invalid_option` unless it is a whole number within the bounds. */
+export function wholeNumber(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new SignageError('invalid_option', `${name} must be a whole number from ${min} to ${max}.`);
 }
@@ -123,12 +130,6 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
     return await openJsonStore(context, random, release);
   } catch (error) {
     await release();
-    if (error instanceof SignageError) throw error;
-    const { message } = error as Error;
-    throw new SignageError(
-      'store_unusable',
-      `${directory} cannot be used as a data folder: ${message}`,
-      { cause: error },
-    );
+    throw asUnusable(error, `${directory} cannot be used as a data folder`);
   }
 }

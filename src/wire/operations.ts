@@ -1,6 +1,5 @@
 import { configOperations } from './operations/configs.ts';
 import { devicesOperations } from './operations/devices.ts';
-import { mirrorOperations } from './operations/mirror.ts';
 import { placesOperations } from './operations/places.ts';
 import { platformOperations } from './operations/platform.ts';
 import { playlistOperations } from './operations/playlists.ts';
@@ -19,7 +18,6 @@ export const operations = {
   ...platformOperations,
   ...placesOperations,
   ...playlistOperations,
-  ...mirrorOperations,
   ...configOperations,
   ...readingOperations,
 };

@@ -94,8 +94,8 @@ export class FleetHistory {
     }
     for (const [section, days] of counter.sections) {
       const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];
-      for (const [name, owner] of days) {
-        for (const [key, cell] of counter.cellsOf(owner)) {
+      for (const [name, counts] of days) {
+        for (const [key, cell] of counts) {
           yield {
             scope,
             clock,

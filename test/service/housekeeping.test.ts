@@ -16,7 +16,7 @@ let store: Store;
 let purges: number[];
 let failure: Error | undefined;
 let warnings: unknown[];
-let housekeeping: { stop(): Promise<void> };
+let stopHousekeeping: () => Promise<void>;
 
 const log: LogSink = { ...silentLog, warn: (fields) => void warnings.push(fields.err) };
 const code = (number: number, ends: Partial<Rows['codes']>): Rows['codes'] => ({
@@ -76,11 +76,11 @@ beforeEach(async () => {
     random: (length) => new Uint8Array(length),
     newId: makeIdSource(clock),
   };
-  housekeeping = startHousekeeping(deps, 90, log);
+  stopHousekeeping = startHousekeeping(deps, 90, log);
 });
 
 afterEach(async () => {
-  await housekeeping.stop();
+  await stopHousekeeping();
   await store.close();
 });
 
@@ -139,7 +139,7 @@ describe('a failed housekeeping run', () => {
 describe('stopping the housekeeping', () => {
   it('cancels the timer, and no further run starts', async () => {
     await passMinutes(1);
-    await housekeeping.stop();
+    await stopHousekeeping();
     expect(clock.waiting).toBe(0);
     clock.advance(10 * minuteMs);
     expect(purges).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('stopping the housekeeping', () => {
   it('waits for the run in progress', async () => {
     await put(code(1, { state: 'used', usedAt: clock.now() - 2 * dayMs }));
     clock.advance(minuteMs);
-    await housekeeping.stop();
+    await stopHousekeeping();
     expect(purges).toHaveLength(1);
     expect(await left()).toEqual([]);
     expect(clock.waiting).toBe(0);

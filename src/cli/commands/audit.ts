@@ -93,7 +93,7 @@ intact, 9 it was changed, 5 the folder is in use, 6 the file given with --head i
     if (place === 'memory:')
       throw usage('A store in memory cannot be verified. Name a data folder or a database.');
     const [{ verifyAudit }, { readHead, writeHead }] = await Promise.all([
-      import('../../store/maintenance/verify-audit.ts'),
+      import('../../store/maintenance/check.ts'),
       import('../audit/head-file.ts'),
     ]);
     const { findings, summary } = await verifyAudit(

@@ -9,7 +9,7 @@ export interface ImpressionCount {
 }
 
 /** Adds two durations. Caps the sum, because JSON has no infinity. */
-export function sumOfSeconds(one: number, other: number): number {
+function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 

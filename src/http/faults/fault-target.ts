@@ -1,5 +1,5 @@
 import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
-import { possibleErrors } from '../../wire/implied-errors.ts';
+import { possibleErrors } from '../../wire/operation.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 
 /** The requests that a rule matches. */

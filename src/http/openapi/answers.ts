@@ -1,6 +1,6 @@
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
-import { possibleErrors } from '../../wire/implied-errors.ts';
+import { possibleErrors } from '../../wire/operation.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './content.ts';
@@ -34,8 +34,8 @@ export const responseHeaders = {
     description: 'Whole seconds after which to retry',
     schema: { type: 'integer', minimum: 0 },
   },
-  'WWW-Authenticate': text('`Bearer`'),
-  'Cache-Control': text('`no-store` for answers with secrets, `private, no-cache` for TVs'),
+  'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
+  'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
 } as const satisfies Record<string, oas31.HeaderObject>;
 
@@ -53,9 +53,7 @@ const ownHeaders: Record<string, HeaderName[]> = {
   getPlaylist: ['X-Playlist-Version', 'X-Source', 'Cache-Control'],
   getDeviceConfig: ['X-Config-Source', 'Cache-Control'],
   rotateDeviceKey: ['Cache-Control'],
-  createCode: ['Cache-Control'],
-  createToken: ['Cache-Control'],
-  createBackup: ['Cache-Control', 'Content-Disposition'],
+  createBackup: ['Content-Disposition'],
 };
 
 const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
@@ -95,11 +93,13 @@ function linksOf({ path, method }: Operation): oas31.LinksObject {
 function success(id: string, operation: Operation): ZodOpenApiResponseObject {
   const { status, answer, access, conditional, revision } = operation;
   // A TV cannot read the device or key that it creates, so its response has no `Location`.
-  const hasLocation = status === 201 && access !== 'public' && access !== 'device';
+  const isManagement = access !== 'public' && access !== 'device';
+  const hasLocation = status === 201 && isManagement;
   return {
     description: meanings[status],
     headers: headers(
       ...(ownHeaders[id] ?? []),
+      ...(isManagement ? (['Cache-Control'] as const) : []),
       ...(conditional || (revision && status !== 204) ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
     ),
@@ -125,6 +125,7 @@ function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
     headers: headers(
+      'Cache-Control',
       ...(isTransient ? (['Retry-After'] as const) : []),
       ...(isUnauthorized ? (['WWW-Authenticate'] as const) : []),
     ),

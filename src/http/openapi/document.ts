@@ -69,7 +69,7 @@ function problemExample(code: ErrorCode) {
 }
 
 /** Errors of paths and methods that the document does not have. */
-const outside: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
+const outside: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'method_unknown'];
 
 const codes = (Object.keys(errorKinds) as ErrorCode[]).filter((code) => !outside.includes(code));
 

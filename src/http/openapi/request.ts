@@ -4,7 +4,7 @@ import type {
   ZodOpenApiOperationObject,
   ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
-import { takesPrecondition } from '../../wire/implied-errors.ts';
+import { takesPrecondition } from '../../wire/operation.ts';
 import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './content.ts';

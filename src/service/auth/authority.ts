@@ -4,7 +4,7 @@ import { mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Caller, DeviceCaller, ServiceDependencies, SystemDependencies } from '../context.ts';
-import { isInScope } from '../venue-scope.ts';
+import { isInScope } from '../lookup.ts';
 import { checkKeyHolder } from './device-keys.ts';
 
 /** Throws `credential_invalid` for an unknown token, `credential_expired` for an expired one. */

@@ -18,18 +18,13 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
-import { afterId, nameFilters, toPage } from '../paging.ts';
-import { venuesOf } from '../venue-scope.ts';
+import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
 
-const change = (verb: string, row: Token) => ({
-  action: `token.${verb}`,
-  subject: { kind: 'token', id: row.id },
-  tenantId: row.tenantId,
-  venueIds: venuesOf('token', row),
-  details: { name: row.name, role: row.role },
-});
+/** A change of a token, as the audit trail describes it. */
+export const tokenChange = (verb: string, row: Token) =>
+  changeOf('token', verb, row, { name: row.name, role: row.role });
 
 /**
  * A token expires no later than its creator. Otherwise an expiring token could create its own
@@ -82,9 +77,7 @@ export function makeTokens(deps: ServiceDependencies) {
     return toPage(
       await listVisible(caller, {
         where: { tenantId },
-        ...nameFilters(query),
-        ...afterId(query.cursor),
-        limit: query.limit,
+        ...pageFilters(query),
       }),
       view,
     );
@@ -126,27 +119,25 @@ export function makeTokens(deps: ServiceDependencies) {
       );
     }
     const token = makeKey('mak_', deps.random);
-    return withNameConflict({ store, caller }, 'token', name, () =>
-      deps.write(caller, async (tx) => {
-        await requireTenant(tx, caller);
-        await checkReach(tx, caller, creation);
-        const tenantId = role === 'platform' ? null : caller.tenantId;
-        const row: Token = {
-          id: deps.newId(),
-          tenantId,
-          name,
-          role,
-          hash: hashKey(token),
-          createdAt: tx.now,
-          bootstrap: false,
-          expiresAt: expiryOf(creation.expiresAt, caller.expiresAt),
-          venueIds: venueIds ? [...new Set(venueIds)] : null,
-        };
-        await tx.put('tokens', row);
-        await recordChange(deps, tx, caller, change('create', row));
-        return { ...tokenView(row, {}), token };
-      }),
-    );
+    return withNameConflict(deps, caller, 'token', name, async (tx) => {
+      await requireTenant(tx, caller);
+      await checkReach(tx, caller, creation);
+      const tenantId = role === 'platform' ? null : caller.tenantId;
+      const row: Token = {
+        id: deps.newId(),
+        tenantId,
+        name,
+        role,
+        hash: hashKey(token),
+        createdAt: tx.now,
+        bootstrap: false,
+        expiresAt: expiryOf(creation.expiresAt, caller.expiresAt),
+        venueIds: venueIds ? [...new Set(venueIds)] : null,
+      };
+      await tx.put('tokens', row);
+      await recordChange(deps, tx, caller, tokenChange('create', row));
+      return { ...tokenView(row, {}), token };
+    });
   }
 
   /**
@@ -174,7 +165,7 @@ export function makeTokens(deps: ServiceDependencies) {
         );
       }
       await tx.delete('tokens', row.id);
-      await recordChange(deps, tx, caller, change('delete', row));
+      await recordChange(deps, tx, caller, tokenChange('delete', row));
     });
   }
 

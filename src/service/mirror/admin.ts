@@ -11,8 +11,8 @@ import type {
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { PlaylistCopies, StoredCopy } from '../../origin/origin.ts';
 import { recordChange, type ServiceDependencies, type TenantCaller } from '../context.ts';
+import { whereVenue } from '../lookup.ts';
 import { afterId } from '../paging.ts';
-import { whereVenue } from '../venue-scope.ts';
 import { queueCopy } from './outbox.ts';
 import { isUpToDate } from './sync.ts';
 

@@ -18,8 +18,7 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { longPoll } from '../long-poll.ts';
-import { lookUp } from '../lookup.ts';
-import { isInScope, venuesOf } from '../venue-scope.ts';
+import { isInScope, lookUp, venuesOf } from '../lookup.ts';
 
 /** Limit of pending codes per screen. One more cancels the oldest. */
 const maxPendingCodes = 5;

@@ -12,11 +12,10 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { lookUp } from '../lookup.ts';
-import { afterId, toPage } from '../paging.ts';
+import { changeOf, lookUp, whereVenue } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
-import { whereVenue } from '../venue-scope.ts';
 
 /** Devices: listed, fetched, revoked (docs/protocol.md §5.3). */
 export function makeDevices(deps: ServiceDependencies) {
@@ -47,7 +46,7 @@ export function makeDevices(deps: ServiceDependencies) {
 
   async function list(
     caller: TenantCaller,
-    { screenId, venueId, state, online, cursor, limit }: DeviceQuery,
+    { screenId, venueId, state, online, ...page }: DeviceQuery,
   ): Promise<Page<DeviceView>> {
     const filters = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
     const where = {
@@ -57,7 +56,7 @@ export function makeDevices(deps: ServiceDependencies) {
     };
     const onlineFilter = online === undefined ? {} : { online: { is: online, now: clock.now() } };
     return toPage(
-      await store.list('devices', { where, ...onlineFilter, ...afterId(cursor), limit }),
+      await store.list('devices', { where, ...onlineFilter, ...pageFilters(page) }),
       (row) => view(store.read, row),
     );
   }
@@ -98,15 +97,7 @@ export function makeDevices(deps: ServiceDependencies) {
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
       if (device !== before) {
         const details = { screenId: device.screenId, reason };
-        const subject = { kind: 'device', id: device.id };
-        const { tenantId, venueId } = device;
-        await recordChange(deps, tx, caller, {
-          action: 'device.revoke',
-          subject,
-          tenantId,
-          venueIds: [venueId],
-          details,
-        });
+        await recordChange(deps, tx, caller, changeOf('device', 'revoke', device, details));
       }
       const screen = (await tx.get('screens', device.screenId)) as Screen;
       return { device, screen: await viewScreen(tx, screen, tx.now) };

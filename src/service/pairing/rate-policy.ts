@@ -1,8 +1,7 @@
-import { minuteMs } from '../../domain/clock.ts';
+import { minuteMs, secondMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
-import { addGuess, currentGuesses, recordRefusal } from './sliding-window.ts';
 
 /*
  * Security bound: at most 198 guesses at one tenant's codes within the lifetime of a code. With
@@ -23,6 +22,9 @@ const reserveOfTenant = 10;
 /** A trusted source may use half of the remaining shared guesses: 20 if it is the only one. */
 const shareDivisorOfTenant = 2;
 const minSourceWindowMs = 15 * minuteMs;
+const firstWaitMs = 60 * secondMs;
+const maxWaitMs = 15 * minuteMs;
+const emptyCounter: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
 /**
  * How long a guess counts for its source. Never shorter than for all sources, or few sources could
@@ -163,4 +165,49 @@ export function applyRatePolicy(
   const { guesses, ...wait } = recordRefusal(counter, nowMs);
   if (guesses !== counter) updated[full.index] = guesses;
   return { attempts: updated, result: { ...full, ...wait, unknownCodes: counter.times.length } };
+}
+
+/**
+ * Removes guesses that have left the sliding window. Without guesses, the wait ends too. Guesses in
+ * the future, from before the clock was set back, count unless they are further away than the
+ * window is long.
+ */
+export function currentGuesses(
+  stored: GuessCounter = emptyCounter,
+  nowMs: number,
+  windowMs: number,
+): GuessCounter {
+  const counts = (time: number) => Math.abs(nowMs - time) < windowMs;
+  if (stored.times.every(counts))
+    return stored.times.length > 0 ? stored : { ...stored, waitUntil: 0, waitMs: 0 };
+  const times = stored.times.filter(counts);
+  return { ...stored, times, ...(times.length === 0 && { waitUntil: 0, waitMs: 0 }) };
+}
+
+/** Adds one guess. */
+function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): GuessCounter {
+  return {
+    ...guesses,
+    times: [...guesses.times, nowMs],
+    forgetAt: Math.max(guesses.forgetAt, nowMs + windowMs),
+  };
+}
+
+/**
+ * Exponential backoff: returns how long a refused caller must wait. A refusal after the announced
+ * wait doubles the next one.
+ */
+export function recordRefusal(
+  guesses: GuessCounter,
+  nowMs: number,
+): { guesses: GuessCounter; waitMs: number; isFirstRefusal: boolean } {
+  const { waitUntil, waitMs } = guesses;
+  const remainingMs = Math.min(waitUntil - nowMs, waitMs);
+  if (remainingMs > 0) return { guesses, waitMs: remainingMs, isFirstRefusal: false };
+  const nextMs = Math.min(waitMs === 0 ? firstWaitMs : waitMs * 2, maxWaitMs);
+  return {
+    guesses: { ...guesses, waitUntil: nowMs + nextMs, waitMs: nextMs },
+    waitMs: nextMs,
+    isFirstRefusal: waitMs === 0,
+  };
 }

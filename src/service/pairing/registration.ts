@@ -7,6 +7,7 @@ import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/record
 import type { Tx } from '../../store/store.ts';
 import { deviceActor } from '../auth/device-keys.ts';
 import { type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
+import { changeOf } from '../lookup.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelPendingCodes } from '../places/screens.ts';
 import type { GuessRateLimit } from './rate-limit.ts';
@@ -113,14 +114,7 @@ export function makeRegistration(
       answeredConfig: config,
     });
     await cancelPendingCodes(tx, screenId, code.id);
-    const subject = { kind: 'device', id: device.id };
-    const change = {
-      action: 'device.register',
-      subject,
-      tenantId,
-      venueIds: [venueId],
-      details: { screenId },
-    };
+    const change = changeOf('device', 'register', device, { screenId });
     await recordChange(deps, tx, { ...request, actor: deviceActor(device) }, change);
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }

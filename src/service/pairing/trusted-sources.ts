@@ -2,14 +2,17 @@ import { type Clock, hourMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
-import {
-  currentTrust,
-  latestTenants,
-  makeTrustedSourceSync,
-  never,
-  type TrustRecord,
-  trustMs,
-} from './trusted-source-sync.ts';
+
+/** How long a source stays trusted after a credential worked there. */
+const trustMs = 24 * hourMs;
+/**
+ * Limit of tenants that trust one source; those seen last are kept. A guess is a try at the codes
+ * of all of them.
+ */
+const maxTenants = 8;
+const batchSize = 100;
+
+const never = Number.NEGATIVE_INFINITY;
 
 /** Interval at which a record in use is synchronised to other instances. */
 const syncIntervalMs = hourMs;
@@ -38,12 +41,6 @@ export function makeTrustedSources(
   const sources = new Map<string, Map<string, TrustRecord>>();
   const sourceOfAddress = new Map<string, string>();
   const sync = makeTrustedSourceSync(store);
-  /**
-   * The most recent record and its address. Consecutive requests often come from the same site or
-   * proxy.
-   */
-  let latest: TrustRecord | undefined;
-  let latestAddress: string | null = null;
 
   function cachedSourceOf(address: string): string {
     const cached = sourceOfAddress.get(address);
@@ -54,30 +51,21 @@ export function makeTrustedSources(
     return source;
   }
 
-  function moveToEnd(record: TrustRecord): void {
-    const { source, tenantId } = record;
-    const tenants = sources.get(source) ?? new Map<string, TrustRecord>();
+  /** Returns the record, as the most recently used one. */
+  function use(source: string, tenantId: string): TrustRecord {
+    const records = sources.get(source) ?? new Map<string, TrustRecord>();
+    const record = records.get(tenantId) ?? { source, tenantId, workedAt: never, syncedAt: never };
     sources.delete(source);
-    sources.set(source, tenants.set(tenantId, record));
+    sources.set(source, records.set(tenantId, record));
     if (sources.size > maxSources) sources.delete(sources.keys().next().value as string);
-    latest = record;
-  }
-
-  function recordOf(address: string, tenantId: string): TrustRecord {
-    if (latest?.tenantId === tenantId && address === latestAddress) return latest;
-    const source = cachedSourceOf(address);
-    return (
-      sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, syncedAt: never }
-    );
+    return record;
   }
 
   return {
     remember(address, tenantId, nowMs = clock.now()) {
       if (address === null) return;
-      const record = recordOf(address, tenantId);
+      const record = use(cachedSourceOf(address), tenantId);
       record.workedAt = nowMs;
-      if (record !== latest) moveToEnd(record);
-      latestAddress = address;
       if (Math.abs(record.workedAt - record.syncedAt) >= syncIntervalMs) sync(record);
     },
     of(source, stored, nowMs) {
@@ -91,3 +79,78 @@ export function makeTrustedSources(
     },
   };
 }
+
+/** Trust of a tenant in a source. */
+interface TrustRecord {
+  source: string;
+  tenantId: string;
+  /** When a credential of the tenant last worked there. */
+  workedAt: number;
+  /** When it was last synchronised to the store. */
+  syncedAt: number;
+}
+
+type TenantTrust = readonly [tenantId: string, workedAt: number];
+
+/** Returns the tenants that trust a source according to the store, without expired ones. */
+function currentTrust(stored: GuessCounter | undefined, nowMs: number): TenantTrust[] {
+  return Object.entries(stored?.vouched ?? {}).filter(
+    ([, workedAt]) => Math.abs(nowMs - workedAt) < trustMs,
+  );
+}
+
+function latestTenants(trust: Iterable<TenantTrust>): TenantTrust[] {
+  return [...trust].sort(([, one], [, other]) => other - one).slice(0, maxTenants);
+}
+
+/**
+ * Returns a function that writes records to the store in batches, in the background. A failed
+ * record is written again at its next use.
+ */
+function makeTrustedSourceSync(
+  store: Pick<Store, 'updateGuessCounters'>,
+): (record: TrustRecord) => void {
+  const pending = new Set<TrustRecord>();
+  let isRunning = false;
+
+  async function writeBatch(records: readonly TrustRecord[]): Promise<void> {
+    const sources = [...new Set(records.map(({ source }) => source))];
+    try {
+      await store.updateGuessCounters(sources, (stored, nowMs) => ({
+        attempts: stored.map((counter, index) =>
+          records
+            .filter(({ source }) => source === sources[index])
+            .reduce(addTrust(nowMs), counter),
+        ),
+        result: undefined,
+      }));
+    } catch {
+      for (const record of records) record.syncedAt = never;
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    isRunning = true;
+    while (pending.size > 0) {
+      const batch = [...pending].slice(0, batchSize);
+      for (const record of batch) pending.delete(record);
+      await writeBatch(batch);
+    }
+    isRunning = false;
+  }
+
+  return (record) => {
+    record.syncedAt = record.workedAt;
+    pending.add(record);
+    if (!isRunning) void writeAll();
+  };
+}
+
+const addTrust =
+  (nowMs: number) =>
+  (stored: GuessCounter | undefined, { tenantId }: TrustRecord): GuessCounter => {
+    const { times = [], waitUntil = 0, waitMs = 0, forgetAt = 0 } = stored ?? {};
+    const others = currentTrust(stored, nowMs).filter(([id]) => id !== tenantId);
+    const vouched = Object.fromEntries(latestTenants([[tenantId, nowMs], ...others]));
+    return { times, waitUntil, waitMs, forgetAt: Math.max(forgetAt, nowMs + trustMs), vouched };
+  };

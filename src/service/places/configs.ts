@@ -17,8 +17,7 @@ import type {
 } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
-import { lookUp } from '../lookup.ts';
-import { venuesOf } from '../venue-scope.ts';
+import { lookUp, venuesOf } from '../lookup.ts';
 
 /** The effective config of a screen, and the most specific level that contributes to it. */
 export interface EffectiveConfig {

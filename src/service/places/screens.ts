@@ -18,9 +18,8 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { labelFilter, patchLabels } from '../labels.ts';
-import { lookUp, withNameConflict } from '../lookup.ts';
-import { afterId, nameFilters, toPage } from '../paging.ts';
-import { whereVenue } from '../venue-scope.ts';
+import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { screenView } from '../views.ts';
 
 /** Returns the newest code of each screen. */
@@ -53,13 +52,8 @@ export async function cancelPendingCodes(
 /** Screens (docs/protocol.md §5.3). */
 export function makeScreens(deps: ServiceDependencies) {
   const { store, clock } = deps;
-  const change = (verb: string, row: Screen) => ({
-    action: `screen.${verb}`,
-    subject: { kind: 'screen', id: row.id },
-    tenantId: row.tenantId,
-    venueIds: [row.venueId],
-    details: { name: row.name, venueId: row.venueId },
-  });
+  const change = (verb: string, row: Screen) =>
+    changeOf('screen', verb, row, { name: row.name, venueId: row.venueId });
 
   async function list(caller: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
     const { labels, impossible } = labelFilter(query.label);
@@ -70,8 +64,11 @@ export function makeScreens(deps: ServiceDependencies) {
       ...whereVenue(caller, venueId),
       ...(state === undefined ? {} : { state }),
     };
-    const page = { ...nameFilters(query), ...afterId(query.cursor), limit: query.limit };
-    const slice = await store.list('screens', { where, ...(labels ? { labels } : {}), ...page });
+    const slice = await store.list('screens', {
+      where,
+      ...(labels ? { labels } : {}),
+      ...pageFilters(query),
+    });
     const codes = await newestCodes(
       store.read,
       slice.items.map((row) => row.id),
@@ -88,25 +85,23 @@ export function makeScreens(deps: ServiceDependencies) {
     caller: TenantCaller,
     { venueId, name, labels }: ScreenCreation,
   ): Promise<ScreenView> {
-    return withNameConflict({ store, caller }, 'screen', name, () =>
-      deps.write(caller, async (tx) => {
-        const venue = await lookUp(tx, caller, 'venue', venueId);
-        const row: Screen = {
-          id: deps.newId(),
-          tenantId: venue.tenantId,
-          venueId: venue.id,
-          createdAt: tx.now,
-          updatedAt: tx.now,
-          name,
-          labels: labels ?? {},
-          state: 'provisioning',
-          deviceId: null,
-        };
-        await tx.put('screens', row);
-        await recordChange(deps, tx, caller, change('create', row));
-        return screenView(row, undefined, tx.now);
-      }),
-    );
+    return withNameConflict(deps, caller, 'screen', name, async (tx) => {
+      const venue = await lookUp(tx, caller, 'venue', venueId);
+      const row: Screen = {
+        id: deps.newId(),
+        tenantId: venue.tenantId,
+        venueId: venue.id,
+        createdAt: tx.now,
+        updatedAt: tx.now,
+        name,
+        labels: labels ?? {},
+        state: 'provisioning',
+        deviceId: null,
+      };
+      await tx.put('screens', row);
+      await recordChange(deps, tx, caller, change('create', row));
+      return screenView(row, undefined, tx.now);
+    });
   }
 
   async function update(
@@ -115,22 +110,20 @@ export function makeScreens(deps: ServiceDependencies) {
     patch: ScreenPatch,
     precondition: Precondition = {},
   ): Promise<ScreenView> {
-    return withNameConflict({ store, caller }, 'screen', patch.name ?? '', () =>
-      deps.write(caller, async (tx) => {
-        const before = await lookUp(tx, caller, 'screen', id);
-        checkPrecondition(precondition, revision.screen(before));
-        const after = {
-          ...before,
-          name: patch.name ?? before.name,
-          labels: patchLabels(before.labels, patch.labels),
-        };
-        if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
-        const row = { ...after, updatedAt: tx.now };
-        await tx.put('screens', row);
-        await recordChange(deps, tx, caller, change('update', row));
-        return viewScreen(tx, row, tx.now);
-      }),
-    );
+    return withNameConflict(deps, caller, 'screen', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, caller, 'screen', id);
+      checkPrecondition(precondition, revision.screen(before));
+      const after = {
+        ...before,
+        name: patch.name ?? before.name,
+        labels: patchLabels(before.labels, patch.labels),
+      };
+      if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
+      const row = { ...after, updatedAt: tx.now };
+      await tx.put('screens', row);
+      await recordChange(deps, tx, caller, change('update', row));
+      return viewScreen(tx, row, tx.now);
+    });
   }
 
   /**

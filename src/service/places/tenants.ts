@@ -2,6 +2,7 @@ import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { Tenant } from '../../domain/records/rows.ts';
 import type {
   TenantCreation,
   TenantPatch,
@@ -10,9 +11,13 @@ import type {
 } from '../../domain/records/tenant.ts';
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
-import { lookUp, withNameConflict } from '../lookup.ts';
-import { afterId, nameFilters, toPage } from '../paging.ts';
+import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
+
+/** A change of a tenant, as the audit trail describes it. */
+export const tenantChange = (verb: string, row: Tenant) =>
+  changeOf('tenant', verb, row, { name: row.name });
 
 /** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
 export function makeTenants(deps: ServiceDependencies) {
@@ -21,9 +26,7 @@ export function makeTenants(deps: ServiceDependencies) {
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
     return toPage(
       await store.list('tenants', {
-        ...nameFilters(query),
-        ...afterId(query.cursor),
-        limit: query.limit,
+        ...pageFilters(query),
       }),
       tenantView,
     );
@@ -34,19 +37,12 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
-    return withNameConflict({ store, caller }, 'tenant', name, () =>
-      deps.write(caller, async (tx) => {
-        const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
-        await tx.put('tenants', row);
-        await recordChange(deps, tx, caller, {
-          action: 'tenant.create',
-          subject: { kind: 'tenant', id: row.id },
-          tenantId: row.id,
-          details: { name },
-        });
-        return tenantView(row);
-      }),
-    );
+    return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
+      const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
+      await tx.put('tenants', row);
+      await recordChange(deps, tx, caller, tenantChange('create', row));
+      return tenantView(row);
+    });
   }
 
   async function update(
@@ -55,23 +51,16 @@ export function makeTenants(deps: ServiceDependencies) {
     patch: TenantPatch,
     precondition: Precondition = {},
   ): Promise<TenantView> {
-    return withNameConflict({ store, caller }, 'tenant', patch.name ?? '', () =>
-      deps.write(caller, async (tx) => {
-        const before = await lookUp(tx, caller, 'tenant', id);
-        checkPrecondition(precondition, revision.tenant(before));
-        const name = patch.name ?? before.name;
-        if (name === before.name) return tenantView(before);
-        const row = { ...before, name, updatedAt: tx.now };
-        await tx.put('tenants', row);
-        await recordChange(deps, tx, caller, {
-          action: 'tenant.update',
-          subject: { kind: 'tenant', id: row.id },
-          tenantId: row.id,
-          details: { name },
-        });
-        return tenantView(row);
-      }),
-    );
+    return withNameConflict(deps, caller, 'tenant', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, caller, 'tenant', id);
+      checkPrecondition(precondition, revision.tenant(before));
+      const name = patch.name ?? before.name;
+      if (name === before.name) return tenantView(before);
+      const row = { ...before, name, updatedAt: tx.now };
+      await tx.put('tenants', row);
+      await recordChange(deps, tx, caller, tenantChange('update', row));
+      return tenantView(row);
+    });
   }
 
   /**
@@ -112,13 +101,7 @@ export function makeTenants(deps: ServiceDependencies) {
       await deleteTokens(tx, caller, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
-      const subject = { kind: 'tenant', id: row.id };
-      await recordChange(deps, tx, caller, {
-        action: 'tenant.delete',
-        subject,
-        tenantId: null,
-        details: { name: row.name },
-      });
+      await recordChange(deps, tx, caller, { ...tenantChange('delete', row), tenantId: null });
     });
   }
 

@@ -16,20 +16,14 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { patchLabels } from '../labels.ts';
-import { lookUp, requireTenant, withNameConflict } from '../lookup.ts';
-import { afterId, nameFilters, toPage } from '../paging.ts';
+import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
 import { venueView } from '../views.ts';
 
 /** Venues (docs/protocol.md §5.3). */
 export function makeVenues(deps: ServiceDependencies) {
   const { store } = deps;
-  const change = (verb: string, row: Venue) => ({
-    action: `venue.${verb}`,
-    subject: { kind: 'venue', id: row.id },
-    tenantId: row.tenantId,
-    venueIds: [row.id],
-    details: { name: row.name },
-  });
+  const change = (verb: string, row: Venue) => changeOf('venue', verb, row, { name: row.name });
 
   async function list(
     { tenantId, venueIds }: TenantCaller,
@@ -39,9 +33,7 @@ export function makeVenues(deps: ServiceDependencies) {
     return toPage(
       await store.list('venues', {
         where,
-        ...nameFilters(query),
-        ...afterId(query.cursor),
-        limit: query.limit,
+        ...pageFilters(query),
       }),
       venueView,
     );
@@ -55,25 +47,23 @@ export function makeVenues(deps: ServiceDependencies) {
     caller: TenantCaller,
     { name, address = null, timezone = null, labels }: VenueCreation,
   ): Promise<VenueView> {
-    return withNameConflict({ store, caller }, 'venue', name, () =>
-      deps.write(caller, async (tx) => {
-        await requireTenant(tx, caller);
-        const { tenantId } = caller;
-        const row = {
-          id: deps.newId(),
-          tenantId,
-          name,
-          address,
-          timezone,
-          labels: labels ?? {},
-          createdAt: tx.now,
-          updatedAt: tx.now,
-        };
-        await tx.put('venues', row);
-        await recordChange(deps, tx, caller, change('create', row));
-        return venueView(row);
-      }),
-    );
+    return withNameConflict(deps, caller, 'venue', name, async (tx) => {
+      await requireTenant(tx, caller);
+      const { tenantId } = caller;
+      const row = {
+        id: deps.newId(),
+        tenantId,
+        name,
+        address,
+        timezone,
+        labels: labels ?? {},
+        createdAt: tx.now,
+        updatedAt: tx.now,
+      };
+      await tx.put('venues', row);
+      await recordChange(deps, tx, caller, change('create', row));
+      return venueView(row);
+    });
   }
 
   async function update(
@@ -82,25 +72,23 @@ export function makeVenues(deps: ServiceDependencies) {
     patch: VenuePatch,
     precondition: Precondition = {},
   ): Promise<VenueView> {
-    return withNameConflict({ store, caller }, 'venue', patch.name ?? '', () =>
-      deps.write(caller, async (tx) => {
-        const before = await lookUp(tx, caller, 'venue', id);
-        checkPrecondition(precondition, revision.venue(before));
-        const { name = before.name, address = before.address, timezone = before.timezone } = patch;
-        const after = {
-          ...before,
-          name,
-          address,
-          timezone,
-          labels: patchLabels(before.labels, patch.labels),
-        };
-        if (isDeepStrictEqual(after, before)) return venueView(before);
-        const row = { ...after, updatedAt: tx.now };
-        await tx.put('venues', row);
-        await recordChange(deps, tx, caller, change('update', row));
-        return venueView(row);
-      }),
-    );
+    return withNameConflict(deps, caller, 'venue', patch.name ?? '', async (tx) => {
+      const before = await lookUp(tx, caller, 'venue', id);
+      checkPrecondition(precondition, revision.venue(before));
+      const { name = before.name, address = before.address, timezone = before.timezone } = patch;
+      const after = {
+        ...before,
+        name,
+        address,
+        timezone,
+        labels: patchLabels(before.labels, patch.labels),
+      };
+      if (isDeepStrictEqual(after, before)) return venueView(before);
+      const row = { ...after, updatedAt: tx.now };
+      await tx.put('venues', row);
+      await recordChange(deps, tx, caller, change('update', row));
+      return venueView(row);
+    });
   }
 
   /** Throws `venue_not_empty`. */

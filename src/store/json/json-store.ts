@@ -21,18 +21,20 @@ import type {
   Tx,
 } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
+import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
 import { Backup } from './backup/backup.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { CheckpointSchedule } from './checkpoint/schedule.ts';
+import type { EventLog } from './events/event-log.ts';
 import { MemoryGuessCounters } from './guess-counters.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Durable, DurableState } from './journal/journal-replay.ts';
 import type { LogFilesPosition } from './log/day-files.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
-import type { AuditDrop, AuditTrail, EventLog, FilePart, PartContext } from './parts.ts';
+import type { FilePart, PartContext } from './parts.ts';
 import { listFinishedCodes, listRows } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';

@@ -4,13 +4,13 @@ import { SignageError } from '../../domain/error.ts';
 import type { ChainState } from '../audit/audit-chain.ts';
 import { ChangeTopics } from '../change-topics.ts';
 import { LastActivityTable } from './activity/last-activity.ts';
-import { makeAuditTrail } from './audit/audit-trail.ts';
+import { AuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
 import { inParallel } from './checkpoint/checkpoint.ts';
 import { writtenDocument } from './checkpoint/document-file.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
-import { makeEventLog } from './events/event-log.ts';
+import { EventLog } from './events/event-log.ts';
 import { Journal } from './journal/journal.ts';
 import { DurableState } from './journal/journal-replay.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
@@ -106,8 +106,8 @@ function makeParts(
     stored: (tenantId: string) => topics.changed(`events/${tenantId}`),
     due: () => {},
   };
-  const events = makeEventLog(context, hooks);
-  const audit = makeAuditTrail(context);
+  const events = new EventLog(context, hooks);
+  const audit = new AuditTrail(context);
   const chain = new TrailChain(secret);
   const lastActivity = new LastActivityTable(context.clock);
   const state = new DurableState(new PlaylistHistory(), { audit, chain }, lastActivity, events);

@@ -1,14 +1,21 @@
-import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { systemClock } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
-import { refuseUnfinishedRestore, restoreMarker } from '../json/backup/restore-marker.ts';
+import { isDatabaseUrl } from '../../domain/store-url.ts';
+import { ChainKey, type ChainState } from '../audit/audit-chain.ts';
+import {
+  type AuditFinding,
+  type AuditSummary,
+  AuditVerifier,
+  type KeptHead,
+} from '../audit/audit-verifier.ts';
+import { readTrail } from '../json/audit/trail-reader.ts';
+import { refuseUnfinishedRestore } from '../json/backup/restore-marker.ts';
 import { checkFolder } from '../json/check/check-folder.ts';
 import type { Finding } from '../json/check/finding.ts';
-import { copyMarker } from '../json/copy/copy-marker.ts';
+import { refuseUnfinished } from '../json/copy/copy-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
-import { lockFolder } from '../json/lock/folder-lock.ts';
-import { manifestCopy, manifestName } from '../json/manifest.ts';
+import { readManifest } from '../json/manifest.ts';
+import { readSecret } from '../json/secret.ts';
+import { contextOf, lockStopped, requireDataFolder } from './data-folder.ts';
 
 /**
  * Reads all files of a stopped service's data folder and returns what is wrong. Changes nothing.
@@ -23,53 +30,62 @@ import { manifestCopy, manifestName } from '../json/manifest.ts';
 export async function checkStore(folder: string): Promise<Finding[]> {
   const directory = resolve(folder);
   await requireDataFolder(directory);
-  const context = {
-    disk: nodeFileSystem,
-    directory,
-    clock: systemClock,
-    lowWaterBytes: 0,
-    warn: () => {},
-  };
   const release = await lockStopped(directory);
   try {
     await refuseUnfinishedRestore(nodeFileSystem, directory);
-    return await checkFolder(context);
+    return await checkFolder(contextOf(directory));
   } finally {
     await release();
   }
 }
 
-/** Throws `invalid_option` unless the folder contains a file of a store. */
-export async function requireDataFolder(directory: string): Promise<void> {
-  const names = await nodeFileSystem.list(directory);
-  const knownNames = [
-    manifestName,
-    manifestCopy,
-    copyMarker,
-    restoreMarker,
-    'secret',
-    'journal',
-    'documents',
-  ];
-  if (names.some((name) => knownNames.includes(name))) return;
-  throw new SignageError(
-    'invalid_option',
-    `${directory} is not a data folder: it has no ${manifestName}.`,
-  );
+/**
+ * Verifies the audit trail of a store: the data folder of a stopped service, or a database URL.
+ * `kept` is a head that the operator kept elsewhere. Changes nothing.
+ *
+ * Throws `store_locked`, `store_damaged`, `store_unusable`, `store_unreachable`, `copy_unfinished`,
+ * and `invalid_option` for a folder that is not a data folder.
+ *
+ * @example
+ * const { findings, summary } = await verifyAudit('./signage-data', kept);
+ * const isUntouched = findings.every(({ level }) => level === 'note');
+ */
+export async function verifyAudit(
+  location: string,
+  kept?: KeptHead,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+  if (isDatabaseUrl(location))
+    return (await import('../postgres/audit/check.ts')).checkDatabaseTrail(location, kept);
+  const directory = resolve(location);
+  await requireDataFolder(directory);
+  const release = await lockStopped(directory);
+  try {
+    await refuseUnfinished(nodeFileSystem, directory);
+    return await verifyFolder(directory, kept);
+  } finally {
+    await release();
+  }
 }
 
-/** Locks a data folder. Throws `store_locked`, with a hint for the operator. */
-export async function lockStopped(directory: string): Promise<() => Promise<void>> {
-  try {
-    return await lockFolder(directory, {
-      clock: systemClock,
-      random: randomBytes,
-      platform: process.platform,
+async function verifyFolder(
+  directory: string,
+  kept?: KeptHead,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+  const context = contextOf(directory);
+  const { data: manifest } = await readManifest(context.disk, directory);
+  const key = new ChainKey(await readSecret(context, manifest.secret));
+  const verifier = new AuditVerifier(key, manifest.marks.chain as ChainState | undefined, kept);
+  const findings: AuditFinding[] = [];
+  const onDamage = (file: string, offset: number) => {
+    const nowhere = { writer: null, sequence: null, at: null, id: null };
+    findings.push({
+      level: 'damage',
+      ...nowhere,
+      what: `this is not an entry, or it is damaged: ${file}, at byte ${offset}`,
     });
-  } catch (error) {
-    if (!(error instanceof SignageError) || error.code !== 'store_locked') throw error;
-    const hint =
-      'Stop the service first. Or take a backup (signage data backup), restore it elsewhere, and use that copy.';
-    throw new SignageError('store_locked', `${error.message} ${hint}`, { cause: error });
-  }
+  };
+  for await (const { entry, link } of readTrail(context, manifest, onDamage))
+    findings.push(...verifier.take(link ? { entry, link } : { entry }));
+  findings.push(...verifier.end());
+  return { findings, summary: verifier.summary };
 }

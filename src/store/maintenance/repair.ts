@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
 import { refuseUnfinished } from '../json/copy/copy-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
-import { lockFolder } from '../json/lock/folder-lock.ts';
 import { openJsonStore } from '../json/open.ts';
-import type { PartContext } from '../json/parts.ts';
 import { repairFolder } from '../json/repair/repair-folder.ts';
 import { type RepairedItem, RepairLog } from '../json/repair/repair-log.ts';
-import { lockStopped, requireDataFolder } from './check.ts';
-import { requireEmptyFolder } from './restore.ts';
+import {
+  asUnusable,
+  contextOf,
+  lockDataFolder,
+  lockStopped,
+  requireDataFolder,
+  requireEmptyFolder,
+} from './data-folder.ts';
 
 /**
  * Writes everything readable from a damaged data folder into another folder, which must be empty or
@@ -31,40 +34,22 @@ export async function repairStore(
   into: string,
   clock: Clock = systemClock,
 ): Promise<RepairedItem[]> {
-  const disk = nodeFileSystem;
   const log = new RepairLog();
-  const contextOf = (directory: string): PartContext => ({
-    disk,
-    directory,
-    clock,
-    lowWaterBytes: 0,
-    warn: () => {},
-  });
-  const from = contextOf(resolve(folder));
-  const to = contextOf(resolve(into));
+  const from = contextOf(resolve(folder), clock);
+  const to = contextOf(resolve(into), clock);
   await requireDataFolder(from.directory);
   const releaseFrom = await lockStopped(from.directory);
   let releaseTo = async () => {};
   try {
-    await refuseUnfinished(disk, from.directory);
-    await disk.makeDirectory(to.directory);
-    releaseTo = await lockFolder(to.directory, {
-      clock: systemClock,
-      random: randomBytes,
-      platform: process.platform,
-    });
+    await refuseUnfinished(nodeFileSystem, from.directory);
+    await nodeFileSystem.makeDirectory(to.directory);
+    releaseTo = await lockDataFolder(to.directory);
     await requireEmptyFolder(to.directory);
     await repairFolder({ from, into: to, log }, randomBytes);
     await (await openJsonStore(to, randomBytes, releaseTo)).close();
     return log.entries;
   } catch (error) {
-    if (error instanceof SignageError) throw error;
-    const { message } = error as Error;
-    throw new SignageError(
-      'store_unusable',
-      `${from.directory} cannot be repaired into ${to.directory}: ${message}`,
-      { cause: error },
-    );
+    throw asUnusable(error, `${from.directory} cannot be repaired into ${to.directory}`);
   } finally {
     await releaseTo();
     await releaseFrom();

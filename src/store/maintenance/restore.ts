@@ -1,15 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { systemClock } from '../../domain/clock.ts';
-import { SignageError } from '../../domain/error.ts';
 import { type Restored, type RestoreTarget, restoreBackup } from '../json/backup/restore.ts';
 import { refuseUnfinishedRestore } from '../json/backup/restore-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
-import { lockFolder } from '../json/lock/folder-lock.ts';
-
-/** Names that may exist in an "empty" folder: a file system's own, and our lock. */
-const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
+import { asUnusable, lockDataFolder, requireEmptyFolder } from './data-folder.ts';
 
 /**
  * Restores a backup, the tar of `Store.backup`, into a folder that is empty or missing. A store
@@ -30,15 +24,16 @@ export async function restoreStore(
   const directory = resolve(folder);
   const disk = nodeFileSystem;
   const source = backup[Symbol.asyncIterator]();
-  const created = new CreatedFolders(directory);
+  /** The missing folders on the path, innermost first. */
+  const missing: string[] = [];
+  let namesBefore: readonly string[] = [];
   let release = async () => {};
   try {
-    await created.make();
-    release = await lockFolder(directory, {
-      clock: systemClock,
-      random: randomBytes,
-      platform: process.platform,
-    });
+    namesBefore = await disk.list(directory);
+    for (let path = directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
+      missing.push(path);
+    await disk.makeDirectory(directory);
+    release = await lockDataFolder(directory);
     await refuseUnfinishedRestore(disk, directory);
     await requireEmptyFolder(directory);
     const restored = await restoreBackup(
@@ -48,73 +43,19 @@ export async function restoreStore(
     await release();
     return restored;
   } catch (error) {
-    await created.removeInner();
+    const names = await disk.list(directory).catch(() => []);
+    const added = names.filter((name) => !namesBefore.includes(name));
+    await removeEmpty(added.map((name) => join(directory, name)));
     await release();
-    await created.removeOuter();
-    if (error instanceof SignageError) throw error;
-    const { message } = error as Error;
-    throw new SignageError(
-      'store_unusable',
-      `The backup cannot be restored into ${directory}: ${message}`,
-      { cause: error },
-    );
+    await removeEmpty(missing);
+    throw asUnusable(error, `The backup cannot be restored into ${directory}`);
   } finally {
     // Releases a source that was not read to its end.
     await source.return?.();
   }
 }
 
-/**
- * Creates the target folder, and after a failed restore removes the empty folders that were not
- * there before.
- */
-class CreatedFolders {
-  readonly #directory: string;
-  /** The missing folders on the path, innermost first. */
-  readonly #missing: string[] = [];
-  #namesBefore: readonly string[] = [];
-
-  constructor(directory: string) {
-    this.#directory = directory;
-  }
-
-  async make(): Promise<void> {
-    const disk = nodeFileSystem;
-    this.#namesBefore = await disk.list(this.#directory);
-    for (let path = this.#directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
-      this.#missing.push(path);
-    await disk.makeDirectory(this.#directory);
-  }
-
-  async removeInner(): Promise<void> {
-    const names = await nodeFileSystem.list(this.#directory).catch(() => []);
-    await removeEmpty(
-      names
-        .filter((name) => !this.#namesBefore.includes(name))
-        .map((name) => join(this.#directory, name)),
-    );
-  }
-
-  /** Call after the lock is released. */
-  removeOuter(): Promise<void> {
-    return removeEmpty(this.#missing);
-  }
-}
-
 /** Removes the folders that are empty. */
 async function removeEmpty(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rmdir(path).catch(() => undefined);
-}
-
-/** Throws `folder_not_empty` unless the folder has only harmless names and empty folders. */
-export async function requireEmptyFolder(directory: string): Promise<void> {
-  for (const name of await nodeFileSystem.list(directory)) {
-    if (ignoredNames.test(name)) continue;
-    const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
-    if (inside.length === 0) continue;
-    throw new SignageError(
-      'folder_not_empty',
-      `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
-    );
-  }
 }

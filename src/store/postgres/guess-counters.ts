@@ -3,32 +3,26 @@ import type { Clock } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../store.ts';
 import type { Database } from './connection/database.ts';
-import { isSerializationConflict, unavailable } from './connection/errors.ts';
-import type { Query } from './connection/query.ts';
 
-/** Maximum number of attempts. Each failed one means that a concurrent change succeeded. */
-const maxAttempts = 200;
 /** Concurrent look-ups. Anyone may register, and must not use up the connections that TVs need. */
 const concurrentLookUps = 2;
 
 interface StoredCounter {
   source: string;
-  state: string;
+  /** `null` if no counter is stored. */
+  state: string | null;
 }
-
-/** Another instance inserted the same source concurrently. */
-class InsertConflict extends Error {}
 
 /** Guess counters by source, shared by all instances. */
 export class SharedGuessCounters {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
+  readonly #lookUpLimit = pLimit(concurrentLookUps);
   /**
    * Serializes the changes of this instance. Waiting for each other in the database, they would
    * occupy all connections.
    */
-  #lastChange: Promise<unknown> = Promise.resolve();
-  readonly #lookUpLimit = pLimit(concurrentLookUps);
+  readonly #changeLimit = pLimit(1);
 
   /** @param clock the store's time; `undefined` for the database's */
   constructor(database: Database, clock: Clock | undefined) {
@@ -44,31 +38,16 @@ export class SharedGuessCounters {
     const known = knownOf(sources, stored);
     const { attempts, result } = change(known, this.#clock?.now() ?? (stored[0]?.now as number));
     if (changedOf(sources, known, attempts).length === 0) return result;
-    const changing = this.#lastChange.then(() => this.#change(sources, change));
-    this.#lastChange = changing.catch(() => undefined);
-    return changing;
+    return this.#changeLimit(() => this.#change(sources, change));
   }
 
-  async #change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      try {
-        return await this.#database.transaction<{ now: number }, T>(
-          begin,
-          async (query, [{ now }]) => {
-            const stored = await query<StoredCounter>(selectForUpdate, [sources]);
-            const known = knownOf(sources, stored);
-            const { attempts, result } = change(known, this.#clock?.now() ?? now);
-            for (const [source, next] of changedOf(sources, known, attempts)) {
-              await storeCounter(query, source, next, !stored.some((one) => one.source === source));
-            }
-            return result;
-          },
-        );
-      } catch (error) {
-        if (!(error instanceof InsertConflict || isSerializationConflict(error))) throw error;
-      }
-    }
-    throw unavailable('Too many concurrent attempts.');
+  #change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
+    return this.#database.transaction<{ now: number }, T>(begin, async (query, [{ now }]) => {
+      const known = knownOf(sources, await query<StoredCounter>(lockCounters, [sources]));
+      const { attempts, result } = change(known, this.#clock?.now() ?? now);
+      await query(updateCounters, [JSON.stringify(changedOf(sources, known, attempts))]);
+      return result;
+    });
   }
 
   /** Deletes expired counters. */
@@ -83,7 +62,7 @@ export class SharedGuessCounters {
 
 function knownOf(
   sources: readonly string[],
-  stored: readonly { source: string; state: string | null }[],
+  stored: readonly StoredCounter[],
 ): GuessCountersOfEach {
   const states = new Map(stored.map(({ source, state }) => [source, state]));
   return sources.map((source) => {
@@ -92,46 +71,35 @@ function knownOf(
   });
 }
 
-type Change = [source: string, next: GuessCounter];
-
-/** Returns the changes in the order in which rows are locked. */
+/** Returns the changed counters as rows. */
 function changedOf(
   sources: readonly string[],
   known: GuessCountersOfEach,
   attempts: GuessCountersOfEach,
-): Change[] {
-  const changes = sources.flatMap((source, place): Change[] => {
+): object[] {
+  return sources.flatMap((source, place) => {
     const next = attempts[place];
-    return next === undefined || next === known[place] ? [] : [[source, next]];
+    return next === undefined || next === known[place]
+      ? []
+      : [{ source, state: JSON.stringify(next), forget_at: next.forgetAt }];
   });
-  return changes.sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-// Rows are locked in a fixed order to avoid deadlocks. Asynchronous commit: a crash of the database
-// loses less than a second of attempts.
+// Asynchronous commit: a crash of the database loses less than a second of attempts.
 const begin =
   'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SELECT signage.now_ms() AS now';
-const selectForUpdate =
-  'SELECT source, state FROM signage.attempts WHERE source = ANY ($1::text[]) ORDER BY source FOR UPDATE';
+/** Leaves out placeholders. */
+const state = 'CASE WHEN a.forget_at > 0 THEN a.state END AS state';
 /** Returns a row for unknown sources, too, because it carries the time. */
-const selectCounters = `SELECT s.source, a.state, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
+const selectCounters = `SELECT s.source, ${state}, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
   LEFT JOIN signage.attempts a ON a.source = s.source COLLATE "C"`;
-
-async function storeCounter(
-  query: Query,
-  source: string,
-  next: GuessCounter,
-  isNew: boolean,
-): Promise<void> {
-  const parameters = [source, JSON.stringify(next), next.forgetAt];
-  const done = await query(
-    isNew
-      ? insertCounter
-      : 'UPDATE signage.attempts SET state = $2, forget_at = $3 WHERE source = $1 RETURNING 1',
-    parameters,
-  );
-  if (done.length !== 1) throw new InsertConflict();
-}
-
-const insertCounter =
-  'INSERT INTO signage.attempts (source, state, forget_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1';
+/**
+ * Locks the rows, in a fixed order to avoid deadlocks. Inserts placeholders for unknown sources, so
+ * that concurrent changes wait for these, too. The next purge deletes unused ones.
+ */
+const lockCounters = `INSERT INTO signage.attempts AS a (source, state, forget_at)
+  SELECT DISTINCT source, '{"times":[],"waitUntil":0,"waitMs":0,"forgetAt":0}', 0 FROM unnest($1::text[]) AS s (source) ORDER BY source
+  ON CONFLICT (source) DO UPDATE SET state = a.state
+  RETURNING a.source, ${state}`;
+const updateCounters = `UPDATE signage.attempts a SET state = n.state, forget_at = n.forget_at
+  FROM json_to_recordset($1::text::json) AS n (source text, state text, forget_at bigint) WHERE a.source = n.source`;

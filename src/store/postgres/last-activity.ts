@@ -1,12 +1,11 @@
+import pLimit from 'p-limit';
+import type { LastActivity, TokenActivity } from '../../domain/records/rows.ts';
 import type { Database } from './connection/database.ts';
-import {
-  type ActivityKind,
-  type AnyActivity,
-  laterActivity,
-  mergeActivity,
-} from './merge-activity.ts';
 import { Batcher } from './rows/batcher.ts';
 import { lookUpLimits } from './rows/versioned-rows.ts';
+
+type ActivityKind = 'device' | 'token';
+export type AnyActivity = LastActivity & TokenActivity;
 
 /** Number of rows written in one transaction. */
 const rowsPerTransaction = 500;
@@ -35,7 +34,7 @@ export class LastActivityTable {
   #pending: ActivityByName = new Map();
   /** Activity being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
-  #flushing: Promise<void> | undefined;
+  readonly #flushLimit = pLimit(1);
   readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>
     this.#readStored(names),
   );
@@ -69,13 +68,8 @@ export class LastActivityTable {
   }
 
   /** Writes the activity recorded before the call. */
-  async flush(): Promise<void> {
-    await this.#flushing;
-    if (this.#pending.size === 0) return;
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    await this.#flushing;
+  flush(): Promise<void> {
+    return this.#flushLimit(() => this.#flush());
   }
 
   async #flush(): Promise<void> {
@@ -129,3 +123,30 @@ const selectForUpdate = `${selectActivity} ORDER BY m.kind, m.id FOR UPDATE OF m
 const updateActivity = `UPDATE signage.marks m SET marks = n.marks, last_seen_at = n.last_seen_at
   FROM json_to_recordset($1::text::json) AS n (kind text, id text, marks text, last_seen_at bigint)
   WHERE m.kind = n.kind AND m.id = n.id`;
+
+/** The timestamp that belongs to each member. Members not listed are timestamps themselves. */
+const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
+  lastAddress: 'lastSeenAt',
+  lastPlaylistVersion: 'lastPlaylistAt',
+  lastPlaylistStatus: 'lastPlaylistAt',
+};
+
+/**
+ * Merges the activity of one device or token from two instances: the latest value of each member
+ * wins. For equal times, `more` wins.
+ */
+function mergeActivity(known: AnyActivity, more: AnyActivity): AnyActivity {
+  const merged: Record<string, unknown> = { ...known };
+  for (const [name, value] of Object.entries(more) as [keyof AnyActivity, unknown][]) {
+    const time = timeOf[name] ?? name;
+    const isOlder = Number(more[time] ?? 0) < Number(known[time] ?? 0);
+    if (!isOlder || known[name] === undefined) merged[name] = value;
+  }
+  return merged as AnyActivity;
+}
+
+/** Merges two calls of one instance: the later call wins, and members that it omits stay. */
+function laterActivity(known: AnyActivity, later: AnyActivity): AnyActivity {
+  const defined = Object.entries(later).filter(([, value]) => value !== undefined);
+  return { ...known, ...Object.fromEntries(defined) };
+}

@@ -1,5 +1,13 @@
-import { secondMs } from '../../domain/clock.ts';
+import {
+  type Clock,
+  hourMs,
+  minuteMs,
+  type Random,
+  secondMs,
+  systemClock,
+} from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type {
   AuditEntry,
@@ -9,7 +17,7 @@ import type {
   TokenActivity,
 } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
-import type { ChangeTopics } from '../change-topics.ts';
+import { ChangeTopics } from '../change-topics.ts';
 import type {
   AuditPageQuery,
   EventBatch,
@@ -26,110 +34,154 @@ import type {
   Tx,
 } from '../store.ts';
 import { auditPage, purgeAuditBefore } from './audit/trail.ts';
+import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
-import type { Query } from './connection/query.ts';
-import type { EventLog } from './events/event-log.ts';
+import { databaseLocked } from './connection/instance-lock.ts';
+import { dropPartitionsBefore, EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
-import { dropPartitionsBefore } from './events/partitions.ts';
-import type { Rollups } from './events/rollups.ts';
-import type { SharedGuessCounters } from './guess-counters.ts';
-import type { LastActivityTable } from './last-activity.ts';
-import type { AnyActivity } from './merge-activity.ts';
-import type { Listener } from './notify/listener.ts';
-import type { Notifier } from './notify/notifier.ts';
+import { Rollups } from './events/rollups.ts';
+import { SharedGuessCounters } from './guess-counters.ts';
+import { type AnyActivity, LastActivityTable } from './last-activity.ts';
+import { Listener } from './notify/listener.ts';
+import { Notifier } from './notify/notifier.ts';
 import { listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
-import type { VersionedRows } from './rows/versioned-rows.ts';
-import type { Writer } from './rows/writer.ts';
+import { VersionedRows } from './rows/versioned-rows.ts';
+import { Writer } from './rows/writer.ts';
 
 const readyTimeoutMs = 2 * secondMs;
+/**
+ * Intervals of the jobs. Activity must be stored within a minute. Reports fold the remaining
+ * batches themselves.
+ */
+const foldMs = 5 * secondMs;
+const flushMs = 15 * secondMs;
+const purgeMs = minuteMs;
+const createPartitionsMs = hourMs;
 
-interface StoreParts {
-  database: Database;
-  topics: ChangeTopics;
-  notifier: Notifier;
-  listener: Listener;
-  rows: VersionedRows;
-  writer: Writer;
-  events: EventLog;
-  rollups: Rollups;
-  lastActivity: LastActivityTable;
-  guessCounters: SharedGuessCounters;
+export interface PostgresOptions extends DatabaseLimits {
+  /** The store's time; `undefined` for the database's. */
+  clock: Clock | undefined;
+  random: Random;
+  warn: (message: string, cause?: unknown) => void;
+}
+
+interface StoreOptions extends PostgresOptions {
   secret: Uint8Array;
   chainKey: ChainKey;
-  warn: (message: string) => void;
-  stopJobs: () => Promise<void>;
 }
 
 /** The PostgreSQL store, shared by any number of instances. */
 export class PostgresStore implements Store {
   readonly read: Reader;
   readonly secret: Uint8Array;
-  readonly #parts: StoreParts;
-  readonly #query: Query;
+  readonly #database: Database;
+  readonly #options: StoreOptions;
+  readonly #topics = new ChangeTopics();
+  readonly #notifier: Notifier;
+  readonly #listener: Listener;
+  readonly #writer: Writer;
+  readonly #events: EventLog;
+  readonly #rollups: Rollups;
+  readonly #lastActivity: LastActivityTable;
+  readonly #guessCounters: SharedGuessCounters;
+  #stopJobs: (() => Promise<void>)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
-    this.secret = parts.secret;
-    this.#query = async (text, parameters) => {
-      this.#refuseClosed();
-      return parts.database.query(text, parameters);
-    };
-    this.read = new RowReader(this.#query, parts.rows, () => this.#refuseClosed());
+  constructor(database: Database, connect: Connect, options: StoreOptions) {
+    const { clock, random } = options;
+    const instance = Buffer.from(random(8)).toString('hex');
+    const rows = new VersionedRows(database.query);
+    const notify = (topics: ReadonlySet<string>) => this.#notifier.changed(topics);
+    this.secret = options.secret;
+    this.#database = database;
+    this.#options = options;
+    this.read = new RowReader(database.query, rows, () => this.#refuseClosed());
+    this.#notifier = new Notifier(database, this.#topics, instance);
+    this.#listener = new Listener(connect, options, {
+      topics: this.#topics,
+      instance,
+      clock: systemClock,
+    });
+    this.#writer = new Writer(database, rows, { clock, random, committed: notify });
+    this.#events = new EventLog(database, clock, notify);
+    this.#rollups = new Rollups(database);
+    this.#lastActivity = new LastActivityTable(database);
+    this.#guessCounters = new SharedGuessCounters(database, clock);
+  }
+
+  /** Starts listening and the periodic jobs. Throws `store_locked` during a copy. */
+  async start(): Promise<void> {
+    await this.#events.createPartitions();
+    await this.#listener.start();
+    if (this.#listener.isLockedByCopy) {
+      await this.#listener.close();
+      throw databaseLocked('The database', 'signage store copy');
+    }
+    this.#startJob(foldMs, 'Adding up impressions', () => this.#rollups.fold());
+    this.#startJob(flushMs, 'Writing the activity of devices', () => this.#lastActivity.flush());
+    this.#startJob(purgeMs, 'Deleting expired guess counters', () => this.#guessCounters.purge());
+    this.#startJob(createPartitionsMs, 'Creating partitions', () =>
+      this.#events.createPartitions(),
+    );
+  }
+
+  #startJob(everyMs: number, name: string, work: () => Promise<void>): void {
+    const { clock = systemClock, warn } = this.#options;
+    const stop = startPeriodicJob(clock, everyMs, work, (error) =>
+      warn(`${name} failed and will be retried`, error),
+    );
+    this.#stopJobs.push(stop);
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
     this.#refuseClosed();
-    return this.#parts.writer.write(change);
+    return this.#writer.write(change);
   }
 
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
-    this.#refuseClosed();
     // The database evaluates `online`, so it must know the activity of this instance.
-    if (query.online) await this.#parts.lastActivity.flush();
-    return listRows(this.#query, table, query);
+    if (query.online) await this.#lastActivity.flush();
+    return listRows(this.#database.query, table, query);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
-    return listPastPlaylists(this.#query, query);
+    return listPastPlaylists(this.#database.query, query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
-    return listFinishedCodes(this.#query, timeMs, limit);
+    return listFinishedCodes(this.#database.query, timeMs, limit);
   }
 
   async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
     this.#refuseClosed();
-    return this.#parts.events.append(batch);
+    return this.#events.append(batch);
   }
 
   async events(query: EventPageQuery): Promise<Slice<StoredEvent>> {
-    return eventPage(this.#query, query);
+    return eventPage(this.#database.query, query);
   }
 
   async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
-    this.#refuseClosed();
-    return this.#parts.rollups.impressions(query);
+    return this.#rollups.impressions(query);
   }
 
   async audit(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
-    return auditPage(this.#query, query);
+    return auditPage(this.#database.query, query);
   }
 
   touch(kind: 'device', id: string, activity: LastActivity): void;
   touch(kind: 'token', id: string, activity: TokenActivity): void;
   touch(kind: 'device' | 'token', id: string, activity: AnyActivity): void {
     this.#refuseClosed();
-    this.#parts.lastActivity.touch(kind, id, activity);
+    this.#lastActivity.touch(kind, id, activity);
   }
 
   marks(kind: 'device', id: string): Promise<LastActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
   async marks(kind: 'device' | 'token', id: string): Promise<AnyActivity> {
-    this.#refuseClosed();
-    return this.#parts.lastActivity.marks(kind, id);
+    return this.#lastActivity.marks(kind, id);
   }
 
   async updateGuessCounters<T>(
@@ -137,12 +189,12 @@ export class PostgresStore implements Store {
     change: GuessCounterChange<T>,
   ): Promise<T> {
     this.#refuseClosed();
-    return this.#parts.guessCounters.change(sources, change);
+    return this.#guessCounters.change(sources, change);
   }
 
   watch(topic: string, wake: () => void): () => void {
     this.#refuseClosed();
-    return this.#parts.topics.watch(topic, wake);
+    return this.#topics.watch(topic, wake);
   }
 
   async backup(): Promise<never> {
@@ -153,9 +205,7 @@ export class PostgresStore implements Store {
   }
 
   async ready(): Promise<void> {
-    this.#refuseClosed();
-    const { database } = this.#parts;
-    const [standby] = await database.queryWithin<{ on: boolean }>(
+    const [standby] = await this.#database.queryWithin<{ on: boolean }>(
       readyTimeoutMs,
       'SELECT pg_is_in_recovery() AS on',
     );
@@ -165,10 +215,9 @@ export class PostgresStore implements Store {
 
   async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
-    const { database, rollups } = this.#parts;
-    await dropPartitionsBefore(database, timeMs, () => rollups.fold());
-    const { chainKey, warn } = this.#parts;
-    if (!(await purgeAuditBefore(database, chainKey, timeMs)))
+    const { chainKey, warn } = this.#options;
+    await dropPartitionsBefore(this.#database, timeMs, () => this.#rollups.fold());
+    if (!(await purgeAuditBefore(this.#database, chainKey, timeMs)))
       warn('Audit entries past their retention do not verify: see signage audit verify.');
   }
 
@@ -178,11 +227,11 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { database, notifier, listener, writer, events, lastActivity, stopJobs } = this.#parts;
-    await Promise.all([writer.settled(), events.settled(), stopJobs()]);
-    await lastActivity.flush().catch(() => undefined);
-    await Promise.all([notifier.close(), listener.close()]);
-    await database.close();
+    const jobs = this.#stopJobs.map((stop) => stop());
+    await Promise.all([this.#writer.settled(), this.#events.settled(), ...jobs]);
+    await this.#lastActivity.flush().catch(() => undefined);
+    await Promise.all([this.#notifier.close(), this.#listener.close()]);
+    await this.#database.close();
   }
 
   #refuseClosed(): void {

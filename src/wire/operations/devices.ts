@@ -1,71 +1,47 @@
-import type { Operation } from '../operation.ts';
+import { create, get, type Operation, post, remove } from '../operation.ts';
 
 const codes = '/v1/devices/provisioning-codes';
 
 /** Pairing codes and devices (docs/protocol.md §4, §5.3). */
 export const devicesOperations = {
-  createCode: {
-    method: 'POST',
-    path: codes,
-    access: 'installer',
+  createCode: create(codes, 'installer', {
     summary: 'Make a pairing code for a screen',
     body: 'codeCreation',
-    status: 201,
     answer: 'createdCode',
     errors: ['screen_not_found', 'screen_already_bound'],
     command: ['code', 'create'],
-  },
-  getCodeStatus: {
-    method: 'GET',
-    path: `${codes}/:code/status`,
-    access: 'viewer',
+  }),
+  getCodeStatus: get(`${codes}/:code/status`, 'viewer', {
     summary: 'Where a pairing code stands',
     record: 'pairing_code',
     query: 'codeStatusQuery',
-    status: 200,
     answer: 'codeStatus',
     command: ['code', 'status'],
-  },
-  cancelCode: {
-    method: 'DELETE',
-    path: `${codes}/:code`,
-    access: 'installer',
+  }),
+  cancelCode: remove(`${codes}/:code`, 'installer', {
     summary: 'Cancel a pending pairing code',
-    status: 204,
     record: 'pairing_code',
     errors: ['pairing_code_not_pending'],
     command: ['code', 'cancel'],
-  },
-  revokeDevice: {
-    method: 'POST',
-    path: '/v1/devices/:id/revoke',
-    access: 'installer',
+  }),
+  revokeDevice: post('/v1/devices/:id/revoke', 'installer', {
     summary: 'Revoke a device and free its screen',
     record: 'device',
     body: 'revocation',
     bodyOptional: true,
-    status: 200,
     answer: 'revoked',
     command: ['device', 'revoke'],
-  },
-  listDevices: {
-    method: 'GET',
-    path: '/v1/devices',
-    access: 'viewer',
+  }),
+  listDevices: get('/v1/devices', 'viewer', {
     summary: 'Devices',
     query: 'deviceQuery',
-    status: 200,
     answer: 'deviceList',
     command: ['device', 'list'],
-  },
-  getDevice: {
-    method: 'GET',
-    path: '/v1/devices/:id',
-    access: 'viewer',
+  }),
+  getDevice: get('/v1/devices/:id', 'viewer', {
     summary: 'One device',
     record: 'device',
-    status: 200,
     answer: 'device',
     command: ['device', 'get'],
-  },
-} as const satisfies Record<string, Operation>;
+  }),
+} satisfies Record<string, Operation>;

@@ -1,51 +1,48 @@
-import type { Operation } from '../operation.ts';
+import { get, type Operation, post, put, remove } from '../operation.ts';
 
-/** Stored playlists (docs/protocol.md §5.4). */
+/** Stored playlists, and their copies in the object store (docs/protocol.md §5.4). */
 export const playlistOperations = {
-  publishPlaylist: {
-    method: 'PUT',
-    path: '/v1/screens/:id/playlist',
-    access: 'operator',
+  publishPlaylist: put('/v1/screens/:id/playlist', 'operator', {
     summary: 'Publish the playlist of a screen',
+    revision: true,
     record: 'screen',
     body: 'publication',
     partLimit: 50_000,
-    status: 200,
-    revision: true,
     answer: 'playlist',
     command: ['playlist', 'publish'],
-  },
-  readPlaylist: {
-    method: 'GET',
-    path: '/v1/screens/:id/playlist',
-    access: 'viewer',
+  }),
+  readPlaylist: get('/v1/screens/:id/playlist', 'viewer', {
     summary: 'The playlist of a screen',
-    record: 'screen',
-    status: 200,
     revision: true,
+    record: 'screen',
     answer: 'playlist',
     errors: ['playlist_not_found'],
     command: ['playlist', 'get'],
-  },
-  withdrawPlaylist: {
-    method: 'DELETE',
-    path: '/v1/screens/:id/playlist',
-    access: 'operator',
+  }),
+  withdrawPlaylist: remove('/v1/screens/:id/playlist', 'operator', {
     summary: 'Withdraw the playlist of a screen',
-    record: 'screen',
-    status: 204,
     revision: true,
+    record: 'screen',
     command: ['playlist', 'withdraw'],
-  },
-  listPlaylistVersions: {
-    method: 'GET',
-    path: '/v1/screens/:id/playlists',
-    access: 'viewer',
+  }),
+  listPlaylistVersions: get('/v1/screens/:id/playlists', 'viewer', {
     summary: 'The last 20 playlist versions of a screen, newest first',
     record: 'screen',
     query: 'playlistVersionsQuery',
-    status: 200,
     answer: 'playlistVersions',
     command: ['playlist', 'history'],
-  },
-} as const satisfies Record<string, Operation>;
+  }),
+  listMirror: get('/v1/mirror', 'operator', {
+    summary: 'The copies of playlists in the object store, by screen',
+    query: 'mirrorQuery',
+    answer: 'mirrorList',
+    errors: ['not_supported'],
+    command: ['playlist', 'mirror'],
+  }),
+  repairMirror: post('/v1/mirror/repair', 'operator', {
+    summary: 'Have every copy looked at, and mended where it differs',
+    answer: 'mirrorRepair',
+    errors: ['not_supported'],
+    command: ['playlist', 'mirror'],
+  }),
+} satisfies Record<string, Operation>;

@@ -1,15 +1,11 @@
-import type { Operation } from '../operation.ts';
+import { accept, create, get, type Operation } from '../operation.ts';
 
 /** The API for TVs (docs/protocol.md §2, §3). */
 export const runtimeOperations = {
-  registerDevice: {
-    method: 'POST',
-    path: '/devices/register',
-    access: 'public',
+  registerDevice: create('/devices/register', 'public', {
     summary: 'Bind a TV to the screen of a pairing code',
     body: 'registration',
     bodyLimit: 16 * 1024,
-    status: 201,
     answer: 'registered',
     headers: ['Idempotency-Key'],
     errors: [
@@ -19,47 +15,31 @@ export const runtimeOperations = {
       'pairing_code_used',
       'too_many_attempts',
     ],
-  },
-  getPlaylist: {
-    method: 'GET',
-    path: '/devices/:id/playlist',
-    access: 'device',
+  }),
+  getPlaylist: get('/devices/:id/playlist', 'device', {
     summary: 'The active playlist of the screen',
-    status: 200,
     answer: 'activePlaylist',
     conditional: true,
     errors: ['playlist_not_found', 'playlist_fetch_failed'],
-  },
-  getDeviceConfig: {
-    method: 'GET',
-    path: '/devices/:id/config',
-    access: 'device',
+  }),
+  getDeviceConfig: get('/devices/:id/config', 'device', {
     summary: 'The effective config of the device',
-    status: 200,
     answer: 'deviceConfig',
     conditional: true,
     errors: ['config_fetch_failed'],
-  },
-  postEvents: {
-    method: 'POST',
-    path: '/devices/:id/events',
-    access: 'device',
+  }),
+  postEvents: accept('/devices/:id/events', 'device', {
     summary: 'Store 1 to 100 telemetry events, all or none',
     body: 'eventBatch',
     partLimit: 50_000,
-    status: 202,
     answer: 'eventsAccepted',
     headers: ['Idempotency-Key'],
     errors: ['idempotency_key_reused'],
-  },
-  rotateDeviceKey: {
-    method: 'POST',
-    path: '/devices/:id/keys/rotate',
-    access: 'device',
+  }),
+  rotateDeviceKey: create('/devices/:id/keys/rotate', 'device', {
     summary: 'A new key for the device; the old one works until the new one is first used',
-    status: 201,
     answer: 'rotated',
     headers: ['Idempotency-Key'],
     errors: ['idempotency_key_reused'],
-  },
-} as const satisfies Record<string, Operation>;
+  }),
+} satisfies Record<string, Operation>;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hasCode } from '../../../src/domain/error.ts';
-import { checkTrail } from '../../../src/store/json/check/check-trail.ts';
+import { checkTrail } from '../../../src/store/json/check/check-logs.ts';
 import { Findings } from '../../../src/store/json/check/finding.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';

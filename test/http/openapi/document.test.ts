@@ -4,7 +4,7 @@ import { listenerErrors } from '../../../src/http/openapi/answers.ts';
 import { examples } from '../../../src/http/openapi/content.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
-import { impliedErrors, possibleErrors } from '../../../src/wire/implied-errors.ts';
+import { impliedErrors, possibleErrors } from '../../../src/wire/operation.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { type SchemaName, schemas } from '../../../src/wire/schemas.ts';
 
@@ -219,14 +219,16 @@ describe.each(table)('%s in the document', (id, operation) => {
         getDeviceConfig: ['X-Config-Source'],
         createBackup: ['Content-Disposition'],
       }[id] ?? [];
-    const hasSecret = operation.status === 201 && /Code$|Token$|Device$|Key$/.test(id);
-    const isUncached = hasSecret || operation.conditional || id === 'createBackup';
+    const hasCacheControl =
+      isManagement ||
+      (operation.access !== 'public' && operation.conditional) ||
+      operation.status === 201;
     const location = operation.status === 201 && isManagement ? ['Location'] : [];
     expect(Object.keys(answer.headers!).toSorted()).toEqual(
       [
         'X-Request-Id',
         ...own,
-        ...(isUncached ? ['Cache-Control'] : []),
+        ...(hasCacheControl ? ['Cache-Control'] : []),
         ...(operation.conditional || (operation.revision && operation.answer) ? ['ETag'] : []),
         ...location,
       ].toSorted(),

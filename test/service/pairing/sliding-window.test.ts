@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currentGuesses, recordRefusal } from '../../../src/service/pairing/sliding-window.ts';
+import { currentGuesses, recordRefusal } from '../../../src/service/pairing/rate-policy.ts';
 
 const windowMs = 900_000;
 const guesses = { times: [1_000_000], waitUntil: 1_060_000, waitMs: 60_000, forgetAt: 0 };

@@ -3,14 +3,9 @@ import { Checkpoint } from '../../../src/store/json/checkpoint/checkpoint.ts';
 import { writtenDocument } from '../../../src/store/json/checkpoint/document-file.ts';
 import type { DocumentOwner } from '../../../src/store/json/checkpoint/document-owner.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { makeEventLog } from '../../../src/store/json/events/event-log.ts';
+import { EventLog, type EventLogHooks } from '../../../src/store/json/events/event-log.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
-import type {
-  EventLog,
-  EventLogHooks,
-  FilePart,
-  PartContext,
-} from '../../../src/store/json/parts.ts';
+import type { FilePart, PartContext } from '../../../src/store/json/parts.ts';
 
 /** Some parts of the store in a folder, with their own checkpoints and manifest. */
 export interface Rig {
@@ -85,6 +80,6 @@ export async function openLog(context: PartContext): Promise<LogRig> {
     stored: (tenantId) => stored.push(tenantId),
     due: () => void rig.asked++,
   };
-  const log = makeEventLog(context, hooks);
+  const log = new EventLog(context, hooks);
   return Object.assign(rig, await openParts(context, [log], log.owners), { log });
 }

@@ -3,60 +3,64 @@ import type { AuditEntry } from '../../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import { damageError } from '../log/damage.ts';
-import { DayFiles, dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
-import { isValidRecord, readFrames } from '../log/frame.ts';
-import { GroupLog } from '../log/group-log.ts';
+import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
+import { isValidRecord } from '../log/frame.ts';
+import { FramedLog, type LogRange } from '../log/framed-log.ts';
 import { linesBackward } from '../log/line-reader.ts';
-import type {
-  AuditDrop,
-  AuditTrail,
-  FilePart,
-  LogRange,
-  MakeAuditTrail,
-  PartContext,
-} from '../parts.ts';
-import { auditPage, frameEntry, type PositionedEntry, positionOf, sealedOf } from './pages.ts';
-
-/** Position of the trail, and the last journal record that the files contain. */
-interface AuditLogPosition extends LogFilesPosition {
-  seq: number;
-}
+import { readLog } from '../log/log-records.ts';
+import type { FilePart, PartContext } from '../parts.ts';
+import {
+  auditFormat,
+  type EntryNumber,
+  frameEntry,
+  type PositionedEntry,
+  positionOf,
+  sealedOf,
+} from './entry-record.ts';
+import { auditPage } from './pages.ts';
 
 /** Entries written to disk at once, some milliseconds of work. */
 const entriesPerWrite = 500;
 
+/** The entries that retention is about to delete. */
+export interface AuditDrop {
+  /** The first day that is kept. */
+  day: string;
+  /** The entries to delete, in order; `undefined` for an unreadable one. */
+  entries(): AsyncIterable<SealedEntry | undefined>;
+}
+
 /**
- * Audit trail. Each entry is one line, `{"crc":…,"seq":<journal record>,"n":<index in
- * it>,"entry":{…}}`, in the file of its day. Entries are in the journal first; a checkpoint writes
- * them here. A clock that steps back does not return to an earlier file.
+ * Audit trail in day files `audit/YYYY-MM-DD.ndjson`. Each entry is one line, `{"crc":…,"seq":
+ * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which keeps
+ * them until a checkpoint has written them here. `recover` accepts no more than the position
+ * confirms, and the journal replays all later entries. A clock that steps back does not return to
+ * an earlier file.
  */
-class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
+export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly name = 'audit';
   readonly #context: PartContext;
-  readonly #files: DayFiles;
-  #log: GroupLog | undefined;
+  readonly #log: FramedLog<EntryNumber, LogFilesPosition>;
   /** Entries in the journal but not yet in the files, oldest first. */
   #pending: PositionedEntry[] = [];
-  /** Position after the last entry in the files. */
-  #end: AuditLogPosition = { file: null, size: 0, seq: 0 };
-  #prepared = this.#end;
-  #committed = this.#end;
   /** No entry goes to a file older than this. */
   #newestFile = '';
-  /**
-   * Files found at start that are newer than the position. Their entries are replayed from the
-   * journal.
-   */
-  #unknown: string[] = [];
-  #closed = false;
+  #isClosed = false;
 
   constructor(context: PartContext) {
     this.#context = context;
-    this.#files = new DayFiles(context.disk, `${context.directory}/audit`);
+    this.#log = new FramedLog(context, auditFormat, {
+      // No low-water mark: the journal frees space once its entries are here.
+      lowWaterBytes: 0,
+    });
   }
 
+  /**
+   * Adds an entry of journal record `seq`, which has become durable or is replayed after `recover`.
+   * Replay includes entries that the position already covers.
+   */
   add(seq: number, entry: AuditEntry, link?: AuditLink): void {
-    if (seq <= this.#end.seq) return;
+    if (seq <= this.#log.end.seq) return;
     const last = this.#pending.at(-1);
     const file = dayFile(entry.at);
     if (file > this.#newestFile) this.#newestFile = file;
@@ -65,29 +69,28 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
   }
 
   async page(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
-    return auditPage({ files: this.#files, newest: this.#end }, [...this.#pending], query);
+    return auditPage(this.#log, [...this.#pending], query);
   }
 
+  /**
+   * Purges whole days, as the event log does. First calls `confirmDrop`, and deletes nothing unless
+   * it returns true.
+   */
   async purgeBefore(
     timeMs: number,
     confirmDrop: (drop: AuditDrop) => Promise<boolean> = async () => true,
   ): Promise<void> {
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
-    const names = this.#files.names.filter((name) => name < first);
+    const names = this.#log.names.filter((name) => name < first);
     if (names.length === 0) return;
     if (first > this.#newestFile) this.#newestFile = first;
-    const end = this.#end;
+    const { end } = this.#log;
     const pending = this.#pending.filter(({ file }) => file < first);
-    if (
-      !(await confirmDrop({
-        day: first.slice(0, 10),
-        entries: () => this.#entriesOf(names, end, pending),
-      }))
-    )
-      return;
+    const entries = () => this.#entriesOf(names, end, pending);
+    if (!(await confirmDrop({ day: first.slice(0, 10), entries }))) return;
     this.#pending = this.#pending.filter(({ file }) => file >= first);
-    this.#files.hideBefore(first);
-    await this.#files.deleteHidden(this.#committed);
+    this.#log.hideBefore(first);
+    await this.#log.deleteHidden();
   }
 
   /** Yields the entries of files up to `end`, and the pending ones. */
@@ -96,101 +99,51 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
     end: LogFilesPosition,
     pending: readonly PositionedEntry[],
   ): AsyncGenerator<SealedEntry | undefined> {
-    for (const name of names) {
-      for await (const { line, offset, whole } of readFrames(
-        this.#context.disk,
-        this.#files.path(name),
-      )) {
-        if (name === end.file && offset >= end.size) break;
-        yield whole ? sealedOf(line) : undefined;
-      }
-    }
+    const { disk, directory } = this.#log;
+    for await (const { head } of readLog({ disk, directory, names }, sealedOf, end)) yield head;
     for (const { bytes } of pending) yield sealedOf(bytes);
   }
 
-  logRange(position: LogFilesPosition = { file: null, size: 0 }): LogRange {
-    const { file, size } = position;
-    const names = this.#files.neededBy(position).filter((name) => file !== null && name <= file);
-    return { names, end: { file, size } };
+  /**
+   * Returns the files that a start from this position reads or shows, up to the position. Later
+   * entries are in the journal.
+   */
+  logRange(position: LogFilesPosition = auditFormat.start): LogRange {
+    return this.#log.range(position, position);
   }
 
-  async prepare(): Promise<AuditLogPosition> {
+  async prepare(): Promise<LogFilesPosition> {
     const last = this.#pending.at(-1);
     while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushBatch();
-    if (this.#closed) await this.#closeLog();
-    this.#prepared = await this.#files.withSizes(this.#currentPosition());
-    return this.#prepared;
+    if (this.#isClosed) await this.#log.close();
+    return this.#log.prepare();
   }
 
   async #flushBatch(): Promise<void> {
     const file = this.#pending[0]?.file ?? '';
     const batch = this.#pending.slice(0, entriesPerWrite).filter((one) => one.file === file);
-    await this.#openLog().append(
-      file,
-      batch.map(({ bytes }) => bytes),
-      ({ offset, length }) => {
-        this.#files.add(file);
-        this.#end = { file, size: offset + length, seq: batch.at(-1)?.seq ?? 0 };
-        const written = new Set(batch);
-        this.#pending = this.#pending.filter((one) => !written.has(one));
-      },
-    );
-  }
-
-  #openLog(): GroupLog {
-    const { file, size, gone } = this.#end;
-    const resume = file === null || gone ? {} : { resume: { file, size } };
-    // No low-water mark: the journal frees space once its entries are here.
-    this.#log ??= new GroupLog({
-      disk: this.#context.disk,
-      directory: this.#files.directory,
-      lowWaterBytes: 0,
-      ...resume,
+    const seq = batch.at(-1)?.seq ?? 0;
+    const pieces = batch.map(({ bytes }) => bytes);
+    await this.#log.append(file, pieces, { seq }, () => {
+      const written = new Set(batch);
+      this.#pending = this.#pending.filter((one) => !written.has(one));
     });
-    return this.#log;
   }
 
-  async #closeLog(): Promise<void> {
-    const log = this.#log;
-    this.#log = undefined;
-    await log?.close();
+  committed(): Promise<void> {
+    return this.#log.commit();
   }
 
-  #currentPosition(): AuditLogPosition {
-    const { file } = this.#end;
-    return file === null || this.#files.names.includes(file)
-      ? this.#end
-      : { ...this.#end, gone: true };
-  }
-
-  async committed(): Promise<void> {
-    this.#committed = this.#prepared;
-    await this.#files.deleteHidden(this.#committed);
-  }
-
-  async recover(position: AuditLogPosition = this.#end, clean: boolean): Promise<void> {
-    await this.#files.find(position);
-    await this.#files.check(position, clean);
+  async recover(position = auditFormat.start, clean: boolean): Promise<void> {
+    await this.#log.recover(position, clean);
     const { file, gone } = position;
-    this.#end = position;
-    this.#prepared = position;
-    this.#committed = position;
-    if (file !== null) this.#newestFile = gone ? dayFile(dayStart(file) + dayMs) : file;
-    this.#unknown = this.#files.names.filter((name) => file === null || name > file);
-    const [unknown] = this.#unknown;
-    if (clean && unknown !== undefined)
-      throw damageError(this.#files.path(unknown), 'it was written after the store was stopped');
-    if (file !== null && !gone) await this.#checkFile(file, position, clean);
+    if (file === null) return;
+    this.#newestFile = gone ? dayFile(dayStart(file) + dayMs) : file;
+    if (!gone) await this.#checkLastEntry(this.#log.path(file), position);
   }
 
-  /** Checks that the file extends to the position and ends with the entry at `seq`. */
-  async #checkFile(name: string, { size, seq }: AuditLogPosition, clean: boolean): Promise<void> {
-    const path = this.#files.path(name);
-    const found = await this.#context.disk.sizeOf(path);
-    if (found === undefined) throw damageError(path, 'the file is missing');
-    if (found < size) throw damageError(path, `it had ${size} bytes, the rest is missing`, found);
-    if (clean && found > size)
-      throw damageError(path, 'more was written after the store was stopped', size);
+  /** Checks that the entries up to the position end with the one at `seq`. */
+  async #checkLastEntry(path: string, { size, seq }: LogFilesPosition): Promise<void> {
     const file = await this.#context.disk.open(path, 'read');
     try {
       const { value } = await linesBackward(file, 0, size).next();
@@ -203,35 +156,14 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
   }
 
   async begin(): Promise<void> {
-    const { disk, directory } = this.#context;
-    await disk.makeDirectory(this.#files.directory);
-    await disk.syncDirectory(directory);
-    const { file, size, gone } = this.#end;
-    if (file !== null && !gone) await this.#truncate(this.#files.path(file), size);
-    for (const name of this.#unknown.splice(0)) {
-      await disk.unlink(this.#files.path(name));
-      this.#files.remove(name);
-    }
-    await disk.syncDirectory(this.#files.directory);
-    await this.#files.deleteHidden(this.#committed);
+    await this.#log.begin();
+    // The journal has the entries after the position.
+    await this.#log.discardAfterEnd();
   }
 
-  async #truncate(path: string, size: number): Promise<void> {
-    const file = await this.#context.disk.open(path, 'append');
-    try {
-      if ((await file.size()) === size) return;
-      await file.truncate(size);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-  }
-
+  /** The last checkpoint follows. It opens the file again for the entries that are left. */
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#closeLog();
+    this.#isClosed = true;
+    await this.#log.close();
   }
 }
-
-/** Creates the audit trail on day files. */
-export const makeAuditTrail: MakeAuditTrail = (context) => new DayFileAuditTrail(context);

@@ -2,67 +2,18 @@ import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
 import { PageRoom } from '../../../domain/page-room.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
-import { type AuditLink, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
-import { damageError } from '../log/damage.ts';
-import { dayFile, dayStart } from '../log/day-files.ts';
-import { frame, isValidRecord } from '../log/frame.ts';
-import type { Line } from '../log/line-reader.ts';
-import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
-
-/** A page stops after reading about this much, and returns what it has. */
-const pageBytes = 32 * 1024 * 1024;
-
-/** Position of an entry: the journal record, the index in it, and its day file. */
-export interface EntryPosition {
-  seq: number;
-  n: number;
-  file: string;
-}
-
-/**
- * An entry as its line. A busy minute has tens of thousands of entries, and a parsed one would take
- * a dozen objects.
- */
-export interface PositionedEntry extends EntryPosition {
-  bytes: Buffer;
-}
-
-export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
-  const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
-  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
-}
-
-function entryOf(bytes: Buffer): AuditEntry {
-  return JSON.parse(bytes.toString()).entry;
-}
-
-/** Returns the entry of a line with its link, or `undefined` if it has none. */
-export function sealedOf(line: Buffer): SealedEntry | undefined {
-  const value = parsed(line.toString());
-  if (!isSealed(value)) return undefined;
-  const { entry, link } = value;
-  return link === undefined ? { entry } : { entry, link };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
-
-/**
- * Parses the position at the beginning of a line. Returns `undefined` if `frameEntry` did not write
- * it.
- */
-export function positionOf(line: Buffer): Omit<EntryPosition, 'file'> | undefined {
-  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
-  return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
-}
+import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
+import type { FramedLog } from '../log/framed-log.ts';
+import { fillPage, type LogPage } from '../log/page-reader.ts';
+import {
+  type EntryNumber,
+  type EntryPosition,
+  entryOf,
+  isAfter,
+  type PositionedEntry,
+  positionOf,
+} from './entry-record.ts';
 
 /**
  * A cursor has the form of an event id. Its 62 bits hold the record (42) and the index in it (20).
@@ -91,28 +42,29 @@ function positionOfCursor(cursor: string): EntryPosition | undefined {
  * files.
  */
 export async function auditPage(
-  view: LogSource,
+  log: FramedLog<unknown, LogFilesPosition>,
   pending: readonly PositionedEntry[],
   query: AuditPageQuery,
 ): Promise<Slice<AuditEntry>> {
   const after = query.after === undefined ? undefined : positionOfCursor(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new AuditPage(query, after);
-  for (let at = pending.length - 1; at >= 0 && !page.isDone; at--)
-    page.takePending(pending[at] as PositionedEntry);
-  if (!page.isDone) await fillPage(view, namesFor(view, query, after), page);
+  for (const { bytes, ...position } of pending.toReversed())
+    if (page.isBefore(position) && page.mayMatch(position, bytes))
+      if (page.take(position, bytes, position.file)) return { items: page.items, next: page.next };
+  await fillPage(log, namesFor(log.names, query, after), page);
   return { items: page.items, next: page.next };
 }
 
 /** A clock that steps back leaves entries in a later day's file. One extra day allows for this. */
 function namesFor(
-  { files }: LogSource,
+  all: readonly string[],
   { from = 0, to }: AuditPageQuery,
   after: EntryPosition | undefined,
 ): string[] {
   const first = dayFile(from);
   const last = to === undefined ? '~' : dayFile(to + dayMs);
-  return files.names
+  return all
     .filter((name) => name >= first && name <= last && (!after || name <= after.file))
     .reverse();
 }
@@ -122,17 +74,16 @@ function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEn
   return about.length > 0 && about.every((id) => venueIds.includes(id));
 }
 
-class AuditPage implements LogPage {
+class AuditPage implements LogPage<EntryNumber> {
   readonly order = 'desc';
   readonly items: AuditEntry[] = [];
   next: string | null = null;
-  isDone = false;
+  readonly headOf = positionOf;
   readonly #query: AuditPageQuery;
   readonly #after: EntryPosition | undefined;
   readonly #requiredTexts: string[];
   readonly #room = new PageRoom();
   #lastPosition: EntryPosition | undefined;
-  #examinedBytes = 0;
 
   constructor(query: AuditPageQuery, after: EntryPosition | undefined) {
     this.#query = query;
@@ -148,49 +99,28 @@ class AuditPage implements LogPage {
     return this.#after !== undefined;
   }
 
-  isBefore(head: Buffer): boolean | undefined {
-    const position = positionOf(head);
-    return position && this.#isBefore(position);
+  isBefore(entry: EntryNumber): boolean {
+    return !this.#after || isAfter(this.#after, entry);
   }
 
-  #isBefore({ seq, n }: Omit<EntryPosition, 'file'>): boolean {
-    const after = this.#after;
-    return !after || seq < after.seq || (seq === after.seq && n < after.n);
+  mayMatch(_: EntryNumber, line: Buffer): boolean {
+    return this.#requiredTexts.every((text) => line.includes(text));
   }
 
-  take(path: string, { offset, bytes }: Line): void {
-    const position = positionOf(bytes);
-    if (!position) throw damageError(path, 'a record is damaged', offset);
-    const file = path.slice(path.lastIndexOf('/') + 1);
-    this.#examinedBytes += bytes.length;
-    if (this.#mayMatch(bytes)) {
-      if (!isValidRecord(bytes)) throw damageError(path, 'a record is damaged', offset);
-      this.#takeEntry({ ...position, file }, bytes);
-    }
-    if (this.isDone || this.#examinedBytes < pageBytes) return;
-    this.isDone = true;
-    this.next = cursorOf({ ...position, file });
-  }
-
-  takePending({ bytes, ...position }: PositionedEntry): void {
-    if (this.#isBefore(position) && this.#mayMatch(bytes)) this.#takeEntry(position, bytes);
-  }
-
-  /** Fast filter on the bytes, which avoids parsing most entries. */
-  #mayMatch(bytes: Buffer): boolean {
-    return this.#requiredTexts.every((text) => bytes.includes(text));
-  }
-
-  #takeEntry(position: EntryPosition, bytes: Buffer): void {
-    const entry = entryOf(bytes);
-    if (!this.#isBefore(position) || !this.#matches(entry)) return;
-    if (this.items.length < this.#query.limit && this.#room.take(bytes.length)) {
+  take({ seq, n }: EntryNumber, line: Buffer, file: string): boolean {
+    const entry = entryOf(line);
+    if (!this.isBefore({ seq, n }) || !this.#matches(entry)) return false;
+    if (this.items.length < this.#query.limit && this.#room.take(line.length)) {
       this.items.push(entry);
-      this.#lastPosition = position;
-      return;
+      this.#lastPosition = { seq, n, file };
+      return false;
     }
-    this.isDone = true;
     this.next = this.#lastPosition ? cursorOf(this.#lastPosition) : null;
+    return true;
+  }
+
+  endAfter({ seq, n }: EntryNumber, file: string): void {
+    this.next = cursorOf({ seq, n, file });
   }
 
   #matches(entry: AuditEntry): boolean {

@@ -1,7 +1,8 @@
 import type { Random } from '../../../domain/clock.ts';
 import { type AuditLink, ChainKey, type ChainState } from '../../audit/audit-chain.ts';
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
-import type { AuditDrop, FilePart } from '../parts.ts';
+import type { FilePart } from '../parts.ts';
+import type { AuditDrop } from './audit-trail.ts';
 
 /** Links of the entries of one change. The chain is unaffected until `TrailChain.stage`. */
 export class ChainDraft {

@@ -1,8 +1,8 @@
 import type { FileSystem } from '../disk/file-system.ts';
 import { segmentsFrom } from '../journal/segments.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
+import type { LogRange } from '../log/framed-log.ts';
 import { type ManifestData, manifestBytes } from '../manifest.ts';
-import type { LogRange } from '../parts.ts';
 
 /**
  * One file of a snapshot: its name in the data folder, and how many of its bytes belong to the

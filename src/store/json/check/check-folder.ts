@@ -12,9 +12,7 @@ import {
 import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
-import { checkDays } from './check-days.ts';
-import { checkJournal } from './check-journal.ts';
-import { checkTrail } from './check-trail.ts';
+import { checkLogs, checkTrail } from './check-logs.ts';
 import { type Finding, Findings } from './finding.ts';
 
 /**
@@ -24,15 +22,14 @@ import { type Finding, Findings } from './finding.ts';
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();
-  const { disk, directory } = context;
   if (await isUnfinishedCopy(context, findings)) return findings.all;
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
-  const secret = await checkSecret(context, manifest, findings);
+  const secret = await attempt(findings, 'secret', 'it is missing, or not what was written', () =>
+    readSecret(context, manifest.secret),
+  );
   await checkDocuments(context, manifest, findings);
-  await checkJournal(disk, directory, manifest, findings);
-  for (const folder of ['events', 'audit'] as const)
-    await checkDays(disk, directory, folder, manifest, findings);
+  await checkLogs(context, manifest, findings);
   if (secret && !findings.hasDamage) await checkTrail(context, manifest, secret, findings);
   if (secret && !findings.hasDamage) await tryStart(context, manifest, secret, findings);
   return findings.all;
@@ -46,13 +43,9 @@ async function isUnfinishedCopy(
   { disk, directory }: PartContext,
   findings: Findings,
 ): Promise<boolean> {
-  const marker = await readMarker(disk, directory).catch((error: unknown) => {
-    if (!(error instanceof SignageError)) throw error;
-    const what =
-      'its contents are damaged, and the copy into this folder was not finished: empty the folder, and copy again';
-    findings.damage(copyMarker, what);
-    return undefined;
-  });
+  const what =
+    'its contents are damaged, and the copy into this folder was not finished: empty the folder, and copy again';
+  const marker = await attempt(findings, copyMarker, what, () => readMarker(disk, directory));
   if (marker) throw copyUnfinishedError(directory);
   return findings.hasDamage;
 }
@@ -81,28 +74,29 @@ async function checkManifests(
 }
 
 /** Returns `undefined` for a damaged manifest, `null` for a missing one. */
-async function readOne(
+function readOne(
   { disk, directory }: PartContext,
   name: string,
   findings: Findings,
 ): Promise<ManifestData | null | undefined> {
-  return readManifestFile(disk, `${directory}/${name}`).catch((error: unknown) => {
-    if (!(error instanceof SignageError)) throw error;
-    findings.damage(name, 'its contents are not what was written');
-    return undefined;
-  });
+  const what = 'its contents are not what was written';
+  return attempt(findings, name, what, () => readManifestFile(disk, `${directory}/${name}`));
 }
 
-async function checkSecret(
-  context: PartContext,
-  { secret }: ManifestData,
+/** Returns what `read` returns. If it finds damage: reports that, and returns `undefined`. */
+async function attempt<T>(
   findings: Findings,
-): Promise<Uint8Array | undefined> {
-  return readSecret(context, secret).catch((error: unknown) => {
+  file: string,
+  what: string,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
     if (!(error instanceof SignageError)) throw error;
-    findings.damage('secret', 'it is missing, or not what was written');
+    findings.damage(file, what);
     return undefined;
-  });
+  }
 }
 
 async function checkDocuments(

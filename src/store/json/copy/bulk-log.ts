@@ -1,10 +1,11 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch } from '../../copy/transfer.ts';
-import { frameEntry } from '../audit/pages.ts';
-import type { FileSystem } from '../disk/file-system.ts';
+import { frameEntry } from '../audit/entry-record.ts';
 import { frameRecord } from '../events/event-record.ts';
-import { dayFile } from '../log/day-files.ts';
-import { GroupLog } from '../log/group-log.ts';
+import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
+import { FramedLog } from '../log/framed-log.ts';
+import type { LogFormat } from '../log/log-records.ts';
+import type { PartContext } from '../parts.ts';
 import type { BulkEnd } from './copy-marker.ts';
 
 /** One line of a log, and its day file. */
@@ -13,56 +14,41 @@ export interface BulkLine {
   bytes: Uint8Array;
 }
 
-/**
- * Appends lines to a log's day files, starting at a recorded end. Cuts off what an interrupted
- * attempt wrote beyond it.
- */
+/** Appends lines to a log's day files. `end` is the position after the durable ones. */
 export class BulkLog {
-  readonly #log: GroupLog;
-  #end: BulkEnd;
+  readonly #log: FramedLog<unknown, LogFilesPosition>;
 
-  private constructor(log: GroupLog, end: BulkEnd) {
+  private constructor(log: FramedLog<unknown, LogFilesPosition>) {
     this.#log = log;
-    this.#end = end;
   }
 
+  /** Starts at a recorded end. Cuts off what an interrupted attempt wrote after it. */
   static async open(
-    disk: FileSystem,
-    directory: string,
-    lowWaterBytes: number,
+    context: PartContext,
+    format: LogFormat<unknown, LogFilesPosition>,
     end: BulkEnd,
   ): Promise<BulkLog> {
-    await disk.makeDirectory(directory);
-    for (const name of await disk.list(directory))
-      if (end.file === null || name > end.file) await disk.unlink(`${directory}/${name}`);
-    await disk.syncDirectory(directory);
-    const { file, size } = end;
-    return new BulkLog(
-      new GroupLog({
-        disk,
-        directory,
-        lowWaterBytes,
-        ...(file !== null && { resume: { file, size } }),
-      }),
-      end,
-    );
+    const log = new FramedLog(context, format, context);
+    await log.recover({ ...end, seq: 0 }, false);
+    await log.begin();
+    await log.discardAfterEnd();
+    return new BulkLog(log);
   }
 
   /** Everything before this is on disk. */
   get end(): BulkEnd {
-    return this.#end;
+    const { file, size } = this.#log.end;
+    return { file, size };
   }
 
   async append(lines: readonly BulkLine[]): Promise<void> {
     for (let at = 0; at < lines.length; ) {
       const { file } = lines[at] as BulkLine;
       const next = lines.findIndex((line, place) => place > at && line.file !== file);
-      const bytes = Buffer.concat(
-        lines.slice(at, next < 0 ? lines.length : next).map((line) => line.bytes),
-      );
-      const { offset } = await this.#log.append(file, [bytes]);
-      this.#end = { file, size: offset + bytes.length };
-      at = next < 0 ? lines.length : next;
+      const end = next < 0 ? lines.length : next;
+      const pieces = lines.slice(at, end).map(({ bytes }) => bytes);
+      await this.#log.append(file, pieces, { seq: 0 }, () => {});
+      at = end;
     }
   }
 

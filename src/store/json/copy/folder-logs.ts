@@ -3,41 +3,22 @@ import type { CopiedBatch } from '../../copy/transfer.ts';
 import { readTrail } from '../audit/trail-reader.ts';
 import { headOf } from '../events/event-record.ts';
 import { damageError } from '../log/damage.ts';
-import { readFrames } from '../log/frame.ts';
+import { readLog } from '../log/log-records.ts';
 import type { FolderState } from './folder-state.ts';
-
-interface LogLine {
-  path: string;
-  offset: number;
-  /** Valid only until the next line is read. */
-  line: Buffer;
-}
-
-/** Yields and checks all lines of a log's day files. */
-async function* linesOf(state: FolderState, log: 'events'): AsyncGenerator<LogLine> {
-  const { disk, directory } = state.context;
-  const { names, end } = state.logRange(log);
-  for (const name of names) {
-    const path = `${directory}/${log}/${name}`;
-    for await (const { line, offset, whole } of readFrames(disk, path)) {
-      if (name === end.file && offset >= end.size) break;
-      if (!whole) throw damageError(path, 'a record is damaged', offset);
-      yield { path, offset, line };
-    }
-  }
-}
 
 const beforeEvents = '"events":';
 
 /** Yields the batches after the first `skip`, in order. */
 export async function* batchesOf(state: FolderState, skip: number): AsyncGenerator<CopiedBatch> {
+  const { disk, directory } = state.context;
+  const { names, end } = state.logRange('events');
+  const log = { disk, directory: `${directory}/events`, names };
   let place = 0;
-  for await (const { path, offset, line } of linesOf(state, 'events')) {
-    if (place++ < skip) continue;
-    const head = headOf(line);
+  for await (const { file, offset, line, head } of readLog(log, headOf, end)) {
     const start = line.indexOf(beforeEvents) + beforeEvents.length;
     if (!head || start < beforeEvents.length)
-      throw damageError(path, 'a record is damaged', offset);
+      throw damageError(`${log.directory}/${file}`, 'a record is damaged', offset);
+    if (place++ < skip) continue;
     yield { ...head, body: line.toString('utf8', start, line.length - 1) };
   }
 }

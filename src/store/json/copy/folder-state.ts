@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { writtenDocument } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
-import type { EventLogPosition } from '../events/recovery.ts';
+import type { EventLogPosition } from '../events/event-record.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { dataFormat, readManifest } from '../manifest.ts';
 import { recoverParts } from '../open.ts';

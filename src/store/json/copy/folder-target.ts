@@ -13,7 +13,9 @@ import type {
   StoreSource,
   StoreTarget,
 } from '../../copy/transfer.ts';
+import { auditFormat } from '../audit/entry-record.ts';
 import { nodeFileSystem } from '../disk/file-system.ts';
+import { eventFormat } from '../events/event-record.ts';
 import type { JsonStore } from '../json-store.ts';
 import { lockFolder } from '../lock/folder-lock.ts';
 import { readManifest } from '../manifest.ts';
@@ -72,7 +74,7 @@ class FolderTarget implements StoreTarget {
   }
 
   async begin(source: StoreSource): Promise<boolean> {
-    const { disk, directory, lowWaterBytes } = this.#context;
+    const { disk, directory } = this.#context;
     const unfinished = await findUnfinishedCopy(disk, directory, source);
     const nothing = { file: null, size: 0 };
     this.#progress = unfinished ?? {
@@ -93,8 +95,8 @@ class FolderTarget implements StoreTarget {
     if (await this.#hasManifest()) return unfinished !== undefined;
     const { events, audit } = this.#currentProgress.logs;
     this.#logs = {
-      events: await BulkLog.open(disk, `${directory}/events`, lowWaterBytes, events),
-      audit: await BulkLog.open(disk, `${directory}/audit`, lowWaterBytes, audit),
+      events: await BulkLog.open(this.#context, eventFormat, events),
+      audit: await BulkLog.open(this.#context, auditFormat, audit),
     };
     return unfinished !== undefined;
   }

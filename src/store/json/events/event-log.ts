@@ -9,22 +9,22 @@ import type {
   Slice,
   StoredEvent,
 } from '../../store.ts';
-import { DayFiles, dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
-import { GroupLog, unavailable } from '../log/group-log.ts';
-import { cutTornTail, type TornTail } from '../log/torn-tail.ts';
-import type {
-  EventLog,
-  EventLogHooks,
-  FilePart,
-  LogRange,
-  MakeEventLog,
-  PartContext,
-} from '../parts.ts';
+import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
+import { FramedLog, type LogRange } from '../log/framed-log.ts';
+import { unavailable } from '../log/group-log.ts';
+import type { FilePart, PartContext } from '../parts.ts';
 import { Rollups } from '../rollups/rollups.ts';
-import { type EventRecord, type RecordedKey, recordPieces } from './event-record.ts';
+import {
+  type BatchNumber,
+  type EventLogPosition,
+  type EventRecord,
+  eventFormat,
+  type RecordedKey,
+  recordOf,
+  recordPieces,
+} from './event-record.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
-import { type EventLogPosition, EventRecovery } from './recovery.ts';
 
 /**
  * A start replays the events that no document contains. Documents are written before that takes
@@ -37,62 +37,71 @@ const tailLimitBytes = 64 * 1024 * 1024;
  */
 const checkpointMs = minuteMs;
 
-const logStart: EventLogPosition = { file: null, size: 0, seq: 0, receivedAt: 0 };
-
 /** A batch with an idempotency key that is not yet durable. */
 interface InFlightBatch {
   sent: string;
   done: Promise<void>;
 }
 
+export interface EventLogHooks {
+  /** Called after each durable batch. */
+  stored(tenantId: string): void;
+  /**
+   * Requests a checkpoint soon: 64 MiB of events are in no document yet, or a hidden file is to be
+   * deleted. Otherwise owners of `events` name dirty documents, and advance the position, at most
+   * once a minute and in the first checkpoint after `close`.
+   */
+  due(): void;
+}
+
 /**
  * Telemetry. Each batch is one line, `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in
- * the file of the day it was received. `seq` counts up without gaps over all files; `receivedAt`
- * never decreases. Idempotency keys and roll-ups in memory are updated in log order, as the lines
- * become durable.
+ * the file of the day it was received, `events/YYYY-MM-DD.ndjson`. `seq` counts up without gaps
+ * over all files; `receivedAt` never decreases. Idempotency keys and roll-ups in memory are updated
+ * in log order, as the lines become durable. `prepare` must run before its documents are rendered.
  */
-class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
+export class EventLog implements FilePart<EventLogPosition> {
   readonly name = 'events';
+  /** Owners of its documents, idempotency keys and roll-ups; both belong to the log `events`. */
   readonly owners: readonly [IdempotencyKeys, Rollups];
   readonly #context: PartContext;
   readonly #hooks: EventLogHooks;
-  readonly #files: DayFiles;
+  readonly #log: FramedLog<BatchNumber, EventLogPosition>;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
   readonly #inFlight = new Map<string, InFlightBatch>();
-  #log: GroupLog | undefined;
-  /** Position after the last durable batch. */
-  #applied = logStart;
-  #prepared = logStart;
-  #committed = logStart;
   #nextSeq = 1;
   #receivedAt = 0;
   #latest: Promise<unknown> = Promise.resolve();
-  #tornTail: TornTail | undefined;
   /** Bytes of the log that no document contains yet. */
   #tailBytes = 0;
   #preparedBytes = 0;
   #committedAt: number;
   #writesDocuments = false;
-  #closed = false;
+  #state: 'starting' | 'open' | 'closed' = 'starting';
 
   constructor(context: PartContext, hooks: EventLogHooks) {
     this.#context = context;
     this.#hooks = hooks;
-    this.#files = new DayFiles(context.disk, `${context.directory}/events`);
+    this.#log = new FramedLog(context, eventFormat, {
+      lowWaterBytes: context.lowWaterBytes,
+      onFailure: () => this.#rewindSeq(),
+    });
     this.#committedAt = context.clock.now();
-    const progress = { seq: () => this.#applied.seq, due: () => this.#writesDocuments };
+    const progress = { seq: () => this.seq, due: () => this.#writesDocuments };
     this.#idempotencyKeys = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
     this.owners = [this.#idempotencyKeys, this.#rollups];
   }
 
+  /** Sequence number of the last durable batch. */
   get seq(): number {
-    return this.#applied.seq;
+    return this.#log.end.seq;
   }
 
+  /** The error of a log that accepts no more batches. */
   get broken(): SignageError | undefined {
-    return this.#log?.broken;
+    return this.#log.broken;
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {
@@ -120,7 +129,7 @@ class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
     { tenantId, venueId, screenId, deviceId, sums, body }: EventBatch,
     recordedKey?: RecordedKey,
   ): Promise<void> {
-    if (!this.#log) throw unavailable('The store is starting.');
+    if (this.#state !== 'open') throw unavailable(`The store is ${this.#state}.`);
     this.#receivedAt = Math.max(this.#context.clock.now(), this.#receivedAt);
     const record: EventRecord = {
       seq: this.#nextSeq++,
@@ -132,23 +141,14 @@ class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
       recordedKey,
       sums,
     };
-    this.#latest = this.#log.append(
-      dayFile(record.receivedAt),
-      recordPieces(record, body),
-      ({ file, offset, length }) => {
-        this.#files.add(file);
-        this.#applied = {
-          file,
-          size: offset + length,
-          seq: record.seq,
-          receivedAt: record.receivedAt,
-        };
-        this.#apply(record);
-        this.#tailBytes += length;
-        this.#requestCheckpointIfDue(length);
-        this.#hooks.stored(tenantId);
-      },
-    );
+    const { seq, receivedAt } = record;
+    const pieces = recordPieces(record, body);
+    this.#latest = this.#log.append(dayFile(receivedAt), pieces, { seq, receivedAt }, (length) => {
+      this.#apply(record);
+      this.#tailBytes += length;
+      this.#requestCheckpointIfDue(length);
+      this.#hooks.stored(tenantId);
+    });
     await this.#latest;
   }
 
@@ -164,125 +164,92 @@ class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
   }
 
   page(query: EventPageQuery): Promise<Slice<StoredEvent>> {
-    const { file, size } = this.#applied;
-    return eventPage({ files: this.#files, newest: { file, size } }, query);
+    return eventPage(this.#log, query);
   }
 
   impressions(query: ImpressionQuery): Promise<ReportRow[]> {
     return this.#rollups.impressions(query);
   }
 
-  logRange(position: LogFilesPosition = logStart): LogRange {
-    const { file, size } = this.#applied;
-    // Leaves out a file without a durable batch.
-    const names = this.#files.neededBy(position).filter((name) => file !== null && name <= file);
-    return { names, end: { file, size } };
+  /**
+   * Returns the files that a start from a position reads or shows, up to the last durable batch.
+   */
+  logRange(position: LogFilesPosition = eventFormat.start): LogRange {
+    return this.#log.range(position);
   }
 
+  /** Deletes the idempotency keys of a deleted device. */
   forget(deviceId: string): void {
     this.#idempotencyKeys.forget(deviceId);
   }
 
+  /**
+   * Purges whole days before a time. Hides the files at once. A file that the position refers to is
+   * deleted with the next checkpoint (`due`).
+   */
   async purgeBefore(timeMs: number): Promise<void> {
     // The file being written is never deleted: from here on it is the file of this day or a later
     // one.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
-    if (!this.#files.names.some((name) => name < first)) return;
+    if (!this.#log.names.some((name) => name < first)) return;
     this.#receivedAt = Math.max(this.#receivedAt, dayStart(first));
     await this.#latest.catch(() => undefined);
-    this.#files.hideBefore(first);
-    await this.#files.deleteHidden(this.#committed);
-    if (this.#files.waiting) this.#hooks.due();
+    this.#log.hideBefore(first);
+    const { file, gone } = this.#log.end;
+    // No later batch may go to a deleted file.
+    if (file !== null && gone)
+      this.#log.end = { ...this.#log.end, receivedAt: dayStart(file) + dayMs };
+    await this.#log.deleteHidden();
+    if (this.#log.hasPendingDeletes) this.#hooks.due();
   }
 
   async prepare(): Promise<EventLogPosition> {
     this.#writesDocuments = this.#isDue();
     this.#preparedBytes = this.#tailBytes;
-    this.#prepared = this.#writesDocuments
-      ? await this.#files.withSizes(this.#currentPosition())
-      : this.#committed;
-    return this.#prepared;
+    return this.#writesDocuments ? this.#log.prepare() : this.#log.committed;
   }
 
   async committed(): Promise<void> {
-    this.#committed = this.#prepared;
     if (!this.#writesDocuments) return;
     this.#writesDocuments = false;
     this.#tailBytes -= this.#preparedBytes;
     this.#committedAt = this.#context.clock.now();
-    await this.#files.deleteHidden(this.#committed);
+    await this.#log.commit();
   }
 
   #isDue(): boolean {
-    if (this.#closed || this.#files.waiting || this.#tailBytes >= tailLimitBytes) return true;
+    if (this.#state === 'closed' || this.#log.hasPendingDeletes) return true;
     const elapsedMs = this.#context.clock.now() - this.#committedAt;
-    return elapsedMs < 0 || elapsedMs >= checkpointMs;
+    return this.#tailBytes >= tailLimitBytes || elapsedMs < 0 || elapsedMs >= checkpointMs;
   }
 
-  #currentPosition(): EventLogPosition {
-    const { file } = this.#applied;
-    if (file === null || this.#files.names.includes(file)) return this.#applied;
-    // No later batch may go to a deleted file.
-    return { ...this.#applied, receivedAt: dayStart(file) + dayMs, gone: true };
-  }
-
-  async recover(position: EventLogPosition = logStart, clean: boolean): Promise<void> {
-    await this.#files.find(position);
-    await this.#files.check(position, clean);
-    const recovery = new EventRecovery(this.#files, position, (record) => this.#apply(record));
-    await recovery.read(clean);
-    const { end, torn, bytes } = recovery;
-    this.#applied = end;
-    this.#prepared = position;
-    this.#committed = position;
-    this.#tornTail = torn;
-    this.#tailBytes = bytes;
-    this.#nextSeq = end.seq + 1;
-    this.#receivedAt = end.receivedAt;
+  async recover(position = eventFormat.start, clean: boolean): Promise<void> {
+    await this.#log.recover(position, clean);
+    await this.#log.replay({ from: position.size, before: position }, (record) => {
+      const { file, offset, end, line } = record;
+      const { seq, receivedAt } = record.head;
+      this.#log.end = { file, size: end, seq, receivedAt };
+      this.#tailBytes += end - offset;
+      this.#apply(recordOf(line));
+    });
+    this.#receivedAt = this.#log.end.receivedAt;
+    this.#rewindSeq();
   }
 
   async begin(): Promise<void> {
-    const { disk, directory, lowWaterBytes } = this.#context;
-    await disk.makeDirectory(this.#files.directory);
-    await disk.syncDirectory(directory);
-    if (this.#tornTail) await cutTornTail(this.#context, this.#files.directory, this.#tornTail);
-    if (this.#tornTail?.size === 0) this.#files.remove(this.#tornTail.file);
-    await this.#files.deleteHidden(this.#committed);
-    const { file, size, gone } = this.#applied;
-    const resume = file === null || gone ? undefined : { file, size };
-    if (resume) await this.#syncFile(resume.file);
-    const options = {
-      disk,
-      directory: this.#files.directory,
-      lowWaterBytes,
-      onFailure: () => this.#rewindSeq(),
-    };
-    this.#log = new GroupLog(resume ? { ...options, resume } : options);
+    await this.#log.begin();
+    this.#state = 'open';
     this.#committedAt = this.#context.clock.now();
     this.#requestCheckpointIfDue(this.#tailBytes);
   }
 
-  /**
-   * Syncs what a crashed process had written but not synced. It counts as stored from now on:
-   * repeats of it will be acknowledged.
-   */
-  async #syncFile(name: string): Promise<void> {
-    const file = await this.#context.disk.open(this.#files.path(name), 'append');
-    try {
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await this.#context.disk.syncDirectory(this.#files.directory);
-  }
-
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#log?.close();
+    this.#state = 'closed';
+    await this.#log.close();
   }
 
   #rewindSeq(): void {
-    this.#nextSeq = this.#applied.seq + 1;
+    this.#nextSeq = this.seq + 1;
   }
 }
 
@@ -293,6 +260,3 @@ function repeated(firstSent: string, { sent }: RecordedKey): 'repeated' {
     'This Idempotency-Key was used for another batch: take a new one for each batch.',
   );
 }
-
-/** Creates the event log on day files. */
-export const makeEventLog: MakeEventLog = (context, hooks) => new DayFileEventLog(context, hooks);

@@ -2,7 +2,14 @@ import { type BatchSums, batchSums } from '../../../domain/events/batch-counts.t
 import type { CountedEvent } from '../../../domain/events/event.ts';
 import { eventId } from '../../../domain/events/event-id.ts';
 import type { EventBatch } from '../../store.ts';
+import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { framePieces } from '../log/frame.ts';
+import type { LogFormat } from '../log/log-records.ts';
+
+/** Position of the event log, and the last batch that the documents contain. */
+export interface EventLogPosition extends LogFilesPosition {
+  receivedAt: number;
+}
 
 /** `shortHash` of an idempotency key, and of the bytes sent under it. */
 export interface RecordedKey {
@@ -10,8 +17,8 @@ export interface RecordedKey {
   sent: string;
 }
 
-/** One batch in the log. */
-export interface EventRecord {
+/** The beginning of a line, readable without parsing its events. */
+export interface EventHead {
   /** Counts batches from 1 over all files. */
   seq: number;
   /** In milliseconds; never less than in the previous batch. */
@@ -20,21 +27,16 @@ export interface EventRecord {
   venueId: string;
   screenId: string;
   deviceId: string;
-  recordedKey?: RecordedKey | undefined;
-  sums: BatchSums;
 }
 
-/** The members at the beginning of the line. */
-type RecordHead = Omit<EventRecord, 'sums'>;
+/** One batch in the log, without its events. */
+interface RecordHead extends EventHead {
+  recordedKey?: RecordedKey | undefined;
+}
 
-/** The beginning of a line, readable without parsing its events. */
-export interface EventHead {
-  seq: number;
-  receivedAt: number;
-  tenantId: string;
-  venueId: string;
-  screenId: string;
-  deviceId: string;
+/** One batch in the log. */
+export interface EventRecord extends RecordHead {
+  sums: BatchSums;
 }
 
 /** Progress of the log, as seen by the document owners. */
@@ -92,6 +94,27 @@ export function headOf(line: Buffer): EventHead | undefined {
     deviceId,
   };
 }
+
+/** Number and time of a batch. */
+export type BatchNumber = Pick<EventHead, 'seq' | 'receivedAt'>;
+
+/** Batches are numbered without gaps across all files. Their time never decreases. */
+export const eventFormat: LogFormat<BatchNumber, EventLogPosition> = {
+  folder: 'events',
+  start: { file: null, size: 0, seq: 0, receivedAt: 0 },
+  isCheckpointed: false,
+  recordName: 'a batch',
+  isLogFile: isDayFile,
+  headOf,
+  headBefore: (position) => (position.file === null ? position : undefined),
+  problemOf({ head }, before, afterGap) {
+    if (!before) return undefined;
+    const follows = head.seq === before.seq + 1 || (afterGap && head.seq > before.seq);
+    return follows && head.receivedAt >= before.receivedAt
+      ? undefined
+      : `batch ${before.seq + 1} must be here`;
+  },
+};
 
 /** Returns the events of a whole line. */
 export function eventsOf(line: Buffer): (CountedEvent & Record<string, unknown>)[] {

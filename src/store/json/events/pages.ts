@@ -1,34 +1,30 @@
 import { type EventPosition, eventPosition } from '../../../domain/events/event-id.ts';
 import { jsonBytes, PageRoom } from '../../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
-import { damageError } from '../log/damage.ts';
-import { dayFile } from '../log/day-files.ts';
-import { isValidRecord } from '../log/frame.ts';
-import type { Line } from '../log/line-reader.ts';
-import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
+import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
+import type { FramedLog } from '../log/framed-log.ts';
+import { fillPage, type LogPage } from '../log/page-reader.ts';
 import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
 
-/** A page stops after reading about this much, and returns what it has. */
-const pageBytes = 32 * 1024 * 1024;
 /** Largest index of an event in a batch that an id can have. */
 const lastIndex = 0xff;
 
 /** Returns one page of the log's events. */
 export async function eventPage(
-  view: LogSource,
+  log: FramedLog<unknown, LogFilesPosition>,
   query: EventPageQuery,
 ): Promise<Slice<StoredEvent>> {
   const after = query.after === undefined ? undefined : eventPosition(query.after);
   // Not the id of an event: nothing follows it.
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new EventPage(query, after);
-  await fillPage(view, namesFor(view, query, after), page);
+  await fillPage(log, namesFor(log.names, query, after), page);
   return { items: page.items, next: page.next };
 }
 
 /** Returns the files that may have matches, in reading order. */
 function namesFor(
-  { files }: LogSource,
+  all: readonly string[],
   { order, from, to }: EventPageQuery,
   after: EventPosition | undefined,
 ): string[] {
@@ -40,19 +36,18 @@ function namesFor(
   );
   const first = dayFile(Math.max(0, ...lowerBounds));
   const last = dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...upperBounds));
-  const names = files.names.filter((name) => name >= first && name <= last);
+  const names = all.filter((name) => name >= first && name <= last);
   return order === 'asc' ? names : names.reverse();
 }
 
-class EventPage implements LogPage {
+class EventPage implements LogPage<EventHead> {
   readonly items: StoredEvent[] = [];
   next: string | null = null;
-  isDone = false;
+  readonly headOf = headOf;
   readonly #query: EventPageQuery;
   readonly #after: EventPosition | undefined;
   readonly #typeTexts: string[];
   readonly #room = new PageRoom();
-  #examinedBytes = 0;
 
   constructor(query: EventPageQuery, after: EventPosition | undefined) {
     this.#query = query;
@@ -70,12 +65,7 @@ class EventPage implements LogPage {
     return this.#after !== undefined || (order === 'asc' ? from : to) !== undefined;
   }
 
-  isBefore(line: Buffer): boolean | undefined {
-    const head = headOf(line);
-    return head && this.#isBefore(head);
-  }
-
-  #isBefore({ seq, receivedAt }: EventHead): boolean {
+  isBefore({ seq, receivedAt }: EventHead): boolean {
     const { from, to, order } = this.#query;
     const { batch, index } = this.#after ?? {};
     if (order === 'asc')
@@ -86,44 +76,27 @@ class EventPage implements LogPage {
     );
   }
 
-  take(path: string, { offset, bytes }: Line): void {
-    const head = headOf(bytes);
-    if (!head) throw damageError(path, 'a record is damaged', offset);
-    if (this.#isPast(head)) {
-      this.isDone = true;
-      return;
-    }
-    this.#examinedBytes += bytes.length;
-    const isWithin = this.#isBefore(head) === (this.order === 'desc');
-    if (isWithin && this.#mayMatch(head, bytes)) {
-      if (!isValidRecord(bytes)) throw damageError(path, 'a record is damaged', offset);
-      this.#takeEvents(head, bytes);
-    }
-    if (this.isDone || this.#examinedBytes < pageBytes) return;
-    this.isDone = true;
-    this.next = idOf(head, this.order === 'asc' ? lastIndex : 0);
-  }
-
-  /** Whether this line and all later ones are outside the query's time range. */
-  #isPast({ receivedAt }: EventHead): boolean {
+  isPast({ receivedAt }: EventHead): boolean {
     const { from, to, order } = this.#query;
     return order === 'asc'
       ? to !== undefined && receivedAt >= to
       : from !== undefined && receivedAt < from;
   }
 
-  #mayMatch({ tenantId, venueId, deviceId, screenId }: EventHead, bytes: Buffer): boolean {
+  mayMatch(head: EventHead, line: Buffer): boolean {
+    const { tenantId, venueId, deviceId, screenId } = head;
     const query = this.#query;
+    if (this.isBefore(head) !== (this.order === 'desc')) return false;
     if (tenantId !== query.tenantId) return false;
     if (query.venueIds && !query.venueIds.includes(venueId)) return false;
     if (query.deviceId !== undefined && deviceId !== query.deviceId) return false;
     if (query.screenId !== undefined && screenId !== query.screenId) return false;
-    return this.#typeTexts.length === 0 || this.#typeTexts.some((text) => bytes.includes(text));
+    return this.#typeTexts.length === 0 || this.#typeTexts.some((text) => line.includes(text));
   }
 
-  #takeEvents(head: EventHead, bytes: Buffer): void {
+  take(head: EventHead, line: Buffer): boolean {
     const { deviceId, screenId, receivedAt } = head;
-    const events = eventsOf(bytes);
+    const events = eventsOf(line);
     for (let step = 0; step < events.length; step++) {
       const index = this.order === 'asc' ? step : events.length - 1 - step;
       const event = events[index];
@@ -134,12 +107,16 @@ class EventPage implements LogPage {
       )
         continue;
       if (this.items.length === this.#query.limit || !this.#room.take(jsonBytes(event))) {
-        this.isDone = true;
         this.next = this.items.at(-1)?.id ?? null;
-        return;
+        return true;
       }
       this.items.push({ id: idOf(head, index), deviceId, screenId, receivedAt, event });
     }
+    return false;
+  }
+
+  endAfter(head: EventHead): void {
+    this.next = idOf(head, this.order === 'asc' ? lastIndex : 0);
   }
 
   #isAfter({ seq }: EventHead, index: number): boolean {

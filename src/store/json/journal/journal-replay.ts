@@ -1,8 +1,9 @@
 import type { Playlist, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
-import type { AuditTrail, EventLog } from '../parts.ts';
+import type { EventLog } from '../events/event-log.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
 import type { PlaylistHistory } from '../rows/playlist-history.ts';
 import { RowDocuments } from '../rows/row-documents.ts';

@@ -1,18 +1,14 @@
 import type { SignageError } from '../../../domain/error.ts';
-import { syncFile } from '../disk/file-system.ts';
-import { frame } from '../log/frame.ts';
-import { GroupLog } from '../log/group-log.ts';
-import { cutTornTail, type TornTail } from '../log/torn-tail.ts';
+import { FramedLog } from '../log/framed-log.ts';
 import type { FilePart, PartContext } from '../parts.ts';
 import {
+  frameChange,
   type JournalRecord,
+  journalFormat,
   type LogPosition,
-  SegmentReader,
+  type RecordHead,
   segmentName,
-  segmentsFrom,
 } from './segments.ts';
-
-const emptyPosition: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
 
 /** Size in bytes at which a segment is complete. */
 const segmentBytes = 16 * 1024 * 1024;
@@ -28,12 +24,8 @@ export class Journal implements FilePart<LogPosition> {
   /** Called when a group has failed. Records appended but not durable are lost. */
   onFailure: () => void = () => {};
   readonly #context: PartContext;
-  readonly #directory: string;
-  readonly #log: GroupLog;
+  readonly #log: FramedLog<RecordHead, LogPosition>;
   readonly #replay: (record: JournalRecord) => void;
-  /** Position of the last durable record. */
-  #durable = emptyPosition;
-  #checkpointed = emptyPosition;
   #nextSeq = 1;
   #latestAt = 0;
   /** The clock's time when `#latestAt` was last updated. */
@@ -41,19 +33,14 @@ export class Journal implements FilePart<LogPosition> {
   #epoch = 0;
   #segment: { name: string; bytes: number } | undefined;
   #grownBytes = 0;
-  #torn: TornTail | undefined;
 
   /** `replay` applies, at start, the records that the documents lack. */
   constructor(context: PartContext, replay: (record: JournalRecord) => void) {
     this.#context = context;
     this.#clockAt = context.clock.now();
-    this.#directory = `${context.directory}/journal`;
     this.#replay = replay;
-    const { disk, lowWaterBytes } = context;
-    this.#log = new GroupLog({
-      disk,
-      directory: this.#directory,
-      lowWaterBytes,
+    this.#log = new FramedLog(context, journalFormat, {
+      lowWaterBytes: context.lowWaterBytes,
       onFailure: () => this.#rollBack(),
     });
   }
@@ -65,12 +52,12 @@ export class Journal implements FilePart<LogPosition> {
 
   /** Sequence number of the last durable record. */
   get seq(): number {
-    return this.#durable.seq;
+    return this.#log.end.seq;
   }
 
   /** Position after the last durable record. */
   get end(): { file: string | null; size: number } {
-    const { file, size } = this.#durable;
+    const { file, size } = this.#log.end;
     return { file, size };
   }
 
@@ -101,9 +88,9 @@ export class Journal implements FilePart<LogPosition> {
   append(at: number, ops: readonly string[], onDurable: (seq: number) => void): Promise<unknown> {
     const seq = this.#nextSeq++;
     this.#latestAt = Math.max(at, this.#latestAt);
-    const bytes = frame(`"seq":${seq},"at":${at},"ops":[${ops.join(',')}]}`);
-    return this.#log.append(this.#segmentFor(seq, bytes.length), [bytes], ({ file, offset }) => {
-      this.#durable = { file, size: offset + bytes.length, seq, at };
+    const bytes = frameChange({ seq, at }, `[${ops.join(',')}]`);
+    const segment = this.#segmentFor(seq, bytes.length);
+    return this.#log.append(segment, [bytes], { seq, at }, () => {
       this.#grownBytes += bytes.length;
       onDurable(seq);
     });
@@ -111,41 +98,29 @@ export class Journal implements FilePart<LogPosition> {
 
   async prepare(): Promise<LogPosition> {
     this.#grownBytes = 0;
-    this.#checkpointed = this.#durable;
-    return this.#checkpointed;
+    return this.#log.prepare();
   }
 
-  /** Deletes the segments whose records are all in documents. */
-  async committed(): Promise<void> {
-    const { file } = this.#checkpointed;
-    if (file === null) return;
-    const { disk } = this.#context;
-    for (const name of await segmentsFrom(disk, this.#directory, null)) {
-      if (name < file) await disk.unlink(`${this.#directory}/${name}`);
-    }
+  committed(): Promise<void> {
+    return this.#log.commit();
   }
 
-  async recover(position: LogPosition | undefined, clean: boolean): Promise<void> {
-    const reader = new SegmentReader(
-      this.#context.disk,
-      this.#directory,
-      position ?? emptyPosition,
-    );
-    await reader.read(clean, this.#replay);
-    this.#durable = reader.end;
-    this.#torn = reader.torn;
-    this.#nextSeq = reader.end.seq + 1;
-    this.#latestAt = reader.end.at;
+  async recover(position = journalFormat.start, clean: boolean): Promise<void> {
+    await this.#log.recover(position, clean);
+    const before = journalFormat.headBefore(position);
+    await this.#log.replay({ from: 0, before }, (record) => {
+      const { file, end, head, line } = record;
+      this.#log.end = { file, size: end, ...head };
+      if (head.seq > position.seq) this.#replay(JSON.parse(line.toString()) as JournalRecord);
+    });
+    const { seq, at } = this.#log.end;
+    this.#nextSeq = seq + 1;
+    this.#latestAt = at;
   }
 
   async begin(epoch: number): Promise<void> {
-    const { disk, directory } = this.#context;
     this.#epoch = epoch;
-    await disk.makeDirectory(this.#directory);
-    await disk.syncDirectory(directory);
-    if (this.#torn) await cutTornTail(this.#context, this.#directory, this.#torn);
-    if (this.#durable.file !== null)
-      await syncFile(disk, `${this.#directory}/${this.#durable.file}`);
+    await this.#log.begin();
   }
 
   close(): Promise<void> {
@@ -160,7 +135,7 @@ export class Journal implements FilePart<LogPosition> {
   }
 
   #rollBack(): void {
-    const { file, size, seq } = this.#durable;
+    const { file, size, seq } = this.#log.end;
     this.#nextSeq = seq + 1;
     // Continue this epoch's last written file. Otherwise the next record starts a new one.
     this.#segment =

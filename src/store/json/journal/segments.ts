@@ -1,9 +1,9 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
 import type { AuditLink } from '../../audit/audit-chain.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { damageError } from '../log/damage.ts';
-import { type FoundFrame, readFrames } from '../log/frame.ts';
-import type { TornTail } from '../log/torn-tail.ts';
+import type { LogFilesPosition } from '../log/day-files.ts';
+import { frame } from '../log/frame.ts';
+import type { LogFormat } from '../log/log-records.ts';
 import type { Row } from '../rows/table-index.ts';
 
 type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
@@ -20,15 +20,15 @@ export interface JournalRecord {
  * Position in the journal: it is valid up to here, and the documents contain all records up to
  * `seq`.
  */
-export interface LogPosition {
-  /** `null` if nothing was ever written. */
-  file: string | null;
-  size: number;
-  seq: number;
+export interface LogPosition extends LogFilesPosition {
   at: number;
 }
 
 const namePattern = /^\d{16}-\d{6}\.log$/;
+
+function isSegment(name: string): boolean {
+  return namePattern.test(name);
+}
 
 /** Returns the name of a segment that starts with record `seq` and belongs to this epoch. */
 export function segmentName(seq: number, epoch: number): string {
@@ -41,110 +41,54 @@ export async function segmentsFrom(
   directory: string,
   first: string | null,
 ): Promise<string[]> {
-  const names = (await disk.list(directory)).filter((name) => namePattern.test(name)).sort();
+  const names = (await disk.list(directory)).filter(isSegment).sort();
   return names.filter((name) => first === null || name >= first);
 }
 
-/**
- * Reads and checks the journal from the segment of a position. Replays the records after the
- * position. Changes nothing on disk.
- */
-export class SegmentReader {
-  /** The position after the last valid record. */
-  end: LogPosition;
-  torn: TornTail | undefined;
-  readonly #disk: FileSystem;
-  readonly #directory: string;
-  readonly #position: LogPosition;
-  /** The expected next record; `undefined` before the first. */
-  #next: number | undefined;
+/** The beginning of a record. */
+export type RecordHead = Pick<JournalRecord, 'seq' | 'at'>;
 
-  constructor(disk: FileSystem, directory: string, position: LogPosition) {
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#position = position;
-    this.end = position;
-  }
-
-  async read(clean: boolean, replay: (record: JournalRecord) => void): Promise<void> {
-    const { file, seq } = this.#position;
-    const names = await segmentsFrom(this.#disk, this.#directory, file);
-    if (file !== null && names[0] !== file)
-      throw damageError(`${this.#directory}/${file}`, 'the file is missing');
-    if (file === null) this.#next = seq + 1;
-    for (const name of names)
-      await this.#readSegment(name, name === names.at(-1) && !clean, replay);
-    if (clean) await this.#checkClean(names);
-  }
-
-  async #readSegment(
-    name: string,
-    mayBeTorn: boolean,
-    replay: (record: JournalRecord) => void,
-  ): Promise<void> {
-    const path = `${this.#directory}/${name}`;
-    const first = Number.parseInt(name, 10);
-    this.#next ??= first;
-    if (first !== this.#next)
-      throw damageError(
-        path,
-        `it begins with record ${first} where record ${this.#next} must follow`,
-      );
-    let good = 0;
-    let bad: number | undefined;
-    for await (const found of readFrames(this.#disk, path)) {
-      if (!found.whole) bad ??= found.offset;
-      if (bad !== undefined && (found.whole || !mayBeTorn))
-        throw damageError(path, 'a record is damaged', bad);
-      if (!found.whole) continue;
-      good = found.offset + found.length;
-      this.#takeRecord(path, found, good, replay);
-      this.end = { ...this.end, file: name, size: good };
-    }
-    if (name === this.#position.file && good < this.#position.size)
-      throw damageError(path, 'the records after this are missing', good);
-    if (bad !== undefined || good === 0) this.torn = { file: name, size: good };
-  }
-
-  #takeRecord(
-    path: string,
-    { line, offset }: FoundFrame,
-    end: number,
-    replay: (record: JournalRecord) => void,
-  ): void {
-    const { seq: checkpointedSeq, size } = this.#position;
-    const { seq, at } = recordHead(line) ?? {};
-    if (seq === undefined || at === undefined || seq !== this.#next)
-      throw damageError(path, `record ${this.#next} must be here`, offset);
-    if (seq === checkpointedSeq && end !== size)
-      throw damageError(path, `record ${seq} does not end where the manifest says`, offset);
-    this.end = { ...this.end, seq, at };
-    this.#next = seq + 1;
-    if (seq > checkpointedSeq) replay(JSON.parse(line.toString()) as JournalRecord);
-  }
-
-  /**
-   * Throws unless the journal ends exactly where the manifest says. Only valid after a clean stop.
-   */
-  async #checkClean(names: readonly string[]): Promise<void> {
-    const { file, size } = this.#position;
-    const last = names.at(-1) ?? null;
-    if (last !== file)
-      throw damageError(`${this.#directory}/${last}`, 'it was written after the store was stopped');
-    const found = file === null ? 0 : await this.#disk.sizeOf(`${this.#directory}/${file}`);
-    if (found !== size)
-      throw damageError(
-        `${this.#directory}/${file}`,
-        `it had ${size} bytes when the store was stopped, and has ${found}`,
-      );
-  }
+/** Frames a record. `ops` are in JSON. */
+export function frameChange({ seq, at }: RecordHead, ops: string): Buffer {
+  return frame(`"seq":${seq},"at":${at},"ops":${ops}}`);
 }
 
 const headLength = 80;
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"at":(\d+),"ops":\[/;
 
 /** Parses the head of a record. Returns `undefined` if the line is not a journal record. */
-export function recordHead(line: Buffer): Pick<JournalRecord, 'seq' | 'at'> | undefined {
+export function recordHead(line: Buffer): RecordHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, headLength));
   return found ? { seq: Number(found[1]), at: Number(found[2]) } : undefined;
 }
+
+/**
+ * Records are numbered without gaps. A segment's name has the number of its first record. The last
+ * record of the position ends there.
+ */
+export const journalFormat: LogFormat<RecordHead, LogPosition> = {
+  folder: 'journal',
+  start: { file: null, size: 0, seq: 0, at: 0 },
+  isCheckpointed: true,
+  recordName: 'a record of the journal',
+  isLogFile: isSegment,
+  headOf: recordHead,
+  headBefore: (position) => (position.file === null ? position : undefined),
+  startOf(file, before) {
+    const first = Number.parseInt(file, 10);
+    const isNext = before === undefined || before.seq + 1 === first;
+    return {
+      before: { seq: first - 1, at: 0 },
+      what: isNext
+        ? undefined
+        : `it begins with record ${first} where record ${before.seq + 1} must follow`,
+    };
+  },
+  problemOf({ head: { seq }, end }, before, afterGap, position) {
+    const expected = (before?.seq ?? 0) + 1;
+    if (seq !== expected && !(afterGap && seq > expected)) return `record ${expected} must be here`;
+    return seq === position.seq && end !== position.size
+      ? `record ${seq} does not end where the manifest says`
+      : undefined;
+  },
+};

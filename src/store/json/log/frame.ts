@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { FileSystem } from '../disk/file-system.ts';
+import { linesForward, readAt } from './line-reader.ts';
 
 /**
  * A record is one line of JSON that starts with its checksum: `{"crc":"1a2b3c4d",`, then the body,
@@ -8,13 +9,12 @@ import type { FileSystem } from '../disk/file-system.ts';
  */
 const opening = '{"crc":"';
 const headLength = opening.length + 10;
-const lineFeed = 0x0a;
 
 function head(sum: number): string {
   return `${opening}${sum.toString(16).padStart(8, '0')}",`;
 }
 
-const lineEnd = Buffer.of(lineFeed);
+const lineEnd = Buffer.of(0x0a);
 
 /**
  * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`. Parts are text or
@@ -40,18 +40,18 @@ export function isValidRecord(line: Uint8Array): boolean {
   );
 }
 
-/** One record found in a file. */
+/** A line found in a file. */
 export interface FoundFrame {
   /** Start and length of the line in bytes, including the line feed. */
   offset: number;
   length: number;
-  /** The line without its line feed. Valid until the next record is read. */
+  /** The line without its line feed. */
   line: Buffer;
+  /** It is a record with a valid checksum. */
+  isValid: boolean;
   /** The record is valid and ends in a line feed. */
   whole: boolean;
 }
-
-const chunkBytes = 1 << 18;
 
 /**
  * Yields all lines of a file from an offset, damaged ones included. A last line without a line feed
@@ -64,25 +64,20 @@ export async function* readFrames(
 ): AsyncGenerator<FoundFrame> {
   const file = await disk.open(path, 'read');
   try {
-    let rest: Buffer = Buffer.alloc(0);
-    let offset = from;
-    for (let position = from; ; ) {
-      const chunk = Buffer.allocUnsafe(chunkBytes);
-      const got = await file.read(chunk, position);
-      if (got === 0) break;
-      position += got;
-      rest =
-        rest.length === 0 ? chunk.subarray(0, got) : Buffer.concat([rest, chunk.subarray(0, got)]);
-      let start = 0;
-      for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed, start)) {
-        const line = rest.subarray(start, end);
-        yield { offset, length: line.length + 1, line, whole: isValidRecord(line) };
-        offset += line.length + 1;
-        start = end + 1;
+    const size = await file.size();
+    let end = from;
+    for await (const lines of linesForward(file, from, size)) {
+      for (const { offset, bytes } of lines) {
+        const length = bytes.length + 1;
+        const isValid = isValidRecord(bytes);
+        yield { offset, length, line: bytes, isValid, whole: isValid };
+        end = offset + length;
       }
-      rest = rest.subarray(start);
     }
-    if (rest.length > 0) yield { offset, length: rest.length, line: rest, whole: false };
+    if (end >= size) return;
+    const rest = await readAt(file, end, size - end);
+    const isValid = isValidRecord(rest);
+    yield { offset: end, length: rest.length, line: rest, isValid, whole: false };
   } finally {
     await file.close();
   }

@@ -130,6 +130,7 @@ export class GroupLog {
     const { disk, directory } = this.#options;
     for (const name of this.#empty) await disk.unlink(`${directory}/${name}`);
     if (this.#empty.size > 0) await disk.syncDirectory(directory);
+    this.#empty.clear();
   }
 
   async #run(): Promise<void> {

@@ -1,85 +1,94 @@
-import type { OpenFile } from '../disk/file-system.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import { damageError } from './damage.ts';
-import type { DayFiles } from './day-files.ts';
+import type { LogFilesPosition } from './day-files.ts';
+import { isValidRecord } from './frame.ts';
+import type { FramedLog } from './framed-log.ts';
 import { type Line, linesBackward, linesForward, seekLine } from './line-reader.ts';
 
-/** The readable part of a log of day files. */
-export interface LogSource {
-  files: DayFiles;
-  /** The newest file is valid up to `size`, earlier files entirely. */
-  newest: { file: string | null; size: number };
-}
+/** A page stops after reading about this much, and returns what it has. */
+const pageBytes = 32 * 1024 * 1024;
 
 /** A page that is filled line by line. */
-export interface LogPage {
+export interface LogPage<Head> {
   readonly order: 'asc' | 'desc';
-  /** The page needs no more lines. */
-  readonly isDone: boolean;
   /** Whether the page starts inside the log rather than at its first or last record. */
   readonly hasBoundary: boolean;
+  /** Parses the beginning of a line. Returns `undefined` if it is not a record. */
+  headOf(line: Buffer): Head | undefined;
   /**
-   * Compares the start of a line with the page's boundary. Ascending: lines for which it is true
-   * precede the page. Descending: only lines for which it is true belong to it. True for all lines
-   * up to some place, and false after it. `undefined` if the line is not a record.
+   * Compares a record with the page's boundary. Ascending: records for which it is true precede the
+   * page. Descending: only records for which it is true belong to it. True for all records up to
+   * some place, and false after it.
    */
-  isBefore(head: Buffer): boolean | undefined;
-  take(path: string, line: Line): void;
+  isBefore(head: Head): boolean;
+  /** Whether this record and all later ones are outside the page. */
+  isPast?(head: Head): boolean;
+  /** Fast filter, which avoids parsing most records. */
+  mayMatch(head: Head, line: Buffer): boolean;
+  /** Takes what matches of a record. Returns whether the page needs no more. */
+  take(head: Head, line: Buffer, file: string): boolean;
+  /** Sets the cursor: the page ends after this record, although it is not full. */
+  endAfter(head: Head, file: string): void;
 }
 
 /**
- * Fills a page with the lines of these files, in the page's order. Binary search finds the start in
- * the first file, so a page costs the same at any depth.
+ * Fills a page with the records of these files, in the page's order. Binary search finds the start
+ * in the first file, so a page costs the same at any depth.
  */
-export async function fillPage(
-  source: LogSource,
+export async function fillPage<Head>(
+  log: FramedLog<unknown, LogFilesPosition>,
   names: readonly string[],
-  page: LogPage,
+  page: LogPage<Head>,
 ): Promise<void> {
-  let isFirst = true;
-  for (const name of names) {
-    await readFile(source, name, page, isFirst);
-    if (page.isDone) return;
-    isFirst = false;
-  }
-}
-
-async function readFile(
-  { files, newest }: LogSource,
-  name: string,
-  page: LogPage,
-  isFirst: boolean,
-): Promise<void> {
-  const path = files.path(name);
-  const file = await files.open(name);
-  // Purged meanwhile.
-  if (!file) return;
-  try {
-    const end = name === newest.file ? newest.size : await file.size();
-    for await (const lines of await linesOf(file, path, end, page, isFirst)) {
-      for (const line of lines) if (!page.isDone) page.take(path, line);
-      if (page.isDone) return;
-      await yieldToEventLoop();
+  let examinedBytes = 0;
+  for await (const { name, lines } of pageLines(log, names, page)) {
+    for (const { offset, bytes } of lines) {
+      const head = headAt(log.path(name), page, bytes, offset);
+      if (page.isPast?.(head)) return;
+      examinedBytes += bytes.length;
+      if (page.mayMatch(head, bytes)) {
+        if (!isValidRecord(bytes)) throw damageError(log.path(name), 'a record is damaged', offset);
+        if (page.take(head, bytes, name)) return;
+      }
+      if (examinedBytes >= pageBytes) {
+        page.endAfter(head, name);
+        return;
+      }
     }
-  } finally {
-    await file.close();
+    await yieldToEventLoop();
   }
 }
 
-async function linesOf(
-  file: OpenFile,
-  path: string,
-  end: number,
-  page: LogPage,
-  isFirst: boolean,
-): Promise<AsyncGenerator<Line[]>> {
-  const isBefore = (head: Buffer, offset: number) => {
-    const result = page.isBefore(head);
-    if (result === undefined) throw damageError(path, 'a record is damaged', offset);
-    return result;
-  };
-  const boundary = isFirst && page.hasBoundary ? await seekLine(file, end, isBefore) : undefined;
-  return page.order === 'asc'
-    ? linesForward(file, boundary ?? 0, end)
-    : linesBackward(file, 0, boundary ?? end);
+function headAt<Head>(path: string, page: LogPage<Head>, line: Buffer, offset: number): Head {
+  const head = page.headOf(line);
+  if (head === undefined) throw damageError(path, 'a record is damaged', offset);
+  return head;
+}
+
+/** Yields the lines from the page's boundary on, in groups. */
+async function* pageLines<Head>(
+  log: FramedLog<unknown, LogFilesPosition>,
+  names: readonly string[],
+  page: LogPage<Head>,
+): AsyncGenerator<{ name: string; lines: Line[] }> {
+  let hasBoundary = page.hasBoundary;
+  for (const name of names) {
+    const file = await log.open(name);
+    // Purged meanwhile.
+    if (!file) continue;
+    try {
+      const end = name === log.end.file ? log.end.size : await file.size();
+      const isBefore = (line: Buffer, offset: number) =>
+        page.isBefore(headAt(log.path(name), page, line, offset));
+      const boundary = hasBoundary ? await seekLine(file, end, isBefore) : undefined;
+      hasBoundary = false;
+      const groups =
+        page.order === 'asc'
+          ? linesForward(file, boundary ?? 0, end)
+          : linesBackward(file, 0, boundary ?? end);
+      for await (const lines of groups) yield { name, lines };
+    } finally {
+      await file.close();
+    }
+  }
 }

@@ -34,7 +34,7 @@ export async function cutTornTail(
     );
   }
   if (size === 0) await disk.unlink(path);
-  else await truncate(disk, path, size);
+  else await truncateFile(disk, path, size);
   await disk.syncDirectory(directory);
 }
 
@@ -48,9 +48,15 @@ async function bytesFrom(disk: PartContext['disk'], path: string, from: number):
   }
 }
 
-async function truncate(disk: PartContext['disk'], path: string, size: number): Promise<void> {
+/** Cuts a file to `size` bytes, if it is longer. */
+export async function truncateFile(
+  disk: PartContext['disk'],
+  path: string,
+  size: number,
+): Promise<void> {
   const file = await disk.open(path, 'append');
   try {
+    if ((await file.size()) === size) return;
     await file.truncate(size);
     await file.datasync();
   } finally {

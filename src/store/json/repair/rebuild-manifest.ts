@@ -1,11 +1,10 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
-import { headOf } from '../events/event-record.ts';
-import type { EventLogPosition } from '../events/recovery.ts';
-import { type LogPosition, recordHead, segmentsFrom } from '../journal/segments.ts';
-import { dayFile, dayStart, isDayFile } from '../log/day-files.ts';
-import { isValidRecord, readFrames } from '../log/frame.ts';
+import { type EventLogPosition, eventFormat, headOf } from '../events/event-record.ts';
+import { journalFormat, type LogPosition, recordHead } from '../journal/segments.ts';
+import { dayFile, dayStart } from '../log/day-files.ts';
+import { type LogFiles, listLog, readLog } from '../log/log-records.ts';
 import { dataFormat, type ManifestData, manifestCopy, manifestName } from '../manifest.ts';
 import type { RepairContext } from './repair-context.ts';
 
@@ -27,15 +26,15 @@ interface Version {
 export async function rebuildManifest(context: RepairContext): Promise<ManifestData> {
   const { from, log } = context;
   const versions = await newestVersions(context);
-  const segments = await segmentsFrom(from.disk, `${from.directory}/journal`, null);
+  const segments = await listLog(from, journalFormat);
   const events = await eventLogPosition(context);
-  if (versions.length === 0 && segments.length === 0 && events.last === 0)
+  if (versions.length === 0 && segments.names.length === 0 && events.last === 0)
     throw nothingToRecover(from.directory);
   const what =
     'it and its copy cannot be read: it was rebuilt from the other files, and no checksum tells whether these are intact';
   log.add(manifestName, what, { lost: null });
   const seqs = await seqsOf(context, versions);
-  const journal = await journalPosition(context, segments, Math.max(0, ...seqs.values()));
+  const journal = await journalPosition(segments, Math.max(0, ...seqs.values()));
   const entry = ({ name, file }: Version): DocumentEntry => {
     const isOfEvents = /^(rings|rollups)-/.test(name);
     return {
@@ -47,7 +46,7 @@ export async function rebuildManifest(context: RepairContext): Promise<ManifestD
   };
   return {
     format: dataFormat,
-    epoch: Math.max(1, ...segments.map((name) => Number(name.slice(17, 23)))),
+    epoch: Math.max(1, ...segments.names.map((name) => Number(name.slice(17, 23)))),
     checkpoint: Math.max(0, ...versions.map(({ number }) => number)),
     clean: false,
     documents: Object.fromEntries(versions.map((version) => [version.name, entry(version)])),
@@ -101,18 +100,10 @@ async function seqsOf(
  * Returns the journal position after the documents. Earlier changes that single documents lack are
  * added row by row later.
  */
-async function journalPosition(
-  { from }: RepairContext,
-  segments: readonly string[],
-  seq: number,
-): Promise<LogPosition> {
+async function journalPosition(segments: LogFiles, seq: number): Promise<LogPosition> {
   let at = 0;
-  for (const segment of segments) {
-    for await (const { line } of readFrames(from.disk, `${from.directory}/journal/${segment}`)) {
-      const head = isValidRecord(line) ? recordHead(line) : undefined;
-      if (head && head.seq <= seq) at = Math.max(at, head.at);
-    }
-  }
+  for await (const { head } of readLog(segments, recordHead))
+    if (head && head.seq <= seq) at = Math.max(at, head.at);
   return { file: null, size: 0, seq, at };
 }
 
@@ -123,19 +114,15 @@ async function journalPosition(
 async function eventLogPosition({
   from,
 }: RepairContext): Promise<{ position: EventLogPosition; last: number }> {
-  const names = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
+  const log = await listLog(from, eventFormat);
   let first: number | undefined;
   let last = 0;
-  for (const name of names) {
-    for await (const { line } of readFrames(from.disk, `${from.directory}/events/${name}`)) {
-      const head = isValidRecord(line) ? headOf(line) : undefined;
-      if (!head) continue;
-      first ??= head.seq;
-      last = Math.max(last, head.seq);
-    }
+  for await (const { head } of readLog(log, headOf)) {
+    if (!head) continue;
+    first ??= head.seq;
+    last = Math.max(last, head.seq);
   }
-  if (first === undefined || first === 1)
-    return { position: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
-  const before = dayFile(dayStart(names[0] ?? '') - dayMs);
+  if (first === undefined || first === 1) return { position: eventFormat.start, last };
+  const before = dayFile(dayStart(log.names[0] ?? '') - dayMs);
   return { position: { file: before, size: 0, seq: first - 1, receivedAt: 0, gone: true }, last };
 }

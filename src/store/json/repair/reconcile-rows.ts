@@ -1,8 +1,7 @@
 import type { TableName } from '../../../domain/records/rows.ts';
 import { tableNames } from '../../tables.ts';
 import type { DurableState } from '../journal/journal-replay.ts';
-import { segmentName } from '../journal/segments.ts';
-import { frame } from '../log/frame.ts';
+import { frameChange, segmentName } from '../journal/segments.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
 import { type InMemoryTable, rowDocument } from '../rows/row-documents.ts';
 import { keysOf, type Row } from '../rows/table-index.ts';
@@ -49,7 +48,7 @@ export async function reconcileRows(
   await writeFile(
     into,
     `journal/${segmentName(seq, epoch)}`,
-    frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`),
+    frameChange({ seq, at }, JSON.stringify(ops)),
   );
 }
 

@@ -2,9 +2,10 @@ import { iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { type DocumentEntry, writeDocument } from '../checkpoint/document-file.ts';
 import { replaceContents } from '../disk/replace-file.ts';
-import type { EventLogPosition } from '../events/recovery.ts';
+import type { EventLogPosition } from '../events/event-record.ts';
 import type { LogPosition } from '../journal/segments.ts';
 import { hexChecksum } from '../log/checksum.ts';
+import type { LogFilesPosition } from '../log/day-files.ts';
 import {
   type ManifestData,
   manifestBytes,
@@ -19,10 +20,10 @@ import { EventDocument, isEventDocument } from './event-documents.ts';
 import { rebuildManifest } from './rebuild-manifest.ts';
 import { reconcileRows } from './reconcile-rows.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
-import { salvageAudit } from './salvage-audit.ts';
+import { AuditSalvage } from './salvage-audit.ts';
 import { salvageChain } from './salvage-chain.ts';
 import { type DamagedDocument, salvageDocuments } from './salvage-documents.ts';
-import { type SalvagedEvents, salvageEvents } from './salvage-events.ts';
+import { EventSalvage, type SalvagedEvents } from './salvage-events.ts';
 import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
 
 const folders = ['documents', 'journal', 'events', 'audit'];
@@ -46,18 +47,12 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
   const eventDocuments = damaged
     .filter(({ name }) => isEventDocument(name))
     .map((document) => new EventDocument(document));
-  const events = await salvageEvents(
-    context,
-    marks.events as EventLogPosition | undefined,
-    (record) => {
-      for (const one of eventDocuments) one.apply(record);
-    },
-  );
-  const audit = await salvageAudit(
-    context,
-    marks.audit as Parameters<typeof salvageAudit>[1],
-    journal.records,
-  );
+  const eventsAt = marks.events as EventLogPosition | undefined;
+  const events = await new EventSalvage(context, eventsAt, (record) => {
+    for (const one of eventDocuments) one.apply(record);
+  }).run();
+  const auditAt = marks.audit as LogFilesPosition | undefined;
+  const audit = await new AuditSalvage(context, auditAt, journal.records).run();
   const documents = {
     ...intact,
     ...(await rewriteDocuments(context, damaged, {

@@ -1,9 +1,14 @@
-import { type EventRecord, frameRecord, headOf, recordOf } from '../events/event-record.ts';
-import type { EventLogPosition } from '../events/recovery.ts';
-import { dayStart, isDayFile, type LogFilesPosition } from '../log/day-files.ts';
-import { isValidRecord, readFrames } from '../log/frame.ts';
-import { reportMissingFiles } from './missing-files.ts';
-import { NewFile, type RepairContext } from './repair-context.ts';
+import {
+  type EventLogPosition,
+  type EventRecord,
+  eventFormat,
+  frameRecord,
+  headOf,
+  recordOf,
+} from '../events/event-record.ts';
+import { dayStart } from '../log/day-files.ts';
+import { readLog } from '../log/log-records.ts';
+import { damagedLog, NewLog, type RepairContext } from './repair-context.ts';
 
 /** Result of salvaging an event log. */
 export interface SalvagedEvents {
@@ -20,28 +25,18 @@ const empty = Buffer.from('[]');
  * Writes all whole batches into new day files. Each lost batch is replaced by an empty one that
  * belongs to no tenant, so that `seq` has no gaps. Calls `onRecord` for each whole batch.
  */
-export async function salvageEvents(
-  context: RepairContext,
-  oldPosition: EventLogPosition | undefined,
-  onRecord: (record: EventRecord) => void,
-): Promise<SalvagedEvents> {
-  const salvage = new EventSalvage(context, oldPosition, onRecord);
-  return salvage.run();
-}
-
-class EventSalvage {
+export class EventSalvage {
   readonly #context: RepairContext;
   readonly #oldPosition: EventLogPosition | undefined;
   readonly #onRecord: (record: EventRecord) => void;
-  readonly #sizes: Record<string, number> = {};
   readonly #damagedDays = new Set<string>();
-  #file: NewFile | undefined;
+  readonly #newLog: NewLog;
   #name = '';
   /** Last batch written; `undefined` before the first. */
   #seq: number | undefined;
   #first: number | undefined;
   #receivedAt = 0;
-  #newEnd: LogFilesPosition | undefined;
+  #newEnd: { file: string; size: number } | undefined;
   #lost = 0;
 
   constructor(
@@ -52,6 +47,7 @@ class EventSalvage {
     this.#context = context;
     this.#oldPosition = oldPosition;
     this.#onRecord = onRecord;
+    this.#newLog = new NewLog(context.into, eventFormat.folder);
     if (!oldPosition || oldPosition.file === null) this.#seq = 0;
     else if (oldPosition.gone) {
       this.#seq = oldPosition.seq;
@@ -60,22 +56,21 @@ class EventSalvage {
   }
 
   async run(): Promise<SalvagedEvents> {
-    const { from, log } = this.#context;
+    const { log } = this.#context;
     const { file = null, gone, seq = 0 } = this.#oldPosition ?? {};
-    const present = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
-    const names = present.filter((name) => !(gone && file !== null && name <= file));
-    await reportMissingFiles(this.#context, 'events', this.#oldPosition, present);
-    for (const name of names) await this.#copy(name);
+    await this.#copy();
     if (file !== null && !gone && (this.#seq ?? 0) < seq) {
       this.#seq ??= seq - 1;
       await this.#fill(seq, file > this.#name ? file : this.#name);
     }
-    await this.#closeFile();
+    await this.#newLog.close();
     if (this.#lost > 0)
       log.add('events', 'batches are lost; each is replaced by one without events', {
         lost: this.#lost,
       });
-    const days = new Set(Object.keys(this.#sizes).filter((name) => !this.#damagedDays.has(name)));
+    const days = new Set(
+      Object.keys(this.#newLog.sizes).filter((name) => !this.#damagedDays.has(name)),
+    );
     return {
       position: this.#newPosition(),
       isComplete: this.#lost === 0 && this.#first === 1,
@@ -83,17 +78,14 @@ class EventSalvage {
     };
   }
 
-  async #copy(name: string): Promise<void> {
-    const { from, log } = this.#context;
-    for await (const { line, offset } of readFrames(
-      from.disk,
-      `${from.directory}/events/${name}`,
-    )) {
-      const head = isValidRecord(line) ? headOf(line) : undefined;
+  async #copy(): Promise<void> {
+    const { log } = this.#context;
+    const files = await damagedLog(this.#context, eventFormat, this.#oldPosition);
+    for await (const { file, line, offset, head } of readLog(files, headOf)) {
       if (!head || head.seq <= (this.#seq ?? 0)) {
-        this.#damagedDays.add(name);
+        this.#damagedDays.add(file);
         // Later losses are counted by the gap that they leave.
-        log.add(`events/${name}`, 'a damaged record was left out', {
+        log.add(`events/${file}`, 'a damaged record was left out', {
           offset,
           lost: this.#seq === undefined ? 1 : 0,
         });
@@ -104,8 +96,8 @@ class EventSalvage {
       // stays valid.
       if (this.#oldPosition && head.seq > this.#oldPosition.seq)
         this.#seq ??= this.#oldPosition.seq - 1;
-      await this.#fill(head.seq - 1, name);
-      await this.#write(name, Buffer.concat([line, Buffer.of(0x0a)]), head.seq, head.receivedAt);
+      await this.#fill(head.seq - 1, file);
+      await this.#write(file, Buffer.concat([line, Buffer.of(0x0a)]), head.seq, head.receivedAt);
       this.#onRecord(recordOf(line));
     }
   }
@@ -124,22 +116,12 @@ class EventSalvage {
   }
 
   async #write(name: string, bytes: Buffer, seq: number, receivedAt: number): Promise<void> {
-    if (name !== this.#name) {
-      await this.#closeFile();
-      const { disk, directory } = this.#context.into;
-      this.#file = await NewFile.create(disk, `${directory}/events/${name}`);
-      this.#name = name;
-    }
-    await this.#file?.add(bytes);
-    this.#sizes[name] = this.#file?.size ?? 0;
+    await this.#newLog.add(name, bytes);
+    this.#name = name;
     this.#seq = seq;
     this.#receivedAt = receivedAt;
-    if (seq === this.#oldPosition?.seq) this.#newEnd = { file: name, size: this.#file?.size ?? 0 };
-  }
-
-  async #closeFile(): Promise<void> {
-    await this.#file?.close();
-    this.#file = undefined;
+    const { sizes } = this.#newLog;
+    if (seq === this.#oldPosition?.seq) this.#newEnd = { file: name, size: sizes[name] ?? 0 };
   }
 
   #newPosition(): EventLogPosition | undefined {
@@ -147,7 +129,7 @@ class EventSalvage {
     if (!oldPosition || oldPosition.file === null || oldPosition.gone || !this.#newEnd)
       return oldPosition;
     const { file, size } = this.#newEnd;
-    const before = Object.entries(this.#sizes).filter(([name]) => file !== null && name < file);
+    const before = Object.entries(this.#newLog.sizes).filter(([name]) => name < file);
     return { ...oldPosition, file, size, files: Object.fromEntries(before) };
   }
 }

@@ -1,12 +1,13 @@
 import {
+  frameChange,
   type JournalRecord,
+  journalFormat,
   type LogPosition,
   recordHead,
   segmentName,
-  segmentsFrom,
 } from '../journal/segments.ts';
-import { frame, isValidRecord, readFrames } from '../log/frame.ts';
-import { NewFile, type RepairContext } from './repair-context.ts';
+import { listLog, readLog } from '../log/log-records.ts';
+import { NewLog, type RepairContext } from './repair-context.ts';
 
 /** Result of salvaging a journal. */
 export interface SalvagedJournal {
@@ -21,19 +22,21 @@ export interface SalvagedJournal {
   end: { seq: number; at: number };
 }
 
-const journalStart: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
-
 /**
  * Reads all whole records of a journal, and writes those that no document contains into a new
  * journal. Each damaged record is replaced by an empty one, since `seq` must have no gaps.
  */
 export async function salvageJournal(
   context: RepairContext,
-  oldPosition: LogPosition = journalStart,
+  oldPosition: LogPosition = journalFormat.start,
   epoch: number,
 ): Promise<SalvagedJournal> {
   const { into, log } = context;
-  const position: LogPosition = { ...journalStart, seq: oldPosition.seq, at: oldPosition.at };
+  const position: LogPosition = {
+    ...journalFormat.start,
+    seq: oldPosition.seq,
+    at: oldPosition.at,
+  };
   const records = await readRecords(context, oldPosition);
   const hasGap = records.some(
     ({ seq }, index) => index > 0 && seq !== (records[index - 1]?.seq ?? 0) + 1,
@@ -42,20 +45,22 @@ export async function salvageJournal(
   const later = records.filter(({ seq }) => seq > position.seq);
   const isComplete = !hasGap && records[0]?.seq === 1 && (records.at(-1)?.seq ?? 0) >= position.seq;
   if (later.length === 0) return { records, hasGap, isComplete, position, end };
-  const name = `journal/${segmentName(position.seq + 1, epoch)}`;
-  const file = await NewFile.create(into.disk, `${into.directory}/${name}`);
+  const name = segmentName(position.seq + 1, epoch);
+  const file = new NewLog(into, journalFormat.folder);
   let lost = 0;
   for (const { seq, at, ops } of later) {
     for (let missing = end.seq + 1; missing < seq; missing++, lost++)
-      await file.add(frame(`"seq":${missing},"at":${end.at},"ops":[]}`));
-    await file.add(frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`));
+      await file.add(name, frameChange({ seq: missing, at: end.at }, '[]'));
+    await file.add(name, frameChange({ seq, at }, JSON.stringify(ops)));
     end = { seq, at };
   }
   await file.close();
   if (lost > 0)
-    log.add(name, 'damaged or missing changes are lost; each is replaced by an empty change', {
-      lost,
-    });
+    log.add(
+      `journal/${name}`,
+      'damaged or missing changes are lost; each is replaced by an empty change',
+      { lost },
+    );
   return { records, hasGap: hasGap || lost > 0, isComplete, position, end };
 }
 
@@ -64,20 +69,16 @@ async function readRecords(
   position: LogPosition,
 ): Promise<JournalRecord[]> {
   const records: JournalRecord[] = [];
-  const folder = `${from.directory}/journal`;
-  const segments = await segmentsFrom(from.disk, folder, null);
-  if (position.file !== null && !segments.includes(position.file)) {
+  const segments = await listLog(from, journalFormat);
+  if (position.file !== null && !segments.names.includes(position.file)) {
     log.add(
       `journal/${position.file}`,
       `the file is missing; the documents contain its changes up to ${position.seq}`,
     );
   }
-  for (const segment of segments) {
-    for await (const { line, offset } of readFrames(from.disk, `${folder}/${segment}`)) {
-      const head = isValidRecord(line) ? recordHead(line) : undefined;
-      if (!head) log.add(`journal/${segment}`, 'a damaged record was left out', { offset });
-      else if (head.seq > (records.at(-1)?.seq ?? 0)) records.push(recordOf(line, dropsLinks));
-    }
+  for await (const { file, line, offset, head } of readLog(segments, recordHead)) {
+    if (!head) log.add(`journal/${file}`, 'a damaged record was left out', { offset });
+    else if (head.seq > (records.at(-1)?.seq ?? 0)) records.push(recordOf(line, dropsLinks));
   }
   return records;
 }

@@ -37,19 +37,19 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
 
 /** Yields a counter's counts with the prefixes of their lines, sorted. */
 async function* entriesOf(counter: ImpressionCounter): AsyncGenerator<Entry> {
-  for (const section of [...counter.sections.keys()].sort()) {
-    const days = counter.sections.get(section) as Map<string, number>;
-    for (const day of [...days.keys()].sort()) {
-      const owner = days.get(day) as number;
-      const keys = Array.from(counter.cellsOf(owner), ([key]) => key);
-      for (const key of await sortCooperatively(keys)) {
+  for (const [section, days] of [...counter.sections].sort(byName)) {
+    for (const [day, counts] of [...days].sort(byName)) {
+      for (const key of await sortCooperatively([...counts.keys()]))
         yield [
           `${section}${JSON.stringify(day)},${JSON.stringify(key)}`,
-          counter.cellOf(owner, key),
+          counts.get(key) as ImpressionCount,
         ];
-      }
     }
   }
+}
+
+function byName([one]: [string, unknown], [other]: [string, unknown]): number {
+  return one < other ? -1 : 1;
 }
 
 /** Returns the part of a line before its two counts. */

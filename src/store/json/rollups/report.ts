@@ -1,8 +1,9 @@
-import { count, type ImpressionCount, sumOfSeconds } from '../../../domain/events/batch-counts.ts';
+import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportRow } from '../../../domain/records/report.ts';
-import { lowerBound } from '../rows/table-index.ts';
-import type { RollupRun } from './runs.ts';
+import type { WrittenDocument } from '../checkpoint/document-owner.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
 
+const lineFeed = 0x0a;
 const quote = 0x22;
 const comma = 0x2c;
 const bracket = 0x5d;
@@ -10,33 +11,106 @@ const zero = 0x30;
 const nine = 0x39;
 /** A double represents integers of this many digits exactly. */
 const maxExactDigits = 15;
-/** Known keys to skip, when a document lacks them, before a binary search. */
-const maxSkippedKeys = 3;
 
 /**
- * Totals of a report, by key. Documents have sorted and mostly equal keys. The next known key is
- * compared byte by byte first, which creates no string. Keys out of order are merged in before the
- * next document.
+ * Consecutive whole lines of the same section and day. Each has a common prefix of `opening` bytes.
+ */
+interface RollupRun {
+  bytes: Buffer;
+  start: number;
+  end: number;
+  opening: number;
+  day: string;
+}
+
+/**
+ * Yields the lines of some sections of one group, in order, and reads little more than these. A
+ * report by screen has a million lines, and making strings of all takes most of a second. So lines
+ * are yielded as byte ranges, many at once. A run is valid until the next one is requested.
+ */
+export async function* sectionRuns(
+  document: WrittenDocument,
+  sections: readonly string[],
+): AsyncGenerator<RollupRun> {
+  const wanted = new Set(sections);
+  const first = sections[0];
+  const last = sections.at(-1);
+  if (first === undefined || last === undefined) return;
+  const comesBefore = (head: Buffer) => head.toString('latin1', 0, first.length) < first;
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of document.chunks(comesBefore)) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(lineFeed) + 1;
+    const isPast = yield* runsWithin(bytes.subarray(0, end), wanted, last);
+    if (isPast) return;
+    rest = Buffer.from(bytes.subarray(end));
+    await yieldToEventLoop();
+  }
+  if (rest.length > 0) yield* runsWithin(Buffer.concat([rest, Buffer.of(lineFeed)]), wanted, last);
+}
+
+/** Yields the runs in whole lines. Returns whether a line follows the last of the sections. */
+function* runsWithin(
+  bytes: Buffer,
+  wanted: ReadonlySet<string>,
+  last: string,
+): Generator<RollupRun, boolean> {
+  for (let start = 0; start < bytes.length; ) {
+    // Scopes are ids of equal length.
+    const section = bytes.toString('latin1', start, start + last.length);
+    if (wanted.has(section)) {
+      const dayStart = start + section.length + 1;
+      const dayEnd = bytes.indexOf(quote, dayStart);
+      const run = {
+        bytes,
+        start,
+        end: 0,
+        opening: dayEnd + '","'.length - start,
+        day: bytes.toString('latin1', dayStart, dayEnd),
+      };
+      run.end = endOfRun(run);
+      yield run;
+      start = run.end;
+    } else if (section > last) return true;
+    else start = endOfLine(bytes, start);
+  }
+  return false;
+}
+
+function endOfLine(bytes: Buffer, start: number): number {
+  return bytes.indexOf(lineFeed, start) + 1;
+}
+
+function endOfRun({ bytes, start, opening }: RollupRun): number {
+  // Lines are sorted, and a run mostly extends to the end of the bytes read.
+  if (haveSamePrefix(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening))
+    return bytes.length;
+  let end = endOfLine(bytes, start);
+  while (end < bytes.length && haveSamePrefix(bytes, start, end, opening))
+    end = endOfLine(bytes, end);
+  return end;
+}
+
+function haveSamePrefix(bytes: Buffer, one: number, other: number, length: number): boolean {
+  // Compares from the end, where differences are likely.
+  for (let at = length - 1; at >= 0; at--) if (bytes[one + at] !== bytes[other + at]) return false;
+  return true;
+}
+
+/**
+ * Totals of a report, by key. Documents have mostly the same keys in the same order. So the key
+ * after the last one is compared byte by byte first, which creates no string.
  */
 export class ReportTotals {
-  #keys: string[] = [];
-  #impressions: number[] = [];
-  #seconds: number[] = [];
+  readonly #rows: ReportRow[] = [];
+  readonly #positions = new Map<string, number>();
+  /** Position of the row after the last one. */
   #next = 0;
-  readonly #unordered = new Map<string, ImpressionCount>();
   /** Read position in a line. */
   #at = 0;
 
-  /** Call before each document: starts again at the first key. */
-  rewind(): void {
-    if (this.#unordered.size > 0)
-      this.#mergeIn([...this.#unordered].sort(([one], [other]) => (one < other ? -1 : 1)));
-    this.#unordered.clear();
-    this.#next = 0;
-  }
-
   add(key: string, cell: ImpressionCount): void {
-    this.#addAt(this.#positionOf(key), key, cell.impressions, cell.seconds);
+    addTo(this.#rowOf(key), cell);
   }
 
   /**
@@ -44,77 +118,39 @@ export class ReportTotals {
    */
   addRun({ bytes, start, end, opening }: RollupRun): void {
     for (this.#at = start; this.#at < end; ) {
-      const keyAt = this.#at + opening;
-      const position = this.#readKnown(bytes, keyAt);
-      const key = position < 0 ? this.#readKey(bytes, keyAt) : '';
+      const row = this.#readRow(bytes, this.#at + opening);
       const impressions = this.#readNumber(bytes, comma);
       const seconds = this.#readNumber(bytes, bracket);
       // Skips the line feed.
       this.#at++;
-      this.#addAt(position < 0 ? this.#positionOf(key) : position, key, impressions, seconds);
+      addTo(row, { impressions, seconds });
     }
   }
 
   /** Returns the totals, sorted by key. */
   rows(): ReportRow[] {
-    this.rewind();
-    return this.#keys.map((key, position) => ({
-      key,
-      impressions: this.#impressions[position] as number,
-      seconds: this.#seconds[position] as number,
-    }));
+    return this.#rows.sort((one, other) => (one.key < other.key ? -1 : 1));
   }
 
-  #addAt(position: number, key: string, impressions: number, seconds: number): void {
-    if (position < 0) {
-      count(this.#unordered, key, { impressions, seconds });
-      return;
-    }
-    this.#impressions[position] = (this.#impressions[position] as number) + impressions;
-    this.#seconds[position] = sumOfSeconds(this.#seconds[position] as number, seconds);
-  }
-
-  /** Returns the position of a key, or -1 if it is out of order. */
-  #positionOf(key: string): number {
-    const keys = this.#keys;
-    for (
-      let position = this.#next;
-      position < this.#next + maxSkippedKeys && position < keys.length;
-      position++
-    )
-      if (keys[position] === key) return this.#advancePast(position);
-    if (keys.length === 0 || (keys.at(-1) as string) < key) {
-      this.#impressions.push(0);
-      this.#seconds.push(0);
-      return this.#advancePast(keys.push(key) - 1);
-    }
-    const position = lowerBound(keys, key);
-    this.#next = position;
-    return keys[position] === key ? this.#advancePast(position) : -1;
-  }
-
-  #advancePast(position: number): number {
+  #rowOf(key: string): ReportRow {
+    const known = this.#positions.get(key);
+    const position = known ?? this.#rows.push({ key, impressions: 0, seconds: 0 }) - 1;
+    if (known === undefined) this.#positions.set(key, position);
     this.#next = position + 1;
-    return position;
+    return this.#rows[position] as ReportRow;
   }
 
-  /**
-   * Reads the next known key, with its quote, and returns its position; -1 if another key follows.
-   */
-  #readKnown(bytes: Buffer, start: number): number {
-    const key = this.#keys[this.#next];
-    if (key === undefined) return -1;
-    let at = start;
-    for (let n = 0; n < key.length; n++, at++) if (bytes[at] !== key.charCodeAt(n)) return -1;
-    if (bytes[at] !== quote) return -1;
-    this.#at = at + '",'.length;
-    return this.#next++;
-  }
-
-  #readKey(bytes: Buffer, start: number): string {
+  /** Reads a key, and returns its row. */
+  #readRow(bytes: Buffer, start: number): ReportRow {
+    const next = this.#rows[this.#next];
+    if (next && isKeyAt(bytes, start, next.key)) {
+      this.#next++;
+      this.#at = start + next.key.length + '",'.length;
+      return next;
+    }
     const end = bytes.indexOf(quote, start);
     this.#at = end + '",'.length;
-    return bytes.toString('latin1', start, end);
+    return this.#rowOf(bytes.toString('latin1', start, end));
   }
 
   #readNumber(bytes: Buffer, end: number): number {
@@ -130,28 +166,9 @@ export class ReportTotals {
     this.#at = at + 1;
     return value;
   }
+}
 
-  #mergeIn(unordered: readonly [string, ImpressionCount][]): void {
-    const before = { keys: this.#keys, impressions: this.#impressions, seconds: this.#seconds };
-    this.#keys = [];
-    this.#impressions = [];
-    this.#seconds = [];
-    let at = 0;
-    const push = (key: string, impressions: number, seconds: number) => {
-      this.#keys.push(key);
-      this.#impressions.push(impressions);
-      this.#seconds.push(seconds);
-    };
-    const pushKnown = () =>
-      push(
-        before.keys[at] as string,
-        before.impressions[at] as number,
-        before.seconds[at++] as number,
-      );
-    for (const [key, { impressions, seconds }] of unordered) {
-      while (at < before.keys.length && (before.keys[at] as string) < key) pushKnown();
-      push(key, impressions, seconds);
-    }
-    while (at < before.keys.length) pushKnown();
-  }
+function isKeyAt(bytes: Buffer, start: number, key: string): boolean {
+  for (let n = 0; n < key.length; n++) if (bytes[start + n] !== key.charCodeAt(n)) return false;
+  return bytes[start + key.length] === quote;
 }

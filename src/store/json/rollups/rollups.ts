@@ -9,8 +9,7 @@ import type {
 import type { EventProgress, EventRecord } from '../events/event-record.ts';
 import { ImpressionCounter } from './impression-counts.ts';
 import { mergedLines } from './merge.ts';
-import { ReportTotals } from './report.ts';
-import { sectionRuns } from './runs.ts';
+import { ReportTotals, sectionRuns } from './report.ts';
 
 /**
  * Days outside this range share one document, so that TVs with wrong clocks cannot create a million
@@ -127,17 +126,14 @@ export class Rollups implements DocumentOwner {
     const documents = wanted.map(({ document }) => document);
     for (const { pending, inSnapshot } of wanted) {
       for (const counter of [pending, inSnapshot]) {
-        for (const [day, owner] of sections.flatMap((section) => [
-          ...(counter?.sections.get(section) ?? []),
-        ])) {
-          if (within(day))
-            for (const [key, cell] of counter?.cellsOf(owner) ?? []) totals.add(key, cell);
+        for (const section of sections) {
+          for (const [day, counts] of counter?.sections.get(section) ?? [])
+            if (within(day)) for (const [key, cell] of counts) totals.add(key, cell);
         }
       }
     }
     for (const document of documents) {
       if (!document) continue;
-      totals.rewind();
       for await (const run of sectionRuns(document, sections))
         if (within(run.day)) totals.addRun(run);
     }

@@ -8,13 +8,11 @@ import {
   AuditVerifier,
   type KeptHead,
 } from '../../audit/audit-verifier.ts';
-import { makeConnect } from '../connection/connect.ts';
-import { parseDatabaseUrl } from '../connection/database-url.ts';
+import { connectTo, longTimeouts } from '../connection/connect.ts';
+import { Database } from '../connection/database.ts';
 import { refuseUnfinishedCopy } from '../connection/instance-lock.ts';
 import { migrate } from '../connection/migrate.ts';
-import { type Query, send, sendAll } from '../connection/query.ts';
-import { longTimeouts } from '../copy/copy-session.ts';
-import { explainConnectError } from '../open.ts';
+import type { Query } from '../connection/query.ts';
 import { auditColumns } from '../rows/change-steps.ts';
 import { readChain } from './chain.ts';
 import { type AuditTableRow, readRow } from './trail.ts';
@@ -31,33 +29,34 @@ export async function checkDatabaseTrail(
   url: string,
   kept?: KeptHead,
 ): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
-  const address = parseDatabaseUrl(url);
-  const connect = await makeConnect(address);
-  return explainConnectError({ url, host: address.host }, async () => {
+  return connectTo(url, async (connect) => {
     if ((await migrate(connect, { dryRun: true })).length > 0)
       throw unusable(url, 'its schema is missing or outdated: start the service on it');
-    const client = connect.client(longTimeouts);
-    client.on('error', () => {});
-    await client.connect();
+    const database = new Database(connect, longTimeouts);
     try {
-      const query: Query = (text, parameters) => send(client, false, text, parameters);
-      await sendAll(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      await refuseUnfinishedCopy(query);
-      const [server] = await query<{ secret: string }>('SELECT secret FROM signage.server');
-      if (!server) throw unusable(url, 'it holds no data');
-      const verifier = new AuditVerifier(
-        new ChainKey(Buffer.from(server.secret, 'hex')),
-        await readChain(query),
-        kept,
-      );
-      const findings: AuditFinding[] = [];
-      for await (const row of readRows(query)) findings.push(...verifyRow(verifier, row));
-      findings.push(...verifier.end());
-      return { findings, summary: verifier.summary };
+      return await database.transaction(beginSnapshot, (query) => checkTrail(query, url, kept));
     } finally {
-      await client.end().catch(() => undefined);
+      await database.close();
     }
   });
+}
+
+const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+async function checkTrail(
+  query: Query,
+  url: string,
+  kept: KeptHead | undefined,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+  await refuseUnfinishedCopy(query);
+  const [server] = await query<{ secret: string }>('SELECT secret FROM signage.server');
+  if (!server) throw unusable(url, 'it holds no data');
+  const key = new ChainKey(Buffer.from(server.secret, 'hex'));
+  const verifier = new AuditVerifier(key, await readChain(query), kept);
+  const findings: AuditFinding[] = [];
+  for await (const row of readRows(query)) findings.push(...verifyRow(verifier, row));
+  findings.push(...verifier.end());
+  return { findings, summary: verifier.summary };
 }
 
 function unusable(url: string, why: string): SignageError {

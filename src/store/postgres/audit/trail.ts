@@ -14,7 +14,7 @@ import {
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
-import type { Query } from '../connection/query.ts';
+import { Conditions, type Query } from '../connection/query.ts';
 import { storableText } from '../rows/columns.ts';
 import { readChain, writeBounds } from './chain.ts';
 
@@ -32,21 +32,21 @@ export async function auditPage(
   const { tenantIds, venueIds, action, subjectId, from, to, limit } = pageQuery;
   const after = pageQuery.after === undefined ? undefined : eventPosition(pageQuery.after);
   if (pageQuery.after !== undefined && !after) return { items: [], next: null };
-  const parameters: unknown[] = [];
-  const parameter = (value: unknown) => `$${parameters.push(value)}`;
-  const conditions = [
-    `tenant_id = ANY (${parameter(tenantIds.map((id) => storableText(id ?? '')))}::text[])`,
-  ];
-  if (venueIds)
-    conditions.push(`venue_ids <> '{}' AND venue_ids <@ ${parameter(venueIds)}::text[]`);
-  if (action !== undefined) conditions.push(`action = ${parameter(storableText(action))}`);
-  if (subjectId !== undefined)
-    conditions.push(`subject_id = ${parameter(storableText(subjectId))}`);
-  if (from !== undefined) conditions.push(`at >= ${parameter(from)}::bigint`);
-  if (to !== undefined) conditions.push(`at < ${parameter(to)}::bigint`);
-  if (after) conditions.push(`seq < ${parameter(after.batch)}::bigint`);
-  const text = `SELECT seq, entry FROM signage.audit WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ${parameter(limit + 1)}`;
-  const rows = await query<{ seq: number; entry: string }>(text, parameters);
+  const where = new Conditions();
+  where.add(
+    'tenant_id = ANY ($::text[])',
+    tenantIds.map((id) => storableText(id ?? '')),
+  );
+  where.add(`venue_ids <> '{}' AND venue_ids <@ $::text[]`, venueIds);
+  where.add('action = $', action && storableText(action));
+  where.add('subject_id = $', subjectId && storableText(subjectId));
+  where.add('at >= $::bigint', from);
+  where.add('at < $::bigint', to);
+  where.add('seq < $::bigint', after?.batch);
+  const rows = await query<{ seq: number; entry: string }>(
+    `SELECT seq, entry FROM signage.audit WHERE ${where.text} ORDER BY seq DESC LIMIT ${where.parameter(limit + 1)}`,
+    where.parameters,
+  );
   const items: AuditEntry[] = [];
   const room = new PageRoom();
   let lastSeq = 0;

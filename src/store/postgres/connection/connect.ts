@@ -1,6 +1,10 @@
+import { Socket } from 'node:net';
 import type { Client, ClientConfig, Pool } from 'pg';
-import { secondMs } from '../../../domain/clock.ts';
-import type { DatabaseAddress } from './database-url.ts';
+import { hourMs, secondMs } from '../../../domain/clock.ts';
+import { SignageError } from '../../../domain/error.ts';
+import { publicUrl } from '../../../domain/store-url.ts';
+import { type DatabaseAddress, parseDatabaseUrl } from './database-url.ts';
+import { describeTlsFailure, isConnectionLost, isQueryTimeout } from './errors.ts';
 
 /** Limits on the use of the database. Durations in milliseconds. */
 export interface DatabaseLimits {
@@ -12,16 +16,65 @@ export interface DatabaseLimits {
   lockTimeoutMs: number;
 }
 
+/** For statements such as sorting all roll-ups, while no other client waits for their locks. */
+export const longTimeouts: DatabaseLimits = {
+  poolSize: 2,
+  statementTimeoutMs: hourMs,
+  lockTimeoutMs: hourMs,
+};
+
+/** Creates the socket of a connection. */
+type MakeSocket = () => Socket;
+
 /** Creates connections to one database. */
 export interface Connect {
   isPooled: boolean;
-  pool(limits: DatabaseLimits): Pool;
-  client(limits: DatabaseLimits): Client;
+  pool(limits: DatabaseLimits, makeSocket: MakeSocket): Pool;
+  client(limits: DatabaseLimits, makeSocket?: MakeSocket): Client;
 }
 
+/**
+ * Grace period after the server's own statement timeout. No answer by then means that the network
+ * or the server is down.
+ */
+const gracePeriodMs = 2 * secondMs;
 const connectTimeoutMs = 5 * secondMs;
 const keepAliveMs = 15 * secondMs;
 const bigint = 20;
+
+/**
+ * Runs `work` with connections to the database of a URL. Its errors are rethrown as
+ * `store_unreachable` or `store_unusable`, naming the database and the reason. Throws
+ * `invalid_option` for a malformed URL.
+ */
+export async function connectTo<T>(
+  url: string,
+  work: (connect: Connect) => Promise<T>,
+): Promise<T> {
+  const address = parseDatabaseUrl(url);
+  const connect = await makeConnect(address);
+  try {
+    return await work(connect);
+  } catch (error) {
+    if (error instanceof SignageError && error.code !== 'unavailable') throw error;
+    const reason = error instanceof SignageError ? (error.cause ?? error) : error;
+    const [code, problem] = isConnectionLost(reason)
+      ? ['store_unreachable', 'cannot be reached']
+      : ['store_unusable', 'cannot be used'];
+    const cause = describeTlsFailure(reason, address.host) ?? messageOf(reason);
+    throw new SignageError(code, `The database ${publicUrl(url)} ${problem}: ${cause}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Returns the message of an error. A host may have several addresses, each with its own error. */
+function messageOf(reason: unknown): string {
+  if (isQueryTimeout(reason)) return 'The database does not answer.';
+  return reason instanceof AggregateError
+    ? reason.errors.map(messageOf).join(', ')
+    : (reason as Error).message;
+}
 
 /**
  * Loads the driver and returns a connection factory. Sets every option that the driver would
@@ -37,9 +90,10 @@ export async function makeConnect(address: DatabaseAddress): Promise<Connect> {
       : address.ssl;
   return {
     isPooled: address.isPooled,
-    pool: (limits) =>
-      new Pool({ ...configured(ssl, limits), max: limits.poolSize, idleTimeoutMillis: 0 }),
-    client: (limits) => new Client(configured(ssl, limits)),
+    pool: (limits, stream) =>
+      new Pool({ ...configured(ssl, limits), stream, max: limits.poolSize, idleTimeoutMillis: 0 }),
+    client: (limits, stream = () => new Socket()) =>
+      new Client({ ...configured(ssl, limits), stream }),
   };
 }
 
@@ -56,15 +110,6 @@ function config(
     options:
       '-c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off -c client_encoding=UTF8',
   };
-  const socket = {
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
-  };
-  const numbers = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === bigint ? Number : parserOf(oid, format),
-  };
   return {
     host,
     port,
@@ -73,17 +118,18 @@ function config(
     password: () => password,
     ssl: ssl as ClientConfig['ssl'],
     application_name: applicationName,
-    ...socket,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     ...(isPooled ? {} : session),
     sslnegotiation: 'postgres',
+    query_timeout: statementTimeoutMs + gracePeriodMs,
     pipeline: true,
-    types: numbers,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === bigint ? Number : parserOf(oid, format),
+    },
   } as ClientConfig;
-}
-
-/** Closes a connection without a goodbye message, which a broken network would not deliver. */
-export function destroy(client: object): void {
-  (client as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
 const untrusted = { rejectUnauthorized: false };

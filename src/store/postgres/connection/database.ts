@@ -1,20 +1,16 @@
-import type { ClientBase, Pool, PoolClient } from 'pg';
+import { Socket } from 'node:net';
+import type { Pool, PoolClient } from 'pg';
 import { type Clock, secondMs, systemClock } from '../../../domain/clock.ts';
-import { type Connect, type DatabaseLimits, destroy } from './connect.ts';
+import { withTimeout } from '../../../domain/timeout.ts';
+import type { Connect, DatabaseLimits } from './connect.ts';
 import {
   isConnectionLost,
   isSerializationConflict,
-  QueryTimeout,
   translateError,
   unavailable,
 } from './errors.ts';
 import { type Query, send, sendAll } from './query.ts';
 
-/**
- * Grace period after the server's own statement timeout. No answer by then means that the network
- * or the server is down.
- */
-const gracePeriodMs = 2 * secondMs;
 const probeTimeoutMs = 2 * secondMs;
 const probeIntervalMs = secondMs / 2;
 const closeTimeoutMs = 2 * secondMs;
@@ -26,36 +22,36 @@ const closeTimeoutMs = 2 * secondMs;
  */
 export class Database {
   readonly #pool: Pool;
-  readonly #timeoutMs: number;
   readonly #prepared: boolean;
   /** Network timeouts use real time, whatever clock the store has. */
   readonly #clock: Clock = systemClock;
-  readonly #clients = new Set<ClientBase>();
+  readonly #sockets = new Set<Socket>();
   /** Why the database is considered down. */
   #down: unknown;
   #firstProbe = Promise.resolve();
   #closed = false;
 
   constructor(connect: Connect, limits: DatabaseLimits) {
-    this.#timeoutMs = limits.statementTimeoutMs + gracePeriodMs;
     this.#prepared = !connect.isPooled;
-    this.#pool = connect.pool(limits);
+    this.#pool = connect.pool(limits, () => {
+      const socket = new Socket();
+      this.#sockets.add(socket);
+      return socket.once('close', () => this.#sockets.delete(socket));
+    });
     // Queries report lost connections. Losing an idle connection does not matter.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => {
-      client.on('error', () => {});
-      this.#clients.add(client);
-    });
-    this.#pool.on('remove', (client) => this.#clients.delete(client));
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   /** Runs one statement outside a transaction. */
   readonly query: Query = <R>(text: string, parameters?: readonly unknown[]) =>
-    this.#use((client) => this.#withTimeout(send<R>(client, this.#prepared, text, parameters)));
+    this.#use((client) => send<R>(client, this.#prepared, text, parameters));
 
   /** Runs one statement with a shorter timeout. */
   queryWithin<R>(limitMs: number, text: string): Promise<readonly R[]> {
-    return this.#use((client) => this.#withTimeout(send<R>(client, this.#prepared, text), limitMs));
+    return this.#use((client) =>
+      withTimeout(this.#clock, limitMs, send<R>(client, this.#prepared, text)),
+    );
   }
 
   /**
@@ -69,24 +65,19 @@ export class Database {
     return this.#use(async (client) => {
       let failure: unknown;
       const query: Query = <A>(text: string, parameters?: readonly unknown[]) =>
-        this.#withTimeout(send<A>(client, this.#prepared, text, parameters)).catch(
-          (error: unknown) => {
-            failure ??= error;
-            throw error;
-          },
-        );
+        send<A>(client, this.#prepared, text, parameters).catch((error: unknown) => {
+          failure ??= error;
+          throw error;
+        });
       try {
-        const value = await body(
-          query,
-          (await this.#withTimeout(sendAll<R>(client, begin))) as readonly [R],
-        );
+        const value = await body(query, (await sendAll<R>(client, begin)) as readonly [R]);
         // After a failed statement the transaction cannot be committed, even if `body` caught the
         // error.
         if (failure !== undefined) throw failure;
-        await this.#withTimeout(sendAll(client, 'COMMIT'));
+        await sendAll(client, 'COMMIT');
         return value;
       } catch (error) {
-        if (!isConnectionLost(error)) await this.#withTimeout(sendAll(client, 'ROLLBACK'));
+        if (!isConnectionLost(error)) await sendAll(client, 'ROLLBACK');
         throw error;
       }
     });
@@ -114,20 +105,6 @@ export class Database {
     } finally {
       client.release(isLost);
     }
-  }
-
-  async #withTimeout<T>(promise: Promise<T>, limitMs = this.#timeoutMs): Promise<T> {
-    let cancel = () => {};
-    const tooLate = new Promise<'too late'>((resolve) => {
-      cancel = this.#clock.after(limitMs, () => resolve('too late'));
-    });
-    try {
-      const first = await Promise.race([promise.then((value) => ({ value })), tooLate]);
-      if (first !== 'too late') return first.value;
-    } finally {
-      cancel();
-    }
-    throw new QueryTimeout('The database does not answer.');
   }
 
   /**
@@ -159,7 +136,7 @@ export class Database {
   async #probe(): Promise<void> {
     try {
       await this.#take((client) =>
-        this.#withTimeout(send(client, this.#prepared, 'SELECT 1'), probeTimeoutMs),
+        withTimeout(this.#clock, probeTimeoutMs, send(client, this.#prepared, 'SELECT 1')),
       );
       this.#down = undefined;
     } catch (error) {
@@ -170,10 +147,9 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const ended = this.#pool.end();
-    await this.#withTimeout(ended, closeTimeoutMs).catch(() => {
-      // The network is down: close the sockets directly.
-      for (const client of this.#clients) destroy(client);
+    await withTimeout(this.#clock, closeTimeoutMs, this.#pool.end()).catch(() => {
+      // A broken network does not deliver the goodbye messages.
+      for (const socket of this.#sockets) socket.destroy();
     });
   }
 }

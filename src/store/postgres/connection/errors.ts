@@ -12,13 +12,16 @@ const systemCodes =
 const lostMessages =
   /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL)/;
 
-/** The database did not respond in time. */
-export class QueryTimeout extends Error {}
+/** Whether the database did not answer in time: an error of the driver, or of `withTimeout`. */
+export function isQueryTimeout(error: unknown): boolean {
+  if (error instanceof SignageError) return error.code === 'origin_timeout';
+  return error instanceof Error && error.message === 'Query read timeout';
+}
 
 /** Whether the database is unreachable. Other queries would fail, too. */
 export function isConnectionLost(error: unknown): boolean {
+  if (isQueryTimeout(error)) return true;
   if (error instanceof SignageError) return false;
-  if (error instanceof QueryTimeout) return true;
   const code = codeOf(error);
   if (error instanceof AggregateError) return error.errors.some(isConnectionLost);
   if (code === '') return error instanceof Error && lostMessages.test(error.message);
@@ -44,18 +47,8 @@ export function describeTlsFailure(error: unknown, host: string): string | undef
   return `the certificate of ${host} cannot be verified (${(error as Error).message}), and nothing was sent. Set sslmode and sslrootcert in the URL: ${how}`;
 }
 
-/**
- * A row that the change has read was modified meanwhile. `firstRead` names the first row that it
- * read.
- */
-export class SerializationConflict extends Error {
-  readonly firstRead: string;
-
-  constructor(firstRead: string) {
-    super('The change conflicts with a concurrent change.');
-    this.firstRead = firstRead;
-  }
-}
+/** A row that the change has read was modified meanwhile. */
+export class SerializationConflict extends Error {}
 
 /**
  * Whether the change conflicts with a concurrent one, so a retry may succeed. 23505: a key was
@@ -95,8 +88,5 @@ export function translateError(error: unknown): unknown {
 }
 
 export function unavailable(message: string, cause?: unknown): SignageError {
-  return new SignageError('unavailable', message, {
-    retryAfterSeconds: 5,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new SignageError('unavailable', message, { retryAfterSeconds: 5, cause });
 }

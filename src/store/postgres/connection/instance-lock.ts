@@ -7,20 +7,12 @@ import { type Query, sendAll } from './query.ts';
 const lockKey = 0x53494743;
 
 /**
- * Takes the lock shared, on the listening connection of an instance. It is held until that
+ * Tries to take the lock: shared by the instances, exclusive for a copy. It is held until the
  * connection ends.
  */
-export function takeSharedLock(client: ClientBase): Promise<boolean> {
-  return tryLock(client, `SELECT pg_try_advisory_lock_shared(${lockKey}) AS held`);
-}
-
-/** Takes the lock exclusively, for a copy. It is held until the connection ends. */
-export function takeExclusiveLock(client: ClientBase): Promise<boolean> {
-  return tryLock(client, `SELECT pg_try_advisory_lock(${lockKey}) AS held`);
-}
-
-async function tryLock(client: ClientBase, text: string): Promise<boolean> {
-  const [row] = await sendAll<{ held: boolean }>(client, text);
+export async function takeLock(client: ClientBase, mode: 'shared' | 'exclusive'): Promise<boolean> {
+  const take = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
+  const [row] = await sendAll<{ held: boolean }>(client, `SELECT ${take}(${lockKey}) AS held`);
   return row?.held === true;
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Client } from 'pg';
 import { SignageError } from '../../../domain/error.ts';
-import type { Connect } from './connect.ts';
+import { type Connect, longTimeouts } from './connect.ts';
 import { sendAll } from './query.ts';
 
 /** A migration of the schema, such as `0001-first.sql`. There are no down migrations. */
@@ -12,11 +12,6 @@ interface Migration {
   sql: string;
 }
 
-/**
- * Limits: one hour. A migration may rewrite large tables, or wait for another instance that is
- * migrating.
- */
-const limits = { poolSize: 1, statementTimeoutMs: 60 * 60_000, lockTimeoutMs: 60 * 60_000 };
 const folder = fileURLToPath(new URL('../migrations/', import.meta.url));
 /** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;
@@ -65,7 +60,8 @@ async function checkServer(client: Client): Promise<void> {
  * `store_unusable`, or `store_too_new` for the schema of a newer version.
  */
 export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
-  const client = connect.client(limits);
+  // A migration may rewrite large tables, or wait for another instance that is migrating.
+  const client = connect.client(longTimeouts);
   client.on('error', () => {});
   await client.connect();
   try {

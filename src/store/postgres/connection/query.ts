@@ -1,17 +1,12 @@
+import { hash } from 'node:crypto';
 import type { ClientBase, QueryResult } from 'pg';
 
 /** Runs one statement and returns its rows. JavaScript arrays become PostgreSQL arrays. */
 export type Query = <R>(text: string, parameters?: readonly unknown[]) => Promise<readonly R[]>;
 
-const names = new Map<string, string>();
-
-/** Returns the name of a prepared statement: the same on every connection. */
+/** Returns the name of a prepared statement: `s` and 64 bits of a hash of its text. */
 function nameOf(text: string): string {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  const name = `s${names.size + 1}`;
-  names.set(text, name);
-  return name;
+  return `s${BigInt(`0x${hash('sha256', text).slice(0, 16)}`)}`;
 }
 
 /** Runs a statement on one connection. With `prepared` it is prepared once per connection. */
@@ -21,11 +16,8 @@ export async function send<R>(
   text: string,
   parameters: readonly unknown[] = [],
 ): Promise<readonly R[]> {
-  const { rows } = await client.query({
-    ...(prepared && { name: nameOf(text) }),
-    text,
-    values: [...parameters],
-  });
+  const name = prepared ? nameOf(text) : undefined;
+  const { rows } = await client.query({ name, text, values: [...parameters] });
   return rows as R[];
 }
 
@@ -34,4 +26,25 @@ export async function sendAll<R>(client: ClientBase, text: string): Promise<read
   const results = (await client.query(text)) as unknown as QueryResult | QueryResult[];
   const last = [results].flat().at(-1) as QueryResult;
   return last.rows as R[];
+}
+
+/** Collects the conditions of a statement and their parameters. */
+export class Conditions {
+  readonly parameters: unknown[] = [];
+  readonly #conditions: string[] = ['true'];
+
+  /** Adds a parameter. Returns its placeholder. */
+  parameter(value: unknown): string {
+    return `$${this.parameters.push(value)}`;
+  }
+
+  /** Adds a condition, in which `$` stands for the value, unless the value is `undefined`. */
+  add(condition: string, value: unknown): void {
+    if (value === undefined) return;
+    this.#conditions.push(condition.replace(/\$(?!\d)/, () => this.parameter(value)));
+  }
+
+  get text(): string {
+    return this.#conditions.join(' AND ');
+  }
 }

@@ -1,16 +1,10 @@
 import type { Client } from 'pg';
-import { hourMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
-import { type Connect, makeConnect } from '../connection/connect.ts';
-import { parseDatabaseUrl } from '../connection/database-url.ts';
+import { type Connect, connectTo, longTimeouts } from '../connection/connect.ts';
 import { translateError } from '../connection/errors.ts';
-import { databaseLocked, takeExclusiveLock } from '../connection/instance-lock.ts';
+import { databaseLocked, takeLock } from '../connection/instance-lock.ts';
 import { type Query, send, sendAll } from '../connection/query.ts';
-import { explainConnectError } from '../open.ts';
-
-/** One hour: sorting all roll-ups is slow, and no other client waits for these locks. */
-export const longTimeouts = { poolSize: 2, statementTimeoutMs: hourMs, lockTimeoutMs: hourMs };
 
 /** The exclusive connection of a copy. While it is open, no service starts on the database. */
 export class CopySession {
@@ -26,21 +20,19 @@ export class CopySession {
    * Throws `store_locked` if a service or another copy is connected, `store_unreachable`,
    * `store_unusable`.
    */
-  static async open(url: string): Promise<CopySession> {
-    const address = parseDatabaseUrl(url);
-    const connect = await makeConnect(address);
-    if (connect.isPooled)
-      throw new SignageError(
-        'invalid_option',
-        'A copy needs a direct connection: give the URL of the database, not of its pooler.',
-      );
-    return explainConnectError({ url, host: address.host }, async () => {
+  static open(url: string): Promise<CopySession> {
+    return connectTo(url, async (connect) => {
+      if (connect.isPooled)
+        throw new SignageError(
+          'invalid_option',
+          'A copy needs a direct connection: give the URL of the database, not of its pooler.',
+        );
       const client = connect.client(longTimeouts);
       // Queries report lost connections.
       client.on('error', () => {});
       await client.connect();
       const session = new CopySession(connect, client);
-      if (await takeExclusiveLock(client)) return session;
+      if (await takeLock(client, 'exclusive')) return session;
       await session.close();
       throw databaseLocked(publicUrl(url), 'a service, or by another copy');
     });

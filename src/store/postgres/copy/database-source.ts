@@ -1,14 +1,14 @@
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
-import type { ChainState } from '../../audit/audit-chain.ts';
 import { copyUnfinishedError } from '../../copy/copy-progress.ts';
-import type { LogEnd, Records, Section, StoreSource } from '../../copy/transfer.ts';
+import type { Records, Section, StoreSource } from '../../copy/transfer.ts';
 import { readChain } from '../audit/chain.ts';
+import { longTimeouts } from '../connection/connect.ts';
 import { Database } from '../connection/database.ts';
 import { migrate } from '../connection/migrate.ts';
 import { Rollups } from '../events/rollups.ts';
-import { CopySession, longTimeouts } from './copy-session.ts';
-import { sectionReadings } from './section-statements.ts';
+import { CopySession } from './copy-session.ts';
+import { sectionStatements } from './section-statements.ts';
 
 /**
  * Opens a database as the source of a copy. No service starts on it until `close`. Throws
@@ -73,52 +73,40 @@ export async function databaseSource(
     `SELECT secret, seq, received_at, (SELECT coalesce(max(a.seq), 0) FROM signage.audit a) AS entries
       FROM signage.server, signage.log_head`,
   );
-  return new DatabaseSource(session, server as Server, await readChain(session.query), close);
-}
-
-class DatabaseSource implements StoreSource {
-  readonly secret: Uint8Array;
-  readonly logEnd: LogEnd;
-  readonly chain: ChainState;
-  readonly state: string;
-  readonly close: () => Promise<void>;
-  readonly #session: CopySession;
-
-  constructor(
-    session: CopySession,
-    { secret, seq, received_at: receivedAt, entries }: Server,
-    chain: ChainState,
-    close: () => Promise<void>,
-  ) {
-    this.#session = session;
-    this.chain = chain;
-    this.secret = Buffer.from(secret, 'hex');
-    this.logEnd = { seq, receivedAt };
+  const { secret, seq, received_at: receivedAt, entries } = server as Server;
+  return {
+    secret: Buffer.from(secret, 'hex'),
+    logEnd: { seq, receivedAt },
+    chain: await readChain(session.query),
     // Fingerprint of the contents. Nearly every change adds an audit entry. The final comparison
     // finds the others.
-    this.state = `${seq}/${entries}`;
-    this.close = close;
-  }
+    state: `${seq}/${entries}`,
+    async count(section) {
+      const [row] = await session.query<{ found: number }>(sectionStatements[section].count);
+      return row?.found ?? 0;
+    },
+    read: (section, skip) => readSection(session, section, skip),
+    close,
+  };
+}
 
-  async count(section: Section): Promise<number> {
-    const [row] = await this.#session.query<{ found: number }>(sectionReadings[section].count);
-    return row?.found ?? 0;
-  }
-
-  async *read<S extends Section>(section: S, skip: number): AsyncGenerator<readonly Records[S][]> {
-    const { select, pageRows, recordOf } = sectionReadings[section];
-    await this.#session.queryAll(
-      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`,
-    );
-    try {
-      if (skip > 0) await this.#session.queryAll(`MOVE FORWARD ${skip} FROM section`);
-      for (;;) {
-        const rows = await this.#session.queryAll(`FETCH FORWARD ${pageRows} FROM section`);
-        if (rows.length > 0) yield rows.map(recordOf);
-        if (rows.length < pageRows) return;
-      }
-    } finally {
-      await this.#session.queryAll('ROLLBACK').catch(() => undefined);
+async function* readSection<S extends Section>(
+  session: CopySession,
+  section: S,
+  skip: number,
+): AsyncGenerator<readonly Records[S][]> {
+  const { select, pageRows, recordOf } = sectionStatements[section];
+  await session.queryAll(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`,
+  );
+  try {
+    if (skip > 0) await session.queryAll(`MOVE FORWARD ${skip} FROM section`);
+    for (;;) {
+      const rows = await session.queryAll(`FETCH FORWARD ${pageRows} FROM section`);
+      if (rows.length > 0) yield rows.map(recordOf);
+      if (rows.length < pageRows) return;
     }
+  } finally {
+    await session.queryAll('ROLLBACK').catch(() => undefined);
   }
 }

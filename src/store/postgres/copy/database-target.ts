@@ -1,36 +1,18 @@
-import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
-import type { SealedEntry } from '../../audit/audit-chain.ts';
 import {
   type CopyProgress,
   newProgress,
   requireSameOrigin,
   storeNotEmptyError,
 } from '../../copy/copy-progress.ts';
-import type {
-  CopiedActivity,
-  CopiedBatch,
-  CopiedImpressions,
-  DeviceKeys,
-  Records,
-  Section,
-  StoreSource,
-  StoreTarget,
-} from '../../copy/transfer.ts';
+import type { Records, Section, StoreSource, StoreTarget } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
 import { tableSchemas } from '../rows/columns.ts';
-import {
-  putAudit,
-  putBatches,
-  putImpressions,
-  putKeys,
-  putLastActivity,
-  putRows,
-} from './bulk-insert.ts';
 import { CopySession } from './copy-session.ts';
 import { databaseSource } from './database-source.ts';
+import { sectionStatements } from './section-statements.ts';
 
 const tablesToFill = [
   ...tableNames.map((table) => tableSchemas[table].name),
@@ -96,7 +78,6 @@ async function existingCopy(
 class DatabaseTarget implements StoreTarget {
   readonly #session: CopySession;
   readonly #location: string;
-  readonly #days = new Set<number>();
   #progress: CopyProgress | undefined;
 
   constructor(session: CopySession, location: string) {
@@ -133,7 +114,7 @@ class DatabaseTarget implements StoreTarget {
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
     const done = { ...this.#recorded.done, [section]: this.done(section) + records.length };
     await this.#change({ ...this.#recorded, done }, () =>
-      this.#put(section, records as readonly unknown[]),
+      sectionStatements[section].insert(this.#session.query, records),
     );
   }
 
@@ -152,19 +133,6 @@ class DatabaseTarget implements StoreTarget {
       ]);
     });
     this.#progress = progress;
-  }
-
-  async #put(section: Section, records: readonly unknown[]): Promise<void> {
-    const { query } = this.#session;
-    if (section === 'batches')
-      await putBatches(query, records as readonly CopiedBatch[], this.#days);
-    else if (section === 'idempotency') await putKeys(query, records as readonly DeviceKeys[]);
-    else if (section === 'impressions')
-      await putImpressions(query, records as readonly CopiedImpressions[]);
-    else if (section === 'marks')
-      await putLastActivity(query, records as readonly CopiedActivity[]);
-    else if (section === 'audit') await putAudit(query, records as readonly SealedEntry[]);
-    else await putRows(query, tableSchemas[section], records as readonly Rows[TableName][]);
   }
 
   /**

@@ -1,17 +1,14 @@
-import type {
-  CopiedActivity,
-  CopiedBatch,
-  CopiedImpressions,
-  DeviceKeys,
-  Records,
-  Section,
-} from '../../copy/transfer.ts';
+import { dayMs } from '../../../domain/clock.ts';
+import type { Rows, TableName } from '../../../domain/records/rows.ts';
+import type { CopiedActivity, DeviceKeys, Records, Section } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
 import { sealedRow } from '../audit/trail.ts';
-import { tableSchemas } from '../rows/columns.ts';
+import type { Query } from '../connection/query.ts';
+import { auditColumns, rowColumns } from '../rows/change-steps.ts';
+import { storableText, tableSchemas } from '../rows/columns.ts';
 
-/** The statements that read a section. */
-export interface SectionReading<R> {
+/** The statements that read and write a section. */
+interface SectionStatements<R> {
   /** Selects all records, in a stable order. */
   select: string;
   count: string;
@@ -19,76 +16,141 @@ export interface SectionReading<R> {
   pageRows: number;
   // biome-ignore lint/suspicious/noExplicitAny: rows of every shape
   recordOf(row: any): R;
+  /** Inserts records, in order. */
+  insert(query: Query, records: readonly R[]): Promise<void>;
 }
 
-const countOf = (name: string) => `SELECT count(*) AS found FROM signage.${name}`;
-const parsed = <R>({ text }: { text: string }): R => JSON.parse(text) as R;
+/** Inserts rows in order. All have the same columns. */
+async function insertRows(query: Query, table: string, rows: readonly object[]): Promise<void> {
+  const names = Object.keys(rows[0] ?? {}).join(', ');
+  if (names === '') return;
+  await query(
+    `INSERT INTO ${table} (${names}) SELECT ${names}
+      FROM json_populate_recordset(NULL::${table}, $1::text::json) WITH ORDINALITY AS r ORDER BY ordinality`,
+    [JSON.stringify(rows)],
+  );
+}
 
-const tableStatements = tableNames.map((table): [Section, SectionReading<unknown>] => {
+function tableStatements<T extends TableName>(table: T): SectionStatements<Rows[T]> {
   const { name } = tableSchemas[table];
-  const pageRows = table === 'playlists' || table === 'pastPlaylists' ? 50 : 500;
-  return [
-    table,
-    {
-      select: `SELECT row AS text FROM ${name} ORDER BY id`,
-      count: `SELECT count(*) AS found FROM ${name}`,
-      pageRows,
-      recordOf: parsed,
-    },
-  ];
-});
+  return {
+    select: `SELECT row FROM ${name} ORDER BY id`,
+    count: `SELECT count(*) AS found FROM ${name}`,
+    pageRows: table === 'playlists' || table === 'pastPlaylists' ? 50 : 500,
+    recordOf: ({ row }: { row: string }) => JSON.parse(row) as Rows[T],
+    insert: (query, rows) =>
+      insertRows(
+        query,
+        name,
+        rows.map((row) => rowColumns(table, JSON.stringify(row))),
+      ),
+  };
+}
+
+const batches: SectionStatements<Records['batches']> = {
+  select: `SELECT seq, received_at AS "receivedAt", tenant_id AS "tenantId", venue_id AS "venueId", screen_id AS "screenId",
+    device_id AS "deviceId", body FROM signage.batches ORDER BY received_at, batches.seq`,
+  count: 'SELECT count(*) AS found FROM signage.batches',
+  pageRows: 50,
+  recordOf: (row) => row,
+  /** Creates the partitions of the days. Roll-ups are copied separately. */
+  async insert(query, records) {
+    for (const day of new Set(records.map(({ receivedAt }) => Math.floor(receivedAt / dayMs))))
+      await query('SELECT signage.add_days($1::bigint, 1)', [day * dayMs]);
+    const headers = records.map(({ body, ...header }) => ({ ...header, types: typesOf(body) }));
+    await query(
+      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, types, body)
+        SELECT b.* FROM ROWS FROM (
+          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, types text[]),
+          unnest(string_to_array($2::text, E'\\n'))
+        ) AS b`,
+      [JSON.stringify(headers), records.map(({ body }) => body).join('\n')],
+    );
+  },
+};
+
+function typesOf(body: string): string[] {
+  const events = JSON.parse(body) as { type: string }[];
+  return [...new Set(events.map(({ type }) => storableText(type)))];
+}
+
+const audit: SectionStatements<Records['audit']> = {
+  select: 'SELECT seq, entry, writer, link, mac FROM signage.audit ORDER BY seq',
+  count: 'SELECT count(*) AS found FROM signage.audit',
+  pageRows: 500,
+  recordOf: sealedRow,
+  insert: (query, entries) =>
+    insertRows(
+      query,
+      'signage.audit',
+      entries.map(({ entry, link }) => ({
+        ...auditColumns(entry),
+        writer: link?.writer,
+        link: link?.seq,
+        mac: link?.mac,
+      })),
+    ),
+};
+
+const idempotency: SectionStatements<DeviceKeys> = {
+  select: `SELECT device_id AS "deviceId", string_agg(key || ' ' || sent, ',' ORDER BY n) AS keys
+    FROM signage.batch_keys GROUP BY device_id ORDER BY device_id`,
+  count: 'SELECT count(DISTINCT device_id) AS found FROM signage.batch_keys',
+  pageRows: 500,
+  recordOf: ({ deviceId, keys }: { deviceId: string; keys: string }) => ({
+    deviceId,
+    keys: keys.split(',').map((pair) => pair.split(' ') as [string, string]),
+  }),
+  insert: (query, devices) =>
+    insertRows(
+      query,
+      'signage.batch_keys',
+      devices.flatMap(({ deviceId, keys }) =>
+        keys.map(([key, sent], place) => ({ device_id: deviceId, n: place + 1, key, sent })),
+      ),
+    ),
+};
+
+const impressions: SectionStatements<Records['impressions']> = {
+  select: `SELECT scope, clock, grouped AS "group", day, key, impressions, seconds
+    FROM signage.rollups ORDER BY clock, day, scope, grouped, key`,
+  count: 'SELECT count(*) AS found FROM signage.rollups',
+  pageRows: 500,
+  recordOf: (row) => row,
+  insert: (query, records) =>
+    insertRows(
+      query,
+      'signage.rollups',
+      records.map(({ group, ...record }) => ({ ...record, grouped: group })),
+    ),
+};
 
 /** Leaves out activity rows without values. */
 const nonEmptyActivity = `FROM signage.marks WHERE marks <> '{}'`;
 
-export const sectionReadings = {
-  ...Object.fromEntries(tableStatements),
-  batches: {
-    select: `SELECT seq, received_at AS "receivedAt", tenant_id AS "tenantId", venue_id AS "venueId", screen_id AS "screenId",
-      device_id AS "deviceId", body FROM signage.batches ORDER BY received_at, batches.seq`,
-    count: countOf('batches'),
-    pageRows: 50,
-    recordOf: (row: CopiedBatch) => row,
-  },
-  audit: {
-    select: 'SELECT seq, entry, writer, link, mac FROM signage.audit ORDER BY seq',
-    count: countOf('audit'),
-    pageRows: 500,
-    recordOf: sealedRow,
-  },
-  idempotency: {
-    select: `SELECT device_id AS "deviceId", string_agg(key || ' ' || sent, ',' ORDER BY n) AS keys
-      FROM signage.batch_keys GROUP BY device_id ORDER BY device_id`,
-    count: 'SELECT count(DISTINCT device_id) AS found FROM signage.batch_keys',
-    pageRows: 500,
-    recordOf: ({ deviceId, keys }: { deviceId: string; keys: string }): DeviceKeys => ({
-      deviceId,
-      keys: keys.split(',').map((pair) => pair.split(' ') as [string, string]),
-    }),
-  },
-  impressions: {
-    select: `SELECT scope, clock, grouped AS "group", day, key, impressions, seconds
-      FROM signage.rollups ORDER BY clock, day, scope, grouped, key`,
-    count: countOf('rollups'),
-    pageRows: 500,
-    recordOf: (row: CopiedImpressions) => row,
-  },
-  marks: {
-    select: `SELECT kind, id, marks ${nonEmptyActivity} ORDER BY kind, id`,
-    count: `SELECT count(*) AS found ${nonEmptyActivity}`,
-    pageRows: 500,
-    recordOf: ({
-      kind,
-      id,
-      marks,
-    }: {
-      kind: CopiedActivity['kind'];
-      id: string;
-      marks: string;
-    }): CopiedActivity => ({
-      kind,
-      id,
-      marks: JSON.parse(marks),
-    }),
-  },
-} as { [S in Section]: SectionReading<Records[S]> };
+const marks: SectionStatements<CopiedActivity> = {
+  select: `SELECT kind, id, marks ${nonEmptyActivity} ORDER BY kind, id`,
+  count: `SELECT count(*) AS found ${nonEmptyActivity}`,
+  pageRows: 500,
+  recordOf: ({ marks, ...key }) => ({ ...key, marks: JSON.parse(marks) }),
+  insert: (query, activities) =>
+    insertRows(
+      query,
+      'signage.marks',
+      activities.map(({ kind, id, marks }) => ({
+        kind,
+        id,
+        marks: JSON.stringify(marks),
+        last_seen_at: marks.lastSeenAt ?? null,
+      })),
+    ),
+};
+
+export const sectionStatements = {
+  ...Object.fromEntries(tableNames.map((table) => [table, tableStatements(table)])),
+  batches,
+  audit,
+  idempotency,
+  impressions,
+  marks,
+} as { [S in Section]: SectionStatements<Records[S]> };

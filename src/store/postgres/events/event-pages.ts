@@ -1,7 +1,7 @@
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
 import { jsonBytes, maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
-import type { Query } from '../connection/query.ts';
+import { Conditions, type Query } from '../connection/query.ts';
 
 /** Batches fetched at a time: enough for a page of typical batches. */
 const batchesPerQuery = 32;
@@ -90,42 +90,39 @@ function pageStatement(
   pageQuery: EventPageQuery,
   after: Position | undefined,
 ): [text: string, parameters: unknown[]] {
-  const parameters: unknown[] = [];
-  const parameter = (value: unknown) => `$${parameters.push(value)}`;
   const { tenantId, venueIds, deviceId, screenId, type, from, to, order } = pageQuery;
-  const conditions = [`tenant_id = ${parameter(tenantId)}`];
-  if (venueIds) conditions.push(`venue_id = ANY (${parameter(venueIds)}::text[])`);
-  if (deviceId !== undefined) conditions.push(`device_id = ${parameter(deviceId)}`);
-  if (screenId !== undefined) conditions.push(`screen_id = ${parameter(screenId)}`);
-  if (from !== undefined) conditions.push(`received_at >= ${parameter(from)}::bigint`);
-  if (to !== undefined) conditions.push(`received_at < ${parameter(to)}::bigint`);
+  const where = new Conditions();
+  where.add('tenant_id = $', tenantId);
+  where.add('venue_id = ANY ($::text[])', venueIds);
+  where.add('device_id = $', deviceId);
+  where.add('screen_id = $', screenId);
+  where.add('received_at >= $::bigint', from);
+  where.add('received_at < $::bigint', to);
   if (after) {
     const beyond = after.index === lastIndex || (order === 'desc' && after.index === 0) ? '' : '=';
     const sign = order === 'asc' ? '>' : '<';
-    const at = parameter(after.receivedAt);
-    const seq = parameter(after.seq);
-    // The first condition lets PostgreSQL skip whole partitions.
-    conditions.push(
-      `received_at ${sign}= ${at}::bigint`,
-      `(received_at, seq) ${sign}${beyond} (${at}::bigint, ${seq}::bigint)`,
-    );
+    const seq = where.parameter(after.seq);
+    // Lets PostgreSQL skip whole partitions.
+    where.add(`received_at ${sign}= $::bigint`, after.receivedAt);
+    where.add(`(received_at, seq) ${sign}${beyond} ($::bigint, ${seq}::bigint)`, after.receivedAt);
   }
   const sorted = `ORDER BY received_at ${order}, seq ${order}`;
+  const reversed = order === 'asc' ? 'DESC' : 'ASC';
   const columns = 'received_at, seq, screen_id, device_id';
-  const matching = `FROM signage.batches WHERE ${conditions.join(' AND ')} ${sorted}`;
+  const matching = `FROM signage.batches WHERE ${where.text} ${sorted}`;
   if (type === undefined)
     return [
       upToPage(`SELECT ${columns}, body ${matching} LIMIT ${batchesPerQuery}`, sorted),
-      parameters,
+      where.parameters,
     ];
   const text = `WITH near AS (SELECT ${columns}, types ${matching} LIMIT ${maxScanned}),
-      matches AS (SELECT ${columns} FROM near WHERE ${parameter(type)} = ANY (types) ${sorted} LIMIT ${batchesPerQuery}),
-      scanned AS (SELECT ${columns} FROM near ORDER BY received_at ${order === 'asc' ? 'DESC' : 'ASC'}, seq ${order === 'asc' ? 'DESC' : 'ASC'} LIMIT 1)
+      matches AS (SELECT ${columns} FROM near WHERE ${where.parameter(type)} = ANY (types) ${sorted} LIMIT ${batchesPerQuery}),
+      scanned AS (SELECT ${columns} FROM near ORDER BY received_at ${reversed}, seq ${reversed} LIMIT 1)
     SELECT f.*, b.body FROM matches f JOIN signage.batches b USING (received_at, seq)
     UNION ALL SELECT l.*, NULL FROM scanned l
       WHERE (SELECT count(*) FROM near) = ${maxScanned} AND (SELECT count(*) FROM matches) < ${batchesPerQuery}
     ${sorted}`;
-  return [upToPage(text, sorted), parameters];
+  return [upToPage(text, sorted), where.parameters];
 }
 
 /**

@@ -1,13 +1,16 @@
+import { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { type Clock, secondMs } from '../../../domain/clock.ts';
+import { withTimeout } from '../../../domain/timeout.ts';
 import type { ChangeTopics } from '../../change-topics.ts';
-import { type Connect, type DatabaseLimits, destroy } from '../connection/connect.ts';
-import { databaseLocked, takeSharedLock } from '../connection/instance-lock.ts';
+import type { Connect, DatabaseLimits } from '../connection/connect.ts';
+import { takeLock } from '../connection/instance-lock.ts';
 
 /** Without a connection, watchers are woken at this interval, and a reconnect is attempted. */
 const pollMs = secondMs;
 /** Interval of the pings that detect a dead connection. */
 const pingMs = 10 * secondMs;
+const timeoutMs = 2 * secondMs;
 
 /** Listens on its own connection for changes made by other instances, and wakes the watchers. */
 export class Listener {
@@ -19,6 +22,7 @@ export class Listener {
   /** Whether a copy holds the exclusive lock of the database. */
   isLockedByCopy = false;
   #client: Client | undefined;
+  #socket = new Socket();
   #cancel = () => {};
   #closed = false;
 
@@ -38,14 +42,16 @@ export class Listener {
   async start(): Promise<void> {
     if (this.#closed) return;
     if (this.#connect.isPooled) return this.#poll();
-    const client = this.#connect.client(this.#limits);
+    this.#socket = new Socket();
+    const client = this.#connect.client(this.#limits, () => this.#socket);
     this.#client = client;
     client.on('notification', ({ payload = '' }) => this.#receive(payload));
     for (const ending of ['error', 'end'] as const)
       client.on(ending, () => this.#reconnect(client));
     try {
       await client.connect();
-      await this.#withTimeout(this.#takeLock(client));
+      this.isLockedByCopy = !(await this.#withTimeout(takeLock(client, 'shared')));
+      if (this.isLockedByCopy) throw new Error('a copy is in progress');
       await this.#withTimeout(client.query('LISTEN signage'));
       // Changes before LISTEN were missed.
       this.#topics.allChanged();
@@ -58,14 +64,9 @@ export class Listener {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();
-    const client = this.#client;
-    if (client) await this.#withTimeout(client.end()).catch(() => destroy(client));
-  }
-
-  /** Takes the shared lock of an instance, which a running copy excludes. */
-  async #takeLock(client: Client): Promise<void> {
-    this.isLockedByCopy = !(await takeSharedLock(client));
-    if (this.isLockedByCopy) throw databaseLocked('The database', 'signage store copy');
+    // A broken network does not deliver the goodbye message.
+    if (this.#client)
+      await this.#withTimeout(this.#client.end()).catch(() => this.#socket.destroy());
   }
 
   /** Polls instead of listening: LISTEN does not work with shared sessions. */
@@ -82,7 +83,7 @@ export class Listener {
   #reconnect(client: Client): void {
     if (this.#closed || this.#client !== client) return;
     this.#client = undefined;
-    destroy(client);
+    this.#socket.destroy();
     this.#topics.allChanged();
     this.#schedule(pollMs, () => this.start());
   }
@@ -96,12 +97,8 @@ export class Listener {
     }
   }
 
-  async #withTimeout(promise: Promise<unknown>): Promise<void> {
-    let cancel = () => {};
-    const tooLate = new Promise((_, reject) => {
-      cancel = this.#clock.after(2 * secondMs, () => reject(new Error('no answer')));
-    });
-    await Promise.race([promise, tooLate]).finally(() => cancel());
+  #withTimeout<T>(work: Promise<T>): Promise<T> {
+    return withTimeout(this.#clock, timeoutMs, work);
   }
 
   #schedule(delayMs: number, work: () => Promise<void>): void {

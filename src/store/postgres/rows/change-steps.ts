@@ -32,12 +32,16 @@ interface Put {
 
 const tableOf = (table: TableName) => tableSchemas[table].name.slice('signage.'.length);
 
-/** Checks that the rows with one of the values are unchanged: same rows, same versions. */
+/**
+ * Checks that the rows with one of the values, except `but`, are unchanged: same rows, same
+ * versions.
+ */
 export function checkUnchanged(
   table: TableName,
   col: string,
   vals: readonly string[],
   rows: readonly VersionedRow[],
+  but: readonly string[] = [],
 ): Check {
   const versions = rows.map(({ version }) => version).sort();
   return {
@@ -45,19 +49,9 @@ export function checkUnchanged(
     place: tableOf(table),
     col,
     vals,
-    but: [],
+    but,
     seen: versions.length === 0 ? null : versions.join(','),
   };
-}
-
-/** Checks that no other rows have the keys. */
-export function checkKeysFree(
-  table: TableName,
-  col: string,
-  vals: readonly string[],
-  but: readonly string[],
-): Check {
-  return { what: 'seen', place: tableOf(table), col, vals, but, seen: null };
 }
 
 /** Checks that the number of rows is unchanged. */
@@ -66,22 +60,18 @@ export function checkCount(table: TableName, col: string, value: string, count: 
 }
 
 export function putStep(table: TableName, text: string): Step {
+  return { what: 'put', place: tableOf(table), table, columns: rowColumns(table, text) };
+}
+
+/** Returns the columns of a row, given as its JSON text. */
+export function rowColumns(table: TableName, text: string): Readonly<Record<string, unknown>> {
   const row = JSON.parse(text) as { id: string };
   const values = tableSchemas[table].columns.map((column) => [column.name, column.of(row)]);
-  return {
-    what: 'put',
-    place: tableOf(table),
-    table,
-    columns: { id: storableText(row.id), row: text, ...Object.fromEntries(values) },
-  };
+  return { id: storableText(row.id), row: text, ...Object.fromEntries(values) };
 }
 
 export function deleteStep(table: TableName, id: string): Step {
   return { what: 'delete', place: tableOf(table), vals: [storableText(id)] };
-}
-
-export function auditStep(entry: AuditEntry): Step {
-  return { what: 'audit', columns: auditColumns(entry) };
 }
 
 /** Returns an entry as JSON text, with the columns for filtering. */

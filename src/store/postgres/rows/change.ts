@@ -3,10 +3,9 @@ import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.t
 import type { KeyHolder, Tx } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import {
-  auditStep,
+  auditColumns,
   type Check,
   checkCount,
-  checkKeysFree,
   checkUnchanged,
   deleteStep,
   putStep,
@@ -138,22 +137,12 @@ export class Change implements Tx {
 
   async audit(entry: AuditEntry): Promise<void> {
     this.#refuseLateCall();
-    this.#writes.push(auditStep(entry));
+    this.#writes.push({ what: 'audit', columns: auditColumns(entry) });
   }
 
   /** Ends the change. Later calls throw. */
   end(): void {
     this.#isOver = true;
-  }
-
-  /**
-   * The first row read, which usually is the subject of the change. Tokens are skipped: every
-   * change by a caller reads the same one first.
-   */
-  get firstRead(): string {
-    const { place, vals } = this.#checks.find((check) => check.place !== 'tokens') ??
-      this.#checks[0] ?? { place: '', vals: [] };
-    return `${place} ${vals}`;
   }
 
   /** Checks that all reads belong to one state. */
@@ -178,7 +167,7 @@ export class Change implements Tx {
     );
     return tableSchemas[table].unique.flatMap((column) => {
       const keys = put.flatMap(({ [column]: key }) => (typeof key === 'string' ? [key] : []));
-      return keys.length === 0 ? [] : [checkKeysFree(table, column, keys, ours)];
+      return keys.length === 0 ? [] : [checkUnchanged(table, column, keys, [], ours)];
     });
   }
 

@@ -17,17 +17,12 @@ const groupLimits = {
 /** Commits a change. Returns false if a row that it has read was modified meanwhile. */
 export type Commit = (steps: readonly Step[]) => Promise<boolean>;
 
-/** Commits changes with group commit: concurrent changes of this instance share a transaction. */
-export class Commits {
-  readonly #batcher: Batcher<string, boolean>;
-
-  constructor(query: Query) {
-    this.#batcher = new Batcher(groupLimits, (changes: readonly string[]) =>
-      commitGroup(query, changes),
-    );
-  }
-
-  readonly commit: Commit = (steps) => this.#batcher.add(JSON.stringify(steps));
+/** Group commit: concurrent changes of this instance share a transaction. */
+export function makeGroupCommit(query: Query): Commit {
+  const batcher = new Batcher(groupLimits, (changes: readonly string[]) =>
+    commitGroup(query, changes),
+  );
+  return (steps) => batcher.add(JSON.stringify(steps));
 }
 
 /** Commits a single change. */

@@ -1,9 +1,9 @@
 import { foldName } from '../../../domain/fields.ts';
-import { maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
+import { PageRoom } from '../../../domain/page-room.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
-import type { Query } from '../connection/query.ts';
+import { Conditions, type Query } from '../connection/query.ts';
 import {
   memberColumn,
   storableLabels,
@@ -12,20 +12,6 @@ import {
   tableSchemas,
 } from './columns.ts';
 import { rowOf } from './row-reader.ts';
-
-/** Collects a statement's conditions and parameters. */
-class Conditions {
-  readonly parameters: unknown[] = [];
-  readonly all: string[] = [];
-
-  parameter(value: unknown): string {
-    return `$${this.parameters.push(value)}`;
-  }
-
-  add(condition: string): void {
-    this.all.push(condition);
-  }
-}
 
 /**
  * Returns one page of a table. Filters that no column supports are applied to the rows, so it may
@@ -39,49 +25,22 @@ export async function listRows<T extends ListedTable>(
   const items: Rows[T][] = [];
   const room = new PageRoom();
   for (let after = pageQuery.after; ; ) {
-    const { text, parameters } = pageStatement(
-      tableSchemas[table],
-      pageQuery,
-      after,
-      pageQuery.limit + 1,
-    );
-    const found = await query<StoredRow>(text, parameters);
-    for (const { row: stored, bytes } of found) {
-      const row = rowOf<T>({ row: stored });
+    const { text, parameters } = pageStatement(tableSchemas[table], pageQuery, after);
+    const found = await query<{ row: string }>(text, parameters);
+    for (const stored of found) {
+      const row = rowOf<T>(stored);
       after = row.id;
       if (!matches(row as unknown as Record<string, unknown>, pageQuery)) continue;
-      if (items.length === pageQuery.limit || !room.take(bytes))
+      if (items.length === pageQuery.limit || !room.take(Buffer.byteLength(stored.row)))
         return { items, next: (items.at(-1) as Rows[T]).id };
       items.push(row);
     }
-    if (found.length <= pageQuery.limit && isWhole(found)) return { items, next: null };
+    if (found.length <= pageQuery.limit) return { items, next: null };
   }
 }
 
-/** A row's text, its size in bytes, and the total size of the rows before it. */
-interface StoredRow {
-  row: string;
-  bytes: number;
-  before: number;
-}
-
-/**
- * Limits a statement that selects `row` and orders by `key` to the rows that fit a page, plus the
- * first that does not.
- */
-function upToPage(statement: string, key: string): string {
-  return `SELECT row, bytes, before FROM (
-      SELECT row, ${key}, octet_length(row) AS bytes, row_number() OVER (ORDER BY ${key}) AS place_in_page,
-        sum(octet_length(row)) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - octet_length(row) AS before
-      FROM (${statement}) found) sized
-    WHERE before <= ${maxPageBytes} OR place_in_page = 2 ORDER BY ${key}`;
-}
-
-/** Whether `upToPage` returned all rows. */
-function isWhole(found: readonly StoredRow[]): boolean {
-  const last = found.at(-1);
-  return !last || last.before + last.bytes <= maxPageBytes;
-}
+/** Playlists fetched at a time: a playlist may be as large as a page. */
+const playlistsPerQuery = 4;
 
 /** Returns one page of a screen's past versions, newest first. */
 export async function listPastPlaylists(
@@ -90,42 +49,40 @@ export async function listPastPlaylists(
 ): Promise<Slice<Playlist>> {
   const items: Playlist[] = [];
   const room = new PageRoom();
-  const found = await query<StoredRow>(upToPage(pastPlaylists, 'place'), [
-    storableText(screenId),
-    below,
-    limit + 1,
-  ]);
-  for (const stored of found) {
-    if (items.length === limit || !room.take(stored.bytes))
-      return { items, next: String(items.at(-1)?.version) };
-    items.push(rowOf<'pastPlaylists'>(stored));
+  for (let under = below; ; ) {
+    const found = await query<{ row: string }>(pastPlaylists, [storableText(screenId), under]);
+    for (const stored of found) {
+      if (items.length === limit || !room.take(Buffer.byteLength(stored.row)))
+        return { items, next: String(under) };
+      const playlist = rowOf<'pastPlaylists'>(stored);
+      items.push(playlist);
+      under = playlist.version;
+    }
+    if (found.length < playlistsPerQuery) return { items, next: null };
   }
-  return { items, next: null };
 }
 
-const pastPlaylists = `SELECT row, -split_part(id, '/', 2)::bigint AS place FROM signage.past_playlists
-  WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision ORDER BY place LIMIT $3`;
+const pastPlaylists = `SELECT row FROM signage.past_playlists
+  WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision
+  ORDER BY split_part(id, '/', 2)::bigint DESC LIMIT ${playlistsPerQuery}`;
 
 function pageStatement<T extends ListedTable>(
   shape: TableSchema,
   pageQuery: ListQuery<T>,
   after: string | undefined,
-  limit: number,
 ): { text: string; parameters: readonly unknown[] } {
   const { where = {}, labels = {}, name, search, online } = pageQuery;
   const conditions = new Conditions();
-  if (after !== undefined) conditions.add(`t.id > ${conditions.parameter(storableText(after))}`);
+  conditions.add('t.id > $', after && storableText(after));
   for (const [member, value] of Object.entries(where)) addMember(conditions, shape, member, value);
   if (Object.keys(labels).length > 0)
-    conditions.add(`t.labels @> ${conditions.parameter(storableLabels(labels))}::jsonb`);
-  if (name !== undefined)
-    conditions.add(`t.folded = ${conditions.parameter(storableText(foldName(name)))}`);
-  if (search !== undefined)
-    conditions.add(`strpos(t.folded, ${conditions.parameter(storableText(foldName(search)))}) > 0`);
+    conditions.add('t.labels @> $::jsonb', storableLabels(labels));
+  conditions.add('t.folded = $', name && storableText(foldName(name)));
+  conditions.add('strpos(t.folded, $) > 0', search && storableText(foldName(search)));
   const joins = online ? addOnline(conditions, online) : '';
-  const all = conditions.all.length === 0 ? '' : `WHERE ${conditions.all.join(' AND ')}`;
-  const statement = `SELECT t.row, t.id FROM ${shape.name} t ${joins} ${all} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
-  return { text: upToPage(statement, 'id'), parameters: conditions.parameters };
+  const limit = conditions.parameter(pageQuery.limit + 1);
+  const text = `SELECT t.row FROM ${shape.name} t ${joins} WHERE ${conditions.text} ORDER BY t.id LIMIT ${limit}`;
+  return { text, parameters: conditions.parameters };
 }
 
 function addMember(
@@ -141,8 +98,8 @@ function addMember(
   if (column === undefined || value === undefined) return;
   const values = [value].flat();
   const texts = values.filter((one) => typeof one === 'string').map(storableText);
-  const isAny = `t.${column} = ANY (${conditions.parameter(texts)}::text[])`;
-  conditions.add(values.includes(null) ? `(${isAny} OR t.${column} IS NULL)` : isAny);
+  const orNull = values.includes(null) ? ` OR t.${column} IS NULL` : '';
+  conditions.add(`(t.${column} = ANY ($::text[])${orNull})`, texts);
 }
 
 /** Filters devices as `isOnline` in domain/records/config.ts does, with the effective config. */
@@ -152,9 +109,7 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
   const sync = effective('sync_minutes', defaultConfig.syncIntervalMinutes);
   const heartbeat = effective('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
   const seen = `${conditions.parameter(now)}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
-  conditions.add(
-    `coalesce(t.state = 'bound' AND ${seen}, false) = ${conditions.parameter(is)}::boolean`,
-  );
+  conditions.add(`coalesce(t.state = 'bound' AND ${seen}, false) = $::boolean`, is);
   return `LEFT JOIN signage.marks m ON m.kind = 'device' AND m.id = t.id
     LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
     LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id

@@ -10,8 +10,7 @@ import {
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
 import { Change } from './change.ts';
-import { type Commit, Commits, commitOne } from './commits.ts';
-import { KeyedMutex } from './keyed-mutex.ts';
+import { type Commit, commitOne, makeGroupCommit } from './commits.ts';
 import { lookUpLimits, VersionedRows } from './versioned-rows.ts';
 
 /** Number of conflicts after which a change runs under the exclusive lock. */
@@ -37,12 +36,12 @@ export class Writer {
   readonly #clock: Clock | undefined;
   readonly #random: Random;
   readonly #limit: LimitFunction = pLimit(maxConcurrent);
-  /** Retries one at a time those changes that conflicted and read the same first row. */
-  readonly #mutex = new KeyedMutex();
+  /** Changes that conflicted are retried one at a time, or they would conflict again. */
+  readonly #retryLimit: LimitFunction = pLimit(1);
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #committed: (topics: ReadonlySet<string>) => void;
   readonly #rows: VersionedRows;
-  readonly #commits: Commits;
+  readonly #commit: Commit;
   readonly #time: Batcher<undefined, number>;
   #latest = 0;
 
@@ -68,7 +67,7 @@ export class Writer {
     this.#clock = clock;
     this.#random = random;
     this.#committed = committed;
-    this.#commits = new Commits(database.query);
+    this.#commit = makeGroupCommit(database.query);
     this.#time = new Batcher(lookUpLimits, async (calls: readonly undefined[]) => {
       const [{ now }] = (await database.query('SELECT signage.now_ms() AS now')) as [
         { now: number },
@@ -91,18 +90,18 @@ export class Writer {
   }
 
   async #retry<T>(change: Work<T>): Promise<T> {
-    let firstRead: string | undefined;
     for (let attempt = 1; ; attempt++) {
       try {
-        if (firstRead === undefined) return await this.#attempt(change, false);
-        return await this.#mutex.run(
-          ...this.#retryWork(firstRead, change, attempt > maxOptimisticAttempts),
+        if (attempt === 1) return await this.#attempt(change, false);
+        return await this.#retryLimit(() =>
+          attempt > maxOptimisticAttempts
+            ? this.#attemptLocked(change)
+            : this.#attempt(change, true),
         );
       } catch (error) {
         if (!isSerializationConflict(error)) throw error;
         if (attempt === maxAttempts)
           throw unavailable('Too many concurrent changes; nothing was changed.', error);
-        firstRead = error instanceof SerializationConflict ? error.firstRead : '';
       }
       const [randomByte = 0] = this.#random(1);
       await new Promise<void>(
@@ -111,21 +110,11 @@ export class Writer {
     }
   }
 
-  #retryWork<T>(
-    firstRead: string,
-    change: Work<T>,
-    holdsLock: boolean,
-  ): [key: string, work: () => Promise<T>] {
-    return holdsLock
-      ? ['', () => this.#attemptLocked(change)]
-      : [firstRead, () => this.#attempt(change, true)];
-  }
-
   async #attempt<T>(change: Work<T>, checksKeysEarly: boolean): Promise<T> {
     const tx = new Change(this.#timeOf(await this.#time.add(undefined)), this.#rows, {
       checksKeysEarly,
     });
-    const value = await run(change, tx, this.#commits.commit);
+    const value = await run(change, tx, this.#commit);
     this.#notify(tx);
     return value;
   }
@@ -165,7 +154,7 @@ async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
   tx.end();
   if (tx.failure !== undefined) throw tx.failure;
   const steps = 'error' in outcome ? tx.checks() : tx.steps();
-  if (needsCommit(steps) && !(await commit(steps))) throw new SerializationConflict(tx.firstRead);
+  if (needsCommit(steps) && !(await commit(steps))) throw new SerializationConflict();
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
 }

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../../src/domain/clock.ts';
 import { eventPosition } from '../../../../src/domain/events/event-id.ts';
 import type { AuditEntry } from '../../../../src/domain/records/rows.ts';
-import { makeAuditTrail } from '../../../../src/store/json/audit/audit-trail.ts';
+import { AuditTrail } from '../../../../src/store/json/audit/audit-trail.ts';
 import { isValidRecord } from '../../../../src/store/json/log/frame.ts';
-import type { AuditTrail } from '../../../../src/store/json/parts.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
@@ -35,7 +34,7 @@ type Journal = { seq: number; entries: AuditEntry[] }[];
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal: Journal = []) {
   const context = contextOn(disk, clock);
-  const trail = makeAuditTrail(context);
+  const trail = new AuditTrail(context);
   const replay = () => {
     for (const { seq, entries } of journal) for (const one of entries) trail.add(seq, one);
   };

@@ -179,8 +179,8 @@ describe('a batch that fails', () => {
     const { rig } = await opened();
     await rig.close();
     await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
-    const { makeEventLog } = await import('../../../../src/store/json/events/event-log.ts');
-    const unborn = makeEventLog(contextOn(new CrashDisk(), new ManualClock()), {
+    const { EventLog } = await import('../../../../src/store/json/events/event-log.ts');
+    const unborn = new EventLog(contextOn(new CrashDisk(), new ManualClock()), {
       stored() {},
       due() {},
     });

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DocumentFile } from '../../../../src/store/json/checkpoint/document-file.ts';
 import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
-import { ReportTotals } from '../../../../src/store/json/rollups/report.ts';
-import { sectionRuns } from '../../../../src/store/json/rollups/runs.ts';
+import { ReportTotals, sectionRuns } from '../../../../src/store/json/rollups/report.ts';
 import { guid } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
 
@@ -42,7 +41,6 @@ async function totalsOf(
   totals = new ReportTotals(),
 ) {
   for (const document of documents) {
-    totals.rewind();
     for await (const run of sectionRuns(document, wanted))
       if (run.day === days[0]) totals.addRun(run);
   }
@@ -69,7 +67,6 @@ describe('the totals of a report', () => {
     const totals = new ReportTotals();
     const documents = [['b', 'd'], ['a', 'b', 'c', 'd'], ['c'], ['e', 'a']];
     for (const keys of documents) {
-      totals.rewind();
       for (const key of keys) totals.add(key, { impressions: 1, seconds: 2 });
     }
     expect(totals.rows()).toEqual([

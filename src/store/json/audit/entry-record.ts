@@ -1,0 +1,78 @@
+import type { AuditEntry } from '../../../domain/records/rows.ts';
+import { type AuditLink, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
+import { frame } from '../log/frame.ts';
+import type { LogFormat } from '../log/log-records.ts';
+
+/** Number of an entry: the journal record, and the index in it. */
+export interface EntryNumber {
+  seq: number;
+  n: number;
+}
+
+/** An entry's number and its day file. */
+export interface EntryPosition extends EntryNumber {
+  file: string;
+}
+
+/**
+ * An entry as its line. A busy minute has tens of thousands of entries, and a parsed one would take
+ * a dozen objects.
+ */
+export interface PositionedEntry extends EntryPosition {
+  bytes: Buffer;
+}
+
+export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
+  const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
+  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
+}
+
+export function entryOf(bytes: Buffer): AuditEntry {
+  return JSON.parse(bytes.toString()).entry;
+}
+
+/** Returns the entry of a line with its link, or `undefined` if it has none. */
+export function sealedOf(line: Buffer): SealedEntry | undefined {
+  const value = parsed(line.toString());
+  if (!isSealed(value)) return undefined;
+  const { entry, link } = value;
+  return link === undefined ? { entry } : { entry, link };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
+
+/**
+ * Parses the number at the beginning of a line. Returns `undefined` if `frameEntry` did not write
+ * it.
+ */
+export function positionOf(line: Buffer): EntryNumber | undefined {
+  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
+  return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
+}
+
+/** Whether an entry follows another one. */
+export function isAfter(entry: EntryNumber, other: EntryNumber): boolean {
+  return entry.seq > other.seq || (entry.seq === other.seq && entry.n > other.n);
+}
+
+/** Entries have increasing numbers. The position has the last journal record with entries. */
+export const auditFormat: LogFormat<EntryNumber, LogFilesPosition> = {
+  folder: 'audit',
+  start: { file: null, size: 0, seq: 0 },
+  isCheckpointed: false,
+  recordName: 'an entry',
+  isLogFile: isDayFile,
+  headOf: positionOf,
+  headBefore: () => undefined,
+  problemOf: ({ head }, before) =>
+    before && !isAfter(head, before) ? 'this entry is older than the one before' : undefined,
+};

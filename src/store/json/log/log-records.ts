@@ -1,0 +1,204 @@
+import type { FileSystem } from '../disk/file-system.ts';
+import type { LogFilesPosition } from './day-files.ts';
+import { readFrames } from './frame.ts';
+import type { TornTail } from './torn-tail.ts';
+
+/** A log's files, oldest first. */
+export interface LogFiles {
+  disk: FileSystem;
+  directory: string;
+  names: readonly string[];
+}
+
+/** A line of a log. */
+export interface LogLine<Head> {
+  file: string;
+  /** In bytes. */
+  offset: number;
+  /** Without its line feed. Valid until the next line is read. */
+  line: Buffer;
+  /** `undefined`: the line is damaged, or not a record of this log. */
+  head: Head | undefined;
+}
+
+/** Yields all lines of a log up to `end`, damaged ones included. */
+export async function* readLog<Head>(
+  { disk, directory, names }: LogFiles,
+  headOf: (line: Buffer) => Head | undefined,
+  end?: { file: string | null; size: number },
+): AsyncGenerator<LogLine<Head>> {
+  for (const file of names) {
+    for await (const { line, offset, isValid } of readFrames(disk, `${directory}/${file}`)) {
+      if (file === end?.file && offset >= end.size) break;
+      yield { file, offset, line, head: isValid ? headOf(line) : undefined };
+    }
+  }
+}
+
+/** Something wrong in a file of a log. `offset` is in bytes; `null`: the file as a whole. */
+export interface LogProblem {
+  file: string;
+  offset: number | null;
+  what: string;
+}
+
+/** A record with a valid checksum. It extends from `offset` to `end` in its file. */
+export interface LogRecord<Head> {
+  file: string;
+  offset: number;
+  end: number;
+  head: Head;
+  /** The line without its line feed. Valid until the next record is read. */
+  line: Buffer;
+}
+
+/** The files and records of a log. */
+export interface LogFormat<Head, Position extends LogFilesPosition> {
+  /** Name of the log's folder in the data folder, and of its position in the manifest. */
+  readonly folder: string;
+  /** Position in a new store. */
+  readonly start: Position;
+  /** Documents contain all records up to the position: files before it are deleted. */
+  readonly isCheckpointed: boolean;
+  /** What a record is called in messages, with its article. */
+  readonly recordName: string;
+  isLogFile(name: string): boolean;
+  /** Parses the beginning of a line. Returns `undefined` if it is not a record of this log. */
+  headOf(line: Buffer): Head | undefined;
+  /** Returns the record before the first file, if the position tells. */
+  headBefore(position: Position): Head | undefined;
+  /**
+   * If a file's name tells its first record: returns the one that must precede it, and what is
+   * wrong if it follows `before`.
+   */
+  startOf?(file: string, before: Head | undefined): { before: Head; what: string | undefined };
+  /**
+   * Returns what is wrong with a record after `before`, if anything. `afterGap`: records between
+   * them are missing or damaged.
+   */
+  problemOf(
+    record: LogRecord<Head>,
+    before: Head | undefined,
+    afterGap: boolean,
+    position: LogFilesPosition,
+  ): string | undefined;
+}
+
+/** Whether a start from a position needs no file of this name. */
+export function isUnneeded({ file, gone }: LogFilesPosition, name: string): boolean {
+  return file !== null && (name < file || (gone === true && name === file));
+}
+
+/** Lists the files of a log, and those that are still there but not part of it any more. */
+export async function listLog<Position extends LogFilesPosition>(
+  { disk, directory }: Pick<LogFiles, 'disk' | 'directory'>,
+  format: LogFormat<unknown, Position>,
+  position: Position = format.start,
+): Promise<LogFiles & { obsolete: string[] }> {
+  const path = `${directory}/${format.folder}`;
+  const all = (await disk.list(path)).filter(format.isLogFile).sort();
+  const isObsolete = (name: string) =>
+    (format.isCheckpointed || position.gone === true) && isUnneeded(position, name);
+  const names = all.filter((name) => !isObsolete(name));
+  return { disk, directory: path, names, obsolete: all.filter(isObsolete) };
+}
+
+/**
+ * Returns the missing files, and those with an unexpected size. `stopped`: nothing was written
+ * after the position. `crashed`: the last file may have grown, and later ones may exist. Retention
+ * deletes the oldest files before the manifest records it. `damaged`: only losses are reported.
+ */
+export async function fileProblems(
+  { disk, directory, names }: LogFiles,
+  { file, size, gone, files = {} }: LogFilesPosition,
+  state: 'stopped' | 'crashed' | 'damaged',
+): Promise<LogProblem[]> {
+  const problems: LogProblem[] = [];
+  const report = (name: string, what: string, offset: number | null = null) =>
+    problems.push({ file: name, offset, what });
+  const sizes = { ...files, ...(file !== null && !gone && { [file]: size }) };
+  const oldest = names.find((name) => name in sizes) ?? '~';
+  for (const [name, wanted] of Object.entries(sizes).sort()) {
+    const isLast = name === file;
+    const found = (await disk.sizeOf(`${directory}/${name}`)) ?? 0;
+    const mayBeDeleted = state === 'crashed' && !isLast && name < oldest;
+    const isFinal = state === 'stopped' || (state === 'crashed' && !isLast);
+    if (!names.includes(name)) {
+      if (!mayBeDeleted) report(name, 'the file is missing');
+    } else if (found < wanted) report(name, `it had ${wanted} bytes, the rest is missing`, found);
+    else if (found > wanted && isFinal)
+      report(name, 'more was written after the store was stopped', wanted);
+  }
+  if (state === 'stopped')
+    for (const name of names)
+      if (file === null || name > file) report(name, 'it was written after the store was stopped');
+  return problems;
+}
+
+/** What to check the records of a log against. */
+export interface LogExpectation<Head> {
+  position: LogFilesPosition;
+  /** The record before the first; `undefined` if unknown. */
+  before: Head | undefined;
+  /** Reads the position's file from this offset, and not from its start. */
+  from?: number;
+  /** The newest file may end in a torn write after the position, since a crash may leave one. */
+  canBeTorn: boolean;
+  /** Known problems of the files. Records may be missing after these. */
+  problems?: readonly LogProblem[];
+}
+
+/**
+ * Reads the files of a log. Yields the records with a valid checksum, and what is wrong with them,
+ * in order. Also yields a torn write at the end.
+ */
+export async function* checkedRecords<Head, Position extends LogFilesPosition>(
+  { disk, directory, names }: LogFiles,
+  format: LogFormat<Head, Position>,
+  expected: LogExpectation<Head>,
+): AsyncGenerator<LogRecord<Head> | LogProblem | TornTail> {
+  const { position, from = 0, canBeTorn, problems = [] } = expected;
+  let { before } = expected;
+  let afterGap = false;
+  for (const file of names) {
+    afterGap ||= problems.some((problem) => problem.file < file);
+    const named = format.startOf?.(file, afterGap ? undefined : before);
+    if (named) {
+      if (named.what !== undefined) yield { file, offset: 0, what: named.what };
+      before = named.before;
+      afterGap = false;
+    }
+    let damaged: LogProblem[] = [];
+    const start = file === position.file ? from : 0;
+    for await (const found of readFrames(disk, `${directory}/${file}`, start)) {
+      const { line, offset } = found;
+      if (!found.whole) {
+        damaged.push({ file, offset, what: 'a record is damaged' });
+        continue;
+      }
+      yield* damaged;
+      afterGap ||= damaged.length > 0;
+      damaged = [];
+      const head = format.headOf(line);
+      if (head === undefined) {
+        yield { file, offset, what: `this is not ${format.recordName}` };
+        continue;
+      }
+      const record = { file, offset, end: offset + found.length, head, line };
+      const what = format.problemOf(record, before, afterGap, position);
+      if (what !== undefined) yield { file, offset, what };
+      yield record;
+      before = head;
+      afterGap = false;
+    }
+    const [torn] = damaged;
+    if (!torn) continue;
+    const checkpointed = file === position.file ? position.size : (position.files?.[file] ?? 0);
+    const tornAt = torn.offset ?? 0;
+    if (canBeTorn && file === names.at(-1) && tornAt >= checkpointed) yield { file, size: tornAt };
+    else {
+      yield* damaged;
+      afterGap = true;
+    }
+  }
+}

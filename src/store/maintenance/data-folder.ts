@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { restoreMarker } from '../json/backup/restore-marker.ts';
+import { copyMarker } from '../json/copy/copy-marker.ts';
+import { nodeFileSystem } from '../json/disk/file-system.ts';
+import { lockFolder } from '../json/lock/folder-lock.ts';
+import { manifestCopy, manifestName } from '../json/manifest.ts';
+import type { PartContext } from '../json/parts.ts';
+
+/** Names that may exist in an "empty" folder: a file system's own, and our lock. */
+const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
+
+/** Returns the context of a data folder on which no service runs. */
+export function contextOf(directory: string, clock: Clock = systemClock): PartContext {
+  return { disk: nodeFileSystem, directory, clock, lowWaterBytes: 0, warn: () => {} };
+}
+
+/** Locks a folder. Throws `store_locked`. Returns a function that releases it. */
+export function lockDataFolder(directory: string): Promise<() => Promise<void>> {
+  const { platform } = process;
+  return lockFolder(directory, { clock: systemClock, random: randomBytes, platform });
+}
+
+/** Throws `invalid_option` unless the folder contains a file of a store. */
+export async function requireDataFolder(directory: string): Promise<void> {
+  const names = await nodeFileSystem.list(directory);
+  const knownNames = [
+    manifestName,
+    manifestCopy,
+    copyMarker,
+    restoreMarker,
+    'secret',
+    'journal',
+    'documents',
+  ];
+  if (names.some((name) => knownNames.includes(name))) return;
+  throw new SignageError(
+    'invalid_option',
+    `${directory} is not a data folder: it has no ${manifestName}.`,
+  );
+}
+
+/** Locks a data folder. Throws `store_locked`, with a hint for the operator. */
+export async function lockStopped(directory: string): Promise<() => Promise<void>> {
+  try {
+    return await lockDataFolder(directory);
+  } catch (error) {
+    if (!(error instanceof SignageError) || error.code !== 'store_locked') throw error;
+    const hint =
+      'Stop the service first. Or take a backup (signage data backup), restore it elsewhere, and use that copy.';
+    throw new SignageError('store_locked', `${error.message} ${hint}`, { cause: error });
+  }
+}
+
+/** Throws `folder_not_empty` unless the folder has only harmless names and empty folders. */
+export async function requireEmptyFolder(directory: string): Promise<void> {
+  for (const name of await nodeFileSystem.list(directory)) {
+    if (ignoredNames.test(name)) continue;
+    const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
+    if (inside.length === 0) continue;
+    throw new SignageError(
+      'folder_not_empty',
+      `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
+    );
+  }
+}
+
+/** Returns a `SignageError` unchanged, and any other error as `store_unusable`. */
+export function asUnusable(error: unknown, problem: string): SignageError {
+  if (error instanceof SignageError) return error;
+  const { message } = error as Error;
+  return new SignageError('store_unusable', `${problem}: ${message}`, { cause: error });
+}
