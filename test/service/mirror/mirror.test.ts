@@ -424,7 +424,7 @@ describe('the mirror with failing copies', () => {
       await turns();
     }
     expect(said).toEqual([
-      ['warn', expect.objectContaining({ message: 'planted: it failed before' })],
+      ['warn', expect.objectContaining({ message: 'injected: failed before the effect' })],
     ]);
     objects.fault = () => 'no';
     for (let second = 0; second < 60 && objects.objects.size < 30; second++) {
