@@ -1,5 +1,6 @@
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
+import { makePainter } from '../terminal/colours.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
@@ -54,13 +55,6 @@ const planView: View<PlannedRequest> = {
   nameOf: ({ method, path }) => `${method} ${path}`,
 };
 
-/** Returns a function that makes text bold on a terminal with colours. Loads `chalk` on demand. */
-async function emphasis({ stdout, env }: Io): Promise<(text: string) => string> {
-  if (!stdout.isTTY || env.NO_COLOR || env.TERM === 'dumb') return (text) => text;
-  const { Chalk } = await import('chalk');
-  return new Chalk({ level: 1 }).bold;
-}
-
 /** Makes the results of a command. Throws `usage` for output options that conflict. */
 export function makeResults(
   io: Io,
@@ -110,7 +104,7 @@ export function makeResults(
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return csvWriter(stdout, all);
-    const strong = await emphasis(io);
+    const { strong } = await makePainter(io, io.stdout);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
     return listTable({
       stdout,

@@ -5,11 +5,13 @@ import type { Setting } from '../options/settings.ts';
 export const milestones = ['registered', 'playlist', 'event'] as const;
 export type Milestone = (typeof milestones)[number];
 
-const readTimeout = option.duration('15m', '--timeout <span>', 'stop after this time');
+const timeoutWithDefault = option.duration('15m', '--timeout <span>', 'stop after this time');
+/** Applies without a terminal. */
+export const defaultTimeoutMs = timeoutWithDefault.initial;
 const timeout: Setting<number | undefined> = {
-  ...readTimeout,
+  ...timeoutWithDefault,
   initial: undefined,
-  shown: '15m; no limit at a terminal',
+  shown: `${timeoutWithDefault.shown}; no limit at a terminal`,
 };
 
 /** Options shared by all pairing commands. `reasonHelp` is the help text of `--reason`. */

@@ -15,7 +15,7 @@ import {
   placeArgument,
   placeName,
 } from './pairing.ts';
-import type { Milestone } from './pairing-options.ts';
+import { defaultTimeoutMs, type Milestone } from './pairing-options.ts';
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { readRights } from './place/pair-rights.ts';
 import {
@@ -27,8 +27,6 @@ import {
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { requireVisibleCode, showUpdates, updatesWithOutput } from './show-updates.ts';
-
-const defaultTimeoutMs = 15 * 60_000;
 
 /** Parsed options of the pairing commands. */
 interface PairingOptions {

@@ -1,7 +1,7 @@
-import { Chalk, type ChalkInstance } from 'chalk';
 import { pino } from 'pino';
 import type { Clock } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
+import { type Look, makePainter } from '../terminal/colours.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 
@@ -16,12 +16,7 @@ export interface LogOptions {
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof levels)[number];
 
-const colours: Record<Level, (chalk: ChalkInstance) => ChalkInstance> = {
-  debug: (chalk) => chalk.dim,
-  info: (chalk) => chalk.green,
-  warn: (chalk) => chalk.yellow,
-  error: (chalk) => chalk.red,
-};
+const looks: Record<Level, Look> = { debug: 'faint', info: 'good', warn: 'warning', error: 'bad' };
 
 function fieldText(value: unknown): string {
   if (value instanceof Error)
@@ -32,16 +27,16 @@ function fieldText(value: unknown): string {
 }
 
 /** Logs lines for people: `14:05:09 warn  Something is odd.  source=192.0.2.7`. */
-function prettyLog({ io, clock, level }: LogOptions): LogSink {
-  const chalk = new Chalk({ level: io.stderr.isTTY && !io.env.NO_COLOR ? 1 : 0 });
+async function prettyLog({ io, clock, level }: LogOptions): Promise<LogSink> {
+  const paint = await makePainter(io, io.stderr);
   const logAt = (at: Level) => (fields: Record<string, unknown>, message: string) => {
     if (level === 'silent' || levels.indexOf(at) < levels.indexOf(level)) return;
     const time = new Date(clock.now()).toTimeString().slice(0, 8);
     const notes = Object.entries(fields).map(([name, value]) =>
-      chalk.dim(`  ${escapeControl(`${name}=${fieldText(value)}`)}`),
+      paint.faint(`  ${escapeControl(`${name}=${fieldText(value)}`)}`),
     );
     io.stderr.write(
-      `${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${escapeControl(message)}${notes.join('')}\n`,
+      `${paint.faint(time)} ${paint[looks[at]](at.padEnd(5))} ${escapeControl(message)}${notes.join('')}\n`,
     );
   };
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
@@ -55,7 +50,7 @@ function jsonLog({ io, clock, level }: LogOptions): LogSink {
 }
 
 /** Makes the log of the service, which goes to `stderr`. */
-export function makeLogger(options: LogOptions): LogSink {
+export async function makeLogger(options: LogOptions): Promise<LogSink> {
   const pretty =
     options.format === 'pretty' || (options.format === 'auto' && options.io.stderr.isTTY);
   return pretty ? prettyLog(options) : jsonLog(options);

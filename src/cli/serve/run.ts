@@ -73,7 +73,7 @@ export async function runService(environment: Environment, flags: Flags): Promis
   const given = readSettings(serveSettings, flags, environment.io.env);
   const settings = { ...given, store: await givenStore(given) };
   requireTokenPlace(settings, environment.io);
-  const log = makeLogger({
+  const log = await makeLogger({
     io: environment.io,
     clock: environment.clock,
     level: settings.logLevel,

@@ -1,10 +1,10 @@
 import type { CommandContext } from '../command/context.ts';
+import { type Look, makePainter } from './colours.ts';
 import { escapeControl } from './escape.ts';
 
-/** Style of a line. Default: plain. `inverse` is white on black, for QR codes. */
-type Look = 'strong' | 'good' | 'faint' | 'bad' | 'inverse';
 export interface LiveLine {
   text: string;
+  /** Default: plain. */
   look?: Look;
 }
 
@@ -33,20 +33,6 @@ interface Screen {
   off?(event: 'resize', handle: () => void): unknown;
 }
 
-async function painter({
-  env,
-}: CommandContext['io']): Promise<Record<Look, (text: string) => string>> {
-  const { Chalk } = await import('chalk');
-  const chalk = new Chalk({ level: env.NO_COLOR ? 0 : 1 });
-  return {
-    strong: chalk.bold,
-    good: chalk.green,
-    faint: chalk.dim,
-    bad: chalk.red,
-    inverse: chalk.bgBlack.whiteBright,
-  };
-}
-
 /** Whether `stderr` is a terminal and no other output would break the view. */
 export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
   // The lines of --verbose would break the view.
@@ -60,7 +46,10 @@ export async function openLiveView(
   { io, clock }: CommandContext,
   render: (size: LiveViewSize) => readonly LiveLine[],
 ): Promise<LiveView> {
-  const [{ default: width }, paint] = await Promise.all([import('string-width'), painter(io)]);
+  const [{ default: width }, paint] = await Promise.all([
+    import('string-width'),
+    makePainter(io, io.stderr),
+  ]);
   const screen = io.terminal().output as Screen;
   let drawn: readonly number[] = [];
   let cancel = () => {};

@@ -5,14 +5,18 @@ import { fakeIo } from '../../support/fake-io.ts';
 
 const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 12, 0, 5) };
 
-function logOf(options: Partial<LogOptions>, isTTY = false, env: Record<string, string> = {}) {
+async function logOf(
+  options: Partial<LogOptions>,
+  isTTY = false,
+  env: Record<string, string> = {},
+) {
   const io = fakeIo({ isTTY, env });
-  return { io, log: makeLogger({ io, clock, level: 'info', format: 'auto', ...options }) };
+  return { io, log: await makeLogger({ io, clock, level: 'info', format: 'auto', ...options }) };
 }
 
 describe('json', () => {
-  it('is one object a line, on stderr', () => {
-    const { io, log } = logOf({});
+  it('is one object a line, on stderr', async () => {
+    const { io, log } = await logOf({});
     log.info({ url: 'http://x' }, 'Ready.');
     log.warn({ err: new Error('odd') }, 'Look\nhere');
     const lines = io
@@ -27,16 +31,16 @@ describe('json', () => {
     expect(io.out()).toBe('');
   });
 
-  it('is the default without a terminal, and not at a terminal', () => {
-    const terminal = logOf({}, true);
+  it('is the default without a terminal, and not at a terminal', async () => {
+    const terminal = await logOf({}, true);
     terminal.log.info({}, 'Ready.');
     expect(terminal.io.err()).not.toContain('{');
   });
 });
 
 describe('pretty', () => {
-  it('writes lines for people, with control characters escaped', () => {
-    const { io, log } = logOf({ format: 'pretty' });
+  it('writes lines for people, with control characters escaped', async () => {
+    const { io, log } = await logOf({ format: 'pretty' });
     log.error(
       { source: 'a\u001b[2Jb', n: 3, err: new Error('odd', { cause: new Error('deep') }) },
       'Look\nhere',
@@ -46,10 +50,10 @@ describe('pretty', () => {
     );
   });
 
-  it('has colours on a terminal, unless NO_COLOR is set', () => {
-    const plain = logOf({}, true, { NO_COLOR: '1' });
+  it('has colours on a terminal, unless NO_COLOR is set', async () => {
+    const plain = await logOf({}, true, { NO_COLOR: '1' });
     plain.log.warn({}, 'x');
-    const coloured = logOf({}, true);
+    const coloured = await logOf({}, true);
     coloured.log.warn({}, 'x');
     expect(plain.io.err()).not.toContain('\u001b');
     expect(coloured.io.err()).toContain('\u001b[33m');
@@ -63,8 +67,8 @@ describe.each(['pretty', 'json'] as const)('%s', (format) => {
     ['warn', 2],
     ['error', 1],
     ['silent', 0],
-  ] as const)('at level %s has %i of four lines', (level, count) => {
-    const { io, log } = logOf({ format, level });
+  ] as const)('at level %s has %i of four lines', async (level, count) => {
+    const { io, log } = await logOf({ format, level });
     for (const at of ['debug', 'info', 'warn', 'error'] as const) log[at]({}, at);
     expect(io.err().split('\n').length - 1).toBe(count);
   });

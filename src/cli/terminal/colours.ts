@@ -1,0 +1,33 @@
+import type { Io, Output } from './io.ts';
+
+/** Style of a text. `inverse` is white on black, for QR codes. */
+export type Look = 'strong' | 'good' | 'faint' | 'bad' | 'warning' | 'inverse';
+export type Painter = Record<Look, (text: string) => string>;
+
+const unchanged = (text: string) => text;
+const plain: Painter = {
+  strong: unchanged,
+  good: unchanged,
+  faint: unchanged,
+  bad: unchanged,
+  warning: unchanged,
+  inverse: unchanged,
+};
+
+/**
+ * Returns functions that style text for a stream. They return it unchanged if the stream is not a
+ * terminal, or with `NO_COLOR` or `TERM=dumb`. Loads `chalk` only if needed.
+ */
+export async function makePainter({ env }: Pick<Io, 'env'>, stream: Output): Promise<Painter> {
+  if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: 1 });
+  return {
+    strong: chalk.bold,
+    good: chalk.green,
+    faint: chalk.dim,
+    bad: chalk.red,
+    warning: chalk.yellow,
+    inverse: chalk.bgBlack.whiteBright,
+  };
+}
