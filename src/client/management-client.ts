@@ -47,12 +47,23 @@ export class ManagementClient {
 
   /** Calls one operation and returns its response body. */
   async call<I extends OperationId>(id: I, ...[input]: CallArguments<I>): Promise<CallAnswer<I>> {
-    const { answer } = await this.#caller.exchange(
+    return (await this.callWithEtag(id, ...([input] as CallArguments<I>))).answer;
+  }
+
+  /**
+   * Like `call`, and also returns the ETag of the record: send it as `If-Match` to change only what
+   * was read (docs/protocol.md §5.10).
+   */
+  async callWithEtag<I extends OperationId>(
+    id: I,
+    ...[input]: CallArguments<I>
+  ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }> {
+    const { answer, headers } = await this.#caller.exchange(
       id,
       (input ?? {}) as CallInput<I>,
       this.#headers,
     );
-    return answer;
+    return { answer, etag: headers.etag?.toString() };
   }
 
   /**

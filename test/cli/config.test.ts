@@ -60,6 +60,20 @@ describe('signage config set', () => {
     });
   });
 
+  it('loses no setting of commands that run at the same moment', async () => {
+    const { name, path } = await site();
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => cli(['config', 'set', name, `setting${n}=${n}`])),
+    );
+    expect(runs.map(({ code }) => code)).toEqual(runs.map(() => 0));
+    const settings = Array.from({ length: 8 }, (_, n) => [`setting${n}`, n]);
+    expect((await stored(path)).body).toEqual(Object.fromEntries(settings));
+    await Promise.all(
+      [0, 1, 2, 3].map((n) => cli(['config', 'unset', name, '--key', `setting${n}`])),
+    );
+    expect((await stored(path)).body).toEqual(Object.fromEntries(settings.slice(4)));
+  });
+
   it('--replace stores a file, overridden by the command line', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });

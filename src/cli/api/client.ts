@@ -36,6 +36,11 @@ interface Made<I extends OperationId> {
 /** Read access to the service. */
 export interface Reader {
   read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
+  /** Like `read`, and also returns the ETag of the record. */
+  readWithEtag<I extends ReadId>(
+    id: I,
+    ...input: CallArguments<I>
+  ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }>;
   /** Yields all pages of a list. */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
   /** Returns all items of a list, in memory. */
@@ -94,6 +99,10 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiCli
     async read(id, ...[input]) {
       const { client } = await connect();
       return client.call(id, ...withSignal<typeof id>(input));
+    },
+    async readWithEtag(id, ...[input]) {
+      const { client } = await connect();
+      return client.callWithEtag(id, ...withSignal<typeof id>(input));
     },
     async all(id, ...input) {
       const items: ListItem<typeof id>[] = [];

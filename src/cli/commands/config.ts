@@ -5,10 +5,10 @@ import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import {
+  changeConfig,
   deleteConfig,
   findOwner,
   getConfig,
-  getConfigIfAny,
   levelOption,
   type Owner,
   putConfig,
@@ -79,8 +79,10 @@ cachePolicy.maxSizeGB=20`,
       throw usage('Nothing to set. Give key=value, or -f.');
     const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
     const owner = await findOwner(call, level, isNamed ? name : undefined);
-    const stored = replace ? undefined : await getConfigIfAny(call, owner);
-    const config = await putConfig(call, owner, mergeConfigs(stored ?? {}, wanted));
+    const config = replace
+      ? await putConfig(call, owner, wanted)
+      : (await changeConfig(call, owner, { change: (stored) => mergeConfigs(stored, wanted) }))
+          ?.config;
     if (config) await showConfig(call, config);
   },
 });
@@ -143,16 +145,15 @@ higher level, or the default.`,
       if (await deleteConfig(call, owner)) call.note(`Removed all settings of ${owner.what}.`);
       return;
     }
-    const left = key.reduce(
-      (config, one) => without(config, one, owner),
-      await getConfig(call, owner),
-    );
-    if (Object.keys(left).length > 0) {
-      const config = await putConfig(call, owner, left);
-      if (config) await showConfig(call, config);
-    } else if (await deleteConfig(call, owner)) {
-      call.note(`Removed the last settings of ${owner.what}.`);
-    }
+    const changed = await changeConfig(call, owner, {
+      mustExist: true,
+      change(stored) {
+        const left = key.reduce((config, one) => without(config, one, owner), stored);
+        return Object.keys(left).length > 0 ? left : null;
+      },
+    });
+    if (changed?.config) await showConfig(call, changed.config);
+    else if (changed) call.note(`Removed the last settings of ${owner.what}.`);
   },
 });
 

@@ -69,16 +69,47 @@ export async function getConfig(reader: Reader, { level, id }: Owner): Promise<C
   return reader.read(operations[level].get, { params: { id } });
 }
 
-/** Returns the stored config, or `undefined` if there is none. */
-export async function getConfigIfAny(
-  reader: Reader,
-  owner: Owner,
-): Promise<ConfigTree | undefined> {
-  try {
-    return await getConfig(reader, owner);
-  } catch (error) {
-    if (hasCode(error, 'config_not_found')) return undefined;
-    throw error;
+const maxAttempts = 10;
+
+interface ConfigChange {
+  /** Returns the new config, or `null` to delete the stored one. */
+  change(stored: ConfigTree): ConfigTree | null;
+  /** Throws `config_not_found` if no config is stored. Default: begins with an empty one. */
+  mustExist?: boolean;
+}
+
+/**
+ * Reads the stored config, and stores what `change` makes of it. Starts again if another caller has
+ * changed the config meanwhile, so that no change is lost (docs/protocol.md §5.10). Returns
+ * `undefined` under `--dry-run`.
+ */
+export async function changeConfig(
+  call: CommandContext,
+  { level, id }: Owner,
+  { change, mustExist = false }: ConfigChange,
+): Promise<{ config: ConfigTree | null } | undefined> {
+  const params = { id };
+  for (let attempt = 1; ; attempt++) {
+    const stored = await call
+      .readWithEtag(operations[level].get, { params })
+      .catch((error: unknown) => {
+        if (hasCode(error, 'config_not_found') && !mustExist) return undefined;
+        throw error;
+      });
+    const body = change(stored?.answer ?? {});
+    const headers: Record<string, string> = stored
+      ? { 'If-Match': stored.etag ?? '*' }
+      : { 'If-None-Match': '*' };
+    try {
+      if (body === null) {
+        const deleted = await call.change(operations[level].delete, { params, headers });
+        return deleted && { config: null };
+      }
+      const made = await call.change(operations[level].put, { params, body, headers });
+      return made && { config: made.answer };
+    } catch (error) {
+      if (!hasCode(error, 'precondition_failed') || attempt === maxAttempts) throw error;
+    }
   }
 }
 
