@@ -1,10 +1,9 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { checkout } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const checkout = fileURLToPath(new URL('../..', import.meta.url));
 /** Files that `signage serve` reads beside itself. */
 const beside = ['package.json', 'bin'];
 
