@@ -10,6 +10,7 @@ import { publishingChecks } from './checks/publishing.ts';
 import { readingChecks } from './checks/reading.ts';
 import { registrationChecks } from './checks/registration.ts';
 import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
+import { revisionChecks } from './checks/revisions.ts';
 import { revokeChecks } from './checks/revoke.ts';
 import { screenChecks } from './checks/screens.ts';
 import { tenancyChecks } from './checks/tenancy.ts';
@@ -36,6 +37,7 @@ export const allChecks: readonly Check[] = [
   ...tenancyChecks,
   ...venueChecks,
   ...screenChecks,
+  ...revisionChecks,
   ...listChecks,
   ...readingChecks,
   ...waitingChecks,

@@ -103,6 +103,11 @@ export const expectedFailures: Readonly<Record<DefectName, readonly string[]>> =
     'config.removed',
   ],
   'makes keys without their prefix': ['register.api-key', 'register.key-form'],
+  'ignores preconditions': [
+    'revision.if-match',
+    'revision.if-match.delete',
+    'revision.create-only',
+  ],
   'leaves WWW-Authenticate out': ['device-key.www-authenticate', 'token.www-authenticate'],
   'names no path in what is invalid': [
     'register.400.code',

@@ -289,6 +289,14 @@ const defects = {
   'leaves WWW-Authenticate out': {
     middleware: (next) => async (request) => without(await next(request), 'www-authenticate'),
   },
+  'ignores preconditions': {
+    middleware: (next) => (request) => {
+      const headers = new Headers(request.headers);
+      if (request.method !== 'GET')
+        for (const name of ['if-match', 'if-none-match']) headers.delete(name);
+      return copyRequest(request, { headers }).then(next);
+    },
+  },
   'names no path in what is invalid': {
     middleware: (next) => async (request) => withoutPaths(await next(request)),
   },
