@@ -3,11 +3,11 @@ import type { Level, Need, Outcome } from '../../conformance/check.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
 import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
 import { member, type View } from '../output/view.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { makeProgress } from '../terminal/progress.ts';
 
-const failedExitCode = 9;
 const pageSize = 25;
 
 /** Parsed options. */

@@ -1,7 +1,7 @@
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { isFatal } from '../command/exit-code.ts';
+import { failedExitCode, isFatal } from '../command/exit-code.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue, type Venue } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
@@ -14,13 +14,12 @@ import {
   type PairSession,
   placeName,
 } from './pairing.ts';
+import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { askVenue } from './place/choose-place.ts';
 import { renderVenue } from './render-pairing.ts';
-import { showUpdates, updatesWithOutput } from './show-updates.ts';
 
 /** Limit of simultaneous long polls, one for each screen. */
 const maxConcurrent = 200;
-const failedExitCode = 9;
 
 async function venueOf(call: CommandContext): Promise<Venue> {
   const { args, options } = call;

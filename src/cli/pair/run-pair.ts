@@ -16,6 +16,7 @@ import {
   placeName,
 } from './pairing.ts';
 import { defaultTimeoutMs, type Milestone } from './pairing-options.ts';
+import { requireVisibleCode, showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
 import { readRights } from './place/pair-rights.ts';
 import {
@@ -26,7 +27,6 @@ import {
   type Replacement,
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
-import { requireVisibleCode, showUpdates, updatesWithOutput } from './show-updates.ts';
 
 /** Parsed options of the pairing commands. */
 interface PairingOptions {

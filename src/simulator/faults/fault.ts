@@ -32,22 +32,22 @@ export type Fault = LinkFault | LifeFault | InitialFault;
 /** A fault with the text of its rule, which names it in reports. */
 export type Rule = Fault & { rule: string };
 
-const linkKinds: readonly string[] = [
-  'lost-request',
-  'lost-answer',
-  'cut-answer',
-  'duplicate',
-  'slow',
-] satisfies LinkFault['kind'][];
-const initialKinds: readonly string[] = [
-  'clock-skew',
-  'shared-code',
-] satisfies InitialFault['kind'][];
+const linkKinds: Record<LinkFault['kind'], true> = {
+  'lost-request': true,
+  'lost-answer': true,
+  'cut-answer': true,
+  duplicate: true,
+  slow: true,
+};
+const initialKinds: Record<InitialFault['kind'], true> = {
+  'clock-skew': true,
+  'shared-code': true,
+};
 
 export function isLinkFault<R extends Fault>(fault: R): fault is R & LinkFault {
-  return linkKinds.includes(fault.kind);
+  return Object.hasOwn(linkKinds, fault.kind);
 }
 
 export function isLifeFault<R extends Fault>(fault: R): fault is R & LifeFault {
-  return !isLinkFault(fault) && !initialKinds.includes(fault.kind);
+  return !isLinkFault(fault) && !Object.hasOwn(initialKinds, fault.kind);
 }
