@@ -5,7 +5,7 @@ const maxPaxBytes = 64 * 1024;
 const maxLengthDigits = 6;
 const shownCharacters = 100;
 
-/** A problem in a tar file. The message continues a sentence. */
+/** A problem in a tar file. The message is the second half of a sentence. */
 export class TarError extends Error {
   override readonly name = 'TarError';
 }
@@ -94,7 +94,7 @@ export class TarReader {
     return { name: records.get('path') ?? entry.name, size: Number(sizeText) };
   }
 
-  /** Reads exactly `count` bytes, a small number. */
+  /** Reads exactly `count` bytes into memory. `count` must be small. */
   async #read(count: number): Promise<Buffer> {
     const into = Buffer.alloc(count);
     for (let done = 0; done < count; ) {
