@@ -30,8 +30,8 @@ export interface ComparedSection {
 }
 
 /**
- * Maximum number of records in one durable step. A step is held in memory. Larger steps gain little
- * speed.
+ * Maximum size of one durable step, in records and in bytes. A step is held in memory. Larger steps
+ * gain little speed.
  */
 const stepRecords = 2000;
 const stepBytes = 4 * 1024 * 1024;

@@ -42,8 +42,8 @@ export async function readFolderState(context: PartContext) {
 }
 
 /**
- * Yields the lines of the documents whose names begin with this prefix, ordered by name, as they
- * would be written now.
+ * Yields the lines that documents with this name prefix would have if they were written now,
+ * ordered by document name.
  */
 export async function* documentLines(state: FolderState, prefix: string): AsyncGenerator<string> {
   const { disk, directory } = state.context;

@@ -39,7 +39,7 @@ export interface EventRecord extends RecordHead {
   sums: BatchSums;
 }
 
-/** Progress of the log, as seen by the document owners. */
+/** Progress of the event log, as used by the document owners. */
 export interface EventProgress {
   /** Returns the last batch applied to the owners. */
   seq(): number;

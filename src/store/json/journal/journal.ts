@@ -21,7 +21,7 @@ const segmentBytes = 16 * 1024 * 1024;
  */
 export class Journal implements FilePart<LogPosition> {
   readonly name = 'journal';
-  /** Called when a group has failed. Records appended but not durable are lost. */
+  /** Called when a group has failed. Appended records that are not durable are lost. */
   onFailure: () => void = () => {};
   readonly #context: PartContext;
   readonly #log: FramedLog<RecordHead, LogPosition>;

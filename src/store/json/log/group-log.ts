@@ -23,8 +23,8 @@ export interface GroupLogOptions {
   /** The folder of the log's files. */
   directory: string;
   /**
-   * Writes fail while fewer bytes than this are free. Checked again after each sixteenth of this
-   * many bytes.
+   * Writes fail while fewer bytes than this are free. The free space is checked again whenever a
+   * sixteenth of this has been written.
    */
   lowWaterBytes: number;
   /** Appends to the end of this existing file. */
@@ -50,7 +50,7 @@ const maxBufferBytes = 4 * 1024 * 1024;
 /**
  * An append-only log in several files, with group commit: records that arrive while the disk is
  * busy share the next write and `fdatasync`. When `append` resolves, the record and its file's name
- * are on disk. Records resolve in order.
+ * are on disk. The promises of `append` resolve in order.
  *
  * When a group fails, all later records fail too, with `unavailable`. The bytes of a failed write
  * are truncated before the next append. After a failed `fdatasync` the state of the disk is

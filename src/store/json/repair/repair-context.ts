@@ -10,7 +10,9 @@ export interface RepairContext {
   /** On the same disk. */
   into: PartContext;
   log: RepairLog;
-  /** The secret is lost, and with it the key of all audit links: links are removed. */
+  /**
+   * Whether to remove the links of audit entries, because the secret that they depend on is lost.
+   */
   dropsLinks?: boolean;
 }
 

@@ -21,7 +21,10 @@ export interface DamagedDocument extends Salvaged {
   entry: DocumentEntry;
 }
 
-/** Copies all intact documents. Returns them, and the readable lines of the damaged ones. */
+/**
+ * Copies all intact documents. Returns the intact documents, and the readable lines of the damaged
+ * ones.
+ */
 export async function salvageDocuments(
   { from, into }: RepairContext,
   documents: Record<string, DocumentEntry>,

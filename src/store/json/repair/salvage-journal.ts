@@ -13,7 +13,7 @@ import { NewLog, type RepairContext } from './repair-context.ts';
 export interface SalvagedJournal {
   /** All whole records in order, including those that the documents contain. */
   records: JournalRecord[];
-  /** Records in between are lost. */
+  /** Whether records are lost between others. */
   hasGap: boolean;
   /** The journal has all changes since the store was created. */
   isComplete: boolean;
