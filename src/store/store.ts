@@ -23,7 +23,7 @@ import type { IndexOf, UniqueOf } from './tables.ts';
  *
  * Errors are `SignageError`s. `conflict`: another row has the unique key; `existingId` is its id.
  * `idempotency_key_reused`: see `appendBatch`. `unavailable`: the change cannot be made durable,
- * and nothing has changed. `not_supported`.
+ * and nothing has changed. `not_supported`: see `backup`.
  *
  * The rows of a page take at most `maxPageBytes`, unless the page has a single row. A page may
  * therefore have fewer than `limit` items and still a `next`.
@@ -136,7 +136,7 @@ export interface Store {
 }
 
 export interface Reader {
-  /** Returns synchronously when the row is in memory. */
+  /** Returns a row by id, synchronously if the row is in memory. */
   get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined>;
   /** Returns the row with this key in a unique index. `tables.ts` defines the keys. */
   find<T extends TableName>(
@@ -248,7 +248,10 @@ export interface ImpressionQuery extends ReportQuery, WithinVenues {
   tenantId: string;
 }
 
-/** With `venueIds`, only entries that are about venues, all of them among these, match. */
+/**
+ * With `venueIds`, only entries match that are about at least one venue and only about these
+ * venues.
+ */
 export interface AuditPageQuery extends Omit<AuditQuery, 'cursor'>, WithinVenues {
   tenantIds: readonly (string | null)[];
   after?: string;

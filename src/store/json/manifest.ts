@@ -14,9 +14,9 @@ export interface ManifestData {
   format: number;
   /** Number of starts. */
   epoch: number;
-  /** Number of checkpoints. Each names its documents after this number. */
+  /** Number of checkpoints. A checkpoint names its documents after this number. */
   checkpoint: number;
-  /** The store was closed cleanly, and nothing was written since. */
+  /** Whether the store was closed cleanly, and nothing was written since. */
   clean: boolean;
   documents: Record<string, DocumentEntry>;
   /** The log position of each part. */

@@ -106,8 +106,8 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   }
 
   /**
-   * Returns the files up to the position that a start from this position needs or that are still
-   * readable. Later entries are in the journal.
+   * Returns the readable files up to the position, and hidden files that a start from it needs.
+   * Later entries are in the journal.
    */
   logRange(position: LogFilesPosition = auditFormat.start): LogRange {
     return this.#log.range(position, position);

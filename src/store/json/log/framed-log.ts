@@ -92,7 +92,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * Lists the files at start, and checks their sizes. Hides files that the position does not need.
+   * Lists the files at start, and checks their sizes. Hides obsolete files, which `begin` deletes.
    * Throws `store_damaged`.
    */
   async recover(position: Position, clean: boolean): Promise<void> {

@@ -13,9 +13,9 @@ import { damagedLog, NewLog, type RepairContext } from './repair-context.ts';
 /** Result of salvaging an event log. */
 export interface SalvagedEvents {
   position: EventLogPosition | undefined;
-  /** The log is complete from its first batch on. */
+  /** Whether the log has all batches ever stored. */
   isComplete: boolean;
-  /** Days with all their batches. */
+  /** Days of which no batch is lost. */
   days: ReadonlySet<string>;
 }
 

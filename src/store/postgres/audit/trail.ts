@@ -88,7 +88,7 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
 /**
  * Deletes all entries before the day of `timeMs`, up to the first entry of that day or later. Only
  * the beginning of the chain is deleted, so it has no gaps. Returns whether all deleted entries
- * verified; only then is the chain's new start signed.
+ * verified. Only in this case, it signs the chain's new start.
  */
 export async function purgeAuditBefore(
   database: Database,

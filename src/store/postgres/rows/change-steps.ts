@@ -4,7 +4,8 @@ import type { VersionedRow } from './versioned-rows.ts';
 
 /**
  * One step of a change, executed in order by `signage.make_changes`. After a failed check the
- * remaining steps of the change are skipped. Checks come first, so nothing is written then.
+ * remaining steps of the change are skipped. Checks come before writes, so a change with a failed
+ * check writes nothing.
  */
 export type Step =
   | Check
@@ -33,8 +34,8 @@ interface Put {
 const tableOf = (table: TableName) => tableSchemas[table].name.slice('signage.'.length);
 
 /**
- * Checks that the rows with one of the values, except `but`, are unchanged: same rows, same
- * versions.
+ * Checks that the rows with one of the values are unchanged: same rows, same versions. Ignores the
+ * rows with the ids `but`.
  */
 export function checkUnchanged(
   table: TableName,
