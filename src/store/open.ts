@@ -13,7 +13,7 @@ import type { Store } from './store.ts';
 
 /** How one instance uses the database. */
 export interface DatabaseOptions {
-  /** Connections in the pool, 2 to 200. One more listens for changes. Default: 10. */
+  /** Connections in the pool, 2 to 200. One more connection listens for changes. Default: 10. */
   poolSize?: number;
   /** Maximum duration of one statement, 1 to 600. Default: 10. */
   statementTimeoutSeconds?: number;

@@ -110,11 +110,11 @@ export interface Store {
   watch(topic: string, wake: () => void): () => void;
 
   /**
-   * Returns a consistent snapshot of the whole store as a tar. It has every change acknowledged
-   * before the call, and no part of any other.
+   * Returns a consistent snapshot of the whole store as a tar archive. It has every change
+   * acknowledged before the call, and nothing of any other change.
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
-   * takes nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
+   * reads nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
    * backups with the database's own tools.
    */
   backup(): Promise<ReadableStream<Uint8Array>>;
@@ -176,7 +176,7 @@ export interface Tx extends Reader {
    * one of its unique keys.
    */
   put<T extends TableName>(table: T, row: Rows[T]): Promise<void>;
-  /** Deletes the row. Does nothing when there is none. */
+  /** Deletes the row. Does nothing if the row does not exist. */
   delete(table: TableName, id: string): Promise<void>;
   /** Adds an entry to the audit trail as part of the change. */
   audit(entry: AuditEntry): Promise<void>;
@@ -249,8 +249,8 @@ export interface ImpressionQuery extends ReportQuery, WithinVenues {
 }
 
 /**
- * With `venueIds`, only entries match that are about at least one venue and only about these
- * venues.
+ * With `venueIds`, an entry matches if it is about at least one venue, and all its venues are in
+ * `venueIds`.
  */
 export interface AuditPageQuery extends Omit<AuditQuery, 'cursor'>, WithinVenues {
   tenantIds: readonly (string | null)[];

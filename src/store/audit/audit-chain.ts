@@ -17,8 +17,8 @@ import type { AuditEntry } from '../../domain/records/rows.ts';
  *   instances protect the last entries of a crashed instance.
  * - A new writer id is assigned when a store is created, restored from a backup, copied or
  *   repaired. The sequence continues. So a store and its copy have different writer ids.
- * - The store keeps a signed head, the last link. The head reveals entries cut off at the end.
- *   After a crash of an embedded store, the head dates from the last checkpoint.
+ * - The store keeps a signed head, the last link. The head reveals that entries at the end were
+ *   removed. After a crash of an embedded store, the head dates from the last checkpoint.
  * - Retention stores a signed start: the link of the last deleted entry, and the first day that is
  *   kept.
  * - A repair stores a signed gap for lost entries.

@@ -46,7 +46,7 @@ export interface CopyBetweenOptions {
 
 /**
  * Copies everything, resuming an earlier attempt, then compares both stores. A service may start on
- * the target only if they are equal.
+ * the target only if both stores are equal.
  */
 export async function copyBetween(
   source: StoreSource,

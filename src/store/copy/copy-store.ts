@@ -57,7 +57,10 @@ export async function copyStore(
   }
 }
 
-/** Returns what `copyStore` would copy. Changes nothing. Throws the same errors. */
+/**
+ * Returns how many records of each section `copyStore` would copy. Changes nothing. Throws the
+ * errors of `copyStore`.
+ */
 export async function planCopy(from: string, to: string): Promise<PlannedSection[]> {
   requireDifferent(from, to);
   const source = await openSource(from);

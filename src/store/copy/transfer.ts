@@ -26,8 +26,8 @@ export interface DeviceKeys {
 }
 
 /**
- * Larger sums of seconds, which only a faulty TV can report, are capped to this. Adding two of them
- * then cannot overflow a double.
+ * Maximum sum of seconds. Only a faulty TV can report more. Adding two such sums cannot overflow a
+ * double.
  */
 export const maxSeconds = 8e307;
 
@@ -63,8 +63,8 @@ export interface Records extends Rows {
 export type Section = keyof Records;
 
 /**
- * Sections in copy order: first the data that a store reads at start, then rows, then last
- * activity.
+ * Sections in copy order: logs, idempotency keys and impressions, then rows, then last activity. A
+ * folder target opens a store after the first group, and writes the others through it.
  */
 export const sections: readonly Section[] = [
   'batches',

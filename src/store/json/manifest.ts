@@ -37,8 +37,8 @@ export const manifestName = 'manifest.json';
 export const manifestCopy = 'manifest.copy.json';
 
 /**
- * lowdb adapter for `manifest.json`, which is replaced atomically. It starts with a checksum, like
- * a line of a log.
+ * lowdb adapter for `manifest.json`, which is replaced atomically. The file starts with a checksum,
+ * like a line of a log.
  */
 function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData> {
   return {

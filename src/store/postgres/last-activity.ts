@@ -80,7 +80,7 @@ export class LastActivityTable {
       const names = [...this.#inFlight.keys()].sort();
       while (names.length > 0) await this.#write(names.splice(0, rowsPerTransaction));
     } finally {
-      // Returns activity that was not written to `#pending`. Newer activity takes precedence.
+      // Puts unwritten activity back into `#pending`. Newer activity takes precedence.
       for (const [name, activity] of this.#inFlight)
         this.#pending.set(name, laterActivity(activity, this.#pending.get(name) ?? {}));
       this.#inFlight = new Map();

@@ -33,9 +33,9 @@ export interface AuditDrop {
 /**
  * Audit trail in day files `audit/YYYY-MM-DD.ndjson`. Each entry is one line, `{"crc":…,"seq":
  * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which keeps
- * them until a checkpoint has written them here. `recover` accepts only entries up to the position,
- * and the journal replays all later ones. After the clock steps back, entries still go to the
- * newest file.
+ * them until a checkpoint has written them to these files. `recover` accepts only entries up to the
+ * position, and the journal replays all later ones. After the clock steps back, entries still go to
+ * the newest file.
  */
 export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly name = 'audit';
@@ -162,7 +162,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     await this.#log.discardAfterEnd();
   }
 
-  /** The last checkpoint follows. It opens the file again for the entries that are left. */
+  /** The last checkpoint follows. It opens the file again to write the remaining entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#log.close();

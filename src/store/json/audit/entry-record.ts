@@ -16,8 +16,8 @@ export interface EntryPosition extends EntryNumber {
 }
 
 /**
- * An entry, kept as its line to save memory: a parsed entry is a dozen objects, and a busy minute
- * has tens of thousands of entries.
+ * An entry, kept as its line to save memory. A busy minute has tens of thousands of entries, and a
+ * parsed entry is a dozen objects.
  */
 export interface PositionedEntry extends EntryPosition {
   bytes: Buffer;

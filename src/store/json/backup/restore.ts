@@ -13,7 +13,7 @@ export interface RestoreTarget {
   directory: string;
   /** Name of the backup in messages, such as its path. */
   name?: string;
-  /** Receives the number of bytes written so far, and of all bytes. */
+  /** Receives the number of bytes written so far and the total number of bytes. */
   onProgress?: (doneBytes: number, allBytes: number) => void;
 }
 
@@ -25,8 +25,8 @@ export interface Restored {
 }
 
 /**
- * Maximum size of the file list and of the checksums, which are held in memory. 16 MiB is enough
- * for 200,000 files. 100 years of day files are fewer.
+ * Maximum size of the file list and of the checksums. Both are held in memory. 16 MiB is enough for
+ * 200,000 files. 100 years of day files are fewer.
  */
 const maxTextBytes = 16 * 1024 * 1024;
 

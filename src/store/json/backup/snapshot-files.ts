@@ -29,9 +29,9 @@ export interface Snapshot {
  * Lists the files of a snapshot. The manifest comes last: a truncated copy lacks it, and cannot be
  * opened as a store.
  *
- * A snapshot has the same state as a folder after a crash, but without a torn write. A start
- * replays the records that the documents lack from the logs. The files must not be deleted until
- * they are read.
+ * A snapshot has the same state as a folder after a crash, but without a torn write. At start, the
+ * logs supply the records that the documents lack. The files must not be deleted until they are
+ * read.
  */
 export async function snapshotFiles(
   disk: FileSystem,

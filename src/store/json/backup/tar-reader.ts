@@ -24,8 +24,8 @@ export function shownName(name: string): string {
 
 /**
  * Reads a tar of plain files. Each entry has a ustar header, which one PAX header may precede. Any
- * other kind of entry is an error. Memory use is one chunk of the source and one header. It reads
- * nothing after the end mark.
+ * other kind of entry is an error. Memory use is one chunk of the source and one header. The reader
+ * stops at the end mark.
  *
  * modern-tar packs our backups, but does not read them: it accepts PAX headers of up to 8 MiB, and
  * parses them in quadratic time (30 s for 200 KB).

@@ -16,9 +16,9 @@ import { checkLogs, checkTrail } from './check-logs.ts';
 import { type Finding, Findings } from './finding.ts';
 
 /**
- * Reads everything in a data folder and reports all damage, even in files that a start does not
- * read, such as old events and audit entries. Without damage, it also runs a start up to its first
- * write, which must succeed.
+ * Reads everything in a data folder and reports all damage. This includes files that a start does
+ * not read, such as old events and audit entries. Without damage, it also runs a start up to its
+ * first write, which must succeed.
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();

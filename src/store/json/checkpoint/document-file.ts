@@ -167,7 +167,7 @@ export function writtenDocument(
   };
 }
 
-/** Yields the non-empty lines of a text, without building an array of 100,000. */
+/** Yields the non-empty lines of a text, without building an array of 100,000 lines. */
 export function* textLines(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start);

@@ -34,11 +34,11 @@ export interface WrittenDocument {
  * atomically.
  */
 export interface DocumentOwner {
-  /** Prefix of its documents' names: `<kind>-<rest>`. */
+  /** Prefix of the names of the owner's documents: `<kind>-<rest>`. */
   readonly kind: string;
   /**
-   * The log whose records its documents contain. A record is replayed onto a document if its `seq`
-   * is higher than the document's.
+   * The log whose records the owner's documents contain. A record is replayed onto a document if
+   * its `seq` is higher than the document's.
    */
   readonly log: 'journal' | 'events' | 'none';
   /**

@@ -22,7 +22,10 @@ export class BulkLog {
     this.#log = log;
   }
 
-  /** Starts at a recorded end. Cuts off what an interrupted attempt wrote after it. */
+  /**
+   * Opens the log at a recorded end. Cuts off everything that an interrupted attempt wrote after
+   * this end.
+   */
   static async open(
     context: PartContext,
     format: LogFormat<unknown, LogFilesPosition>,
@@ -35,7 +38,7 @@ export class BulkLog {
     return new BulkLog(log);
   }
 
-  /** Everything before this is on disk. */
+  /** Position up to which everything is on disk. */
   get end(): BulkEnd {
     const { file, size } = this.#log.end;
     return { file, size };

@@ -35,7 +35,7 @@ export async function readFolderState(context: PartContext) {
     secret,
     parts,
     logEnd,
-    /** Returns the range of a log in its files. */
+    /** Returns the files that a log has in this state. */
     logRange: (log: 'events' | 'audit') =>
       parts[log].logRange(manifest.marks[log] as LogFilesPosition | undefined),
   };

@@ -13,8 +13,8 @@ export interface DeferredDeleteDisk extends FileSystem {
 const isTemporary = (path: string) => path.endsWith('.tmp');
 
 /**
- * Postpones deletions while a reader, such as a backup, needs the files. After a crash, the next
- * start deletes the remaining files.
+ * Postpones deletions while a reader, such as a backup, needs the files. After a crash, files that
+ * nothing references may remain. The next start or the next purge deletes them.
  */
 export function makeDeferredDeleteDisk(disk: FileSystem): DeferredDeleteDisk {
   const pendingDeletes = new Set<string>();

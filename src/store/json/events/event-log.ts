@@ -37,7 +37,7 @@ const tailLimitBytes = 64 * 1024 * 1024;
  */
 const checkpointMs = minuteMs;
 
-/** A batch with an idempotency key that is not yet durable. */
+/** A batch that has an idempotency key and is not yet durable. */
 interface InFlightBatch {
   sent: string;
   done: Promise<void>;

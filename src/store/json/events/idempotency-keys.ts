@@ -101,7 +101,7 @@ export class IdempotencyKeys implements DocumentOwner {
     if (this.#lists.delete(deviceId)) this.#dirty.add(idempotencyDocument(deviceId));
   }
 
-  /** Returns the keys of a device, and keeps them parsed. */
+  /** Returns the keys of a device, and caches them in parsed form. */
   #keysOf(deviceId: string): KeyList | undefined {
     const keys = this.#lists.get(deviceId);
     if (keys) this.#lists.set(deviceId, keys);

@@ -135,7 +135,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     return damageError(this.path(file), what, offset ?? undefined);
   }
 
-  /** Prepares the folder for appending, and makes what a crashed process wrote durable. */
+  /** Prepares the folder for appending, and syncs the data that a crashed process wrote. */
   async begin(): Promise<void> {
     await this.disk.makeDirectory(this.directory);
     await this.disk.syncDirectory(this.#context.directory);

@@ -30,8 +30,8 @@ export interface GroupLogOptions {
   /** Appends to the end of this existing file. */
   resume?: { file: string; size: number };
   /**
-   * Called when a group has failed, before its callers are rejected. Changes staged on top of it
-   * have failed too.
+   * Called when a group has failed, before its callers are rejected. Changes staged on top of the
+   * group have failed, too.
    */
   onFailure?: () => void;
 }
@@ -250,7 +250,8 @@ export class GroupLog {
       found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
     if (!found && !resumed) this.#empty.add(name);
     try {
-      // Also for an existing file: an earlier attempt may have created it and failed here.
+      // Syncs the folder even if the file exists: an earlier attempt may have created the file and
+      // failed here.
       await disk.syncDirectory(directory);
     } catch (error) {
       await file.close();

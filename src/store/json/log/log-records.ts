@@ -62,7 +62,7 @@ export interface LogFormat<Head, Position extends LogFilesPosition> {
    * Whether documents contain all records up to the position, so that files before it are deleted.
    */
   readonly isCheckpointed: boolean;
-  /** What a record is called in messages, with its article. */
+  /** Name of a record in messages, with its article. */
   readonly recordName: string;
   isLogFile(name: string): boolean;
   /** Parses the beginning of a line. Returns `undefined` if it is not a record of this log. */
@@ -137,7 +137,7 @@ export async function fileProblems(
   return problems;
 }
 
-/** What to check the records of a log against. */
+/** Expectations against which the records of a log are checked. */
 export interface LogExpectation<Head> {
   position: LogFilesPosition;
   /** The record before the first one; `undefined` if unknown. */

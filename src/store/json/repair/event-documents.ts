@@ -60,7 +60,7 @@ function largerCount(kept: string, rebuilt: string): string {
   return impressionsIn(kept) > impressionsIn(rebuilt) ? kept : rebuilt;
 }
 
-/** Appends the rebuilt keys that the kept line lacks to its keys. Keeps the newest 128. */
+/** Appends the rebuilt keys that `kept` lacks to the keys of `kept`. Keeps the newest 128. */
 function joinKeys(kept: string, rebuilt: string): string {
   const [id, older] = JSON.parse(kept) as [string, string];
   const [, newer] = JSON.parse(rebuilt) as [string, string];

@@ -7,7 +7,7 @@ import type { RepairLog } from './repair-log.ts';
 /** The damaged folder to read, and the new folder to write. */
 export interface RepairContext {
   from: PartContext;
-  /** On the same disk. */
+  /** The new folder, on the same disk. */
   into: PartContext;
   log: RepairLog;
   /**

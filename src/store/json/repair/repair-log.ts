@@ -9,7 +9,7 @@ export interface RepairedItem {
   lost: number | null;
 }
 
-/** What a repair did to a folder's files, in order. */
+/** Everything that a repair left out or replaced, in order. */
 export class RepairLog {
   readonly entries: RepairedItem[] = [];
 

@@ -34,7 +34,7 @@ export class AuditSalvage {
     this.#newLog = new NewLog(context.into, auditFormat.folder);
   }
 
-  /** Returns the new position: the journal replays only what comes after it. */
+  /** Writes the new audit log. Returns its position: the journal replays only later entries. */
   async run(): Promise<LogFilesPosition | undefined> {
     const { log } = this.#context;
     const { file = null, gone, files = {} } = this.#oldPosition ?? {};

@@ -51,7 +51,7 @@ const salvageRows: Salvage = (name, text, seq) => {
   let dropped = 0;
   for (const line of textLines(text)) {
     if (!line.startsWith('{"id":')) {
-      // The lines around rows are generated again.
+      // Lines around rows do not count as dropped, because they are generated again.
       if (!isTableLine(line)) dropped++;
       continue;
     }

@@ -48,8 +48,8 @@ export async function* sectionRuns(
 }
 
 /**
- * Yields the runs in `bytes`, which has only whole lines. Returns whether a line after section
- * `last` was found.
+ * Yields the runs in `bytes`, which must consist of whole lines. Returns whether a line after
+ * section `last` was found.
  */
 function* runsWithin(
   bytes: Buffer,

@@ -13,10 +13,7 @@ export interface Change {
  * ones and the committed rows, so check each candidate against its newest row.
  */
 export interface RowLookup {
-  /**
-   * Returns `null` for a row that is deleted in this layer, and `undefined` for a row that it does
-   * not have.
-   */
+  /** Returns `null` for a row that a write set deletes, and `undefined` for an unknown row. */
   row(table: TableName, id: string): Row | null | undefined;
   holder(table: TableName, index: string, key: string): Row | undefined;
   ids(table: TableName, member: string, value: string): readonly string[];

@@ -94,7 +94,7 @@ class DatabaseTarget implements StoreTarget {
       await query('INSERT INTO signage.copies (progress) VALUES ($1)', [
         JSON.stringify(this.#progress),
       ]);
-      // A service that started but stored nothing has left a row.
+      // A service that started but stored nothing may have left a row.
       await query('DELETE FROM signage.server');
       await query('INSERT INTO signage.server (secret) VALUES ($1)', [
         Buffer.from(source.secret).toString('hex'),

@@ -65,7 +65,7 @@ function idAt({ receivedAt, seq, index }: Position): string {
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
-/** Returns the batch's events after the position that match the type, in the page's order. */
+/** Returns the matching events of the batch after the position, in the page's order. */
 function eventsOf(
   batch: Batch,
   { order, type }: EventPageQuery,
@@ -84,8 +84,8 @@ function eventsOf(
 
 /**
  * Returns the statement for the next batches, including the batch of `after` if it may have more
- * events. With a type, the statement returns the batches that contain it. It adds the last batch
- * scanned if there are too few.
+ * events. With a type, the statement returns the batches that contain it. If there are too few, it
+ * adds the last batch scanned.
  */
 function pageStatement(
   pageQuery: EventPageQuery,

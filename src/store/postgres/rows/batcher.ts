@@ -57,8 +57,8 @@ export class Batcher<I, A> {
   }
 
   /**
-   * Processes groups until none is left. Calls `close` synchronously after the last check, so an
-   * item that arrives later starts a new drain.
+   * Processes groups until no items are left. Calls `close` synchronously after the last check, so
+   * an item that arrives later starts a new drain.
    */
   async #drain(close: () => void): Promise<void> {
     while (this.#waiting.length > 0) {

@@ -34,8 +34,8 @@ interface Put {
 const tableOf = (table: TableName) => tableSchemas[table].name.slice('signage.'.length);
 
 /**
- * Checks that the rows with one of the values are unchanged: same rows, same versions. Ignores the
- * rows with the ids `but`.
+ * Returns a check that the rows with one of the values are unchanged: same rows, same versions. The
+ * check ignores rows with the ids in `but`.
  */
 export function checkUnchanged(
   table: TableName,
@@ -55,7 +55,7 @@ export function checkUnchanged(
   };
 }
 
-/** Checks that the number of rows is unchanged. */
+/** Returns a check that the number of rows is unchanged. */
 export function checkCount(table: TableName, col: string, value: string, count: number): Check {
   return { what: 'counted', place: tableOf(table), col, vals: [value], seen: String(count) };
 }
