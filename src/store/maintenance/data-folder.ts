@@ -8,7 +8,7 @@ import { lockFolder } from '../json/lock/folder-lock.ts';
 import { manifestCopy, manifestName } from '../json/manifest.ts';
 import type { PartContext } from '../json/parts.ts';
 
-/** Names that may exist in an "empty" folder: those that a file system creates, and the lock. */
+/** Names that may exist in an "empty" folder: hidden files, `lost+found` and the lock. */
 const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
 
 /** Returns the context of a data folder on which no service runs. */

@@ -70,8 +70,8 @@ export interface LogFormat<Head, Position extends LogFilesPosition> {
   /** Returns the record before the first file, if the position identifies it. */
   headBefore(position: Position): Head | undefined;
   /**
-   * Defined if a file's name contains the number of its first record. Returns the record that must
-   * precede the file. `what` is the problem if `before` is not that record.
+   * Defined if the name of a file contains the number of its first record. Returns the record that
+   * must precede the file. `what` is the problem if `before` is not that record.
    */
   startOf?(file: string, before: Head | undefined): { before: Head; what: string | undefined };
   /**

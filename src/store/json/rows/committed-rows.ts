@@ -6,8 +6,8 @@ import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
 /**
- * Number of documents. With 100,000 screens, each document has about 100. Registering a screen
- * changes one document.
+ * Number of documents for screens, and for playlists. With 100,000 screens, each document has about
+ * 100. Registering a screen changes one document.
  */
 export const screenShards = 1024;
 
