@@ -3,7 +3,7 @@ export class ChangeTopics {
   readonly #wakers = new Map<string, Set<() => void>>();
 
   watch(topic: string, wake: () => void): () => void {
-    // A wrapper, so that the same function can watch twice.
+    // A new function per call, so that the same `wake` can be registered twice.
     const waker = () => wake();
     const wakers = this.#wakers.get(topic) ?? new Set();
     this.#wakers.set(topic, wakers.add(waker));
@@ -13,12 +13,15 @@ export class ChangeTopics {
     };
   }
 
-  /** Wakes all watchers, for when the changed topics are unknown. */
+  /** Wakes all watchers. Call it when the changed topics are unknown. */
   allChanged(): void {
     for (const topic of this.#wakers.keys()) this.changed(topic);
   }
 
-  /** Wakes watchers in a microtask, so that they can neither delay nor fail the writer. */
+  /**
+   * Wakes the topic's watchers in microtasks, so that they neither delay the writer nor throw into
+   * it.
+   */
   changed(topic: string): void {
     for (const wake of this.#wakers.get(topic) ?? []) queueMicrotask(wake);
   }

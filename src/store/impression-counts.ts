@@ -2,7 +2,10 @@ import { dayMs } from '../domain/clock.ts';
 import { type BatchSums, DaySums } from '../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../domain/records/report.ts';
 
-/** Impressions of one batch on one day, by one clock. */
+/**
+ * Impressions of one batch on one day. `clock` tells whether the day is that of the timestamps or
+ * that of receipt.
+ */
 export interface DayCount {
   clock: ReportClock;
   day: string;
@@ -11,7 +14,7 @@ export interface DayCount {
 
 /**
  * Sort order of the groups in documents. Small groups come first, so that a report by campaign need
- * not read past the screens.
+ * not read the lines of all screens.
  */
 export const groupOrder: readonly ReportGroup[] = [
   'day',
@@ -21,7 +24,10 @@ export const groupOrder: readonly ReportGroup[] = [
   'screen',
 ];
 
-/** Counts a batch's impressions by both clocks. `receivedAt` is in milliseconds. */
+/**
+ * Counts a batch's impressions by day, both by timestamp and by time of receipt. `receivedAt` is in
+ * milliseconds.
+ */
 export function countBatch({ days }: BatchSums, receivedAt: number): DayCount[] {
   if (days.length === 0) return [];
   const byTimestamp = days.map(

@@ -13,25 +13,25 @@ import type { Store } from './store.ts';
 
 /** How one instance uses the database. */
 export interface DatabaseOptions {
-  /** Connections in the pool, 2 to 200. One more listens for changes. Default: 10. */
+  /** Connections in the pool, 2 to 200. One more connection listens for changes. Default: 10. */
   poolSize?: number;
   /** Maximum duration of one statement, 1 to 600. Default: 10. */
   statementTimeoutSeconds?: number;
-  /** Maximum wait for another instance's change, 1 to 600. Default: 5. */
+  /** Maximum time to wait for a change of another instance, 1 to 600. Default: 5. */
   lockTimeoutSeconds?: number;
 }
 
 export interface OpenStoreOptions {
   /**
-   * Source of time. A database uses its own clock, shared by all instances, and ignores
-   * `systemClock`. It uses any other clock given here.
+   * Source of time. With `systemClock`, a database store uses the clock of the database, which all
+   * instances share. It uses any other clock as given.
    */
   clock?: Clock;
   database?: DatabaseOptions | undefined;
   random?: Random;
   /**
-   * File system of the data folder. With `memory:`, the store is kept there without a lock, and can
-   * be reopened from it.
+   * File system of the data folder. With `memory:`, the store uses this file system without a lock,
+   * and can be reopened from it.
    */
   disk?: FileSystem;
   /**
@@ -41,7 +41,7 @@ export interface OpenStoreOptions {
   onWarning?: (message: string, cause?: unknown) => void;
 }
 
-/** Whether a location is a folder, and neither `memory:` nor a URL. */
+/** Whether a location is a folder, that is, neither `memory:` nor a URL. */
 export function isFolder(location: string): boolean {
   return !/^[a-z][a-z0-9+]+:/i.test(location);
 }

@@ -23,7 +23,7 @@ import type { IndexOf, UniqueOf } from './tables.ts';
  *
  * Errors are `SignageError`s. `conflict`: another row has the unique key; `existingId` is its id.
  * `idempotency_key_reused`: see `appendBatch`. `unavailable`: the change cannot be made durable,
- * and nothing has changed. `not_supported`.
+ * and nothing has changed. `not_supported`: see `backup`.
  *
  * The rows of a page take at most `maxPageBytes`, unless the page has a single row. A page may
  * therefore have fewer than `limit` items and still a `next`.
@@ -110,11 +110,11 @@ export interface Store {
   watch(topic: string, wake: () => void): () => void;
 
   /**
-   * Returns a consistent snapshot of the whole store as a tar. It has every change acknowledged
-   * before the call, and no part of any other.
+   * Returns a consistent snapshot of the whole store as a tar archive. It has every change
+   * acknowledged before the call, and nothing of any other change.
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
-   * takes nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
+   * reads nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
    * backups with the database's own tools.
    */
   backup(): Promise<ReadableStream<Uint8Array>>;
@@ -136,7 +136,7 @@ export interface Store {
 }
 
 export interface Reader {
-  /** Returns synchronously when the row is in memory. */
+  /** Returns a row by id, synchronously if the row is in memory. */
   get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined>;
   /** Returns the row with this key in a unique index. `tables.ts` defines the keys. */
   find<T extends TableName>(
@@ -176,7 +176,7 @@ export interface Tx extends Reader {
    * one of its unique keys.
    */
   put<T extends TableName>(table: T, row: Rows[T]): Promise<void>;
-  /** Deletes the row. Does nothing when there is none. */
+  /** Deletes the row. Does nothing if the row does not exist. */
   delete(table: TableName, id: string): Promise<void>;
   /** Adds an entry to the audit trail as part of the change. */
   audit(entry: AuditEntry): Promise<void>;
@@ -248,7 +248,10 @@ export interface ImpressionQuery extends ReportQuery, WithinVenues {
   tenantId: string;
 }
 
-/** With `venueIds`, only entries that are about venues, all of them among these, match. */
+/**
+ * With `venueIds`, an entry matches if it is about at least one venue, and all its venues are in
+ * `venueIds`.
+ */
 export interface AuditPageQuery extends Omit<AuditQuery, 'cursor'>, WithinVenues {
   tenantIds: readonly (string | null)[];
   after?: string;

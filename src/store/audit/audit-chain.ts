@@ -5,26 +5,27 @@ import type { AuditEntry } from '../../domain/records/rows.ts';
  * Hash chain over the audit trail.
  *
  * - Every entry gets a link: the writer, a sequence number, and a MAC. The MAC is an HMAC-SHA-256
- *   over the writer, the number, the previous entry's MAC and the entry's JSON text. A changed,
- *   dropped, reordered or inserted entry breaks the chain at its place.
+ *   over the writer, the number, the previous entry's MAC and the entry's JSON text. The chain
+ *   breaks where an entry was changed, dropped, reordered or inserted.
  * - The key is derived from the server's secret with HKDF. Without the secret nobody can create a
- *   MAC. With the secret one can create a new chain, but not one that ends in a head kept
- *   elsewhere.
+ *   MAC. An attacker with the secret can create a new chain, but none that matches a head kept
+ *   outside the store.
  * - A store has one chain, in the order in which its entries become durable. The embedded store
  *   links an entry when its change goes to the journal. PostgreSQL links it in
  *   `signage.make_changes`, which runs the changes of all instances one after another. A change
- *   that fails, conflicts or rolls back takes no number. The last entries of a crashed instance are
- *   protected by the entries of the others.
+ *   that fails, conflicts or rolls back uses up no sequence number. Later entries of other
+ *   instances protect the last entries of a crashed instance.
  * - A new writer id is assigned when a store is created, restored from a backup, copied or
- *   repaired. The sequence continues. Two stores with a common origin can thus be told apart.
- * - The store keeps a signed head, the last link. It reveals entries cut off at the end. The head
- *   is exact, except after a crash of an embedded store: then it dates from the last checkpoint.
- * - Retention keeps a signed start: the link of the last entry it deleted, and its day.
- * - A repair keeps a signed gap for lost entries.
+ *   repaired. The sequence continues. So a store and its copy have different writer ids.
+ * - The store keeps a signed head, the last link. The head reveals that entries at the end were
+ *   removed. After a crash of an embedded store, the head dates from the last checkpoint.
+ * - Retention stores a signed start: the link of the last deleted entry, and the first day that is
+ *   kept.
+ * - A repair stores a signed gap for lost entries.
  * - Entries of earlier versions have no link. They precede the first linked entry, whose sequence
  *   number is 1 unless a signed start says otherwise. A later entry without a link is reported.
  * - A store rolled back as a whole to an earlier state has a valid, shorter chain. Only a head kept
- *   elsewhere reveals this.
+ *   outside the store reveals this.
  */
 export interface AuditLink {
   writer: string;
@@ -40,7 +41,7 @@ export interface SealedEntry {
   link?: AuditLink;
 }
 
-/** Strict forms, so that the parts of a MAC's message cannot be confused. */
+/** Strict patterns, so that the parts of a MAC's message have unambiguous boundaries. */
 const writerPattern = /^[0-9a-f]{16}$/;
 const macPattern = /^[0-9a-f]{64}$/;
 
@@ -60,15 +61,15 @@ export interface ChainHead extends AuditLink {
 }
 
 export interface ChainStart extends ChainHead {
-  /** First day that is kept, `YYYY-MM-DD`. Files of earlier days are still to be deleted. */
+  /** First day that is kept, `YYYY-MM-DD`. After a crash, files of earlier days may still exist. */
   day: string;
 }
 
 export interface ChainGap {
-  /** First and last lost entry. */
+  /** Sequence numbers of the first and the last lost entry. */
   from: number;
   to: number;
-  /** Also covers the entry after the gap. */
+  /** The signature also covers the entry after the gap. */
   sig: string;
 }
 
@@ -104,7 +105,7 @@ export class ChainKey {
 
   /**
    * Returns the link that the next entry follows, given the stored head. If the head's signature is
-   * wrong, it skips one number, so that the chain shows a gap.
+   * wrong, one sequence number is skipped, so that the chain shows a gap.
    */
   resumeFrom(head: ChainHead): AuditLink {
     return this.isHead(head) ? head : { writer: head.writer, seq: head.seq + 1, mac: '' };
@@ -123,7 +124,7 @@ export class ChainKey {
   }
 
   /**
-   * Signs the gap before the next remaining entry, which is given as its link and its JSON text.
+   * Signs the gap before the next remaining entry, of which the link and the JSON text are given.
    */
   gap(from: number, { writer, seq, mac }: AuditLink, text: string): ChainGap {
     return { from, to: seq - 1, sig: this.#mac('gap', from, seq - 1, writer, mac, text) };

@@ -1,7 +1,7 @@
 import { iso } from '../../domain/clock.ts';
 import type { AuditLink, ChainKey, ChainState, SealedEntry } from './audit-chain.ts';
 
-/** A problem in the trail (`damage`), or information (`note`), and its place. */
+/** A finding about the trail: a problem (`damage`) or information (`note`), with its location. */
 export interface AuditFinding {
   level: 'damage' | 'note';
   writer: string | null;
@@ -19,7 +19,10 @@ export interface KeptHead {
 }
 
 export interface AuditSummary {
-  /** All entries, and those of earlier versions, which have no MAC. */
+  /**
+   * Number of all entries. `unlinked` counts the entries without a MAC, which earlier versions
+   * wrote.
+   */
   entries: number;
   unlinked: number;
   /** The first entry with a MAC. */
@@ -34,7 +37,8 @@ const range = (from: number, to: number) =>
   from === to ? `entry ${from} is` : `entries ${from} to ${to} are`;
 
 /**
- * Returns the JSON text of an entry, or `undefined` if it has none, such as one nested too deeply.
+ * Returns an entry as JSON text, or `undefined` if it cannot be converted, such as one nested too
+ * deeply.
  */
 function textOf(entry: unknown): string | undefined {
   try {
@@ -68,7 +72,7 @@ export class AuditVerifier {
   }
 
   /**
-   * Verifies the next entry; `undefined` stands for one that cannot be read. Returns the findings.
+   * Verifies the next entry and returns the findings. `undefined` stands for an unreadable entry.
    */
   take(sealed: SealedEntry | undefined): AuditFinding[] {
     this.#summary.entries++;

@@ -30,7 +30,8 @@ export interface ComparedSection {
 }
 
 /**
- * Maximum size of one durable step. A step is held in memory, and larger ones gain little speed.
+ * Maximum size of one durable step, in records and in bytes. A step is held in memory. Larger steps
+ * gain little speed.
  */
 const stepRecords = 2000;
 const stepBytes = 4 * 1024 * 1024;
@@ -45,7 +46,7 @@ export interface CopyBetweenOptions {
 
 /**
  * Copies everything, resuming an earlier attempt, then compares both stores. A service may start on
- * the target only if they are equal.
+ * the target only if both stores are equal.
  */
 export async function copyBetween(
   source: StoreSource,
@@ -109,7 +110,7 @@ async function copySection<S extends Section>(
   await target.complete(section);
 }
 
-/** Joins pages into steps. */
+/** Regroups the records of pages into steps. */
 async function* steps<S extends Section>(
   pages: AsyncIterable<readonly Records[S][]>,
   size: number,
@@ -130,7 +131,7 @@ async function* steps<S extends Section>(
 }
 
 /**
- * Returns the length of the one large member of a record: a batch's events or a playlist's items.
+ * Returns the length of a record's large member: the events of a batch, or the items of a playlist.
  */
 function largePart(record: object): number {
   const { body, items } = record as { body?: unknown; items?: unknown };
@@ -139,14 +140,14 @@ function largePart(record: object): number {
 }
 
 /**
- * The text of a record to hash, by section; `rowText` for all others. In rows the id comes first,
- * as
- * one store keeps it there. Other members keep their order, since they may be returned as stored.
+ * Returns the text of a record to hash, by section. All other sections use `rowText`, which puts
+ * the id first, because the embedded store does so, too. Other members keep their order, since
+ * clients may receive them as stored.
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {
   batches: ({ seq, receivedAt, tenantId, venueId, screenId, deviceId, body }: CopiedBatch) =>
     `${seq} ${receivedAt} ${tenantId} ${venueId} ${screenId} ${deviceId} ${body}`,
-  // Entries have no other order than their position.
+  // Only the position determines the order of entries, so it is hashed, too.
   audit: (entry, position) => `${position} ${JSON.stringify(entry)}`,
   idempotency: ({ deviceId, keys }) => `${deviceId} ${keys.join(' ')}`,
   impressions: ({ scope, clock, group, day, key, impressions, seconds }: CopiedImpressions) =>
@@ -160,8 +161,8 @@ function rowText({ id, ...rest }: { id: string }): string {
 }
 
 /**
- * Counts the records of a section and adds up their hashes. The sum does not depend on the order of
- * the records, which differs between stores.
+ * Counts the records of a section and adds up their hashes. Stores may return records in different
+ * orders, which does not change the sum.
  */
 class SectionChecksum<S extends Section> {
   count = 0;
@@ -217,7 +218,7 @@ function comparedTotals(
   return { section, source: source.count, target: target.count, ...checksums, same };
 }
 
-/** Compares the secrets, by hash, and the ends of the logs. */
+/** Compares the secrets and the ends of the logs, by hash. */
 function comparedServers(source: StoreSource, copied: StoreSource): ComparedSection {
   const totalOf = ({ secret, logEnd: { seq, receivedAt } }: StoreSource): SectionTotal => {
     const text = `${Buffer.from(secret).toString('hex')} ${seq} ${receivedAt}`;

@@ -26,7 +26,10 @@ export function newProgress({ secret, state, logEnd, chain }: StoreSource): Copy
   };
 }
 
-/** Throws when the copy begun in `place` has another source, or the source has changed since. */
+/**
+ * Throws if the unfinished copy in `place` has another source, or if the source has changed since
+ * the copy began.
+ */
 export function requireSameOrigin(
   { origin }: CopyProgress,
   source: StoreSource,
@@ -49,7 +52,10 @@ export function storeNotEmptyError(place: string, why: string): SignageError {
   );
 }
 
-/** The error of a service start on, or a copy from, a place with an unfinished copy. */
+/**
+ * Returns the error for a store with an unfinished copy. No service may start on it, and it cannot
+ * be copied.
+ */
 export function copyUnfinishedError(place: string): SignageError {
   return new SignageError(
     'copy_unfinished',

@@ -11,7 +11,7 @@ import {
 import type { CopyProgress } from './copy-progress.ts';
 import { type Section, type StoreSource, type StoreTarget, sections } from './transfer.ts';
 
-/** Records of a section to copy, and how many an earlier attempt has copied. */
+/** Number of records of a section to copy, and how many of them an earlier attempt has copied. */
 export interface PlannedSection {
   section: Section;
   records: number;
@@ -26,12 +26,12 @@ export interface CopyOptions extends Pick<CopyBetweenOptions, 'onProgress' | 'si
 }
 
 /**
- * Copies a whole store into an empty one and compares the two. Each is a data folder or a database
- * URL. Both stay locked during the copy: no service may run on either. Call again to resume an
- * interrupted copy, as long as the source is unchanged.
+ * Copies a whole store into an empty one and compares the two. `from` and `to` are each a data
+ * folder or a database URL. Both stay locked during the copy: no service may run on either. Call
+ * again to resume an interrupted copy, as long as the source is unchanged.
  *
  * Throws `store_locked`, `store_not_empty`, `copy_unfinished` (for the source), and the errors of
- * opening a store. If a section differs, the target stays unusable.
+ * opening a store. If a section differs, no service can start on the target.
  *
  * @example
  * const compared = await copyStore('./signage-data', 'postgres://signage@db/signage');
@@ -57,7 +57,10 @@ export async function copyStore(
   }
 }
 
-/** Returns what `copyStore` would copy. Changes nothing. Throws the same errors. */
+/**
+ * Returns how many records of each section `copyStore` would copy. Changes nothing. Throws the
+ * errors of `copyStore`.
+ */
 export async function planCopy(from: string, to: string): Promise<PlannedSection[]> {
   requireDifferent(from, to);
   const source = await openSource(from);

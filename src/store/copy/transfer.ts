@@ -26,8 +26,8 @@ export interface DeviceKeys {
 }
 
 /**
- * Larger sums of seconds, which only a faulty TV can report, are capped to this. Adding two of them
- * then cannot overflow a double.
+ * Maximum sum of seconds. Only a faulty TV can report more. Adding two such sums cannot overflow a
+ * double.
  */
 export const maxSeconds = 8e307;
 
@@ -63,8 +63,8 @@ export interface Records extends Rows {
 export type Section = keyof Records;
 
 /**
- * Sections in copy order: first the data that a store reads at start, then rows, then last
- * activity.
+ * Sections in copy order: logs, idempotency keys and impressions, then rows, then last activity. A
+ * folder target opens a store after the first group, and writes the others through it.
  */
 export const sections: readonly Section[] = [
   'batches',
@@ -76,8 +76,8 @@ export const sections: readonly Section[] = [
 ];
 
 /**
- * Number and time of the last batch ever stored, even if retention has deleted it. The next batch
- * continues from here.
+ * Number and time of the last batch ever stored, even if retention has deleted it. New batches
+ * continue this numbering.
  */
 export interface LogEnd {
   seq: number;
@@ -103,15 +103,16 @@ export interface StoreSource {
 }
 
 /**
- * A store to copy into. It is empty or has a part of the same copy. No service can start on it
- * before `release`.
+ * A store to copy into. It is empty or has part of the same copy. No service can start on it before
+ * `release`.
  *
- * Call `begin`; `accept` and `complete` for each section; then `finish`, `copied` and `release`.
+ * Call `begin` first. Call `accept` and `complete` for each section. Then call `finish`, `copied`
+ * and `release`.
  */
 export interface StoreTarget {
   /**
    * Returns whether an earlier copy resumes. Throws `store_not_empty` when the target has data of
-   * another store, or of an earlier state of this one.
+   * another store, or of an earlier state of this source.
    */
   begin(source: StoreSource): Promise<boolean>;
   /** Returns the number of durably copied records of a section. */

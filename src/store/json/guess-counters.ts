@@ -9,7 +9,7 @@ export class MemoryGuessCounters {
   readonly #now: () => number;
   readonly #active = new Map<string, GuessCounter>();
   /**
-   * Counters without attempts. A limit of their own keeps them from evicting counters with
+   * Counters without attempts. They have a limit of their own, so they cannot evict counters with
    * attempts.
    */
   readonly #idle = new Map<string, GuessCounter>();

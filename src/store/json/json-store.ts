@@ -169,7 +169,8 @@ export class JsonStore implements Store {
   async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
     await this.#parts.audit.purgeBefore(timeMs, (drop) => this.#persistDrop(drop));
-    // Must be last: it may request a checkpoint, which deletes the files of both.
+    // Purge events last: this may request a checkpoint, which deletes the hidden files of both
+    // logs.
     await this.#parts.events.purgeBefore(timeMs);
   }
 

@@ -14,9 +14,9 @@ export interface ManifestData {
   format: number;
   /** Number of starts. */
   epoch: number;
-  /** Number of checkpoints. Each names its documents after this number. */
+  /** Number of checkpoints. A checkpoint names its documents after this number. */
   checkpoint: number;
-  /** The store was closed cleanly, and nothing was written since. */
+  /** Whether the store was closed cleanly, and nothing was written since. */
   clean: boolean;
   documents: Record<string, DocumentEntry>;
   /** The log position of each part. */
@@ -37,8 +37,8 @@ export const manifestName = 'manifest.json';
 export const manifestCopy = 'manifest.copy.json';
 
 /**
- * lowdb adapter for `manifest.json`, which is replaced atomically. It starts with a checksum, like
- * a line of a log.
+ * lowdb adapter for `manifest.json`, which is replaced atomically. The file starts with a checksum,
+ * like a line of a log.
  */
 function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData> {
   return {

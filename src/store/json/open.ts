@@ -64,7 +64,7 @@ export async function recoverParts(
 ): Promise<ReturnType<typeof makeParts>> {
   const parts = makeParts(context, secret);
   await loadDocuments(context, manifest, parts.owners);
-  // The journal is last: its records are replayed into the other parts.
+  // The journal is last in this order: its records are replayed into the other parts.
   for (const part of parts.files.toReversed())
     await part.recover(manifest.marks[part.name], manifest.clean);
   const { journal, events } = parts;
@@ -138,8 +138,8 @@ async function loadDocuments(
     entry,
     owner: owners.find((one) => name.startsWith(`${one.kind}-`)),
   }));
-  // Load raw bytes first: every 64 MB of them trigger a full garbage collection, which is cheap
-  // while the heap is small.
+  // Load raw bytes first: every 64 MB of raw bytes trigger a full garbage collection, which is
+  // cheap while the heap is small.
   const isBytes = ({ name, owner }: (typeof documentsToLoad)[number]) =>
     owner?.keepsBytes?.(name) === true;
   const bytesFirst = [

@@ -17,19 +17,19 @@ export interface PartContext {
 }
 
 /**
- * A part with its own files besides documents. The manifest stores its position as JSON that only
- * the part reads: the valid length of its files, and the start of the records that are not in
- * documents yet.
+ * A part with its own files besides documents. The manifest stores the part's position as JSON that
+ * only the part reads. It gives the valid length of the files, and the first record that no
+ * document contains yet.
  *
  * Start: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest with
  * the new epoch, `begin` each part.
  * Checkpoint: `prepare` each part, the journal first; write the documents; write the manifest with
  * the positions; `committed` for each part. A checkpoint that fails before the manifest is written
- * has no effect, and the next one calls `prepare` again.
+ * has no effect. The next checkpoint calls `prepare` again.
  * Stop: `close` each part, then make a last checkpoint whose manifest is marked clean.
  */
 export interface FilePart<Position = unknown> {
-  /** Key of the position in the manifest, and name of the part's folder. */
+  /** Key of the part's position in the manifest, and name of the part's folder, if it has one. */
   readonly name: string;
   /**
    * Writes and syncs pending data. Returns the position for the manifest. Also works after `close`.
@@ -41,9 +41,9 @@ export interface FilePart<Position = unknown> {
    */
   committed(): Promise<void>;
   /**
-   * Reads and checks its files at start, and applies the records that the documents lack. Changes
-   * nothing on disk. Throws `store_damaged` (`damaged` in log/damage.ts). `position` is `undefined`
-   * in a new store. After a clean stop any difference is damage.
+   * Reads and checks the part's files at start, and applies the records that the documents lack.
+   * Changes nothing on disk. Throws `store_damaged`. `position` is `undefined` in a new store.
+   * After a clean stop any difference is damage.
    */
   recover(position: Position | undefined, clean: boolean): Promise<void>;
   /**
@@ -51,6 +51,6 @@ export interface FilePart<Position = unknown> {
    * such as cutting off a torn tail. Appends may follow.
    */
   begin(epoch: number): Promise<void>;
-  /** Rejects new appends, finishes pending ones, closes its files. */
+  /** Rejects new appends, finishes pending appends and closes the files. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { PartContext } from './parts.ts';
 
 /**
  * Converts a folder from one format to the next: writes new files under new names and returns the
- * manifest that names them. May be interrupted at any point and run again. Must not delete files
+ * manifest that names them. May be interrupted at any point and repeated. Must not delete files
  * that the old manifest names.
  */
 export type UpgradeStep = (

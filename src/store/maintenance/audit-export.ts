@@ -6,9 +6,9 @@ import { dayStart } from '../json/log/day-files.ts';
 import { readFrames } from '../json/log/frame.ts';
 
 /**
- * Yields the audit entries of a data folder after `timeMs`: older ones from the day files, the
- * newest from the journal. It skips damaged lines and changes nothing. Use it for folders that a
- * store no longer opens. An entry may come twice.
+ * Yields the audit entries of a data folder after `timeMs`. Older entries come from the day files,
+ * the newest from the journal. It skips damaged lines and changes nothing. Use it for a folder that
+ * can no longer be opened as a store. It may yield an entry twice.
  *
  * @param folder a data folder, or a copy of its folder `audit`
  */
@@ -25,7 +25,7 @@ async function* entriesIn(directory: string, timeMs: number): AsyncGenerator<Aud
   for (const folder of folders) {
     for (const name of (await nodeFileSystem.list(folder)).sort()) {
       const isDay = /^\d{4}-\d{2}-\d{2}\.ndjson$/.test(name);
-      // A clock that steps back puts entries into a later day's file, never an earlier one's.
+      // After a clock steps back, entries go to a later day's file, never to an earlier one.
       if (isDay && dayStart(name) >= startOfDay(timeMs))
         yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
       if (/^\d{16}-\d{6}\.log$/.test(name))

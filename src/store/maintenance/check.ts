@@ -18,7 +18,7 @@ import { readSecret } from '../json/secret.ts';
 import { contextOf, lockStopped, requireDataFolder } from './data-folder.ts';
 
 /**
- * Reads all files of a stopped service's data folder and returns what is wrong. Changes nothing.
+ * Reads all files of a stopped service's data folder and returns the findings. Changes nothing.
  *
  * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished`,
  * `restore_unfinished`, and `invalid_option` for a folder that is not a data folder.
@@ -41,7 +41,7 @@ export async function checkStore(folder: string): Promise<Finding[]> {
 
 /**
  * Verifies the audit trail of a store: the data folder of a stopped service, or a database URL.
- * `kept` is a head that the operator kept elsewhere. Changes nothing.
+ * `kept` is a head that the operator kept outside the store. Changes nothing.
  *
  * Throws `store_locked`, `store_damaged`, `store_unusable`, `store_unreachable`, `copy_unfinished`,
  * and `invalid_option` for a folder that is not a data folder.

@@ -8,7 +8,7 @@ import { lockFolder } from '../json/lock/folder-lock.ts';
 import { manifestCopy, manifestName } from '../json/manifest.ts';
 import type { PartContext } from '../json/parts.ts';
 
-/** Names that may exist in an "empty" folder: a file system's own, and our lock. */
+/** Names that may exist in an "empty" folder: hidden files, `lost+found` and the lock. */
 const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
 
 /** Returns the context of a data folder on which no service runs. */
@@ -53,7 +53,9 @@ export async function lockStopped(directory: string): Promise<() => Promise<void
   }
 }
 
-/** Throws `folder_not_empty` unless the folder has only harmless names and empty folders. */
+/**
+ * Throws `folder_not_empty` if the folder has anything other than ignored names and empty folders.
+ */
 export async function requireEmptyFolder(directory: string): Promise<void> {
   for (const name of await nodeFileSystem.list(directory)) {
     if (ignoredNames.test(name)) continue;

@@ -18,8 +18,8 @@ import {
 /**
  * Writes everything readable from a damaged data folder into another folder, which must be empty or
  * missing. Then opens the new folder once to prove that it starts. The damaged folder is not
- * changed. Returns what was left out or replaced; `repair-<time>.json` in the new folder has the
- * same list.
+ * changed. Returns the list of everything that was left out or replaced. `repair-<time>.json` in
+ * the new folder has the same list.
  *
  * Throws `store_locked` while either folder is in use, `folder_not_empty`, `copy_unfinished` and
  * `restore_unfinished`. Throws `invalid_option` for a folder that is not a data folder, and

@@ -24,7 +24,7 @@ export async function restoreStore(
   const directory = resolve(folder);
   const disk = nodeFileSystem;
   const source = backup[Symbol.asyncIterator]();
-  /** The missing folders on the path, innermost first. */
+  /** Missing folders on the path, innermost first. */
   const missing: string[] = [];
   let namesBefore: readonly string[] = [];
   let release = async () => {};
@@ -50,7 +50,7 @@ export async function restoreStore(
     await removeEmpty(missing);
     throw asUnusable(error, `The backup cannot be restored into ${directory}`);
   } finally {
-    // Releases a source that was not read to its end.
+    // Closes a source that was not read to its end.
     await source.return?.();
   }
 }

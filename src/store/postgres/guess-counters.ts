@@ -4,7 +4,10 @@ import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../store.ts';
 import type { Database } from './connection/database.ts';
 
-/** Concurrent look-ups. Anyone may register, and must not use up the connections that TVs need. */
+/**
+ * Maximum number of concurrent look-ups. Anyone may register, which must not use up the connections
+ * that TVs need.
+ */
 const concurrentLookUps = 2;
 
 interface StoredCounter {
@@ -19,8 +22,8 @@ export class SharedGuessCounters {
   readonly #clock: Clock | undefined;
   readonly #lookUpLimit = pLimit(concurrentLookUps);
   /**
-   * Serializes the changes of this instance. Waiting for each other in the database, they would
-   * occupy all connections.
+   * Runs the changes of this instance one at a time. If they waited for each other in the database,
+   * they would occupy all connections.
    */
   readonly #changeLimit = pLimit(1);
 
@@ -30,7 +33,7 @@ export class SharedGuessCounters {
     this.#clock = clock;
   }
 
-  /** Reads first: most callers change nothing, and then need neither lock nor wait. */
+  /** Reads without a lock first. Most callers change nothing, and then need no lock. */
   async change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
     const stored = await this.#lookUpLimit(() =>
       this.#database.query<StoredCounter & { now: number }>(selectCounters, [sources]),
@@ -88,14 +91,14 @@ function changedOf(
 // Asynchronous commit: a crash of the database loses less than a second of attempts.
 const begin =
   'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SELECT signage.now_ms() AS now';
-/** Leaves out placeholders. */
+/** Omits the state of placeholders, whose `forget_at` is 0. */
 const state = 'CASE WHEN a.forget_at > 0 THEN a.state END AS state';
-/** Returns a row for unknown sources, too, because it carries the time. */
+/** Returns a row for unknown sources, too, because each row contains the time. */
 const selectCounters = `SELECT s.source, ${state}, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
   LEFT JOIN signage.attempts a ON a.source = s.source COLLATE "C"`;
 /**
- * Locks the rows, in a fixed order to avoid deadlocks. Inserts placeholders for unknown sources, so
- * that concurrent changes wait for these, too. The next purge deletes unused ones.
+ * Locks the rows in a fixed order to avoid deadlocks. Inserts placeholders for unknown sources, so
+ * that concurrent changes also wait for these. The next purge deletes unused placeholders.
  */
 const lockCounters = `INSERT INTO signage.attempts AS a (source, state, forget_at)
   SELECT DISTINCT source, '{"times":[],"waitUntil":0,"waitMs":0,"forgetAt":0}', 0 FROM unnest($1::text[]) AS s (source) ORDER BY source

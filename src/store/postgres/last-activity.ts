@@ -32,7 +32,7 @@ function keyOf(name: string): { kind: string; id: string } {
 export class LastActivityTable {
   readonly #database: Database;
   #pending: ActivityByName = new Map();
-  /** Activity being written. The database may not return it yet. */
+  /** Activity that is being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
   readonly #flushLimit = pLimit(1);
   readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>
@@ -76,11 +76,11 @@ export class LastActivityTable {
     this.#inFlight = this.#pending;
     this.#pending = new Map();
     try {
-      // In a fixed order, to avoid deadlocks between instances.
+      // A fixed order avoids deadlocks between instances.
       const names = [...this.#inFlight.keys()].sort();
       while (names.length > 0) await this.#write(names.splice(0, rowsPerTransaction));
     } finally {
-      // Put back what was not written, below newer activity.
+      // Puts unwritten activity back into `#pending`. Newer activity takes precedence.
       for (const [name, activity] of this.#inFlight)
         this.#pending.set(name, laterActivity(activity, this.#pending.get(name) ?? {}));
       this.#inFlight = new Map();
@@ -124,7 +124,7 @@ const updateActivity = `UPDATE signage.marks m SET marks = n.marks, last_seen_at
   FROM json_to_recordset($1::text::json) AS n (kind text, id text, marks text, last_seen_at bigint)
   WHERE m.kind = n.kind AND m.id = n.id`;
 
-/** The timestamp that belongs to each member. Members not listed are timestamps themselves. */
+/** The timestamp that dates each member. Members not listed are timestamps themselves. */
 const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
   lastAddress: 'lastSeenAt',
   lastPlaylistVersion: 'lastPlaylistAt',
@@ -145,7 +145,10 @@ function mergeActivity(known: AnyActivity, more: AnyActivity): AnyActivity {
   return merged as AnyActivity;
 }
 
-/** Merges two calls of one instance: the later call wins, and members that it omits stay. */
+/**
+ * Merges the activity of two calls of one instance. The later call wins. Members that it omits keep
+ * their values.
+ */
 function laterActivity(known: AnyActivity, later: AnyActivity): AnyActivity {
   const defined = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...known, ...Object.fromEntries(defined) };

@@ -24,8 +24,8 @@ export async function openPostgresStore(
 }
 
 /**
- * Migrates the schema to the newest version. Returns the names of the migrations applied, or with
- * `dryRun` of those to apply.
+ * Migrates the schema to the newest version. Returns the names of the migrations applied. With
+ * `dryRun` it applies none, and returns the names of the missing ones.
  */
 export function migrateDatabase(url: string, how: { dryRun: boolean }): Promise<string[]> {
   return connectTo(url, (connect) => migrate(connect, how));

@@ -52,8 +52,8 @@ import { Writer } from './rows/writer.ts';
 
 const readyTimeoutMs = 2 * secondMs;
 /**
- * Intervals of the jobs. Activity must be stored within a minute. Reports fold the remaining
- * batches themselves.
+ * Intervals of the periodic jobs. Activity must be stored within a minute. Folding is not urgent,
+ * since reports fold the remaining batches themselves.
  */
 const foldMs = 5 * secondMs;
 const flushMs = 15 * secondMs;
@@ -141,7 +141,7 @@ export class PostgresStore implements Store {
   }
 
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
-    // The database evaluates `online`, so it must know the activity of this instance.
+    // The database evaluates `online`, so the activity of this instance must be written first.
     if (query.online) await this.#lastActivity.flush();
     return listRows(this.#database.query, table, query);
   }

@@ -8,13 +8,16 @@ import type {
 import { type LineFormat, LineTable, shardNames } from '../checkpoint/line-table.ts';
 
 const shards = 64;
-/** Minimum time between writes. In a large fleet every document changes in every minute. */
+/** Minimum time between writes. In a large fleet every document changes each minute. */
 const flushMs = minuteMs;
 
 type Kind = 'device' | 'token';
 type AnyActivity = LastActivity & TokenActivity;
 
-/** The members in the order of a line, which leaves out those that were never set. */
+/**
+ * Members of an activity, in the order in which a line lists them. A line omits members that were
+ * never set.
+ */
 const members = Object.keys({
   lastSeenAt: true,
   lastAddress: true,
@@ -40,7 +43,7 @@ function formatOf(kind: Kind): LineFormat<AnyActivity> {
 
 /**
  * Last activity of devices and tokens, in memory. The documents `marks-00` to `marks-3f` are at
- * most a minute old; after `close`, the next checkpoint writes all that changed.
+ * most a minute old. After `close`, the next checkpoint writes all changed documents.
  */
 export class LastActivityTable implements DocumentOwner {
   readonly kind = 'marks';
@@ -67,7 +70,8 @@ export class LastActivityTable implements DocumentOwner {
 
   marks(kind: Kind, id: string): AnyActivity {
     const activity = this.#tables[kind].get(id);
-    // Keeps it parsed: a list by online state reads the activity of all devices.
+    // Caches the parsed activity: a list filtered by online state reads the activity of all
+    // devices.
     if (activity) this.#tables[kind].set(id, activity);
     return { ...activity };
   }
@@ -95,7 +99,8 @@ export class LastActivityTable implements DocumentOwner {
 
   async render(name: string): Promise<RenderedDocument | undefined> {
     this.#dirty.delete(name);
-    // A fleet of 100,000 has 1,600 devices in each of 64 documents: 2 ms.
+    // With 100,000 devices, each of the 64 documents has 1,600 lines. Rendering one document takes
+    // 2 ms.
     const lines = [...this.#tables.device.lines(name), ...this.#tables.token.lines(name)];
     return lines.length === 0 ? undefined : { lines, seq: 0 };
   }

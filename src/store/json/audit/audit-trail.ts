@@ -19,7 +19,7 @@ import {
 } from './entry-record.ts';
 import { auditPage } from './pages.ts';
 
-/** Entries written to disk at once, some milliseconds of work. */
+/** Maximum number of entries in one write, which takes some milliseconds. */
 const entriesPerWrite = 500;
 
 /** The entries that retention is about to delete. */
@@ -33,9 +33,9 @@ export interface AuditDrop {
 /**
  * Audit trail in day files `audit/YYYY-MM-DD.ndjson`. Each entry is one line, `{"crc":…,"seq":
  * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which keeps
- * them until a checkpoint has written them here. `recover` accepts no more than the position
- * confirms, and the journal replays all later entries. A clock that steps back does not return to
- * an earlier file.
+ * them until a checkpoint has written them to these files. `recover` accepts only entries up to the
+ * position, and the journal replays all later ones. After the clock steps back, entries still go to
+ * the newest file.
  */
 export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly name = 'audit';
@@ -43,14 +43,15 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly #log: FramedLog<EntryNumber, LogFilesPosition>;
   /** Entries in the journal but not yet in the files, oldest first. */
   #pending: PositionedEntry[] = [];
-  /** No entry goes to a file older than this. */
+  /** Name of the newest file. No entry goes to an older one. */
   #newestFile = '';
   #isClosed = false;
 
   constructor(context: PartContext) {
     this.#context = context;
     this.#log = new FramedLog(context, auditFormat, {
-      // No low-water mark: the journal frees space once its entries are here.
+      // No low-water mark: the journal can free space only after its entries are written to this
+      // log.
       lowWaterBytes: 0,
     });
   }
@@ -73,8 +74,8 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   }
 
   /**
-   * Purges whole days, as the event log does. First calls `confirmDrop`, and deletes nothing unless
-   * it returns true.
+   * Purges whole days before `timeMs`. First calls `confirmDrop`, and deletes nothing unless that
+   * returns true.
    */
   async purgeBefore(
     timeMs: number,
@@ -93,7 +94,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     await this.#log.deleteHidden();
   }
 
-  /** Yields the entries of files up to `end`, and the pending ones. */
+  /** Yields the entries of the files up to `end`, then the pending entries. */
   async *#entriesOf(
     names: readonly string[],
     end: LogFilesPosition,
@@ -105,8 +106,8 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   }
 
   /**
-   * Returns the files that a start from this position reads or shows, up to the position. Later
-   * entries are in the journal.
+   * Returns the readable files up to the position, and hidden files that a start from it needs.
+   * Later entries are in the journal.
    */
   logRange(position: LogFilesPosition = auditFormat.start): LogRange {
     return this.#log.range(position, position);
@@ -142,7 +143,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     if (!gone) await this.#checkLastEntry(this.#log.path(file), position);
   }
 
-  /** Checks that the entries up to the position end with the one at `seq`. */
+  /** Checks that the last entry up to the position belongs to journal record `seq`. */
   async #checkLastEntry(path: string, { size, seq }: LogFilesPosition): Promise<void> {
     const file = await this.#context.disk.open(path, 'read');
     try {
@@ -161,7 +162,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     await this.#log.discardAfterEnd();
   }
 
-  /** The last checkpoint follows. It opens the file again for the entries that are left. */
+  /** The last checkpoint follows. It opens the file again to write the remaining entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#log.close();

@@ -16,8 +16,8 @@ export interface EntryPosition extends EntryNumber {
 }
 
 /**
- * An entry as its line. A busy minute has tens of thousands of entries, and a parsed one would take
- * a dozen objects.
+ * An entry, kept as its line to save memory. A busy minute has tens of thousands of entries, and a
+ * parsed entry is a dozen objects.
  */
 export interface PositionedEntry extends EntryPosition {
   bytes: Buffer;
@@ -32,7 +32,7 @@ export function entryOf(bytes: Buffer): AuditEntry {
   return JSON.parse(bytes.toString()).entry;
 }
 
-/** Returns the entry of a line with its link, or `undefined` if it has none. */
+/** Returns the entry of a line with its link, or `undefined` if the line has no entry. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
   const value = parsed(line.toString());
   if (!isSealed(value)) return undefined;
@@ -64,7 +64,9 @@ export function isAfter(entry: EntryNumber, other: EntryNumber): boolean {
   return entry.seq > other.seq || (entry.seq === other.seq && entry.n > other.n);
 }
 
-/** Entries have increasing numbers. The position has the last journal record with entries. */
+/**
+ * Numbers of entries increase. The position has the number of the last journal record with entries.
+ */
 export const auditFormat: LogFormat<EntryNumber, LogFilesPosition> = {
   folder: 'audit',
   start: { file: null, size: 0, seq: 0 },

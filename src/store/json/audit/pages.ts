@@ -16,7 +16,8 @@ import {
 } from './entry-record.ts';
 
 /**
- * A cursor has the form of an event id. Its 62 bits hold the record (42) and the index in it (20).
+ * A cursor has the form of an event id. Its 62 bits hold the journal record (42 bits) and the
+ * entry's index in it (20 bits).
  */
 function cursorOf({ seq, n, file }: EntryPosition): string {
   return eventId({
@@ -56,7 +57,10 @@ export async function auditPage(
   return { items: page.items, next: page.next };
 }
 
-/** A clock that steps back leaves entries in a later day's file. One extra day allows for this. */
+/**
+ * Returns the files to read. After the clock stepped back, entries are in a later day's file, so
+ * one extra day is read.
+ */
 function namesFor(
   all: readonly string[],
   { from = 0, to }: AuditPageQuery,
@@ -69,7 +73,7 @@ function namesFor(
     .reverse();
 }
 
-/** Whether an entry is about venues, and only about these. */
+/** Whether an entry is about at least one venue, and only about venues in `venueIds`. */
 function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEntry): boolean {
   return about.length > 0 && about.every((id) => venueIds.includes(id));
 }

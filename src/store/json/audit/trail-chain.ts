@@ -4,7 +4,10 @@ import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import type { FilePart } from '../parts.ts';
 import type { AuditDrop } from './audit-trail.ts';
 
-/** Links of the entries of one change. The chain is unaffected until `TrailChain.stage`. */
+/**
+ * Creates the links for the entries of one change. The chain is unaffected until
+ * `TrailChain.stage`.
+ */
 export class ChainDraft {
   last: AuditLink | undefined;
   readonly #key: ChainKey;
@@ -23,9 +26,9 @@ export class ChainDraft {
 }
 
 /**
- * End of the audit trail's chain while the store is open. It advances with the changes that the
- * journal is writing, and is rolled back with them on failure. Its position in the manifest is the
- * signed state.
+ * End of the audit trail's chain while the store is open. It advances when a change goes to the
+ * journal, and is rolled back if the journal fails to write. The manifest stores the signed state
+ * as its position.
  */
 export class TrailChain implements FilePart<ChainState> {
   readonly name = 'chain';
@@ -60,9 +63,9 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   /**
-   * Signs a new start before retention deletes entries: the link of the last of them. If the
-   * entries do not verify, it signs nothing and returns false; the chain then reports them as
-   * missing.
+   * Signs a new start before retention deletes entries: the link of the last one to be deleted. If
+   * the entries do not verify, it signs nothing and returns false. Verification then reports them
+   * as missing.
    */
   async startAfter({ day, entries }: AuditDrop): Promise<boolean> {
     const { head: _head, ...knownState } = this.#state;
@@ -80,8 +83,8 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   /**
-   * Returns the state to store before the first change. `isNewLife`: the store is not the one that
-   * wrote the data.
+   * Returns the state to store before the first change. `isNewStore`: the data was written by
+   * another store, so a new writer id is created.
    */
   open(isNewStore: boolean, random: Random): ChainState {
     const { writer } = this.#state;
@@ -96,7 +99,7 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   get state(): ChainState {
-    // Written before the first entry, too, so that a missing head is detected.
+    // The head is stored even before the first entry, so that a missing head is detected.
     const last = this.#durable ?? { writer: this.#writer, seq: 0, mac: '' };
     return { ...this.#state, writer: this.#writer, head: this.#key.head(last) };
   }

@@ -15,10 +15,10 @@ export interface FoundEntry extends SealedEntry {
 }
 
 /**
- * Yields the whole audit trail of a folder that nothing writes to: the day files up to their
- * position, then the entries that only the journal has. Reports damaged lines to `onDamage`. Skips
- * days that retention dropped but a crash left on disk. Throws `store_damaged` for a damaged
- * journal.
+ * Yields the whole audit trail of a folder that nothing writes to. The day files come first, up to
+ * their position, then the entries that only the journal has. Reports damaged lines to `onDamage`.
+ * Skips files that retention has dropped but that still exist after a crash. Throws `store_damaged`
+ * for a damaged journal.
  */
 export async function* readTrail(
   context: PartContext,

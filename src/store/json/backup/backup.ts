@@ -9,15 +9,15 @@ import type { PartContext } from '../parts.ts';
 import { backupHead, backupTail } from './format.ts';
 import { type Snapshot, type SnapshotFile, snapshotFiles } from './snapshot-files.ts';
 
-/** The backup fails if its reader takes nothing for this long, since it blocks deletions. */
+/** A backup fails if its reader reads nothing for this long, because a backup blocks deletions. */
 const readerTimeoutMs = 5 * minuteMs;
 
 /** Bytes per read. */
 const chunkBytes = 256 * 1024;
 
 /**
- * Streams a snapshot of the store as a tar. The first entry lists the files; the last has the
- * checksums, so that truncation is detected. Files are read on demand.
+ * Streams a snapshot of the store as a tar archive. The first entry lists the files. The last entry
+ * has the checksums, so that truncation is detected. Files are read on demand.
  */
 export class Backup {
   readonly stream: ReadableStream<Uint8Array>;

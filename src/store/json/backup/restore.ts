@@ -13,7 +13,7 @@ export interface RestoreTarget {
   directory: string;
   /** Name of the backup in messages, such as its path. */
   name?: string;
-  /** Receives the number of bytes written so far, and of all bytes. */
+  /** Receives the number of bytes written so far and the total number of bytes. */
   onProgress?: (doneBytes: number, allBytes: number) => void;
 }
 
@@ -25,14 +25,15 @@ export interface Restored {
 }
 
 /**
- * Maximum size of the file list and of the checksums, which are held in memory. 16 MiB has room for
- * 200,000 files, more than 100 years of days need.
+ * Maximum size of the file list and of the checksums. Both are held in memory. 16 MiB is enough for
+ * 200,000 files. 100 years of day files are fewer.
  */
 const maxTextBytes = 16 * 1024 * 1024;
 
 /**
- * Restores a backup. A marker in the folder keeps stores from opening it meanwhile. On failure, the
- * written files are deleted; the folders stay. Throws `backup_unusable`, and errors of the disk.
+ * Restores a backup. Until the restore is complete, a marker prevents stores from opening the
+ * folder. On failure, the written files are deleted, but the folders stay. Throws
+ * `backup_unusable`, and errors of the disk.
  */
 export async function restoreBackup(
   backup: AsyncIterable<Uint8Array>,
@@ -152,7 +153,7 @@ class Restore {
     if (after) throw new TarError(`${shownName(after.name)} stands after ${backupTail}`);
   }
 
-  /** All files are complete: gives the manifest its name. */
+  /** Renames the manifest to its final name. Call it when all files are complete. */
   async #finish(sizes: ReadonlyMap<string, number>): Promise<void> {
     const { disk, directory } = this.#target;
     for (const folder of foldersOf(sizes.keys()))

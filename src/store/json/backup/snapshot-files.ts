@@ -26,11 +26,12 @@ export interface Snapshot {
 }
 
 /**
- * Lists the files of a snapshot. The manifest comes last: a truncated copy lacks it, and is not
- * taken for a store.
+ * Lists the files of a snapshot. The manifest comes last: a truncated copy lacks it, and cannot be
+ * opened as a store.
  *
- * The snapshot is a state as after a crash, but without a torn write: a start replays from the logs
- * what the documents lack. The files must not be deleted until they are read.
+ * A snapshot has the same state as a folder after a crash, but without a torn write. At start, the
+ * logs supply the records that the documents lack. The files must not be deleted until they are
+ * read.
  */
 export async function snapshotFiles(
   disk: FileSystem,
@@ -57,7 +58,9 @@ export async function snapshotFiles(
   ];
 }
 
-/** Lists the files of a log: the last up to the end of the snapshot, the others whole. */
+/**
+ * Lists the files of a log. The last file ends where the snapshot ends; earlier files are complete.
+ */
 async function logFiles(
   disk: FileSystem,
   directory: string,

@@ -5,7 +5,7 @@ const maxPaxBytes = 64 * 1024;
 const maxLengthDigits = 6;
 const shownCharacters = 100;
 
-/** A problem in a tar file. The message continues a sentence. */
+/** A problem in a tar file. The message is the second half of a sentence. */
 export class TarError extends Error {
   override readonly name = 'TarError';
 }
@@ -24,8 +24,8 @@ export function shownName(name: string): string {
 
 /**
  * Reads a tar of plain files. Each entry has a ustar header, which one PAX header may precede. Any
- * other kind of entry is an error. Memory use is one chunk of the source and one header. It reads
- * nothing after the end mark.
+ * other kind of entry is an error. Memory use is one chunk of the source and one header. The reader
+ * stops at the end mark.
  *
  * modern-tar packs our backups, but does not read them: it accepts PAX headers of up to 8 MiB, and
  * parses them in quadratic time (30 s for 200 KB).
@@ -94,7 +94,7 @@ export class TarReader {
     return { name: records.get('path') ?? entry.name, size: Number(sizeText) };
   }
 
-  /** Reads exactly `count` bytes, a small number. */
+  /** Reads exactly `count` bytes into memory. `count` must be small. */
   async #read(count: number): Promise<Buffer> {
     const into = Buffer.alloc(count);
     for (let done = 0; done < count; ) {

@@ -16,9 +16,9 @@ import { checkLogs, checkTrail } from './check-logs.ts';
 import { type Finding, Findings } from './finding.ts';
 
 /**
- * Reads everything in a data folder and reports all damage, also in files that no start reads, such
- * as old events and audit entries. If there is none, a trial start, up to its first write, must
- * succeed, too.
+ * Reads everything in a data folder and reports all damage. This includes files that a start does
+ * not read, such as old events and audit entries. Without damage, it also runs a start up to its
+ * first write, which must succeed.
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();
@@ -50,7 +50,7 @@ async function isUnfinishedCopy(
   return findings.hasDamage;
 }
 
-/** Returns the manifest, or its copy if only that is readable. */
+/** Returns the manifest, or its copy if only the copy is readable. */
 async function checkManifests(
   context: PartContext,
   findings: Findings,
@@ -58,8 +58,8 @@ async function checkManifests(
   const manifest = await readOne(context, manifestName, findings);
   const copy = await readOne(context, manifestCopy, findings);
   if (manifest === null) findings.damage(manifestName, 'the file is missing');
-  // A store that was never started, or not since an earlier version wrote it, has no copy. A crash
-  // may come before the first copy is written.
+  // Only a store that this version has started and stopped must have a copy. A crash may come
+  // before the first copy is written.
   if (copy === null && manifest?.clean && manifest.secret !== undefined && !manifest.backup) {
     findings.damage(manifestCopy, 'the file is missing');
   }
@@ -83,7 +83,10 @@ function readOne(
   return attempt(findings, name, what, () => readManifestFile(disk, `${directory}/${name}`));
 }
 
-/** Returns what `read` returns. If it finds damage: reports that, and returns `undefined`. */
+/**
+ * Returns the result of `read`. If `read` throws a `SignageError`, reports damage and returns
+ * `undefined`.
+ */
 async function attempt<T>(
   findings: Findings,
   file: string,

@@ -11,8 +11,8 @@ import type { PartContext } from '../parts.ts';
 import type { Findings } from './finding.ts';
 
 /**
- * Checks the files of all logs against their positions, also the days that no start reads. Reports
- * the same as a start, but continues after damage.
+ * Checks the files of all logs against their positions, including days that a start does not read.
+ * Reports the same damage as a start, but continues after it.
  */
 export async function checkLogs(
   context: PartContext,

@@ -1,9 +1,9 @@
 /** Something wrong in a data folder (`damage`), or information (`note`). */
 export interface Finding {
   level: 'damage' | 'note';
-  /** Its name in the data folder. */
+  /** Name of the file in the data folder. */
   file: string;
-  /** In bytes. `null`: the file as a whole. */
+  /** In bytes. `null`: the finding concerns the whole file. */
   offset: number | null;
   what: string;
 }

@@ -64,13 +64,13 @@ export class DocumentFile implements Adapter<RenderedDocument> {
   }
 
   /**
-   * Reads chunks on demand, without a checksum. Chunks consist of whole lines unless a line is very
-   * long.
+   * Reads chunks on demand, without checking the checksum. Chunks consist of whole lines unless a
+   * line is very long.
    */
   async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
     try {
-      // Start small: a report by campaign needs no more.
+      // Start with a small read: a report by campaign needs no more.
       const first = wholeLines(await readAt(file, 0, sliceBytes));
       let position = first.length;
       if (comesBefore?.(lastLine(first)))
@@ -167,7 +167,7 @@ export function writtenDocument(
   };
 }
 
-/** Yields the non-empty lines of a text, without building an array of 100,000. */
+/** Yields the non-empty lines of a text, without building an array of 100,000 lines. */
 export function* textLines(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start);

@@ -15,14 +15,14 @@ export interface WrittenDocument {
    * owner then reads the new one.
    */
   read(): Promise<string>;
-  /** Reads the same as bytes. */
+  /** Like `read`, but returns bytes. */
   bytes(): Promise<Buffer>;
   /**
-   * Reads chunks of 64 KiB to 1 MiB on demand, without a checksum, for owners that need a part of
-   * the document (the roll-ups). A chunk is valid until the next one is requested. In a document
-   * with sorted lines, leading lines for which `comesBefore` is true may be skipped; it gets the
-   * start of a line. Fails with `ENOENT` if the document was replaced; the owner then reads the new
-   * one.
+   * Reads chunks of 64 KiB to 1 MiB on demand, without checking the checksum. Roll-ups use it,
+   * because they need only a part of a document. A chunk is valid until the next one is requested.
+   * In a document with sorted lines, leading lines for which `comesBefore` is true may be skipped.
+   * `comesBefore` gets the start of a line. Fails with `ENOENT` if the document was replaced; the
+   * owner then reads the new one.
    */
   chunks(comesBefore?: (head: Buffer) => boolean): AsyncIterable<Buffer>;
 }
@@ -34,11 +34,11 @@ export interface WrittenDocument {
  * atomically.
  */
 export interface DocumentOwner {
-  /** Prefix of its documents' names: `<kind>-<rest>`. */
+  /** Prefix of the names of the owner's documents: `<kind>-<rest>`. */
   readonly kind: string;
   /**
-   * The log whose records its documents contain. A record is replayed onto a document if its `seq`
-   * is higher than the document's.
+   * The log whose records the owner's documents contain. A record is replayed onto a document if
+   * its `seq` is higher than the document's.
    */
   readonly log: 'journal' | 'events' | 'none';
   /**
@@ -49,9 +49,9 @@ export interface DocumentOwner {
   /** Whether the owner keeps this document as raw bytes after loading it. */
   keepsBytes?(name: string): boolean;
   /**
-   * Returns the names of the documents that differ from disk. Owners of the journal must name all
-   * of them: the checkpoint then deletes the journal up to its start. Owners of `events` and `none`
-   * may defer some.
+   * Returns the names of the documents that differ from disk. Owners with the log `journal` must
+   * name all of them, because the checkpoint then deletes the journal records that precede it.
+   * Owners with `events` or `none` may defer some.
    */
   dirty(): string[];
   /**

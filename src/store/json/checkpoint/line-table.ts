@@ -35,7 +35,7 @@ export class LineTable<V> {
     this.#documents.set(document, { loaded, values: new Map() });
   }
 
-  /** Returns a value. Each call parses a line that is still as loaded. */
+  /** Returns a value. Until the value is set, each call parses its loaded line. */
   get(id: string): V | undefined {
     const document = this.#documents.get(this.#documentOf(id));
     const value = document?.values.get(id);
@@ -67,7 +67,7 @@ export class LineTable<V> {
     }
   }
 
-  /** Returns the lines of a document: those as loaded, then the others in the order of `set`. */
+  /** Returns the lines of a document: loaded lines first, then the others in the order of `set`. */
   lines(document: string): string[] {
     const { loaded, values } = this.#documents.get(document) ?? {};
     return [
@@ -78,8 +78,8 @@ export class LineTable<V> {
 }
 
 /**
- * Returns a function from a record's id to the name of its document, one of `count`: `<kind>-` and
- * hexadecimal digits of fixed length.
+ * Returns a function that maps a record's id to one of `count` document names. A name is `<kind>-`
+ * and hexadecimal digits of fixed length.
  */
 export function shardNames(kind: string, count: number): (id: string) => string {
   const digits = (count - 1).toString(16).length;

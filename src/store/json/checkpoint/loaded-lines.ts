@@ -1,8 +1,8 @@
 const lineFeed = 0x0a;
 
 /**
- * The lines of a loaded document, found by the quoted id that follows their opening. They stay
- * bytes, outside the heap, and are indexed at the first look-up: a start loads hundreds of
+ * The lines of a loaded document, found by the quoted id that follows the opening. Lines stay bytes
+ * outside the heap, and are indexed at the first look-up, because a start loads hundreds of
  * thousands.
  */
 export class LoadedLines {

@@ -14,7 +14,7 @@ export interface BulkLine {
   bytes: Uint8Array;
 }
 
-/** Appends lines to a log's day files. `end` is the position after the durable ones. */
+/** Appends lines to a log's day files. `end` is the position after the durable lines. */
 export class BulkLog {
   readonly #log: FramedLog<unknown, LogFilesPosition>;
 
@@ -22,7 +22,10 @@ export class BulkLog {
     this.#log = log;
   }
 
-  /** Starts at a recorded end. Cuts off what an interrupted attempt wrote after it. */
+  /**
+   * Opens the log at a recorded end. Cuts off everything that an interrupted attempt wrote after
+   * this end.
+   */
   static async open(
     context: PartContext,
     format: LogFormat<unknown, LogFilesPosition>,
@@ -35,7 +38,7 @@ export class BulkLog {
     return new BulkLog(log);
   }
 
-  /** Everything before this is on disk. */
+  /** Position up to which everything is on disk. */
   get end(): BulkEnd {
     const { file, size } = this.#log.end;
     return { file, size };
@@ -62,8 +65,9 @@ export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
 }
 
 /**
- * Returns the lines of entries that follow `before` earlier ones, which end at `end`. They are
- * numbered as if each had been a change of its own. No entry goes to a file older than the newest.
+ * Returns the lines of audit entries. `before` entries precede them, up to the given end. Each
+ * entry is numbered as if it had its own journal record. No entry goes to a file older than the
+ * newest.
  */
 export function auditLines(
   entries: readonly SealedEntry[],

@@ -31,7 +31,9 @@ export const copyMarker = 'copy.json';
 /** Names that may exist in an "empty" folder. */
 const ignoredNames = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
 
-/** Returns the progress of the copy into a folder, or `undefined` if there is none. */
+/**
+ * Returns the progress of the copy into a folder, or `undefined` if the folder has no copy marker.
+ */
 export async function readMarker(
   disk: FileSystem,
   directory: string,

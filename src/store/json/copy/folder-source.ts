@@ -125,8 +125,8 @@ async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
 }
 
 /**
- * Parses lines `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, those by time of
- * receipt first.
+ * Yields the impressions by time of receipt, then those by timestamp. Parses lines
+ * `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`.
  */
 async function* impressions(state: FolderState): AsyncGenerator<CopiedImpressions> {
   for (const clock of ['received', 'timestamp'] satisfies ReportClock[]) {

@@ -35,15 +35,15 @@ export async function readFolderState(context: PartContext) {
     secret,
     parts,
     logEnd,
-    /** Returns the range of a log in its files. */
+    /** Returns the files that a log has in this state. */
     logRange: (log: 'events' | 'audit') =>
       parts[log].logRange(manifest.marks[log] as LogFilesPosition | undefined),
   };
 }
 
 /**
- * Yields the lines of the documents whose names begin with this prefix, ordered by name, as they
- * would be written now.
+ * Yields the lines that documents with this name prefix would have if they were written now,
+ * ordered by document name.
  */
 export async function* documentLines(state: FolderState, prefix: string): AsyncGenerator<string> {
   const { disk, directory } = state.context;

@@ -56,8 +56,8 @@ export function folderTarget(context: PartContext, release: () => Promise<void>)
 
 /**
  * A data folder during a copy. Logs, idempotency keys and roll-ups are written as files, then the
- * manifest that names them. After that a store is open on the folder, and the rows go through it.
- * `copy.json` records the progress, and keeps services away until the end.
+ * manifest that names them. Rows and activity are written through a store opened on these files.
+ * `copy.json` records the progress. Until it is deleted, no service can open the folder.
  */
 class FolderTarget implements StoreTarget {
   readonly #context: PartContext;
@@ -158,7 +158,7 @@ class FolderTarget implements StoreTarget {
       Object.assign(this.#currentProgress.documents, await this.#idempotencyKeys?.write());
     if (section === 'impressions')
       Object.assign(this.#currentProgress.documents, await this.#rollups?.write());
-    // They are durable only after the store is closed.
+    // Activity is durable only after the store is closed.
     if (section === 'marks') return;
     this.#currentProgress.complete.push(section);
     await this.#saveProgress();

@@ -3,8 +3,8 @@ import type { FileSystem } from './file-system.ts';
 /** A file system that can postpone deletions. */
 export interface DeferredDeleteDisk extends FileSystem {
   /**
-   * Postpones deletions until the returned function is called. Calls nest: the last release
-   * deletes.
+   * Postpones deletions until the returned function is called. After several calls, the last
+   * release deletes the files.
    */
   retain(): () => Promise<void>;
 }
@@ -13,8 +13,8 @@ export interface DeferredDeleteDisk extends FileSystem {
 const isTemporary = (path: string) => path.endsWith('.tmp');
 
 /**
- * Postpones deletions while a reader, such as a backup, needs the files. A crash in between leaves
- * files that nothing references. The next start or the next deletion removes them.
+ * Postpones deletions while a reader, such as a backup, needs the files. After a crash, files that
+ * nothing references may remain. The next start or the next purge deletes them.
  */
 export function makeDeferredDeleteDisk(disk: FileSystem): DeferredDeleteDisk {
   const pendingDeletes = new Set<string>();

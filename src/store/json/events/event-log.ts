@@ -27,8 +27,8 @@ import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
 
 /**
- * A start replays the events that no document contains. Documents are written before that takes
- * long.
+ * Size in bytes of the events that no document contains. A start replays these events. At this size
+ * a checkpoint is requested, so that a start does not take long.
  */
 const tailLimitBytes = 64 * 1024 * 1024;
 /**
@@ -37,7 +37,7 @@ const tailLimitBytes = 64 * 1024 * 1024;
  */
 const checkpointMs = minuteMs;
 
-/** A batch with an idempotency key that is not yet durable. */
+/** A batch that has an idempotency key and is not yet durable. */
 interface InFlightBatch {
   sent: string;
   done: Promise<void>;
@@ -48,8 +48,8 @@ export interface EventLogHooks {
   stored(tenantId: string): void;
   /**
    * Requests a checkpoint soon: 64 MiB of events are in no document yet, or a hidden file is to be
-   * deleted. Otherwise owners of `events` name dirty documents, and advance the position, at most
-   * once a minute and in the first checkpoint after `close`.
+   * deleted. Without a request, the documents of `events` are written at most once a minute, and in
+   * the first checkpoint after `close`.
    */
   due(): void;
 }
@@ -57,12 +57,12 @@ export interface EventLogHooks {
 /**
  * Telemetry. Each batch is one line, `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in
  * the file of the day it was received, `events/YYYY-MM-DD.ndjson`. `seq` counts up without gaps
- * over all files; `receivedAt` never decreases. Idempotency keys and roll-ups in memory are updated
- * in log order, as the lines become durable. `prepare` must run before its documents are rendered.
+ * over all files; `receivedAt` never decreases. When a line becomes durable, the idempotency keys
+ * and roll-ups in memory are updated, in log order. Call `prepare` before rendering the documents.
  */
 export class EventLog implements FilePart<EventLogPosition> {
   readonly name = 'events';
-  /** Owners of its documents, idempotency keys and roll-ups; both belong to the log `events`. */
+  /** The owners of the documents with the log `events`: idempotency keys and roll-ups. */
   readonly owners: readonly [IdempotencyKeys, Rollups];
   readonly #context: PartContext;
   readonly #hooks: EventLogHooks;
@@ -157,7 +157,7 @@ export class EventLog implements FilePart<EventLogPosition> {
     this.#rollups.apply(record);
   }
 
-  /** Requests a checkpoint when the limit is crossed. */
+  /** Requests a checkpoint when `#tailBytes` crosses `tailLimitBytes`. */
   #requestCheckpointIfDue(grownBytes: number): void {
     if (this.#tailBytes >= tailLimitBytes && this.#tailBytes - grownBytes < tailLimitBytes)
       this.#hooks.due();
@@ -172,7 +172,8 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /**
-   * Returns the files that a start from a position reads or shows, up to the last durable batch.
+   * Returns the readable files up to the last durable batch, and hidden files that a start from the
+   * position needs.
    */
   logRange(position: LogFilesPosition = eventFormat.start): LogRange {
     return this.#log.range(position);
@@ -184,12 +185,12 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /**
-   * Purges whole days before a time. Hides the files at once. A file that the position refers to is
-   * deleted with the next checkpoint (`due`).
+   * Purges whole days before a time. Hides the files immediately. The next checkpoint (`due`)
+   * deletes hidden files that the position still refers to.
    */
   async purgeBefore(timeMs: number): Promise<void> {
-    // The file being written is never deleted: from here on it is the file of this day or a later
-    // one.
+    // Later batches go to the file of this day or a newer one, so the file being written is never
+    // deleted.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     if (!this.#log.names.some((name) => name < first)) return;
     this.#receivedAt = Math.max(this.#receivedAt, dayStart(first));

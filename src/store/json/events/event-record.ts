@@ -39,9 +39,9 @@ export interface EventRecord extends RecordHead {
   sums: BatchSums;
 }
 
-/** Progress of the log, as seen by the document owners. */
+/** Progress of the event log, as used by the document owners. */
 export interface EventProgress {
-  /** Returns the last batch applied to the owners. */
+  /** Returns the number of the last batch applied to the owners. */
   seq(): number;
   /** Whether documents should be written now. */
   due(): boolean;

@@ -23,7 +23,8 @@ class KeyList {
 
   /** @param encoded the entries in base64 */
   constructor(encoded: string) {
-    // Not from the pool of small buffers, which would keep neighbours in memory.
+    // `Buffer.alloc` does not use the pool of small buffers, which would keep other buffers in
+    // memory.
     this.#entries = Buffer.alloc(Buffer.byteLength(encoded, 'base64'));
     this.#usedBytes = this.#entries.write(encoded, 'base64');
   }
@@ -36,7 +37,7 @@ class KeyList {
     return at < 0 ? undefined : used.toString('hex', at + keyBytes, at + entryBytes);
   }
 
-  /** The new key replaces the oldest one of a full list. */
+  /** Adds a key. In a full list it replaces the oldest key. */
   add({ key, sent }: RecordedKey): void {
     if (this.#usedBytes === rememberedKeys * entryBytes) {
       this.#entries.copyWithin(0, entryBytes);
@@ -59,7 +60,7 @@ class KeyList {
 
 /**
  * Idempotency keys of all devices, at most 2 KB for each. The documents `rings-00` to `rings-3f`
- * have one line per device. At start the event log replays what they lack.
+ * have one line per device. At start the event log replays the batches that a document lacks.
  */
 export class IdempotencyKeys implements DocumentOwner {
   readonly kind = 'rings';
@@ -100,7 +101,7 @@ export class IdempotencyKeys implements DocumentOwner {
     if (this.#lists.delete(deviceId)) this.#dirty.add(idempotencyDocument(deviceId));
   }
 
-  /** Returns the keys of a device, and keeps them parsed. */
+  /** Returns the keys of a device, and caches them in parsed form. */
   #keysOf(deviceId: string): KeyList | undefined {
     const keys = this.#lists.get(deviceId);
     if (keys) this.#lists.set(deviceId, keys);

@@ -15,7 +15,7 @@ export async function eventPage(
   query: EventPageQuery,
 ): Promise<Slice<StoredEvent>> {
   const after = query.after === undefined ? undefined : eventPosition(query.after);
-  // Not the id of an event: nothing follows it.
+  // Not a valid event id: nothing comes after it.
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new EventPage(query, after);
   await fillPage(log, namesFor(log.names, query, after), page);

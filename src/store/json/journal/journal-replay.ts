@@ -19,7 +19,8 @@ export interface Durable {
 }
 
 /**
- * The state that the journal's records make up: in-memory rows, on-disk rows and the audit trail.
+ * The state that results from the journal's records: in-memory rows, on-disk rows and the audit
+ * trail.
  */
 export class DurableState {
   readonly base = new CommittedRows();

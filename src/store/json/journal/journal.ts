@@ -21,7 +21,7 @@ const segmentBytes = 16 * 1024 * 1024;
  */
 export class Journal implements FilePart<LogPosition> {
   readonly name = 'journal';
-  /** Called when a group has failed. Records appended but not durable are lost. */
+  /** Called when a group has failed. Appended records that are not durable are lost. */
   onFailure: () => void = () => {};
   readonly #context: PartContext;
   readonly #log: FramedLog<RecordHead, LogPosition>;
@@ -82,8 +82,8 @@ export class Journal implements FilePart<LogPosition> {
   }
 
   /**
-   * Appends a record and resolves when it is on disk. `onDurable` is called just before, in order
-   * of the records, and applies the change to the committed rows.
+   * Appends a record and resolves when it is on disk. `onDurable` is called just before the promise
+   * resolves, in the order of the records. It applies the change to the committed rows.
    */
   append(at: number, ops: readonly string[], onDurable: (seq: number) => void): Promise<unknown> {
     const seq = this.#nextSeq++;

@@ -63,8 +63,8 @@ export function recordHead(line: Buffer): RecordHead | undefined {
 }
 
 /**
- * Records are numbered without gaps. A segment's name has the number of its first record. The last
- * record of the position ends there.
+ * Records are numbered without gaps. A segment's name has the number of its first record. Record
+ * `seq` of the position must end at its `size`.
  */
 export const journalFormat: LogFormat<RecordHead, LogPosition> = {
   folder: 'journal',

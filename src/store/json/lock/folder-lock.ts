@@ -26,7 +26,7 @@ export interface LockContext {
  *
  * Linux: an abstract socket named after the folder's device and inode, plus `lock.sock` in the
  * folder. The latter excludes containers that share the folder but not the network. macOS and
- * others: `lock.sock`. Windows: a named pipe of the real path.
+ * others: `lock.sock`. Windows: a named pipe, named after the real path.
  *
  * Throws `store_locked`, naming the holder, or `store_unusable` if the folder cannot hold a socket.
  */
@@ -63,7 +63,10 @@ export async function systemName(
   return `\0signage-kit/${dev}-${ino}`;
 }
 
-/** Binds the name. One process at a time can bind it, and its end frees it. */
+/**
+ * Binds the name. Only one process at a time can bind it. The system frees it when the process
+ * ends.
+ */
 async function bindName(name: string, holder: Holder): Promise<Release> {
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
     const server = await listen(name, holder).catch((error: NodeJS.ErrnoException) => {

@@ -92,8 +92,8 @@ const maxPathBytes = 103;
 /** Attempts to take the lock. A holder may exit between two attempts. */
 export const maxAttempts = 5;
 /**
- * Wait after removing a dead socket. Every process that found it at the same moment is done by
- * then.
+ * Wait after removing a lock whose holder is `dead`. By then, every process that found it at the
+ * same moment has finished removing it.
  */
 const settledMs = 100;
 
@@ -101,8 +101,8 @@ const fileName = 'lock.sock';
 
 /**
  * Locks a folder with `lock.sock`: a symbolic link to this process's own socket,
- * `lock.sock.<nonce>`. Creating a link is atomic, and its target already answers. Binding and
- * unlinking `lock.sock` directly has a race that can produce two owners.
+ * `lock.sock.<nonce>`. Creating a link is atomic, and the target already accepts connections.
+ * Binding and unlinking `lock.sock` directly has a race that can produce two owners.
  */
 export async function holdSocketFile(directory: string, holder: Holder): Promise<Release> {
   const own = `${fileName}.${holder.nonce.slice(0, 8)}`;
@@ -128,8 +128,8 @@ export async function holdSocketFile(directory: string, holder: Holder): Promise
 }
 
 /**
- * Links `lock.sock` to this process, or throws `LockHeldError`. After removing a dead link it
- * waits, then checks that `lock.sock` still leads to this process.
+ * Links `lock.sock` to this process, or throws `LockHeldError`. After removing a link to a `dead`
+ * holder, it waits and checks that `lock.sock` still leads to this process.
  */
 async function claimLink(folder: string, own: string, { nonce }: Holder): Promise<void> {
   const path = join(folder, fileName);
@@ -144,8 +144,8 @@ async function claimLink(folder: string, own: string, { nonce }: Holder): Promis
 }
 
 /**
- * Removes a dead `lock.sock`. Another process may have replaced it with a live link meanwhile; that
- * link is put back.
+ * Removes a `lock.sock` whose holder is `dead`. If another process has replaced it with a valid
+ * link meanwhile, that link is restored.
  */
 async function removeDeadLink(folder: string, nonce: string): Promise<void> {
   const path = join(folder, fileName);

@@ -5,7 +5,7 @@ export function hexChecksum(bytes: Uint8Array): string {
   return checksumText(crc32(bytes));
 }
 
-/** Returns a CRC-32 in hex. */
+/** Formats a CRC-32 in hex. */
 export function checksumText(checksum: number): string {
   return checksum.toString(16).padStart(8, '0');
 }

@@ -2,7 +2,7 @@ import { SignageError } from '../../../domain/error.ts';
 
 /**
  * Returns the error for data on disk that the store did not write. The store must not start. The
- * message names the place and the next step.
+ * message names the file and the next step.
  */
 export function damageError(file: string, problem: string, offset?: number): SignageError {
   const place = offset === undefined ? file : `${file}, at byte ${offset}`;

@@ -22,8 +22,8 @@ export interface LogFilesPosition {
   /** Number of the last record up to here. */
   seq: number;
   /**
-   * `file` and all earlier files are past their retention. They are deleted, or the next start
-   * deletes them.
+   * `file` and all earlier files are past their retention. Those that still exist are deleted at
+   * the next start.
    */
   gone?: true;
   /**

@@ -47,9 +47,9 @@ export interface FoundFrame {
   length: number;
   /** The line without its line feed. */
   line: Buffer;
-  /** It is a record with a valid checksum. */
+  /** Whether the line is a record with a valid checksum. */
   isValid: boolean;
-  /** The record is valid and ends in a line feed. */
+  /** Whether the record is valid and ends in a line feed. */
   whole: boolean;
 }
 

@@ -30,9 +30,9 @@ export interface FramedLogOptions {
 }
 
 /**
- * A log of framed records in several files, with group commit. It knows three positions: the end,
- * the one in the manifest that is being written, and the one in the manifest on disk. Hidden files
- * are deleted as soon as a start from the last one does not need them.
+ * A log of framed records in several files, with group commit. It tracks three positions: the end,
+ * the position in the manifest that is being written, and the position in the manifest on disk. A
+ * hidden file is deleted once a start from the manifest on disk does not need it.
  */
 export class FramedLog<Head, Position extends LogFilesPosition> implements LogFiles {
   readonly disk: FileSystem;
@@ -92,7 +92,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * Lists the files at start, and checks their sizes. Hides those that the position marks as gone.
+   * Lists the files at start, and checks their sizes. Hides obsolete files, which `begin` deletes.
    * Throws `store_damaged`.
    */
   async recover(position: Position, clean: boolean): Promise<void> {
@@ -135,7 +135,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     return damageError(this.path(file), what, offset ?? undefined);
   }
 
-  /** Prepares the folder for appending, and makes what a crashed process wrote durable. */
+  /** Prepares the folder for appending, and syncs the data that a crashed process wrote. */
   async begin(): Promise<void> {
     await this.disk.makeDirectory(this.directory);
     await this.disk.syncDirectory(this.#context.directory);
@@ -149,8 +149,8 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * Appends a record, given in pieces. When it is durable, the position after it becomes the end,
-   * with `members`. Then `onDurable` gets the length of the record.
+   * Appends a record, given in pieces. When the record is durable, `end` becomes the position after
+   * it, with `members`. Then `onDurable` gets the length of the record in bytes.
    */
   append(
     file: string,
@@ -210,7 +210,10 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     return sizes;
   }
 
-  /** The manifest with the position of the last `prepare` is durable: deletes unneeded files. */
+  /**
+   * Call when the manifest with the position of the last `prepare` is durable. Deletes files that
+   * are no longer needed.
+   */
   async commit(): Promise<void> {
     this.committed = this.#prepared;
     const { file } = this.committed;
@@ -251,7 +254,9 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     this.#names = this.#names.filter((one) => one !== name);
   }
 
-  /** Returns the files that a start from `position` reads or shows, up to `end`. */
+  /**
+   * Returns the readable files up to `end`, and hidden files that a start from `position` needs.
+   */
   range(position: LogFilesPosition, end: LogFilesPosition = this.end): LogRange {
     const { file, size } = end;
     const needed = this.#pendingDeletes.filter((name) => !isUnneeded(position, name));

@@ -23,15 +23,15 @@ export interface GroupLogOptions {
   /** The folder of the log's files. */
   directory: string;
   /**
-   * Writes fail while fewer bytes than this are free. Checked again after each sixteenth of this
-   * many bytes.
+   * Writes fail while fewer bytes than this are free. The free space is checked again whenever a
+   * sixteenth of this has been written.
    */
   lowWaterBytes: number;
   /** Appends to the end of this existing file. */
   resume?: { file: string; size: number };
   /**
-   * Called when a group has failed, before its callers are rejected. Changes staged on top of it
-   * have failed too.
+   * Called when a group has failed, before its callers are rejected. Changes staged on top of the
+   * group have failed, too.
    */
   onFailure?: () => void;
 }
@@ -50,7 +50,7 @@ const maxBufferBytes = 4 * 1024 * 1024;
 /**
  * An append-only log in several files, with group commit: records that arrive while the disk is
  * busy share the next write and `fdatasync`. When `append` resolves, the record and its file's name
- * are on disk. Records resolve in order.
+ * are on disk. The promises of `append` resolve in order.
  *
  * When a group fails, all later records fail too, with `unavailable`. The bytes of a failed write
  * are truncated before the next append. After a failed `fdatasync` the state of the disk is
@@ -250,7 +250,8 @@ export class GroupLog {
       found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
     if (!found && !resumed) this.#empty.add(name);
     try {
-      // Also for an existing file: an earlier attempt may have created it and failed here.
+      // Syncs the folder even if the file exists: an earlier attempt may have created the file and
+      // failed here.
       await disk.syncDirectory(directory);
     } catch (error) {
       await file.close();

@@ -57,7 +57,7 @@ export async function* linesForward(
   }
 }
 
-/** Yields the same lines, last one first. */
+/** Yields the same lines as `linesForward`, but the last line first. */
 export async function* linesBackward(
   file: OpenFile,
   from: number,
@@ -90,7 +90,8 @@ export async function* linesBackward(
 }
 
 /**
- * Returns the start of the first line at or after `position`, or `end` if there is none before it.
+ * Returns the start of the first line at or after `position`, or `end` if no line starts before
+ * `end`.
  */
 async function nextLine(file: OpenFile, position: number, end: number): Promise<number> {
   for (let at = position - 1; at < end; ) {
@@ -105,8 +106,8 @@ async function nextLine(file: OpenFile, position: number, end: number): Promise<
 
 /**
  * Finds the start of the first line for which `before` is false, by binary search. Returns `end` if
- * it is true for all lines. `before` gets the head of a line. It must be true up to some line and
- * false after it.
+ * `before` is true for all lines. `before` gets the head of a line. It must be true up to some
+ * line, and false for all later lines.
  */
 export async function seekLine(
   file: OpenFile,

@@ -58,23 +58,25 @@ export interface LogFormat<Head, Position extends LogFilesPosition> {
   readonly folder: string;
   /** Position in a new store. */
   readonly start: Position;
-  /** Documents contain all records up to the position: files before it are deleted. */
+  /**
+   * Whether documents contain all records up to the position, so that files before it are deleted.
+   */
   readonly isCheckpointed: boolean;
-  /** What a record is called in messages, with its article. */
+  /** Name of a record in messages, with its article. */
   readonly recordName: string;
   isLogFile(name: string): boolean;
   /** Parses the beginning of a line. Returns `undefined` if it is not a record of this log. */
   headOf(line: Buffer): Head | undefined;
-  /** Returns the record before the first file, if the position tells. */
+  /** Returns the record before the first file, if the position identifies it. */
   headBefore(position: Position): Head | undefined;
   /**
-   * If a file's name tells its first record: returns the one that must precede it, and what is
-   * wrong if it follows `before`.
+   * Defined if the name of a file contains the number of its first record. Returns the record that
+   * must precede the file. `what` is the problem if `before` is not that record.
    */
   startOf?(file: string, before: Head | undefined): { before: Head; what: string | undefined };
   /**
-   * Returns what is wrong with a record after `before`, if anything. `afterGap`: records between
-   * them are missing or damaged.
+   * Returns the problem of a record that follows `before`, if any. `afterGap`: records between the
+   * two are missing or damaged.
    */
   problemOf(
     record: LogRecord<Head>,
@@ -89,7 +91,7 @@ export function isUnneeded({ file, gone }: LogFilesPosition, name: string): bool
   return file !== null && (name < file || (gone === true && name === file));
 }
 
-/** Lists the files of a log, and those that are still there but not part of it any more. */
+/** Lists the files of a log, and the obsolete files that still exist. */
 export async function listLog<Position extends LogFilesPosition>(
   { disk, directory }: Pick<LogFiles, 'disk' | 'directory'>,
   format: LogFormat<unknown, Position>,
@@ -105,8 +107,8 @@ export async function listLog<Position extends LogFilesPosition>(
 
 /**
  * Returns the missing files, and those with an unexpected size. `stopped`: nothing was written
- * after the position. `crashed`: the last file may have grown, and later ones may exist. Retention
- * deletes the oldest files before the manifest records it. `damaged`: only losses are reported.
+ * after the position. `crashed`: the last file may have grown, later files may exist, and retention
+ * may have deleted the oldest ones. `damaged`: only losses are reported.
  */
 export async function fileProblems(
   { disk, directory, names }: LogFiles,
@@ -135,22 +137,22 @@ export async function fileProblems(
   return problems;
 }
 
-/** What to check the records of a log against. */
+/** Expectations against which the records of a log are checked. */
 export interface LogExpectation<Head> {
   position: LogFilesPosition;
-  /** The record before the first; `undefined` if unknown. */
+  /** The record before the first one; `undefined` if unknown. */
   before: Head | undefined;
-  /** Reads the position's file from this offset, and not from its start. */
+  /** Offset at which to start reading the position's file. Default: the start of the file. */
   from?: number;
   /** The newest file may end in a torn write after the position, since a crash may leave one. */
   canBeTorn: boolean;
-  /** Known problems of the files. Records may be missing after these. */
+  /** Known problems of the files. Records may be missing after each of them. */
   problems?: readonly LogProblem[];
 }
 
 /**
- * Reads the files of a log. Yields the records with a valid checksum, and what is wrong with them,
- * in order. Also yields a torn write at the end.
+ * Reads the files of a log. Yields the records with a valid checksum, the problems, and a torn
+ * write at the end, in order.
  */
 export async function* checkedRecords<Head, Position extends LogFilesPosition>(
   { disk, directory, names }: LogFiles,

@@ -5,7 +5,7 @@ import { isValidRecord } from './frame.ts';
 import type { FramedLog } from './framed-log.ts';
 import { type Line, linesBackward, linesForward, seekLine } from './line-reader.ts';
 
-/** A page stops after reading about this much, and returns what it has. */
+/** A page stops after reading about this many bytes, and returns the matches found so far. */
 const pageBytes = 32 * 1024 * 1024;
 
 /** A page that is filled line by line. */
@@ -16,18 +16,18 @@ export interface LogPage<Head> {
   /** Parses the beginning of a line. Returns `undefined` if it is not a record. */
   headOf(line: Buffer): Head | undefined;
   /**
-   * Compares a record with the page's boundary. Ascending: records for which it is true precede the
-   * page. Descending: only records for which it is true belong to it. True for all records up to
-   * some place, and false after it.
+   * Compares a record with the page's boundary. An ascending page starts after the records for
+   * which it is true. A descending page has only these records. It must be true up to some record,
+   * and false for all later records.
    */
   isBefore(head: Head): boolean;
   /** Whether this record and all later ones are outside the page. */
   isPast?(head: Head): boolean;
   /** Fast filter, which avoids parsing most records. */
   mayMatch(head: Head, line: Buffer): boolean;
-  /** Takes what matches of a record. Returns whether the page needs no more. */
+  /** Adds the matching parts of a record to the page. Returns whether the page is complete. */
   take(head: Head, line: Buffer, file: string): boolean;
-  /** Sets the cursor: the page ends after this record, although it is not full. */
+  /** Sets the cursor: the page ends after this record, although it has room for more. */
   endAfter(head: Head, file: string): void;
 }
 
@@ -74,7 +74,7 @@ async function* pageLines<Head>(
   let hasBoundary = page.hasBoundary;
   for (const name of names) {
     const file = await log.open(name);
-    // Purged meanwhile.
+    // The file was purged meanwhile.
     if (!file) continue;
     try {
       const end = name === log.end.file ? log.end.size : await file.size();

@@ -18,15 +18,15 @@ export class EventDocument {
       : new Rollups(progress);
   }
 
-  /** Later batches are applied by the next start. */
+  /** Applies a batch up to the document's `seq`. The next start applies later batches. */
   apply(record: EventRecord): void {
     if (record.seq <= this.document.entry.seq) this.#owner.apply(record);
   }
 
   /**
-   * Returns the rebuilt lines, and whether they are exact. Where events were lost, or deleted by
-   * retention, only the readable lines still contain them. Those lines are kept, and missing ones
-   * are added. `mayBeOlder`: the readable lines may lack the latest events.
+   * Returns the lines of the document, and whether they are exact. If events are missing, readable
+   * lines of the damaged document take precedence, since they include those events. `mayBeOlder`:
+   * readable lines may lack the latest events, so they are merged with the rebuilt lines.
    */
   async lines(
     { isComplete, days }: SalvagedEvents,
@@ -51,8 +51,8 @@ export class EventDocument {
 }
 
 /**
- * Neither line counts too much: the kept one may lack later events, the rebuilt one those that
- * retention deleted. The larger count is closer.
+ * Returns the line with the larger count. `kept` may lack later events, and `rebuilt` lacks events
+ * that retention deleted. Neither counts too much, so the larger count is closer.
  */
 function largerCount(kept: string, rebuilt: string): string {
   const impressionsIn = (line: string) =>
@@ -60,7 +60,7 @@ function largerCount(kept: string, rebuilt: string): string {
   return impressionsIn(kept) > impressionsIn(rebuilt) ? kept : rebuilt;
 }
 
-/** Appends to the older keys the newer ones that they lack. */
+/** Appends the rebuilt keys that `kept` lacks to the keys of `kept`. Keeps the newest 128. */
 function joinKeys(kept: string, rebuilt: string): string {
   const [id, older] = JSON.parse(kept) as [string, string];
   const [, newer] = JSON.parse(rebuilt) as [string, string];

@@ -18,8 +18,8 @@ interface Version {
 }
 
 /**
- * Rebuilds the manifest when it and its copy are lost: the newest version of each document, and
- * everything in the logs. No checksum tells whether a document is intact, so each is treated as
+ * Rebuilds the manifest when it and its copy are lost. It names the newest version of each
+ * document, and covers everything in the logs. Without checksums, each document is treated as
  * damaged, and its readable lines are kept. Newer rows in the journal take precedence, and event
  * counts are rebuilt. Throws `store_damaged` when nothing can be recovered.
  */
@@ -78,8 +78,8 @@ async function newestVersions({ from, log }: RepairContext): Promise<Version[]> 
 }
 
 /**
- * Returns the last journal record that each row document contains, where its first line is
- * readable.
+ * Returns the last journal record that each row document contains. Leaves out documents whose first
+ * line is unreadable.
  */
 async function seqsOf(
   { from }: RepairContext,
@@ -97,8 +97,8 @@ async function seqsOf(
 }
 
 /**
- * Returns the journal position after the documents. Earlier changes that single documents lack are
- * added row by row later.
+ * Returns the journal position after the newest record in any document. `reconcileRows` later
+ * restores older changes that other documents lack.
  */
 async function journalPosition(segments: LogFiles, seq: number): Promise<LogPosition> {
   let at = 0;
@@ -108,8 +108,8 @@ async function journalPosition(segments: LogFiles, seq: number): Promise<LogPosi
 }
 
 /**
- * Returns the position before the first batch. Retention deleted everything earlier. The next start
- * counts the batches that documents lack.
+ * Returns the position before the first remaining batch, and the number of the last one. Retention
+ * deleted all earlier batches. The next start applies the batches that documents lack.
  */
 async function eventLogPosition({
   from,

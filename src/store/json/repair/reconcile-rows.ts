@@ -17,8 +17,8 @@ type RowOp = ['put', TableName, Row] | ['del', TableName, string];
 type LastRecordIn = (document: string) => number | undefined;
 
 /**
- * Reconciles the rows: restores rows that were lost with a document but are in the journal, and
- * resolves duplicate unique keys. All changes go into one more journal record.
+ * Reconciles the rows: restores rows that a damaged document lost but the journal has, and resolves
+ * duplicate unique keys. Writes all changes as one new journal record.
  */
 export async function reconcileRows(
   { into, log }: RepairContext,
@@ -54,8 +54,8 @@ export async function reconcileRows(
 
 /**
  * Returns the latest journal entries for rows of damaged documents. If the journal has a gap, a
- * later change may be missing. Then it only restores lost rows, and rows that the journal changed
- * after the document was written.
+ * later change may be missing. Then the result has only entries for lost rows, and entries newer
+ * than the row's document.
  */
 async function lostRows(
   state: DurableState,
@@ -101,7 +101,10 @@ interface Conflict {
   loser: Row;
 }
 
-/** Yields pairs of rows with the same unique key. They appear when a change in between was lost. */
+/**
+ * Yields pairs of rows with the same unique key. Such pairs appear when the journal has lost a
+ * change.
+ */
 function* conflicts(state: DurableState): Generator<Conflict> {
   for (const table of tableNames) {
     for (const [index, keyOf] of Object.entries(keysOf(table).unique)) {

@@ -7,10 +7,12 @@ import type { RepairLog } from './repair-log.ts';
 /** The damaged folder to read, and the new folder to write. */
 export interface RepairContext {
   from: PartContext;
-  /** On the same disk. */
+  /** The new folder, on the same disk. */
   into: PartContext;
   log: RepairLog;
-  /** The secret is lost, and with it the key of all audit links: links are removed. */
+  /**
+   * Whether to remove the links of audit entries, because the secret that they depend on is lost.
+   */
   dropsLinks?: boolean;
 }
 

@@ -29,9 +29,9 @@ import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
 const folders = ['documents', 'journal', 'events', 'audit'];
 
 /**
- * Writes a valid store into an empty folder, from everything readable in a damaged one, which is
- * not changed. The manifest is written last, so that an interrupted repair is not taken for a
- * store. Throws `store_damaged` when nothing can be recovered.
+ * Writes a valid store into an empty folder, from everything readable in a damaged folder. The
+ * damaged folder is not changed. The manifest is written last, so that an interrupted repair cannot
+ * be opened as a store. Throws `store_damaged` when nothing can be recovered.
  */
 export async function repairFolder(salvageContext: RepairContext, random: Random): Promise<void> {
   const { into } = salvageContext;
@@ -78,7 +78,8 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
   repaired.marks.chain = await salvageChain(context, repaired, secret);
   const parts = await recoverParts(into, repaired, secret);
   const seqs = new Map(damaged.map(({ name, entry }) => [name, entry.seq]));
-  // Without a manifest the set of documents is unknown: a missing one may be lost.
+  // Without the old manifest, a document that is not found may have been lost. Its rows are then
+  // restored from the journal.
   await reconcileRows(
     context,
     parts.state,
@@ -89,7 +90,7 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
   await finish(context, repaired);
 }
 
-/** Returns `undefined` when neither copy can be read. */
+/** Returns the manifest or its copy, or `undefined` if neither can be read. */
 async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData | undefined> {
   for (const name of [manifestName, manifestCopy]) {
     const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch(
@@ -135,7 +136,7 @@ interface Sources {
 }
 
 /**
- * Writes the damaged documents, from the journal, from the events, or from their readable lines.
+ * Writes the damaged documents. Their sources are the journal, the events and their readable lines.
  */
 async function rewriteDocuments(
   context: RepairContext,

@@ -2,14 +2,14 @@
 export interface RepairedItem {
   /** The file's name in the damaged folder. */
   file: string;
-  /** In bytes. `null`: the file as a whole. */
+  /** In bytes. `null`: the item concerns the whole file. */
   offset: number | null;
   what: string;
   /** Number of lost records. `null`: unknown. */
   lost: number | null;
 }
 
-/** What a repair did to a folder's files, in order. */
+/** Everything that a repair left out or replaced, in order. */
 export class RepairLog {
   readonly entries: RepairedItem[] = [];
 

@@ -13,7 +13,7 @@ import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { type LogFiles, readLog } from '../log/log-records.ts';
 import { damagedLog, NewLog, type RepairContext } from './repair-context.ts';
 
-/** Writes all whole entries into new day files, and restores lost ones from the journal. */
+/** Writes all undamaged entries into new day files, and restores lost entries from the journal. */
 export class AuditSalvage {
   readonly #context: RepairContext;
   readonly #oldPosition: LogFilesPosition | undefined;
@@ -34,14 +34,14 @@ export class AuditSalvage {
     this.#newLog = new NewLog(context.into, auditFormat.folder);
   }
 
-  /** Returns the new position: the journal replays only what comes after it. */
+  /** Writes the new audit log. Returns its position: the journal replays only later entries. */
   async run(): Promise<LogFilesPosition | undefined> {
     const { log } = this.#context;
     const { file = null, gone, files = {} } = this.#oldPosition ?? {};
     const isGone = (name: string) => gone === true && file !== null && name <= file;
     const present = await damagedLog(this.#context, auditFormat, this.#oldPosition);
     const expected = [...Object.keys(files), ...(file === null || gone ? [] : [file])];
-    // Entries that retention deleted must not come back.
+    // Entries that retention deleted must not be restored.
     const [oldest = '~'] = [...expected, ...present.names].sort();
     const missing = this.#entries.filter((entry) => entry.file >= oldest && !isGone(entry.file));
     await this.#copy(present, missing);
@@ -71,7 +71,7 @@ export class AuditSalvage {
     }
   }
 
-  /** Writes the journal's entries that belong before this position. */
+  /** Writes the journal's entries that come before this position. */
   async #restoreBefore(
     position: EntryNumber,
     missing: PositionedEntry[],
@@ -100,7 +100,7 @@ export class AuditSalvage {
   }
 }
 
-/** Returns the entries with the day files in which the trail would have put them. */
+/** Returns the journal's audit entries, with the day files to which the trail would write them. */
 function entriesOf(records: readonly JournalRecord[]): PositionedEntry[] {
   let newest = '';
   return records.flatMap(({ seq, ops }) =>

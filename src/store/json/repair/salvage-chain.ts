@@ -9,7 +9,7 @@ import type { ManifestData } from '../manifest.ts';
 import type { RepairContext } from './repair-context.ts';
 
 /**
- * Signs the rest of the audit trail's chain: its head, and a gap for lost entries. Entries with a
+ * Signs the chain of the salvaged audit trail: its head, and a gap for lost entries. Entries with a
  * wrong MAC stay as they are, and checks keep reporting them.
  */
 export async function salvageChain(

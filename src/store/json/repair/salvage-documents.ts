@@ -21,7 +21,10 @@ export interface DamagedDocument extends Salvaged {
   entry: DocumentEntry;
 }
 
-/** Copies all intact documents. Returns them, and the readable lines of the damaged ones. */
+/**
+ * Copies all intact documents. Returns the intact documents, and the readable lines of the damaged
+ * ones.
+ */
 export async function salvageDocuments(
   { from, into }: RepairContext,
   documents: Record<string, DocumentEntry>,
@@ -48,7 +51,7 @@ const salvageRows: Salvage = (name, text, seq) => {
   let dropped = 0;
   for (const line of textLines(text)) {
     if (!line.startsWith('{"id":')) {
-      // The lines around rows are generated again.
+      // Lines around rows do not count as dropped, because they are generated again.
       if (!isTableLine(line)) dropped++;
       continue;
     }

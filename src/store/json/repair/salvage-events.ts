@@ -13,17 +13,17 @@ import { damagedLog, NewLog, type RepairContext } from './repair-context.ts';
 /** Result of salvaging an event log. */
 export interface SalvagedEvents {
   position: EventLogPosition | undefined;
-  /** The log is complete from its first batch on. */
+  /** Whether the log has all batches ever stored. */
   isComplete: boolean;
-  /** Days with all their batches. */
+  /** Days of which no batch is lost. */
   days: ReadonlySet<string>;
 }
 
 const empty = Buffer.from('[]');
 
 /**
- * Writes all whole batches into new day files. Each lost batch is replaced by an empty one that
- * belongs to no tenant, so that `seq` has no gaps. Calls `onRecord` for each whole batch.
+ * Writes all undamaged batches into new day files. Each lost batch is replaced by an empty one that
+ * belongs to no tenant, so that `seq` has no gaps. Calls `onRecord` for each undamaged batch.
  */
 export class EventSalvage {
   readonly #context: RepairContext;
@@ -84,7 +84,7 @@ export class EventSalvage {
     for await (const { file, line, offset, head } of readLog(files, headOf)) {
       if (!head || head.seq <= (this.#seq ?? 0)) {
         this.#damagedDays.add(file);
-        // Later losses are counted by the gap that they leave.
+        // After the first batch, lost batches are counted by the gaps in `seq` instead.
         log.add(`events/${file}`, 'a damaged record was left out', {
           offset,
           lost: this.#seq === undefined ? 1 : 0,
@@ -92,8 +92,8 @@ export class EventSalvage {
         continue;
       }
       this.#first ??= head.seq;
-      // All batches up to the position are lost. The last of them must exist, so that the position
-      // stays valid.
+      // All batches up to the position are lost. An empty batch replaces the last one, so that the
+      // position stays valid.
       if (this.#oldPosition && head.seq > this.#oldPosition.seq)
         this.#seq ??= this.#oldPosition.seq - 1;
       await this.#fill(head.seq - 1, file);
@@ -105,7 +105,7 @@ export class EventSalvage {
   /** Writes empty batches in place of lost ones, up to `last`. */
   async #fill(last: number, name: string): Promise<void> {
     const ids = { tenantId: '', venueId: '', screenId: '', deviceId: '' };
-    // Retention deleted everything before the first batch.
+    // No batch was written yet: retention has deleted all earlier ones.
     if (this.#seq === undefined) return;
     for (let seq = this.#seq + 1; seq <= last; seq++) {
       const receivedAt = Math.max(this.#receivedAt, dayStart(name));

@@ -11,11 +11,11 @@ import { NewLog, type RepairContext } from './repair-context.ts';
 
 /** Result of salvaging a journal. */
 export interface SalvagedJournal {
-  /** All whole records in order, including those that the documents contain. */
+  /** All undamaged records in order, including those that the documents contain. */
   records: JournalRecord[];
-  /** Records in between are lost. */
+  /** Whether records are lost between others. */
   hasGap: boolean;
-  /** The journal has all changes since the store was created. */
+  /** Whether the journal has all changes since the store was created. */
   isComplete: boolean;
   position: LogPosition;
   /** The last record, as the next start will see it. */
@@ -23,8 +23,8 @@ export interface SalvagedJournal {
 }
 
 /**
- * Reads all whole records of a journal, and writes those that no document contains into a new
- * journal. Each damaged record is replaced by an empty one, since `seq` must have no gaps.
+ * Reads all undamaged records of a journal, and writes those after the old position into a new
+ * journal. An empty record replaces each lost one, since `seq` must have no gaps.
  */
 export async function salvageJournal(
   context: RepairContext,

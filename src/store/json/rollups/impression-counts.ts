@@ -5,7 +5,7 @@ import { counterGroupOf, type DayCount, groupOrder } from '../../impression-coun
 /** Counts of one section on one day, by key: an id in lower case, or a day. */
 type SectionCounts = Map<string, ImpressionCount>;
 
-/** Origin of a batch. */
+/** Tenant, venue and screen of a batch. */
 interface BatchSource {
   tenantId: string;
   venueId: string;
@@ -18,13 +18,13 @@ interface BatchSource {
  * members before the counts.
  */
 export class ImpressionCounter {
-  /** Counts by section and day. A section is a group and a scope. */
+  /** Counts by section and day. A section is a combination of group and scope. */
   readonly sections = new Map<string, Map<string, SectionCounts>>();
-  /** Keys by themselves. Many sections have the same keys, and share one string. */
+  /** Interned keys, so that sections with the same key share one string. */
   readonly #keys = new Map<string, string>();
   /**
-   * Cache by scope and day. Building a section's name for each batch would cost more than counting
-   * it.
+   * Cache by scope and day. Building the name of a section for each batch would cost more than
+   * counting the batch.
    */
   readonly #groups = new Map<string, Map<string, Record<ReportGroup, SectionCounts>>>();
 
@@ -51,7 +51,7 @@ export class ImpressionCounter {
     this.#count(this.#groupsOf(scope, day)[group], key, cell);
   }
 
-  /** Adds all counters of another. */
+  /** Adds all counts of another counter. */
   addAll(other: ImpressionCounter): void {
     for (const [section, days] of other.sections) {
       for (const [day, counts] of days) {

@@ -12,9 +12,7 @@ const nine = 0x39;
 /** A double represents integers of this many digits exactly. */
 const maxExactDigits = 15;
 
-/**
- * Consecutive whole lines of the same section and day. Each has a common prefix of `opening` bytes.
- */
+/** Consecutive whole lines of the same section and day. They share a prefix of `opening` bytes. */
 interface RollupRun {
   bytes: Buffer;
   start: number;
@@ -24,9 +22,9 @@ interface RollupRun {
 }
 
 /**
- * Yields the lines of some sections of one group, in order, and reads little more than these. A
- * report by screen has a million lines, and making strings of all takes most of a second. So lines
- * are yielded as byte ranges, many at once. A run is valid until the next one is requested.
+ * Yields the lines of some sections of one group, in order, and reads little beyond them. A report
+ * by screen has a million lines, and creating a string for each takes most of a second. So a run is
+ * a byte range of many lines. A run is valid until the next one is requested.
  */
 export async function* sectionRuns(
   document: WrittenDocument,
@@ -49,7 +47,10 @@ export async function* sectionRuns(
   if (rest.length > 0) yield* runsWithin(Buffer.concat([rest, Buffer.of(lineFeed)]), wanted, last);
 }
 
-/** Yields the runs in whole lines. Returns whether a line follows the last of the sections. */
+/**
+ * Yields the runs in `bytes`, which must consist of whole lines. Returns whether a line after
+ * section `last` was found.
+ */
 function* runsWithin(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
@@ -82,7 +83,8 @@ function endOfLine(bytes: Buffer, start: number): number {
 }
 
 function endOfRun({ bytes, start, opening }: RollupRun): number {
-  // Lines are sorted, and a run mostly extends to the end of the bytes read.
+  // Lines are sorted: if the last line has the same prefix, so have all lines before it. This is
+  // the most frequent case.
   if (haveSamePrefix(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening))
     return bytes.length;
   let end = endOfLine(bytes, start);
@@ -98,13 +100,13 @@ function haveSamePrefix(bytes: Buffer, one: number, other: number, length: numbe
 }
 
 /**
- * Totals of a report, by key. Documents have mostly the same keys in the same order. So the key
- * after the last one is compared byte by byte first, which creates no string.
+ * Totals of a report, by key. Most documents have the same keys in the same order. So each key is
+ * first compared with the key that is expected next, which creates no string.
  */
 export class ReportTotals {
   readonly #rows: ReportRow[] = [];
   readonly #positions = new Map<string, number>();
-  /** Position of the row after the last one. */
+  /** Position of the row whose key is expected next. */
   #next = 0;
   /** Read position in a line. */
   #at = 0;
@@ -114,7 +116,8 @@ export class ReportTotals {
   }
 
   /**
-   * Adds the lines of a run. After the common prefix, each has its key, impressions and seconds.
+   * Adds the lines of a run. After the common prefix, each line has its key, impressions and
+   * seconds.
    */
   addRun({ bytes, start, end, opening }: RollupRun): void {
     for (this.#at = start; this.#at < end; ) {
@@ -140,7 +143,7 @@ export class ReportTotals {
     return this.#rows[position] as ReportRow;
   }
 
-  /** Reads a key, and returns its row. */
+  /** Reads a key and returns the row with this key. */
   #readRow(bytes: Buffer, start: number): ReportRow {
     const next = this.#rows[this.#next];
     if (next && isKeyAt(bytes, start, next.key)) {

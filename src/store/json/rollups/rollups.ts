@@ -20,11 +20,11 @@ const lastDay = '2099-12-31';
 const otherDays = 'other';
 /**
  * Attempts per report. A report restarts when a checkpoint replaces a document it reads. Two
- * checkpoints rarely fall into one report.
+ * checkpoints during one report are rare.
  */
 const maxAttempts = 5;
 
-/** One document, and the counts that it lacks. */
+/** A rollup document, and the counts not yet written to it. */
 interface DocumentCounts {
   clock: ReportClock;
   day: string;
@@ -37,8 +37,8 @@ interface DocumentCounts {
 
 /**
  * Exact daily impressions by clock, day, group, tenant, venue and key. The documents
- * `rollups-<clock>-<day>` hold them. Counts since the last checkpoint are in memory, and the event
- * log restores those at start.
+ * `rollups-<clock>-<day>` hold them. Counts since the last checkpoint are in memory. A start
+ * restores them from the event log.
  */
 export class Rollups implements DocumentOwner {
   readonly kind = 'rollups';
@@ -52,7 +52,8 @@ export class Rollups implements DocumentOwner {
   }
 
   /**
-   * Applies a batch that became durable or is replayed. Skips documents that contain it already.
+   * Applies a batch that became durable or is replayed. Skips documents that already contain the
+   * batch.
    */
   apply(record: EventRecord): void {
     for (const counted of countBatch(record.sums, record.receivedAt)) {
@@ -106,7 +107,7 @@ export class Rollups implements DocumentOwner {
     }
   }
 
-  /** Reads the counts in memory, and the matching documents, before the first `await`. */
+  /** Copies the counts in memory and selects the matching documents before the first `await`. */
   async #total({
     tenantId,
     venueIds,

@@ -5,14 +5,17 @@ import { LineTable, shardNames } from '../checkpoint/line-table.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
-/** A fleet of 100,000 has about 100 screens per document. A registration changes one document. */
+/**
+ * Number of documents for screens, and for playlists. With 100,000 screens, each document has about
+ * 100. Registering a screen changes one document.
+ */
 export const screenShards = 1024;
 
-/** Maximum number of playlists cached parsed. One with ten items takes 3 KB. */
+/** Maximum number of parsed playlists in the cache. A playlist with ten items takes 3 KB. */
 const parsedPlaylists = 5_000;
 
 /**
- * Returns the name of the document that holds a screen's playlist. Playlists are most of the bytes
+ * Returns the name of the document that holds a screen's playlist. Playlists take most of the space
  * and change independently, so they have their own documents.
  */
 export const playlistDocument = shardNames('rows-playlists', screenShards);
@@ -34,7 +37,7 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
 
 /** The durable rows of all in-memory tables. */
 export class CommittedRows implements RowLookup {
-  /** They are not parsed at start: that would take most of its time. */
+  /** A start does not parse the playlists, which would take most of its time. */
   readonly playlists = new LineTable<Row>(playlistDocument, {
     opening: rowOpening,
     parse: (line) => JSON.parse(line),
@@ -76,7 +79,9 @@ export class CommittedRows implements RowLookup {
     this.load(table, id, row);
   }
 
-  /** Applies a change without updating the indexes. At start, `index` then builds them once. */
+  /**
+   * Applies a change without updating the indexes. At start, `index` builds the indexes afterwards.
+   */
   load(table: TableName, id: string, row: Row | null): void {
     if (table === 'playlists') this.#loadPlaylist(id, row);
     else if (row === null) this.#rows[table].delete(id);
@@ -94,7 +99,7 @@ export class CommittedRows implements RowLookup {
     this.#index = perTable((table) => {
       const index = new TableIndex(table);
       const rows = this.#rows[table];
-      // Ids in order are appended. Inserting one of 100,000 takes 50 µs.
+      // Sorted ids are appended to the index. Inserting one among 100,000 ids would take 50 µs.
       for (const id of [...rows.keys()].sort()) index.replace(undefined, rows.get(id) as Row);
       return index;
     });

@@ -30,8 +30,8 @@ interface Shard {
 
 /**
  * On-disk table of past playlist versions: documents `past-00` to `past-ff`, sharded by screen, one
- * row per line, ordered by id. It is read from them on demand. Changes that are in no document yet
- * are in memory.
+ * row per line, ordered by id. Rows are read from the documents on demand. Changes that no document
+ * contains yet are in memory.
  */
 export class PlaylistHistory implements DocumentOwner {
   readonly kind = 'past';

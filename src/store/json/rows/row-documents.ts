@@ -36,7 +36,7 @@ const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
 
 const inMemoryTables = Object.keys(documentOf) as InMemoryTable[];
 
-/** Row ids by table. They are few, so a linear search is cheaper than a set. */
+/** Row ids by table. A document has few rows, so a linear search is cheaper than a set. */
 type DocumentIds = { [T in InMemoryTable]?: string[] };
 
 /**
@@ -48,7 +48,7 @@ export class RowDocuments implements DocumentOwner {
   readonly log = 'journal';
   readonly #base: CommittedRows;
   readonly #seq: () => number;
-  /** All documents but those of playlists, whose lines the table of playlists knows. */
+  /** All documents except those of playlists, which are kept in `CommittedRows.playlists`. */
   readonly #documents = new Map<string, DocumentIds>();
   readonly #dirty = new Set<string>();
 
@@ -58,7 +58,7 @@ export class RowDocuments implements DocumentOwner {
     this.#seq = seq;
   }
 
-  /** Call before a row of the base is replaced or deleted (`null`). */
+  /** Call before a committed row is replaced or deleted (`after` is `null`). */
   changing(table: InMemoryTable, id: string, after: Row | null): void {
     const before = this.#base.row(table, id);
     for (const row of [before, after]) if (row) this.#dirty.add(rowDocument(table, row));

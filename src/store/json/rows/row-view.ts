@@ -111,8 +111,8 @@ export class RowView implements Reader {
   }
 
   async #selectOnDisk(table: TableName, values: readonly string[]): Promise<Row[]> {
-    // Copy the changes before reading the disk: a change that becomes durable meanwhile leaves its
-    // write set.
+    // Copy the changes before reading the disk. A change that becomes durable meanwhile is removed
+    // from its write set.
     const changes = this.#writeSets
       .toReversed()
       .flatMap((writeSet) => [...writeSet.changes(table)]);

@@ -2,10 +2,10 @@ import type { TableName } from '../../../domain/records/rows.ts';
 import type { ListedTable } from '../../store.ts';
 import { tables } from '../../tables.ts';
 
-/** A row of any table. Shared rows are frozen; others are parsed for one reader. */
+/** A row of any table. Shared rows are frozen. Other rows are parsed for a single reader. */
 export type Row = { readonly id: string };
 
-/** Name of the index of all rows, which listed tables have. */
+/** Name of the index of all rows. Only listed tables have it. */
 export const allRows = '';
 
 /** Freezes a value and all its members, so that it can be shared safely. */
@@ -20,7 +20,7 @@ interface Keys {
   indexed: readonly string[];
 }
 
-/** Returns a table's indexes, without its row type. */
+/** Returns the unique keys and indexed members of a table, without its row type. */
 export function keysOf(table: TableName): Keys {
   return tables[table] as unknown as Keys;
 }

@@ -40,7 +40,7 @@ export class Transaction extends RowView implements Tx {
 
   async put<T extends TableName>(table: T, row: Rows[T]): Promise<void> {
     const text = JSON.stringify(row);
-    // A frozen copy: exactly what a restart would read back.
+    // A frozen copy, equal to the row that a restart would read.
     const copy = deepFreeze<Row>(JSON.parse(text));
     this.#refuseTakenKeys(table, copy);
     this.#stage({ table, id: copy.id, row: copy }, `["put","${table}",${text}]`);
@@ -70,7 +70,7 @@ export class Transaction extends RowView implements Tx {
     this.ops.push(op);
   }
 
-  /** Throws for calls after the end, so a call that was not awaited fails visibly. */
+  /** Throws after the end of the transaction, so that a call that was not awaited fails visibly. */
   #refuseLateCall(): void {
     if (this.#isOver) throw new Error('the transaction has ended: await every call of tx');
   }

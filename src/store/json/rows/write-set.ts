@@ -1,7 +1,7 @@
 import type { TableName } from '../../../domain/records/rows.ts';
 import { type Row, TableIndex } from './table-index.ts';
 
-/** A row that was put, or deleted (`null`). */
+/** A changed row. `row` is `null` for a deleted row. */
 export interface Change {
   readonly table: TableName;
   readonly id: string;
@@ -13,7 +13,7 @@ export interface Change {
  * ones and the committed rows, so check each candidate against its newest row.
  */
 export interface RowLookup {
-  /** Returns `null` for a row deleted here, `undefined` for a row unknown here. */
+  /** Returns `null` for a row that a write set deletes, and `undefined` for an unknown row. */
   row(table: TableName, id: string): Row | null | undefined;
   holder(table: TableName, index: string, key: string): Row | undefined;
   ids(table: TableName, member: string, value: string): readonly string[];
@@ -24,7 +24,7 @@ interface TableChanges {
   index: TableIndex;
 }
 
-/** Uncommitted changes: those of one transaction, or all that wait for the disk. */
+/** Changes of one transaction, or all staged changes that are not durable yet. */
 export class WriteSet implements RowLookup {
   /** Created on demand: a transaction changes few tables. */
   readonly #tables: { [T in TableName]?: TableChanges } = {};

@@ -12,9 +12,9 @@ type Outcome<T> = { value: T } | { error: unknown };
 
 /**
  * Runs changes one at a time. A change is staged at once, so the next one reads it. When its
- * journal record is on disk, it is applied to the committed rows and its caller gets the result. A
- * change without effect, or one that throws, may have read staged rows, so it waits for those to be
- * durable, too.
+ * journal record is on disk, the change is applied to the committed rows and its caller gets the
+ * result. A change that writes nothing or throws may have read staged rows. It therefore waits
+ * until these are durable.
  */
 export class Writer {
   readonly #base: CommittedRows;

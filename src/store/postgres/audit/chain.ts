@@ -34,7 +34,7 @@ interface Row {
   bounds: string | null;
 }
 
-/** Reads the state of the chain that the database stores beside the entries. */
+/** Reads the state of the chain, which the database stores beside the entries. */
 export async function readChain(query: Query): Promise<ChainState> {
   const [row] = await query<Row>(
     `SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, b.bounds

@@ -87,7 +87,7 @@ async function* readRows(query: Query): AsyncGenerator<Row> {
 function verifyRow(verifier: AuditVerifier, row: Row): AuditFinding[] {
   const sealed = readRow(row);
   const found = verifier.take(sealed);
-  // Without a MAC the entry itself is not protected either.
+  // An entry without a MAC is unprotected, so comparing its columns would prove nothing.
   if (!sealed?.link || found.some(({ level }) => level === 'damage')) return found;
   const { entry: _entry, ...columns } = auditColumns(sealed.entry);
   const wrong = Object.entries(columns).filter(

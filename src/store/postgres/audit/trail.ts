@@ -87,8 +87,8 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
 
 /**
  * Deletes all entries before the day of `timeMs`, up to the first entry of that day or later. Only
- * the beginning of the chain is deleted, so it has no gaps. Returns whether all deleted entries
- * verified; only then is the chain's new start signed.
+ * the beginning of the chain is deleted, so it has no gaps. Signs a new start of the chain for each
+ * batch of entries that verifies. Returns false if linked entries did not verify.
  */
 export async function purgeAuditBefore(
   database: Database,

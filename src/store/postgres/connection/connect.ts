@@ -16,7 +16,10 @@ export interface DatabaseLimits {
   lockTimeoutMs: number;
 }
 
-/** For statements such as sorting all roll-ups, while no other client waits for their locks. */
+/**
+ * Limits for long statements, such as sorting all roll-ups. Use them only while no client waits for
+ * the locks.
+ */
 export const longTimeouts: DatabaseLimits = {
   poolSize: 2,
   statementTimeoutMs: hourMs,
@@ -34,8 +37,8 @@ export interface Connect {
 }
 
 /**
- * Grace period after the server's own statement timeout. No answer by then means that the network
- * or the server is down.
+ * Grace period after the server's own statement timeout. Without an answer by then, the network or
+ * the server is down.
  */
 const gracePeriodMs = 2 * secondMs;
 const connectTimeoutMs = 5 * secondMs;
@@ -43,7 +46,7 @@ const keepAliveMs = 15 * secondMs;
 const bigint = 20;
 
 /**
- * Runs `work` with connections to the database of a URL. Its errors are rethrown as
+ * Runs `work` with connections to the database of a URL. Rethrows errors of `work` as
  * `store_unreachable` or `store_unusable`, naming the database and the reason. Throws
  * `invalid_option` for a malformed URL.
  */
@@ -68,7 +71,10 @@ export async function connectTo<T>(
   }
 }
 
-/** Returns the message of an error. A host may have several addresses, each with its own error. */
+/**
+ * Returns the message of an error. If a host has several addresses, joins the messages of all
+ * attempts.
+ */
 function messageOf(reason: unknown): string {
   if (isQueryTimeout(reason)) return 'The database does not answer.';
   return reason instanceof AggregateError
@@ -78,7 +84,7 @@ function messageOf(reason: unknown): string {
 
 /**
  * Loads the driver and returns a connection factory. Sets every option that the driver would
- * otherwise read from the environment, so that only the URL counts.
+ * otherwise read from the environment. So only the URL has an effect.
  */
 export async function makeConnect(address: DatabaseAddress): Promise<Connect> {
   const { Client, Pool, types } = await import('pg');

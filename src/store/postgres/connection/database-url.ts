@@ -16,8 +16,8 @@ export interface DatabaseAddress {
     | { rejectUnauthorized: boolean; ca?: string; checkServerIdentity?: () => undefined };
   applicationName: string;
   /**
-   * A pooler shares the sessions: no state may outlive a transaction (no prepared statements,
-   * settings or LISTEN).
+   * Whether a pooler shares sessions. Then no state may outlive a transaction: no prepared
+   * statements, settings or LISTEN.
    */
   isPooled: boolean;
 }
@@ -50,8 +50,8 @@ function isLocal(host: string): boolean {
 }
 
 /**
- * Returns the default `sslmode`. Naming a certificate authority enables verification, even on this
- * machine.
+ * Returns the default `sslmode`. If the URL names a certificate authority, certificates are
+ * verified, even on this machine.
  */
 function defaultMode(host: string, query: URLSearchParams): (typeof modes)[number] {
   return isLocal(host) && !query.has('sslrootcert') ? 'disable' : 'verify-full';

@@ -23,10 +23,10 @@ const closeTimeoutMs = 2 * secondMs;
 export class Database {
   readonly #pool: Pool;
   readonly #prepared: boolean;
-  /** Network timeouts use real time, whatever clock the store has. */
+  /** Network timeouts use real time, even if the store has another clock. */
   readonly #clock: Clock = systemClock;
   readonly #sockets = new Set<Socket>();
-  /** Why the database is considered down. */
+  /** Reason why the database is considered down. */
   #down: unknown;
   #firstProbe = Promise.resolve();
   #closed = false;
@@ -56,7 +56,7 @@ export class Database {
 
   /**
    * Runs a transaction. `begin` is sent unchanged and may contain several statements. `body` gets
-   * the rows of the last of them.
+   * the rows of the last statement.
    */
   transaction<R, T>(
     begin: string,
@@ -148,7 +148,7 @@ export class Database {
     if (this.#closed) return;
     this.#closed = true;
     await withTimeout(this.#clock, closeTimeoutMs, this.#pool.end()).catch(() => {
-      // A broken network does not deliver the goodbye messages.
+      // On a broken network, closing the connections times out.
       for (const socket of this.#sockets) socket.destroy();
     });
   }

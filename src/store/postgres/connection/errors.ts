@@ -12,7 +12,9 @@ const systemCodes =
 const lostMessages =
   /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL)/;
 
-/** Whether the database did not answer in time: an error of the driver, or of `withTimeout`. */
+/**
+ * Whether the database did not answer in time. The error is one of the driver, or of `withTimeout`.
+ */
 export function isQueryTimeout(error: unknown): boolean {
   if (error instanceof SignageError) return error.code === 'origin_timeout';
   return error instanceof Error && error.message === 'Query read timeout';
@@ -30,7 +32,7 @@ export function isConnectionLost(error: unknown): boolean {
   return systemCodes.test(code) || /^(08|57P|25006|28|3D)/.test(code);
 }
 
-/** Driver errors without a code if the server refuses TLS or sends an invalid reply. */
+/** Driver errors without a code: the server refuses TLS, or sends an invalid reply. */
 const noTls = /^(The server does not support SSL|There was an error establishing an SSL)/;
 const untrusted = /^(ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|HOSTNAME_MISMATCH)/;
 
@@ -51,8 +53,8 @@ export function describeTlsFailure(error: unknown, host: string): string | undef
 export class SerializationConflict extends Error {}
 
 /**
- * Whether the change conflicts with a concurrent one, so a retry may succeed. 23505: a key was
- * taken since it was looked up.
+ * Whether the change conflicts with a concurrent one, so a retry may succeed. 23505: another change
+ * took a unique key after the look-up.
  */
 export function isSerializationConflict(error: unknown): boolean {
   return (
@@ -80,7 +82,7 @@ const temporaryCodes = /^(53|58)|^(57014|55P03|25P03|40001|40P01)$/;
 export function translateError(error: unknown): unknown {
   if (isConnectionLost(error))
     return unavailable('The database cannot be reached right now.', error);
-  // All connections stay busy until the pool's timeout.
+  // The pool timed out, because all connections were busy.
   const busy = error instanceof Error && error.message.startsWith('timeout exceeded');
   if (busy || temporaryCodes.test(codeOf(error)))
     return unavailable('The database cannot process this right now.', error);

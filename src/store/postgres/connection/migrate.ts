@@ -55,9 +55,10 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /**
- * Migrates the schema to the newest version. Returns the names of the migrations applied, or with
- * `dryRun` of those to apply. All are applied in one transaction, by one instance. Throws
- * `store_unusable`, or `store_too_new` for the schema of a newer version.
+ * Migrates the schema to the newest version. Returns the names of the migrations applied. With
+ * `dryRun` it applies none, and returns the names of the missing ones. One instance applies all of
+ * them in one transaction. Throws `store_unusable`, or `store_too_new` for the schema of a newer
+ * version.
  */
 export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
   // A migration may rewrite large tables, or wait for another instance that is migrating.
@@ -81,7 +82,7 @@ export async function migrate(connect: Connect, { dryRun } = { dryRun: false }):
  */
 async function applyMissing(client: Client, all: readonly Migration[]): Promise<string[]> {
   await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockKey})`);
-  // A user without the right to create schemas needs an existing one.
+  // Creates the schema only if it is missing, since the user may lack the right to create schemas.
   await sendAll(
     client,
     `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$;

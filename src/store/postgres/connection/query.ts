@@ -9,7 +9,10 @@ function nameOf(text: string): string {
   return `s${BigInt(`0x${hash('sha256', text).slice(0, 16)}`)}`;
 }
 
-/** Runs a statement on one connection. With `prepared` it is prepared once per connection. */
+/**
+ * Runs a statement on one connection. With `prepared`, the statement is prepared once per
+ * connection.
+ */
 export async function send<R>(
   client: ClientBase,
   prepared: boolean,
@@ -21,7 +24,10 @@ export async function send<R>(
   return rows as R[];
 }
 
-/** Runs several statements in one message, without parameters. Returns the rows of the last. */
+/**
+ * Runs several statements in one message, without parameters. Returns the rows of the last
+ * statement.
+ */
 export async function sendAll<R>(client: ClientBase, text: string): Promise<readonly R[]> {
   const results = (await client.query(text)) as unknown as QueryResult | QueryResult[];
   const last = [results].flat().at(-1) as QueryResult;

@@ -41,14 +41,14 @@ export class CopySession {
   readonly query: Query = (text, parameters) =>
     this.#translateErrors(send(this.#client, true, text, parameters));
 
-  /** Runs unprepared statements without parameters. Returns the rows of the last. */
+  /** Runs unprepared statements without parameters. Returns the rows of the last statement. */
   queryAll<R>(text: string): Promise<readonly R[]> {
     return this.#translateErrors(sendAll<R>(this.#client, text));
   }
 
   /**
    * Runs `work` in a transaction with asynchronous commit. A crash of the database may lose the
-   * last ones together with their recorded progress.
+   * last transactions, together with the progress recorded in them.
    */
   async change<T>(work: () => Promise<T>): Promise<T> {
     await this.queryAll('BEGIN; SET LOCAL synchronous_commit = off');

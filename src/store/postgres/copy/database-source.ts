@@ -47,7 +47,7 @@ async function requireStore(session: CopySession, location: string): Promise<voi
     );
 }
 
-/** Folds the remaining batches into the roll-ups. */
+/** Adds the counts of all remaining batches to the roll-ups. */
 async function foldAll({ connect }: CopySession): Promise<void> {
   const database = new Database(connect, longTimeouts);
   try {
@@ -79,7 +79,7 @@ export async function databaseSource(
     logEnd: { seq, receivedAt },
     chain: await readChain(session.query),
     // Fingerprint of the contents. Nearly every change adds an audit entry. The final comparison
-    // finds the others.
+    // detects changes without an entry.
     state: `${seq}/${entries}`,
     async count(section) {
       const [row] = await session.query<{ found: number }>(sectionStatements[section].count);

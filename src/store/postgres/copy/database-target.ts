@@ -94,7 +94,7 @@ class DatabaseTarget implements StoreTarget {
       await query('INSERT INTO signage.copies (progress) VALUES ($1)', [
         JSON.stringify(this.#progress),
       ]);
-      // Left by a service that started but stored nothing.
+      // A service that started but stored nothing may have left a row.
       await query('DELETE FROM signage.server');
       await query('INSERT INTO signage.server (secret) VALUES ($1)', [
         Buffer.from(source.secret).toString('hex'),
@@ -136,7 +136,8 @@ class DatabaseTarget implements StoreTarget {
   }
 
   /**
-   * Sets the end of the log to that of the source, and marks all of it as folded into the roll-ups.
+   * Sets the end of the log to that of the source, and marks the whole log as folded into the
+   * roll-ups.
    */
   async finish(): Promise<void> {
     const { logEnd, chain } = this.#recorded;

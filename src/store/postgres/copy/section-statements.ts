@@ -12,7 +12,7 @@ interface SectionStatements<R> {
   /** Selects all records, in a stable order. */
   select: string;
   count: string;
-  /** Rows fetched at a time, fewer for large rows to limit memory. */
+  /** Number of rows fetched at a time. It is smaller for large rows, to limit memory. */
   pageRows: number;
   // biome-ignore lint/suspicious/noExplicitAny: rows of every shape
   recordOf(row: any): R;
@@ -20,7 +20,7 @@ interface SectionStatements<R> {
   insert(query: Query, records: readonly R[]): Promise<void>;
 }
 
-/** Inserts rows in order. All have the same columns. */
+/** Inserts rows in order. All rows must have the same columns. */
 async function insertRows(query: Query, table: string, rows: readonly object[]): Promise<void> {
   const names = Object.keys(rows[0] ?? {}).join(', ');
   if (names === '') return;
@@ -53,7 +53,7 @@ const batches: SectionStatements<Records['batches']> = {
   count: 'SELECT count(*) AS found FROM signage.batches',
   pageRows: 50,
   recordOf: (row) => row,
-  /** Creates the partitions of the days. Roll-ups are copied separately. */
+  /** Creates the partitions for the days of the batches. Roll-ups are copied separately. */
   async insert(query, records) {
     for (const day of new Set(records.map(({ receivedAt }) => Math.floor(receivedAt / dayMs))))
       await query('SELECT signage.add_days($1::bigint, 1)', [day * dayMs]);

@@ -2,7 +2,7 @@ import { dayMs } from '../../../domain/clock.ts';
 import type { BatchSums, DaySums, ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../../../domain/records/report.ts';
 
-/** The place that a batch came from. */
+/** Venue and screen of a batch. */
 interface BatchPlace {
   venueId: string;
   screenId: string;
@@ -15,7 +15,10 @@ type Sum = [
   seconds: number,
 ];
 
-/** The impressions of one batch on one day of one clock, by group and key (ids in lower case). */
+/**
+ * Impressions of one batch on one day, by group and key (ids in lower case). The day is that of the
+ * timestamps or that of receipt, as `clock` says.
+ */
 interface DayCells {
   clock: ReportClock;
   day: string;
@@ -24,8 +27,8 @@ interface DayCells {
 
 /**
  * Returns a batch's impressions as the JSON that is stored with it, or `null` if there are none.
- * For each day of the events' timestamps it holds the sums of the day and of each campaign and
- * creative.
+ * For each day of the events' timestamps, the JSON has the sums of the day, of each campaign and of
+ * each creative.
  */
 export function keptCounts({ days }: BatchSums): string | null {
   return days.length === 0 ? null : JSON.stringify(days.map(dayToJson));

@@ -9,8 +9,8 @@ import { Batcher } from '../rows/batcher.ts';
 import { keptCounts } from './batch-counts.ts';
 
 /**
- * Limits of a group commit. With 64 small batches per group each takes half the time that it takes
- * with 16. Larger groups gain nothing.
+ * Limits of a group commit. A small batch takes half as long in a group of 64 as in a group of 16.
+ * Larger groups gain nothing.
  */
 const groupLimits = {
   concurrency: 2,

@@ -7,7 +7,7 @@ import { Conditions, type Query } from '../connection/query.ts';
 const batchesPerQuery = 32;
 /** Maximum number of batches scanned for an event type before a page returns early. */
 const maxScanned = 20_000;
-/** The largest index of an event in its batch that an event id can encode. */
+/** The largest index of an event in a batch that an event id can encode. */
 const lastIndex = 0xff;
 
 interface Batch {
@@ -15,13 +15,13 @@ interface Batch {
   seq: number;
   screen_id: string;
   device_id: string;
-  /** `null` for the last scanned batch, if the scan ended without enough matches. */
+  /** `null` for the last scanned batch, which is added if the scan ended without enough matches. */
   body: string | null;
   /** Running total of body bytes, this batch included. */
   bytes: number;
 }
 
-/** Position of a page in the log: after this index of this batch. */
+/** Position in the log: event `index` of batch `seq`. The next page starts after it. */
 interface Position {
   receivedAt: number;
   seq: number;
@@ -65,7 +65,7 @@ function idAt({ receivedAt, seq, index }: Position): string {
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
-/** Returns the batch's events after the position that match the type, in the page's order. */
+/** Returns the matching events of the batch after the position, in the page's order. */
 function eventsOf(
   batch: Batch,
   { order, type }: EventPageQuery,
@@ -83,8 +83,9 @@ function eventsOf(
 }
 
 /**
- * Returns the statement for the next batches. They include the batch of `after`, for its remaining
- * events. With a type: the batches that contain it, and finally the last batch scanned.
+ * Returns the statement for the next batches, including the batch of `after` if it may have more
+ * events. With a type, the statement returns the batches that contain it. If there are too few, it
+ * adds the last batch scanned.
  */
 function pageStatement(
   pageQuery: EventPageQuery,
@@ -126,7 +127,7 @@ function pageStatement(
 }
 
 /**
- * Limits a statement to the batches of one page, by size. The batch that exceeds the page size is
+ * Limits a statement to the batches that fit on one page. The batch that crosses the limit is
  * included.
  */
 function upToPage(statement: string, sorted: string): string {

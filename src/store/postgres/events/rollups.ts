@@ -28,7 +28,7 @@ interface CountedBatch extends Position {
 /**
  * Daily impressions. Each batch stores its own counts, so appends do not contend for shared rows.
  * One instance at a time folds the counts into the roll-ups, in log order, and stores its position.
- * A report first folds the remaining batches, so it is exact.
+ * A report is exact, because it first folds the remaining batches.
  */
 export class Rollups {
   readonly #database: Database;
@@ -87,7 +87,7 @@ async function foldNext(query: Query): Promise<number> {
     [position.received_at, position.seq],
   );
   const last = batches.at(-1);
-  // The remaining batches were dropped with their partitions: nothing is left to fold.
+  // No batch is left to fold: the remaining ones were dropped with their partitions.
   if (!last) return Number.POSITIVE_INFINITY;
   const sums = sumsOf(batches);
   if (sums.length > 0) await query(upsertCounts, [JSON.stringify(sums), maxSeconds]);

@@ -6,9 +6,11 @@ import type { ChangeTopics } from '../../change-topics.ts';
 import type { Connect, DatabaseLimits } from '../connection/connect.ts';
 import { takeLock } from '../connection/instance-lock.ts';
 
-/** Without a connection, watchers are woken at this interval, and a reconnect is attempted. */
+/**
+ * Interval at which watchers are woken and a reconnect is attempted while there is no connection.
+ */
 const pollMs = secondMs;
-/** Interval of the pings that detect a dead connection. */
+/** Interval of the pings that detect a broken connection. */
 const pingMs = 10 * secondMs;
 const timeoutMs = 2 * secondMs;
 
@@ -53,7 +55,7 @@ export class Listener {
       this.isLockedByCopy = !(await this.#withTimeout(takeLock(client, 'shared')));
       if (this.isLockedByCopy) throw new Error('a copy is in progress');
       await this.#withTimeout(client.query('LISTEN signage'));
-      // Changes before LISTEN were missed.
+      // Changes made before LISTEN were missed.
       this.#topics.allChanged();
       this.#schedule(pingMs, () => this.#ping(client));
     } catch {
@@ -64,12 +66,12 @@ export class Listener {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();
-    // A broken network does not deliver the goodbye message.
+    // On a broken network, closing the connection times out.
     if (this.#client)
       await this.#withTimeout(this.#client.end()).catch(() => this.#socket.destroy());
   }
 
-  /** Polls instead of listening: LISTEN does not work with shared sessions. */
+  /** Polls instead of listening, because LISTEN does not work with shared sessions. */
   async #poll(): Promise<void> {
     this.#topics.allChanged();
     this.#schedule(pollMs, () => this.#poll());

@@ -4,15 +4,15 @@ import type { Database } from '../connection/database.ts';
 
 const retryMs = secondMs;
 /**
- * Maximum number of queued notifications. If more are dropped, watchers find the change when their
- * wait times out.
+ * Maximum number of queued notifications. Further ones are dropped. Watchers then find the change
+ * when their wait times out.
  */
 const maxQueued = 10_000;
 
 /**
  * Notifies watchers of changes: those of this instance at once, those of other instances with
- * NOTIFY. It is sent after the commit, for many changes at once, because transactions with NOTIFY
- * commit one at a time.
+ * NOTIFY. NOTIFY is sent after the commit, for many changes together, because transactions with
+ * NOTIFY commit one at a time.
  */
 export class Notifier {
   readonly #database: Database;

@@ -5,7 +5,10 @@ interface Waiting<I, A> {
 }
 
 interface BatchLimits<I> {
-  /** Groups processed concurrently: while one is in progress, the next is sent. */
+  /**
+   * Maximum number of groups processed concurrently. With 2, the next group is sent while one is in
+   * progress.
+   */
   concurrency: number;
   /** Maximum number of items in a group. */
   maxItems: number;
@@ -21,7 +24,10 @@ export class Batcher<I, A> {
   readonly #waiting: Waiting<I, A>[] = [];
   readonly #drains = new Set<Promise<void>>();
 
-  /** @param work returns a result for each item, in order. An error rejects the whole group. */
+  /**
+   * @param work returns a result for each item, in order. If it throws, all items of the group are
+   * rejected.
+   */
   constructor(
     limits: BatchLimits<I>,
     work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>,
@@ -51,8 +57,8 @@ export class Batcher<I, A> {
   }
 
   /**
-   * Processes groups until none is left. Calls `close` synchronously after the last check, so an
-   * item that arrives later starts a new drain.
+   * Processes groups until no items are left. Calls `close` synchronously after the last check, so
+   * an item that arrives later starts a new drain.
    */
   async #drain(close: () => void): Promise<void> {
     while (this.#waiting.length > 0) {

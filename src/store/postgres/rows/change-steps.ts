@@ -4,7 +4,8 @@ import type { VersionedRow } from './versioned-rows.ts';
 
 /**
  * One step of a change, executed in order by `signage.make_changes`. After a failed check the
- * remaining steps of the change are skipped. Checks come first, so nothing is written then.
+ * remaining steps of the change are skipped. Checks come before writes, so a change with a failed
+ * check writes nothing.
  */
 export type Step =
   | Check
@@ -33,8 +34,8 @@ interface Put {
 const tableOf = (table: TableName) => tableSchemas[table].name.slice('signage.'.length);
 
 /**
- * Checks that the rows with one of the values, except `but`, are unchanged: same rows, same
- * versions.
+ * Returns a check that the rows with one of the values are unchanged: same rows, same versions. The
+ * check ignores rows with the ids in `but`.
  */
 export function checkUnchanged(
   table: TableName,
@@ -54,7 +55,7 @@ export function checkUnchanged(
   };
 }
 
-/** Checks that the number of rows is unchanged. */
+/** Returns a check that the number of rows is unchanged. */
 export function checkCount(table: TableName, col: string, value: string, count: number): Check {
   return { what: 'counted', place: tableOf(table), col, vals: [value], seen: String(count) };
 }

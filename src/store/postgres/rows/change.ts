@@ -16,7 +16,9 @@ import type { VersionedRow, VersionedRows } from './versioned-rows.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of every table
 type AnyRow = any;
-/** A row that this change has put, as JSON text: callers may modify their objects. */
+/**
+ * A row written by this change. It is kept as JSON text, because callers may modify their objects.
+ */
 type OwnRow = { id: string; row: string; keys: readonly string[] };
 
 const keyName = (table: TableName, index: string, key: string) => `${table}/${index}/${key}`;
@@ -37,18 +39,17 @@ export class Change implements Tx {
   readonly #rows: VersionedRows;
   readonly #checksKeysEarly: boolean;
   readonly #checks: Check[] = [];
-  /** Its writes, in order: a key may move from one row to another. */
+  /** Writes of this change, in order, because a key may move from one row to another. */
   readonly #writes: Step[] = [];
-  /** The rows put, by id; `null` for a deleted row. */
+  /** Rows written by this change, by id; `null` for a deleted row. */
   readonly #ownRows = new Map<TableName, Map<string, OwnRow | null>>();
-  /** Rows put, by unique key. */
+  /** Rows written by this change, by unique key. */
   readonly #ownKeys = new Map<string, OwnRow>();
   #isOver = false;
 
   /**
    * @param checksKeysEarly whether each `put` checks for taken keys. Otherwise the commit detects
-   * them,
-   * and the change is retried.
+   * them and the change is retried.
    */
   constructor(now: number, rows: VersionedRows, { checksKeysEarly }: { checksKeysEarly: boolean }) {
     this.now = now;
@@ -145,12 +146,12 @@ export class Change implements Tx {
     this.#isOver = true;
   }
 
-  /** Checks that all reads belong to one state. */
+  /** Returns the checks that all reads belong to one state. */
   checks(): Check[] {
     return this.#checks;
   }
 
-  /** All steps: checks first, then writes. */
+  /** Returns all steps: checks first, then writes. */
   steps(): Step[] {
     return [
       ...this.#checks,
@@ -159,7 +160,7 @@ export class Change implements Tx {
     ];
   }
 
-  /** Checks that no other rows have the keys of the rows put. */
+  /** Returns checks that no other row has a unique key of the rows that this change writes. */
   #checkKeysFree(table: TableName): Step[] {
     const ours = [...this.#ownRowsOf(table).keys()].map(storableText);
     const put = this.#writes.flatMap((step) =>
@@ -220,7 +221,7 @@ export class Change implements Tx {
     }
   }
 
-  /** Throws for calls after the end, so a call that was not awaited fails visibly. */
+  /** Throws after the end of the change, so that a call that was not awaited fails visibly. */
   #refuseLateCall(): void {
     if (this.#isOver) throw new Error('the transaction has ended: await every call of tx');
   }

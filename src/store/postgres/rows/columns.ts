@@ -4,7 +4,7 @@ import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { tableNames, tables } from '../../tables.ts';
 
-/** The value of a column beside a row's text. */
+/** The value of a column that is stored beside a row's text. */
 type Value = string | number | null | Record<string, string>;
 
 interface Column {
@@ -14,9 +14,9 @@ interface Column {
   of(row: any): Value;
 }
 
-/** The schema of a table: `id`, `row` (JSON text), and the columns that rows are found by. */
+/** The schema of a table: `id`, `row` (JSON text), and the columns used to find rows. */
 export interface TableSchema {
-  /** Qualified with its schema. */
+  /** Qualified with the name of the database schema. */
   name: string;
   columns: readonly Column[];
   /** The columns with unique values. */
@@ -67,8 +67,8 @@ const folded: Column = {
 };
 
 /**
- * Replaces characters that PostgreSQL cannot store. Labels that differ only in these become equal,
- * so callers must filter again.
+ * Replaces characters that PostgreSQL cannot store. Labels that differ only in such characters
+ * become equal, so callers must filter again.
  */
 export function storableLabels(labels: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
@@ -81,7 +81,7 @@ const labelled: Column = {
   of: ({ labels }) => storableLabels(labels),
 };
 
-/** Further columns: for filters of lists, and for joins. */
+/** Further columns, used by the filters of lists and by joins. */
 const extraColumns: { [T in TableName]?: readonly Column[] } = {
   tenants: [folded],
   tokens: [folded],

@@ -4,8 +4,8 @@ import { Batcher } from './batcher.ts';
 import type { Step } from './change-steps.ts';
 
 /**
- * Limits of a group commit. While one group is being committed, the next waits for its lock in the
- * database.
+ * Limits of a group commit. While one group is being committed, the next already waits for the lock
+ * in the database.
  */
 const groupLimits = {
   concurrency: 2,
@@ -14,7 +14,7 @@ const groupLimits = {
   weightOf: (change: string) => change.length,
 };
 
-/** Commits a change. Returns false if a row that it has read was modified meanwhile. */
+/** Commits a change. Returns false if a row that the change has read was modified meanwhile. */
 export type Commit = (steps: readonly Step[]) => Promise<boolean>;
 
 /** Group commit: concurrent changes of this instance share a transaction. */
@@ -31,8 +31,8 @@ export async function commitOne(query: Query, steps: readonly Step[]): Promise<b
 }
 
 /**
- * Commits a group. If the database rejects it, commits each change separately, so that one error
- * does not fail the others.
+ * Commits a group. If the database rejects the group, commits each change separately, so that one
+ * error does not fail the others.
  */
 async function commitGroup(
   query: Query,

@@ -14,7 +14,7 @@ import {
 import { rowOf } from './row-reader.ts';
 
 /**
- * Returns one page of a table. Filters that no column supports are applied to the rows, so it may
+ * Returns one page of a table. Filters without a column are applied to the fetched rows. So it may
  * fetch several pages until enough rows match.
  */
 export async function listRows<T extends ListedTable>(
@@ -39,7 +39,9 @@ export async function listRows<T extends ListedTable>(
   }
 }
 
-/** Playlists fetched at a time: a playlist may be as large as a page. */
+/**
+ * Number of playlists fetched at a time. It is small, because a playlist may be as large as a page.
+ */
 const playlistsPerQuery = 4;
 
 /** Returns one page of a screen's past versions, newest first. */
@@ -116,7 +118,9 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
     LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
 }
 
-/** Applies the filters that the statement applies only approximately or not at all. */
+/**
+ * Whether a row matches the filters that the statement applies only approximately or not at all.
+ */
 function matches<T extends ListedTable>(
   row: Record<string, unknown>,
   { where = {}, labels = {} }: ListQuery<T>,

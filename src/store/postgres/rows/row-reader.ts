@@ -30,8 +30,8 @@ export class RowReader implements Reader {
   readonly #guard: () => void;
   readonly #keyHolders: Batcher<string, StoredKeyHolder | undefined>;
   /**
-   * Keys and tokens found recently. Others use separate, limited connections, so that guessed
-   * credentials do not slow down TVs.
+   * Hashes of keys and tokens found recently. Look-ups of other hashes have lower limits, so that
+   * guessed credentials do not slow down TVs.
    */
   readonly #known = new KnownHashes();
   readonly #unknown: {

@@ -11,8 +11,8 @@ export interface VersionedRow {
 /** Limits of look-ups: concurrent statements, and values per statement. */
 export const lookUpLimits = { concurrency: 2, maxItems: 200 };
 /**
- * Limits for unknown credentials. Low, because all results of a statement are processed in one
- * event loop turn.
+ * Limits for unknown credentials. They are low, because all results of a statement are processed in
+ * one event loop turn.
  */
 export const unknownLookUpLimits = { concurrency: 1, maxItems: 8 };
 
@@ -29,7 +29,7 @@ export class VersionedRows {
 
   /**
    * Returns the rows with one of these values, ordered by id. The statement starts after the call,
-   * so it sees everything committed before.
+   * so it sees everything committed before the call.
    */
   async rows(table: string, column: string, values: readonly string[]): Promise<VersionedRow[]> {
     const batcher = this.#batcher(table, column);

@@ -13,11 +13,14 @@ import { Change } from './change.ts';
 import { type Commit, commitOne, makeGroupCommit } from './commits.ts';
 import { lookUpLimits, VersionedRows } from './versioned-rows.ts';
 
-/** Number of conflicts after which a change runs under the exclusive lock. */
+/** Number of conflicts after which a change runs under an exclusive lock. */
 const maxOptimisticAttempts = 6;
 const maxAttempts = 12;
 const backoffMs = 8;
-/** Maximum number of concurrent changes. More would only use older reads at commit time. */
+/**
+ * Maximum number of concurrent changes. More changes would only wait longer for their commit, with
+ * older reads.
+ */
 const maxConcurrent = 200;
 
 type Work<T> = (tx: Tx) => Promise<T>;
@@ -29,14 +32,17 @@ type Work<T> = (tx: Tx) => Promise<T>;
  * retried. After several conflicts a change runs under the lock from the start and succeeds.
  *
  * LOCK takes no snapshot, so the statements after it see everything committed before. The lock mode
- * does not conflict with that of pg_dump.
+ * does not conflict with pg_dump.
  */
 export class Writer {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
   readonly #random: Random;
   readonly #limit: LimitFunction = pLimit(maxConcurrent);
-  /** Changes that conflicted are retried one at a time, or they would conflict again. */
+  /**
+   * Changes that conflicted are retried one at a time, so that they do not conflict with each other
+   * again.
+   */
   readonly #retryLimit: LimitFunction = pLimit(1);
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #committed: (topics: ReadonlySet<string>) => void;
@@ -146,8 +152,8 @@ export class Writer {
 const beginLocked = `BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE signage.turn IN EXCLUSIVE MODE; SELECT signage.now_ms() AS now`;
 
 /**
- * Runs a change and commits it. If it throws, its reads are checked: the error stands only if they
- * belong to one state.
+ * Runs a change and commits it. If the change throws, its reads are checked. Its error is rethrown
+ * only if all reads belong to one state.
  */
 async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
   const outcome = await settled(change, tx);
@@ -167,7 +173,10 @@ async function settled<T>(change: Work<T>, tx: Change): Promise<{ value: T } | {
   }
 }
 
-/** Whether a commit is needed. A single look-up always reads one state. */
+/**
+ * Whether the database must execute the steps. A single look-up needs no check, because it always
+ * reads one state.
+ */
 function needsCommit(steps: ReturnType<Change['steps']>): boolean {
   return steps.length > 1 || steps.some(({ what }) => what !== 'seen' && what !== 'counted');
 }
