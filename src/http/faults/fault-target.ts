@@ -12,7 +12,7 @@ export interface FaultTarget {
 
 /** `*`, or a parameter such as `:id`. */
 const isAny = (segment: string) => segment === '*' || segment.startsWith(':');
-/** Ignores case, because UUIDs are compared so everywhere. */
+/** Compares two segments without regard to case, because UUIDs may be in upper case. */
 const same = (a: string, b: string) => isAny(a) || isAny(b) || a.toLowerCase() === b.toLowerCase();
 const matches = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((segment, at) => same(segment, b[at] ?? ''));
@@ -51,8 +51,8 @@ const preferred: readonly string[] = [
 ];
 
 /**
- * Returns the code of a response with this status. `undefined` if none is documented, as for a
- * response of a proxy.
+ * Returns the documented error code of a status for a path. Returns `undefined` if none is
+ * documented: the response then looks like that of a proxy.
  */
 export function defaultCode(
   requestMethod: string,

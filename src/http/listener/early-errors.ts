@@ -74,8 +74,8 @@ export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions)
 const headersTooLarge =
   'The request line and headers take more than 8 KiB. Send fewer or shorter headers.';
 /**
- * Created once, because capturing a stack trace takes a quarter of the time of a rejection, and
- * slow clients come by the thousand.
+ * Created once, because capturing a stack trace takes a quarter of the time of a rejection.
+ * Thousands of slow clients may time out together.
  */
 const tooSlow = new SignageError(
   'request_timeout',

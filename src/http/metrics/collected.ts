@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 
-/** Metrics whose values are kept elsewhere, and read when metrics are rendered. */
+/**
+ * Metrics whose values are kept by other modules. The values are read when metrics are rendered.
+ */
 
 interface Description {
   name: string;
@@ -58,7 +60,7 @@ function valuesOf({ value, boundsMs, counts, sumMs }: Series, name: string, labe
 }
 
 /**
- * Adds a histogram in seconds. The library's own cannot take counts from elsewhere, and its
+ * Adds a histogram in seconds. The `Histogram` of prom-client cannot take existing counts, and its
  * `observe` costs too much per request.
  */
 export function collectHistogram(

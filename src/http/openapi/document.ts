@@ -68,14 +68,14 @@ function problemExample(code: ErrorCode) {
   };
 }
 
-/** Errors of paths and methods that the document does not have. */
+/** Errors for paths and methods outside the document. */
 const outside: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'method_unknown'];
 
 const codes = (Object.keys(errorKinds) as ErrorCode[]).filter((code) => !outside.includes(code));
 
 /**
- * List schemas are created by one function and have no id. The document names them after the table
- * of schemas.
+ * List schemas have no id, because one function creates them all. The document names them after
+ * their keys in `schemas`.
  */
 const lists = Object.entries(schemas)
   .filter(([name]) => name.endsWith('List'))
@@ -162,7 +162,8 @@ const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
       delete jsonSchema.maximum;
     }
   }
-  // `null` and absent mean the same. A generated type would make a member with a default required.
+  // A default of `null` is removed, because `null` and absent mean the same. Generated types would
+  // make a member with a default required.
   if (jsonSchema.default === null) delete jsonSchema.default;
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
   const { additionalProperties: additional } = jsonSchema;

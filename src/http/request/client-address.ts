@@ -11,13 +11,13 @@ export interface Peer {
 
 type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** `[v6]` or `[v6]:port`, and `v4:port`. */
+/** Match `[IPv6]`, `[IPv6]:port` and `IPv4:port`. */
 const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
 const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 
 /**
- * Returns an address in its standard form, an IPv4-mapped one as IPv4. Returns `undefined` if the
- * text is not an address.
+ * Returns an address in its standard form. An IPv4-mapped IPv6 address becomes an IPv4 address.
+ * Returns `undefined` if the text is not an address.
  */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -38,7 +38,9 @@ export function parseAddress(text: string): string | undefined {
 
 const ipv4MappedBits = 96;
 
-/** Returns a range of IPv4-mapped addresses as the equivalent IPv4 range. */
+/**
+ * Converts a range of IPv4-mapped IPv6 addresses to the IPv4 range. Returns other ranges unchanged.
+ */
 function unmapped([address, bits]: Network): Network {
   const isMapped =
     address.kind() === 'ipv6' &&
@@ -88,7 +90,9 @@ export function parseProxy(text: string): Network {
   return [network, networkBits];
 }
 
-/** Returns whether an address, in its standard form, is that of a trusted proxy. */
+/**
+ * Returns a function that tells whether an address in its standard form belongs to a trusted proxy.
+ */
 function makeIsProxy(trustedProxies: readonly string[]): (address: string) => boolean {
   const networks = trustedProxies.map(parseProxy);
   if (networks.length === 0) return () => false;

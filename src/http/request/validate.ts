@@ -36,8 +36,8 @@ function* fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): Genera
 const wholePath = (path: string) => path;
 
 /**
- * Returns the first error per group, at max `max`. `groupOf` maps the path of an error to its
- * group.
+ * Returns the first error per group, at most `max` errors. `groupOf` maps the path of an error to
+ * its group.
  */
 function firstPerGroup(
   issues: readonly z.core.$ZodIssue[],
