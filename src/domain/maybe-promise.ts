@@ -1,9 +1,11 @@
-/** A value that is available synchronously if possible, which saves the cost of a promise. */
+/**
+ * A value, or a promise of it. A value that is available synchronously saves the cost of a promise.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Calls `next` with a value, synchronously if it is available. Errors of `next` are thrown or
- * rejected accordingly, so callers await the result or handle both.
+ * Calls `next` with a value, synchronously if the value is available. `andThen` then throws the
+ * errors of `next`, and otherwise rejects with them. Callers await the result or handle both.
  */
 export function andThen<T, U>(
   value: MaybePromise<T>,

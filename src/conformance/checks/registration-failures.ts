@@ -4,8 +4,8 @@ import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /**
- * Contains characters that codes never have, so it is never issued. It is the only unknown code of
- * a run.
+ * Contains characters that codes never have, so no screen has it. All requests of a run use this
+ * one unknown code.
  */
 const unknownCode = '0O1ILOOO';
 
@@ -127,7 +127,7 @@ export const registrationFailureChecks: readonly Check[] = [...failures, ...repe
 
 const allowedGuesses = 10;
 
-/** Sends unknown codes until the address is locked out, and no more than necessary. */
+/** Sends unknown codes until the address is locked out, and then stops. */
 function lockedOut(fixture: Fixture): Promise<Answer> {
   return fixture.once('locked out', async () => {
     let answer = await fixture.register('1O0ILIL1');

@@ -21,7 +21,7 @@ async function unlessMissing<T, U>(work: Promise<T>, fallback: U): Promise<T | U
   });
 }
 
-/** Unique per `put`, because each one creates a new file. */
+/** Unique for each `put`, because each `put` creates a new file. */
 const etagOf = ({ ino, size, mtimeNs }: BigIntStats) => `${ino}.${size}.${mtimeNs}`;
 
 async function readObject(fileSystem: FileSystem, path: string): Promise<StoredObject | undefined> {
@@ -45,7 +45,10 @@ async function syncFolder(fileSystem: FileSystem, path: string): Promise<void> {
   await folder.sync().finally(() => folder.close());
 }
 
-/** Atomic, durable replacement: writes a temporary file, syncs it, renames it, syncs the folder. */
+/**
+ * Replaces a file atomically and durably: writes a temporary file, syncs it, renames it, and syncs
+ * the folder.
+ */
 async function replace(
   fileSystem: FileSystem,
   path: string,
@@ -90,7 +93,8 @@ async function openTemporary(fileSystem: FileSystem, path: string): Promise<File
 
 /**
  * A folder as an object store: keys are paths of files with mode 0600. The condition of `put` is
- * checked just before the write and is not atomic: of two concurrent writers, the later one wins.
+ * checked just before the write, so the check is not atomic. Of two concurrent writers, the later
+ * one wins.
  */
 export function makeFileObjectStore(
   folder: string,
