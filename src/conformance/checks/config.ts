@@ -30,7 +30,7 @@ const venueConfig = {
 
 /**
  * Sets up a TV in its own venue, and stores a config for the venue and one for the screen. Returns
- * the config that the TV gets.
+ * the response with the TV's config.
  */
 function configured(fixture: Fixture): Promise<{ tv: Tv; venueId: string; answer: Answer }> {
   return fixture.once('configured TV', async () => {

@@ -3,10 +3,7 @@ import { type Check, checkGroup, profile, skip } from '../check.ts';
 import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/**
- * Contains characters that codes never have, so no screen has it. All requests of a run use this
- * one unknown code.
- */
+/** Contains characters that generated codes never have, so it is unknown to every service. */
 const unknownCode = '0O1ILOOO';
 
 const failures = checkGroup({ id: 'register', subject: 'POST /devices/register', section: '3.4' }, [
