@@ -57,7 +57,7 @@ const checkOf = (level: Level) => (id: string, title: string) => ({
 export const required = checkOf('required');
 export const profile = checkOf('profile');
 
-/** Builds a group of checks. `id` is prepended to their ids and `subject` to their titles. */
+/** Builds a group of checks. Prepends `id` to their ids, and `subject` to their titles. */
 export function checkGroup(
   { id, subject, section, needs }: CheckGroup,
   checks: readonly UngroupedCheck[],

@@ -56,7 +56,7 @@ export function epochMs(time: number): number {
   return time >= firstMilliseconds ? time : time * 1000;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
 function matches(form: RegExp): (text: string) => boolean {
@@ -126,7 +126,7 @@ const labelKey = z
   .string()
   .min(1, 'must not be empty')
   .refine(hasAtMost(100), 'must have at most 100 characters')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
   .regex(/^[^:\u0000-\u001f\u007f-\u009f]*$/, 'must not contain ":" or control characters');
 
 const labelValue = freeText(200).regex(noControls, 'must not contain control characters');

@@ -4,8 +4,8 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Calls `next` with a value, synchronously if the value is available. `andThen` then throws the
- * errors of `next`, and otherwise rejects with them. Callers await the result or handle both.
+ * Calls `next` with a value, synchronously if the value is available. Errors of `next` are then
+ * thrown synchronously too, so callers await the result or handle both cases.
  */
 export function andThen<T, U>(
   value: MaybePromise<T>,

@@ -62,8 +62,8 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
 }
 
 /**
- * Returns the service as a Hono app: the operation table, and the other paths (docs/protocol.md
- * §7).
+ * Returns the service as a Hono app. It serves the operations of the API, and all other paths
+ * (docs/protocol.md §7).
  */
 export function makeApp(options: AppOptions): Hono<App> {
   const { services, metrics, corsOrigins, extraRoutes } = options;

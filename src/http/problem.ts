@@ -2,8 +2,8 @@ import { type FieldError, SignageError } from '../domain/error.ts';
 import { type ErrorCode, errorKind } from '../wire/errors.ts';
 
 /**
- * Returns a thrown value as a `SignageError`. Anything else becomes `internal_error`, with the
- * value as `cause` for the log only.
+ * Returns a `SignageError` with a known code unchanged. Converts any other thrown value to
+ * `internal_error`, with the value as `cause` for the log only.
  */
 export function asSignageError(thrown: unknown): SignageError {
   if (thrown instanceof SignageError && errorKind(thrown.code).code === thrown.code) return thrown;

@@ -33,7 +33,7 @@ export interface RemoteOrigin extends PlaylistOrigin {
 /** Reads the newest version of a screen's playlist from the store. */
 export type ReadPlaylist = (screenId: string) => MaybePromise<Playlist | undefined>;
 
-/** A screen, as the on-demand source sees it. */
+/** Members of a screen that the on-demand source gets. */
 export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name' | 'labels'>;
 
 /**

@@ -74,8 +74,8 @@ export interface ServeOptions {
    */
   demo?: boolean;
   /**
-   * Returns the current playlist of a screen, in preference to the published one. Alternative to
-   * `onDemandUrl`.
+   * Function that returns the current playlist of a screen. Its playlist takes precedence over the
+   * published one. Alternative to `onDemandUrl`.
    */
   onDemand?: OnDemandPlaylists;
   /**

@@ -65,7 +65,7 @@ export const patch = describing('PATCH', 200);
 export const remove = describing('DELETE', 204);
 /** `POST` that creates a record. */
 export const create = describing('POST', 201);
-/** `POST` that stores the body for later. */
+/** `POST` that accepts the body and responds with 202. */
 export const accept = describing('POST', 202);
 export const post = describing('POST', 200);
 

@@ -17,7 +17,8 @@ const eventType = z
   .meta({ example: 'impression' });
 
 /**
- * One telemetry event. Impressions must name what was played. Unknown members are kept unchanged.
+ * One telemetry event. Impressions must name the playlist, creative and campaign. Unknown members
+ * are kept unchanged.
  */
 const telemetryEvent = z
   .looseObject(

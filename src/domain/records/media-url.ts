@@ -13,7 +13,7 @@ function parsed(text: string): URL | undefined {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**

@@ -7,7 +7,10 @@ import { isoTime, recordId } from '../fields.ts';
 export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const codeLength = 8;
 
-/** A code as sent by a TV (docs/protocol.md §3.1). Generated codes use fewer characters. */
+/**
+ * A code as sent by a TV (docs/protocol.md §3.1). It may contain characters that generated codes
+ * never have.
+ */
 export const pairingCodeText = z
   .string()
   .regex(/^[A-Z0-9]{8}$/, 'must be exactly 8 characters of A-Z and 0-9')

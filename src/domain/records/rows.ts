@@ -55,7 +55,7 @@ export interface Screen {
   name: string;
   labels: Record<string, string>;
   state: 'provisioning' | 'active';
-  /** The bound device, if active. */
+  /** Id of the bound device, if the screen is active. */
   deviceId: string | null;
   createdAt: number;
   updatedAt: number;

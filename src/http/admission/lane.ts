@@ -1,5 +1,5 @@
 export interface OverloadLimits {
-  /** Maximum time in milliseconds that a request may be expected to wait. */
+  /** Maximum expected wait of a request, in milliseconds. */
   maxWaitMs: number;
   /**
    * Number of requests in progress that are always admitted. A healthy service stays below it, and

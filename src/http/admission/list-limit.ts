@@ -42,8 +42,8 @@ export class ListLimit {
     const slot = new ListSlot(token.limit, () => {
       if (--token.users === 0) this.#tokens.delete(key);
     });
-    // When the connection of pipelined requests closes, only the first response emits `close`. Each
-    // of the requests does.
+    // When the connection of pipelined requests closes, only the first response emits `close`, but
+    // every request does.
     connection.incoming?.once('close', slot.end);
     connection.outgoing?.once('close', slot.end);
     slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;

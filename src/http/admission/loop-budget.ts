@@ -1,6 +1,6 @@
-/** Equals the time slice of other work that grows with the number of TVs. */
+/** Other long work in the event loop uses time slices of the same length. */
 const defaultBudgetMs = 5;
-/** Maximum number of queued requests considered in one turn of the event loop. */
+/** Maximum number of queued requests that begin in one turn of the event loop. */
 const maxPerTurn = 32;
 
 interface LoopBudgetOptions<R> {

@@ -20,8 +20,8 @@ const names = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 export const docsPaths = ['/docs', '/docs/', ...names.map((name) => `/docs/${name}`)];
 
 /**
- * Returns the path of a file of the page. Our files are beside this module. Swagger UI's files are
- * in its package, and the build copies them here.
+ * Returns the path of a file of the page. The page's own files are in the folder of this module.
+ * Swagger UI's files are in its package, until the build copies them to this folder.
  */
 function locate(name: string): string {
   const beside = fileURLToPath(new URL(name, import.meta.url));

@@ -4,7 +4,7 @@ import { malformedRule, parseShare, randomFraction } from '../../domain/rule-tex
 import type { ErrorCode } from '../../wire/errors.ts';
 import { documentedCodes, type FaultTarget, segmentsOf } from './fault-target.ts';
 
-/** An error response in place of the service's own. */
+/** An error response that replaces the response of the service. */
 export interface StatusEffect {
   kind: 'status';
   status: number;

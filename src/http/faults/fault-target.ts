@@ -6,11 +6,11 @@ import { type Operation, operations } from '../../wire/operations.ts';
 export interface FaultTarget {
   /** Default: every method. GET includes HEAD. */
   method: string | undefined;
-  /** The segments of the path, `*` for any one. `undefined` matches every path. */
+  /** Segments of the path. `*` matches any segment. `undefined` matches every path. */
   segments: readonly string[] | undefined;
 }
 
-/** `*`, or a parameter such as `:id`. */
+/** Whether a segment is `*`, or a parameter such as `:id`. */
 const isAny = (segment: string) => segment === '*' || segment.startsWith(':');
 /** Compares two segments without regard to case, because UUIDs may be in upper case. */
 const same = (a: string, b: string) => isAny(a) || isAny(b) || a.toLowerCase() === b.toLowerCase();
@@ -43,7 +43,7 @@ export function documentedCodes(target: FaultTarget, status: number): ErrorCode[
   return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
 }
 
-/** The preferred code of a status that several codes share. */
+/** Preferred codes for statuses that several codes share. */
 const preferred: readonly string[] = [
   'device_key_invalid',
   'credential_invalid',

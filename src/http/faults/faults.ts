@@ -32,8 +32,8 @@ function delayOf({ effect }: FaultRule, random: Random): number {
 }
 
 /**
- * Reads the rules. Delays add up. Of the other effects, the first rule that applies wins. Throws
- * `invalid_option` for a malformed rule.
+ * Reads the rules. If several rules apply to a request, their delays add up. Of all other effects,
+ * the first one wins. Throws `invalid_option` for a malformed rule.
  */
 export function makeFaults(texts: readonly string[], random: Random): Faults {
   const rules = texts.map((text) => readFaultRule(text, random));
@@ -84,8 +84,8 @@ function brokenStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 /**
- * Sends the head of the response and half of its body, then closes the connection. Closes it at
- * once if there is no body.
+ * Sends the head of the response and half of its body, then closes the connection. Without a body,
+ * closes the connection at once.
  */
 async function breakOff(
   answer: Response,

@@ -7,7 +7,7 @@ import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
  * Answers requests that are rejected before they reach the app. Uses the same problem documents and
- * common headers.
+ * common headers as the app.
  */
 export interface EarlyErrors {
   request(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
@@ -63,7 +63,7 @@ export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions)
         Connection: 'close',
       };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-      // Destroyed rather than left half open, because the client may never close it.
+      // The socket is destroyed rather than left half open, because the client may never close it.
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () =>
         socket.destroy(),
       );
@@ -87,7 +87,7 @@ type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: n
 
 const requestLine = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-/** Returns whether the parser stopped in a well-formed request line: its method is unknown. */
+/** Returns whether the parser rejected a well-formed request line because its method is unknown. */
 function hasUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
   if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false;
   const lineStart = rawPacket.lastIndexOf('\n', bytesParsed) + 1;

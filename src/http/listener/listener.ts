@@ -51,7 +51,8 @@ export interface ListenerOptions {
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
   /**
    * Returns whether a request carries a recently verified credential. All other requests share a
-   * smaller loop budget of their own, so that they do not delay these. Default: always true.
+   * smaller loop budget of their own, so that they do not delay requests of TVs. Default: always
+   * true.
    */
   isKnown?: ((incoming: IncomingMessage) => boolean) | undefined;
   /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
@@ -60,14 +61,15 @@ export interface ListenerOptions {
   limits?: Partial<typeof defaultLimits>;
 }
 
-/** Stricter than Node's defaults: requests of TVs are short. */
+/** Stricter than Node's defaults, because requests of TVs are short. */
 const defaultLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
   // Milliseconds between two checks of all connections for time-outs.
   connectionsCheckingInterval: 100,
   maxHeaderSize: 8 * 1024,
-  // Checked here, because Node's own response would not be a problem document.
+  // Off, because Node's own response would not be a problem document. The request handler checks
+  // the header instead.
   requireHostHeader: false,
   /** Time-out of the TLS handshake. */
   handshakeTimeout: 10 * secondMs,
@@ -219,8 +221,8 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
 }
 
 /**
- * Tracks all sockets of a server. `closeAllConnections` would leave sockets open whose TLS
- * handshake is not finished.
+ * Tracks all sockets of a server. `closeAllConnections` does not close a socket during its TLS
+ * handshake.
  */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();

@@ -57,7 +57,7 @@ export class RequestQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Begins a request, or queues it behind those of its connection. */
+  /** Begins a request, or queues it behind earlier requests of its connection. */
   add(outgoing: ServerResponse): void {
     const { socket } = outgoing.req;
     const connection = this.#connections.get(socket) ?? this.#open(socket);

@@ -30,8 +30,7 @@ export function collect(
 }
 
 /**
- * Counts of a histogram: one per bound, and one for everything longer. `sumMs` is the sum of all
- * times.
+ * Counts of a histogram: one per bound, and one for longer times. `sumMs` is the sum of all times.
  */
 interface TimeCounts {
   boundsMs: readonly number[];
@@ -120,7 +119,7 @@ export function watchOrigins(register: Registry, health: () => readonly OriginFi
   );
 }
 
-/** How far the copies lag behind. `oldestMs` is an epoch time. */
+/** Backlog of the mirror. `oldestMs` is in epoch milliseconds. */
 interface MirrorFigures {
   pending: number;
   oldestMs: number | undefined;

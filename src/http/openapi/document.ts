@@ -148,15 +148,16 @@ const unvalidatedMembers: Record<string, Record<string, z.core.JSONSchema.BaseSc
 };
 
 /**
- * Makes a schema of zod fit for typed clients. Integers that may exceed 32 bits are `int64`.
- * Patterns of addresses go, because `format` covers them. Objects that keep unknown members say so,
- * and responses may always gain members.
+ * Adapts a schema of zod to typed clients. Integers that may exceed 32 bits are `int64`. Patterns
+ * of addresses are removed, because `format` covers them. Objects that keep unknown members
+ * explicitly allow additional properties. Responses never forbid them, because the API may add
+ * members.
  */
 const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (jsonSchema.type === 'integer') {
     if ((jsonSchema.maximum ?? Number.POSITIVE_INFINITY) > largestInt32)
       jsonSchema.format = 'int64';
-    // zod adds both bounds to an integer that has none.
+    // Removes the bounds that zod adds to an integer without bounds.
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
       delete jsonSchema.minimum;
       delete jsonSchema.maximum;

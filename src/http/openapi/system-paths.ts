@@ -10,7 +10,7 @@ interface SystemPath {
   mediaType?: string;
   schema: oas31.SchemaObject;
   /**
-   * Optional query parameter without a value, and the schema of each line of the response to it.
+   * Optional query parameter without a value. With it, each line of the response has this schema.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
   errors?: readonly ErrorCode[];

@@ -83,8 +83,8 @@ export function readFixedLength(incoming: ServedRequest, length: number): MaybeP
 }
 
 /**
- * Reads at most `limit` bytes. Throws `body_too_large` for more, whether announced or not.
- * `incoming` is the request of the listener, if there is one.
+ * Reads at most `limit` bytes. Throws `body_too_large` for a larger body, even if its length was
+ * not announced. `incoming` is the request of the listener, if there is one.
  */
 export async function readBytes(
   request: Request,
@@ -123,8 +123,9 @@ function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a body in the order of docs/protocol.md §1.3: content type and encoding
- * (`unsupported_media_type`; not checked for an empty body), then JSON (`invalid_json`).
+ * Parses a body, with the checks in the order of docs/protocol.md §1.3. Throws
+ * `unsupported_media_type` for a wrong content type or encoding, unless the body is empty. Throws
+ * `invalid_json`.
  */
 export function parseBody(
   bytes: Uint8Array,

@@ -3,7 +3,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { SignageError } from '../../domain/error.ts';
 
-/** The other end of a connection. An `IncomingMessage` is one. */
+/** The other end of a connection. An `IncomingMessage` has this shape. */
 export interface Peer {
   socket: { remoteAddress?: string | undefined };
   headers: IncomingHttpHeaders;
@@ -24,7 +24,10 @@ function normalAddress(text: string): string | undefined {
   return isIPv6(text) ? ipaddr.process(text).toString() : undefined;
 }
 
-/** As `normalAddress`, for the forms that proxies write: with a port, in brackets, in quotes. */
+/**
+ * Like `normalAddress`, but also accepts the forms that proxies write: with a port, in brackets, in
+ * quotes.
+ */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();
   const plain =
@@ -105,10 +108,10 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 }
 
 /**
- * Returns a function that returns the client's address (docs/protocol.md §3.5). It is the address
- * of the socket. Behind trusted proxies, it is the last address in `X-Forwarded-For` that is not a
- * trusted proxy. It is `null` if the connection is unknown. Throws `invalid_option` for a malformed
- * range.
+ * Returns a function that returns the client's address (docs/protocol.md §3.5). Without trusted
+ * proxies, this is the address of the socket. Behind trusted proxies, it is the last address in
+ * `X-Forwarded-For` that is not a trusted proxy. If the connection is unknown, the address is
+ * `null`. Throws `invalid_option` for a malformed range.
  */
 export function makeAddressOf(
   trustedProxies: readonly string[],

@@ -59,7 +59,7 @@ export interface Bindings {
   statusEffect?: StatusEffect;
 }
 
-/** Variables of a request. */
+/** Variables of Hono's context. */
 interface Variables {
   client: RequestClient;
   /** The operation, for log and metrics. */

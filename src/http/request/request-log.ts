@@ -12,7 +12,7 @@ export interface LoggedRequest {
   client: ClientInfo & { requestId: string };
 }
 
-/** Headers of all responses, beside `X-Request-Id`. */
+/** Headers of all responses, in addition to `X-Request-Id`. */
 export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',

@@ -25,9 +25,9 @@ export interface ObjectStore {
   readonly location: string;
   get(key: string, signal: AbortSignal): Promise<StoredObject | undefined>;
   /**
-   * Writes an object atomically. The write is durable on return. If the store supports conditions,
-   * replaces only the object with the ETag `expected`, or with `null`, only creates a new object.
-   * If the condition fails, returns `false` and writes nothing.
+   * Writes an object atomically and durably. `expected` is the ETag of the object to replace, or
+   * `null` to create a new object. If the store supports conditions and this condition fails,
+   * returns `false` and writes nothing.
    */
   put(
     key: string,

@@ -6,7 +6,7 @@ import { SignageError } from '../../domain/error.ts';
 import { maxObjectBytes } from './object-store.ts';
 import type { S3Location } from './s3-location.ts';
 
-/** AWS credentials. Temporary ones have a session token. */
+/** AWS credentials. Temporary credentials have a session token. */
 export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;

@@ -58,7 +58,9 @@ export function makeDenials(deps: SystemDependencies) {
     writing = writing.then(writeCounts).catch(() => undefined);
   }
 
-  /** Writes all counts, and forgets the pairs: their next denial is written at once. */
+  /**
+   * Writes all counts, and then forgets the pairs, so that their next denial is written at once.
+   */
   function flush(): void {
     cancel = undefined;
     write([...pairs.values()]);

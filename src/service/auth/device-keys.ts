@@ -25,7 +25,7 @@ const reasons = {
     'This device key belongs to another screen: keep the key, and use the screen’s id in the path.',
 };
 
-/** The error of a rejected device key (docs/protocol.md §2.1). */
+/** Returns the error for a rejected device key (docs/protocol.md §2.1). */
 export const deviceKeyError = (reason: keyof typeof reasons) =>
   new SignageError(`device_key_${reason}`, reasons[reason]);
 

@@ -32,7 +32,7 @@ function stateOf(stored: StoredCopy | undefined, row: Playlist | undefined): Cop
   const version = copiedVersion(stored);
   if (version === null) return 'damaged';
   if (!row || version > row.version) return 'newer';
-  // Versions are equal, so the content must be too, unless the playlist was withdrawn.
+  // If the versions are equal, different content means damage, unless the playlist was withdrawn.
   return version === row.version && stored.copy.kind === 'playlist' && row.state === 'active'
     ? 'damaged'
     : 'stale';

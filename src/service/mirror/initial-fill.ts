@@ -9,7 +9,7 @@ const pageSize = 200;
 /** Stored location while no object store is configured. */
 const noLocation = '';
 
-/** Tables of records that have a config, and perhaps a playlist. */
+/** Tables of records that can have a config. Screens can also have a playlist. */
 type OwnerTable = 'tenants' | 'venues' | 'screens';
 
 /** Calls `queue` for every row of a table, one page per transaction. */
@@ -44,8 +44,8 @@ const queueConfig =
   };
 
 /**
- * Queues all copies of one kind, unless this object store already received an initial fill and has
- * been mirrored to since.
+ * Queues all copies of one kind, unless this object store was already filled, and has stayed the
+ * configured one since.
  */
 async function fill(
   store: Store,

@@ -16,7 +16,7 @@ function hasChanged(before: Playlist | undefined, row: Playlist): boolean {
 }
 
 /**
- * Adds an outbox entry to every change of a playlist or config, and collects the entries in
+ * Adds an outbox entry for every change of a playlist or config, and collects the entries in
  * `queued`.
  */
 function outboxTx(tx: Tx, queued: Map<string, MirrorPending>): Tx {

@@ -33,7 +33,7 @@ class MirrorQueue {
     this.#failing.delete(id);
   }
 
-  /** Returns whether this is the first failure since the entry last succeeded. */
+  /** Records a failure. Returns whether it is the first since the entry last succeeded. */
   failed(pending: MirrorPending): boolean {
     const { id } = pending;
     this.#inFlight.delete(id);
@@ -77,7 +77,7 @@ class MirrorQueue {
 
 /** Limit of concurrent updates. */
 const maxConcurrent = 8;
-/** Limits of the exponential backoff after failures. Up to 50 % of jitter is added. */
+/** Limits of the exponential backoff after failures. Jitter shortens each delay by up to 50 %. */
 const minDelayMs = secondMs;
 const maxDelayMs = minuteMs;
 

@@ -82,7 +82,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     for (const code of pending.slice(0, Math.max(0, pending.length - maxPendingCodes + 1))) {
       await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
     }
-    // Creation times are distinct, because they order codes that are created in the same
+    // Creation times of a screen's codes are distinct, so that they define an order even within one
     // millisecond.
     return Math.max(tx.now, (pending.at(-1)?.createdAt ?? 0) + 1);
   }

@@ -192,7 +192,6 @@ export function currentGuesses(
   return { ...stored, times, ...(times.length === 0 && { waitUntil: 0, waitMs: 0 }) };
 }
 
-/** Adds one guess. */
 function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): GuessCounter {
   return {
     ...guesses,

@@ -69,8 +69,8 @@ export function makeRegistration(
   }
 
   /**
-   * Makes one atomic change: creates device and key, activates the screen, uses this code, and
-   * cancels the other codes of the screen.
+   * Makes one atomic change: creates device and key, activates the screen, marks this code as used,
+   * and cancels the other codes of the screen.
    */
   async function bindDevice(
     tx: Tx,

@@ -35,9 +35,9 @@ export interface TrustedSources {
    */
   remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
-   * Returns at most eight tenants that trust a source, the latest first. A credential of each was
-   * used from it within 24 hours. `stored` is the counter of the source in the store, and `nowMs`
-   * the time of the store.
+   * Returns at most eight tenants that trust a source, the latest first. Each has a credential that
+   * was used successfully from the source within 24 hours. `stored` is the counter of the source in
+   * the store, and `nowMs` the time of the store.
    */
   of(source: string, stored: GuessCounter | undefined, nowMs: number): readonly string[];
 }
@@ -116,8 +116,8 @@ function latestTenants(trust: Iterable<TenantTrust>): TenantTrust[] {
 }
 
 /**
- * Returns a function that writes records to the store in batches, in the background. A failed
- * record is written again at its next use.
+ * Returns a function that writes records to the store in batches, in the background. If a write
+ * fails, its records are written again at their next use.
  */
 function makeTrustedSourceSync(
   store: Pick<Store, 'updateGuessCounters'>,

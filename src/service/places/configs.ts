@@ -25,7 +25,7 @@ export interface EffectiveConfig {
   source: ConfigLevel | 'default';
 }
 
-/** A record that a config is stored for. */
+/** A record for which a config can be stored. */
 type Owner = Tenant | Venue | Screen;
 
 const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner.id);

@@ -70,7 +70,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
       if (versions.size > maxScreens && oldest !== undefined) versions.delete(oldest);
     },
 
-    /** Returns the last known version if it has exactly the content `content`. */
+    /** Returns the last known version if its content equals `content`. */
     versionOf({ id: screenId, tenantId }: Screen, content: OnDemandContent): Playlist | undefined {
       const last = versions.get(screenId);
       if (last?.digest !== digestOf(content)) return undefined;

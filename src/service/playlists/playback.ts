@@ -34,7 +34,7 @@ interface RenderedPlaylist {
   bytes: Buffer;
 }
 
-/** Members of a row that decide the rendered body, besides the screen. */
+/** Members of a row that determine the rendered body, besides the screen. */
 type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
 
