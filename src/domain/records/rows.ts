@@ -164,8 +164,8 @@ export interface MirrorPending {
 }
 
 /**
- * The object store that all copies of one kind were queued for: of playlists (`id`: `current`) or
- * configs (`id`: `configs`). `location` is empty if an object store was configured before, but no
+ * The object store for which all copies of one kind were queued. `id` is `current` for playlists,
+ * and `configs` for configs. `location` is empty if an object store was configured before, but no
  * longer is.
  */
 interface MirrorTarget {

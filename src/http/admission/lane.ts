@@ -59,7 +59,10 @@ export class Lane {
     return this.#isOverloaded;
   }
 
-  /** Counts a request as in progress. Returns a function to call once when it was answered. */
+  /**
+   * Counts a request as in progress. Call the returned function once, when the request was
+   * answered.
+   */
   enter(): () => void {
     const enteredAt = this.#measured;
     this.#atWork++;

@@ -21,8 +21,8 @@ const sliceBytes = 64 * 1024;
 
 /**
  * Returns the body of a response. For a request of the listener, it is a stream of views of
- * `bytes`, because a `Response` would copy them. For a mounted `fetch`, the copy protects the file
- * from changes by the caller.
+ * `bytes`, because a `Response` would copy them. For a mounted `fetch`, it is `bytes`: the copy
+ * that `Response` makes protects the file from changes by the caller.
  */
 function sharedBody(
   context: Context,

@@ -124,8 +124,8 @@ function isJsonType(contentType: string): boolean {
 
 /**
  * Parses a body, with the checks in the order of docs/protocol.md §1.3. Throws
- * `unsupported_media_type` for a wrong content type or encoding, unless the body is empty. Throws
- * `invalid_json`.
+ * `unsupported_media_type` for a wrong content type or encoding, unless the body is empty. Then
+ * throws the errors of `parseJson`.
  */
 export function parseBody(
   bytes: Uint8Array,

@@ -143,7 +143,8 @@ export function makeOnDemandSource({
   const waiters = new Waiters();
   const limiter = pLimit(concurrency);
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
-  // Rejected in a later turn, so that requests whose own call failed get the error of that call.
+  // Waiting requests are rejected in a later turn, so that requests whose own call failed get the
+  // error of that call.
   const breaker = new CircuitBreaker({
     clock,
     classify,
