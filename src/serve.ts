@@ -38,8 +38,8 @@ export interface Running {
   /** Base URL with the actual host and port, such as `http://127.0.0.1:4100`. */
   url: string;
   /**
-   * The platform token: the given one, or the one created on empty storage. `undefined` on later
-   * starts without one.
+   * The platform token: the given token, or the one that the first start created. `undefined` on
+   * later starts without a given token.
    */
   adminToken: string | undefined;
   /**
@@ -58,17 +58,17 @@ export interface Running {
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
    * Replaces the TLS certificate for new connections. Throws `invalid_option` if the certificate is
-   * invalid, or the service was started without TLS.
+   * invalid, or if the service was started without TLS.
    */
   replaceTls(tls: Tls): void;
   /**
-   * Stops accepting requests, finishes those in progress for at most 10 s, ends long polls at once,
-   * and makes everything durable. Further calls return the same promise.
+   * Stops accepting requests, ends long polls at once, and finishes other requests in progress for
+   * at most 10 s. Then makes everything durable. Further calls return the same promise.
    */
   close(): Promise<void>;
 }
 
-/** As `serve`, with a store opened by `open`. */
+/** Like `serve`, with a store that `open` opens. */
 export async function serveOn(open: typeof openStore, options: ServeOptions): Promise<Running> {
   const {
     host = '127.0.0.1',
@@ -149,7 +149,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       metrics,
       log,
     });
-    // Before the port opens, so that every request finds the tenant and the platform token.
+    // Runs before the port opens, so that every request finds the tenant and the platform token.
     const bootstrapped = await bootstrap(services.deps, options.adminToken, options.makesToken);
     const adminToken = bootstrapped.token;
     deleteNewToken = bootstrapped.takeBack;
@@ -161,7 +161,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       fetch: answer,
       fastPath: makeFastPath(appOptions),
       onError,
-      // Injected delays are not overload.
+      // Off with fault rules, because injected delays would look like overload.
       admit: faults ? undefined : loadShed.admit,
       earlyErrors,
       isKnown,
@@ -181,7 +181,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       close: () => (closed ??= close()),
     };
   } catch (error) {
-    // Nobody has seen the token of a failed start. The next start creates another.
+    // Nobody has seen the token of a failed start. It is deleted, and the next start creates
+    // another.
     await deleteNewToken?.().catch((err: unknown) => log.warn({ err }, deletionFailed));
     await stops.all();
     throw error;

@@ -19,7 +19,8 @@ import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
 
 /**
- * All checks in the order of a run: first what a TV does first, last what locks this address out.
+ * All checks in the order of a run. It begins with the requests that a TV sends first, and ends
+ * with the checks that lock this address out.
  */
 export const allChecks: readonly Check[] = [
   ...registrationChecks,

@@ -1,14 +1,14 @@
 /** A response. */
 export interface Answer {
   status: number;
-  /** Names are lower case. The first value if a header is repeated. */
+  /** Header values by lower-case name. For a repeated header, the first value. */
   headers: Readonly<Record<string, string | undefined>>;
   text: string;
-  /** The body as JSON; `undefined` if it is not JSON. */
+  /** The parsed body, or `undefined` if it is not JSON. */
   json: unknown;
 }
 
-/** Returns the value at a path such as `items.0.creativeId`; `undefined` if there is none. */
+/** Returns the value at a path such as `items.0.creativeId`, or `undefined` if there is none. */
 export function at(json: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => {
     return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
@@ -17,13 +17,13 @@ export function at(json: unknown, path: string): unknown {
   }, json);
 }
 
-/** Returns a text member; empty if it is missing or not a text. */
+/** Returns a text member. Returns an empty text if the member is missing or not a text. */
 export function textAt(json: unknown, path: string): string {
   const value = at(json, path);
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns an array member; empty if it is missing or not an array. */
+/** Returns an array member. Returns an empty array if the member is missing or not an array. */
 export function listAt(json: unknown, path: string): readonly unknown[] {
   const value = path === '' ? json : at(json, path);
   return Array.isArray(value) ? value : [];
@@ -33,14 +33,17 @@ export function listAt(json: unknown, path: string): readonly unknown[] {
 export const isLocatedAt = ({ headers }: Answer, path: string): boolean =>
   (headers.location ?? '').endsWith(path);
 
-/** Returns status and error code: `401 device_key_missing`, or `200`. */
+/**
+ * Returns status and error code, such as `401 device_key_missing`, or only the status, such as
+ * `200`.
+ */
 export function statusAndCode({ status, json }: Answer): string {
   return `${status} ${status >= 400 ? textAt(json, 'code') : ''}`.trim();
 }
 
 /**
- * Returns status, error code and the paths of a 400: `400 invalid_request at /3/timestamp`. The
- * body as a whole is `the body`.
+ * Returns status, error code and the paths of the errors: `400 invalid_request at /3/timestamp`.
+ * `the body` stands for an error of the whole body.
  */
 export function statusAndPaths(answer: Answer): string {
   const paths = listAt(answer.json, 'errors').map((error) => textAt(error, 'path') || 'the body');
@@ -49,9 +52,7 @@ export function statusAndPaths(answer: Answer): string {
     : `${statusAndCode(answer)} at ${[...new Set(paths)].sort().join(', ')}`;
 }
 
-/**
- * Returns status, error code, and whether `existingId` is the id of the record with the same name.
- */
+/** Returns status, error code, and whether `existingId` is `id`. */
 export const conflictAndId = (answer: Answer, id: unknown): string =>
   `${statusAndCode(answer)}, ${at(answer.json, 'existingId') === id ? 'its id' : 'no id'}`;
 
@@ -67,7 +68,7 @@ export const isTime: Test = (value) =>
 const object: Test = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The types of members. A type with `?` also allows `null`, but the member must exist. */
+/** Tests of member types. With `?` after its type, a member may be `null`, but it must exist. */
 const kinds = {
   text,
   uuid,

@@ -2,17 +2,18 @@ import { SignageError } from '../domain/error.ts';
 import type { Fixture } from './fixture.ts';
 
 /**
- * `required`: demanded by the service document. `profile`: decided by this project, in
+ * `required`: a demand of the service document. `profile`: a decision of this project, in
  * docs/protocol.md.
  */
 export type Level = 'required' | 'profile';
 
-/** A precondition of a check that only some runs meet. */
+/** A condition of a check that only some runs meet. */
 export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
 
 /**
- * Returns what was observed: a value, a response, or a list of both. The check passes if their
- * text equals `expected`. `describeAnswer` makes the text of a response.
+ * Makes the requests of a check. Returns the observation: a value, a response, or a list of both.
+ * The check passes if the text of the observation equals `expected`. `describeAnswer` converts a
+ * response to text.
  */
 type Run = (fixture: Fixture) => Promise<unknown>;
 
@@ -34,18 +35,21 @@ export interface Outcome extends Pick<Check, 'id' | 'level' | 'section' | 'title
   result: 'pass' | 'fail' | 'skip';
   /** `null` if the check was skipped. */
   seen: string | null;
-  /** Why the check was skipped; otherwise `null`. */
+  /** Reason why the check was skipped, or `null`. */
   reason: string | null;
 }
 
 type UngroupedCheck = Omit<Check, 'section' | 'needs'>;
 
-/** What the checks of a group have in common. */
+/** Properties that all checks of a group share. */
 interface CheckGroup extends Pick<Check, 'id' | 'section' | 'needs'> {
   subject: string;
 }
 
-/** Returns a function that begins a check: `required('404', '404 when …').expects('404', run)`. */
+/**
+ * Returns a function that starts the definition of a check: `required('404', '404 when
+ * …').expects('404', run)`.
+ */
 const checkOf = (level: Level) => (id: string, title: string) => ({
   expects: (expected: string, run: Run): UngroupedCheck => ({ id, level, title, expected, run }),
 });
@@ -53,7 +57,7 @@ const checkOf = (level: Level) => (id: string, title: string) => ({
 export const required = checkOf('required');
 export const profile = checkOf('profile');
 
-/** Builds a group of checks. `id` is prepended to their ids and `subject` to their titles. */
+/** Builds a group of checks. Prepends `id` to their ids, and `subject` to their titles. */
 export function checkGroup(
   { id, subject, section, needs }: CheckGroup,
   checks: readonly UngroupedCheck[],
@@ -67,7 +71,7 @@ export function checkGroup(
   }));
 }
 
-/** Skips the current check, because it cannot be run here. */
+/** Skips the current check, because this run cannot perform it. */
 export function skip(reason: string): never {
   throw new SignageError('skipped', reason);
 }

@@ -8,8 +8,8 @@ interface CreatedRecord {
 }
 
 /**
- * The collections whose records are deleted explicitly. Everything else belongs to a venue or a
- * screen, and is deleted with it.
+ * The collections whose records are deleted explicitly. All other records belong to a venue or a
+ * screen, and are deleted with it.
  */
 const collections = ['/v1/venues', '/v1/tokens', '/v1/tenants'];
 const maxPages = 100;
@@ -34,7 +34,9 @@ export class Cleanup {
     });
   }
 
-  /** Deletes all records, newest first. Returns those that could not be deleted, and why. */
+  /**
+   * Deletes all records, newest first. Describes each record that could not be deleted, and why.
+   */
   async remove(send: Send, key: string): Promise<string[]> {
     const left: string[] = [];
     let isUnreachable = false;
@@ -62,8 +64,8 @@ export class Cleanup {
 }
 
 /**
- * Deletes the screens of a venue with their TVs. Reads a limited number of pages, in case deleting
- * has no effect.
+ * Deletes the screens of a venue with their TVs. Reads a limited number of pages, in case the
+ * service ignores deletions.
  */
 async function emptyVenue(
   venueId: string,

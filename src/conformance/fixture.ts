@@ -12,11 +12,11 @@ export interface Tv {
   screenId: string;
   tenantId: string;
   apiKey: string;
-  /** The pairing code that it registered with. */
+  /** The pairing code that the TV registered with. */
   code: string;
-  /** The response to its registration. */
+  /** The response to the registration. */
   registered: Answer;
-  /** Sends a request to `/devices/<screen>/<path>` with its key. */
+  /** Sends a request to `/devices/<screen>/<path>` with the key of the TV. */
   send(method: string, name: string, sent?: RequestContent): Promise<Answer>;
 }
 
@@ -25,18 +25,19 @@ export interface FixtureOptions {
   cleanup: Cleanup;
   /** The management token. */
   token: string;
-  /** The tenant to act in, as `X-Tenant-Id`. */
+  /** The tenant to act in, for `X-Tenant-Id`. */
   tenantId: string | undefined;
   /** Prefix of the names of all created records. */
   name: string;
   clock: Clock;
   random: Random;
-  /** Ends waits early. */
+  /** Aborts to end waits early. */
   signal: AbortSignal | undefined;
 }
 
 /**
- * Provides the checks with a venue, screens and TVs. Registers everything it creates for cleanup.
+ * Provides the checks with a venue, screens and TVs. Registers all records that it creates for
+ * cleanup.
  */
 export class Fixture {
   readonly name: string;
@@ -53,7 +54,7 @@ export class Fixture {
     this.#options = options;
   }
 
-  /** Sends one request and resolves with any response. */
+  /** Sends one request and resolves with the response, even if it is an error. */
   async send(method: string, path: string, sent: RequestContent = {}): Promise<Answer> {
     const answer = await this.#options.send(method, path, sent);
     this.#options.cleanup.register(method, path, sent, answer);
@@ -80,29 +81,32 @@ export class Fixture {
     return this.send(method, path, { key: this.#options.token });
   }
 
-  /** Sends a request with a token created by `token`. */
+  /** Sends a request with a token from `token()`. */
   async as(token: Promise<string>, method: string, path: string, body?: unknown): Promise<Answer> {
     return this.send(method, path, { key: await token, ...(body !== undefined && { body }) });
   }
 
-  /** Like `manage`, for setup that must succeed: returns the body. Throws `set_up_failed`. */
+  /** Like `manage`, for setup that must succeed. Returns the body. Throws `set_up_failed`. */
   async requireOk(method: string, path: string, body?: unknown): Promise<unknown> {
     return bodyOfSuccess(await this.manage(method, path, body), `${method} ${path}`);
   }
 
-  /** Returns the result of the first call with this name. Shared by all checks of a run. */
+  /**
+   * Calls `make` at the first call with this name, and returns the same result at later calls. All
+   * checks of a run share the results.
+   */
   once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const result = this.#results.get(name) ?? make();
     this.#results.set(name, result);
     return result as Promise<T>;
   }
 
-  /** Returns a number unique in this run, from 1. */
+  /** Returns a number that is unique in this run. The first is 1. */
   nextNumber(): number {
     return ++this.#count;
   }
 
-  /** Returns a timestamp unique to one check, by which its events can be found again. */
+  /** Returns a timestamp that is unique in this run, so that a check can find its events again. */
   uniqueTimestamp(): number {
     return 1_760_000_000 + this.nextNumber();
   }
@@ -125,7 +129,7 @@ export class Fixture {
     return this.once('venue', () => this.newVenue(this.name));
   }
 
-  /** Marks the created records. */
+  /** Returns labels that mark the created records. */
   labels(): Record<string, string> {
     return { 'signage-conformance': this.name };
   }
@@ -157,7 +161,7 @@ export class Fixture {
     return this.once('spare code', async () => (await this.code()).code);
   }
 
-  /** Registers with a code and resolves with any response. */
+  /** Registers with a code and resolves with the response, even if it is an error. */
   register(
     pairingCode: string,
     deviceInfo: unknown = {},
@@ -185,7 +189,7 @@ export class Fixture {
     };
   }
 
-  /** Returns a shared TV that has a playlist. Checks must not change it. */
+  /** Returns a shared TV with a playlist. Checks must not change the TV. */
   tv(): Promise<Tv> {
     return this.once('tv', async () => {
       const tv = await this.newTv();
@@ -194,7 +198,7 @@ export class Fixture {
     });
   }
 
-  /** Returns a shared TV without playlist and config. */
+  /** Returns a shared TV that has neither a playlist nor a config. */
   plainTv(): Promise<Tv> {
     return this.once('plain TV', () => this.newTv());
   }

@@ -4,7 +4,7 @@ import { at, statusAndCode, textAt } from './answer.ts';
 import type { Check, Need } from './check.ts';
 import type { Send } from './send.ts';
 
-/** The deployment to check, and the credentials. */
+/** The deployment to check, and the credentials for it. */
 export interface Manager {
   /** Base URL of the deployment. */
   url: string;
@@ -14,12 +14,12 @@ export interface Manager {
   tenantId?: string | undefined;
 }
 
-/** The permissions of the token of a run. */
+/** Permissions of the token that a run uses. */
 interface Rights {
   role: Role;
   /**
-   * The `X-Tenant-Id` of each request. Always set for a platform token, because checks may create a
-   * second tenant.
+   * The `X-Tenant-Id` of each request. It is always set for a platform token, because checks may
+   * create a second tenant.
    */
   tenantId: string | undefined;
 }
@@ -29,8 +29,8 @@ function refuse({ url }: Manager, message: string, code: string, status?: number
 }
 
 /**
- * Reads the permissions of the token. Throws `unreachable`, the service's error for the token,
- * `insufficient_role` or `tenant_required`.
+ * Reads the permissions of the token. Throws `unreachable`, `insufficient_role`, `tenant_required`,
+ * or the error with which the service rejects the token.
  */
 export async function readRights(send: Send, manager: Manager): Promise<Rights> {
   const { token, tenantId } = manager;
@@ -74,7 +74,7 @@ const missing: Record<Need, string> = {
   tenants: 'creates a second tenant: requires a platform token and --with-tenants',
 };
 
-/** Returns why a check is skipped in this run; `undefined` if it is not. */
+/** Returns why this run skips a check, or `undefined` if it does not. */
 export function reasonToSkip(
   { needs }: Check,
   { role }: Rights,

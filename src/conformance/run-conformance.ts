@@ -21,10 +21,10 @@ export interface ConformanceOptions extends Manager {
   onExchange?: ((exchange: Exchanged) => void) | undefined;
   /** Runs only the checks of this level. Default: all levels. */
   only?: Level | undefined;
-  /** Runs only the checks whose id begins with one of these. Default: all. */
+  /** Runs only the checks whose id begins with one of these texts. Default: all. */
   ids?: readonly string[];
   /**
-   * Permits special checks: to wait for expiry (`time`), to be locked out (`guessing`), to create a
+   * Permits checks that wait for expiry (`time`), lock this address out (`guessing`), or create a
    * second tenant (`tenants`). Default: none.
    */
   allow?: readonly Need[];
@@ -59,7 +59,7 @@ const isAnswer = (value: unknown): value is Answer =>
   typeof value === 'object' && value !== null && 'status' in value && 'headers' in value;
 
 /**
- * Describes a response as precisely as the expected text does. The service document defines no
+ * Describes a response in as much detail as the expected text. The service document defines no
  * error codes, so a required check compares only the status, or its first digit.
  */
 function describeAnswer(answer: Answer, level: Level, expected: string): string {
@@ -86,7 +86,7 @@ const skipped = (check: Check, reason: string): Outcome =>
   outcomeOf(check, { result: 'skip', seen: null, reason });
 
 /**
- * Runs one check. A check whose setup fails has failed. Only an interruption or an unreachable
+ * Runs one check. If its setup fails, the check has failed. Only an interruption or an unreachable
  * service ends the run.
  */
 async function runCheck(

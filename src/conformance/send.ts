@@ -11,28 +11,28 @@ export interface RequestContent {
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, with its `Content-Type` unless `headers` contain one. */
   body?: unknown;
-  /** Sent verbatim in place of `body`. Has no `Content-Type` unless `headers` contain one. */
+  /** Sent unchanged in place of `body`. Has no `Content-Type` unless `headers` contain one. */
   raw?: string;
 }
 
 /**
- * Sends one request and resolves with any response. Throws `unreachable` if there is none, or
- * `interrupted`.
+ * Sends one request and resolves with the response, even if it is an error. Throws `unreachable` if
+ * there is no response, or `interrupted`.
  */
 export type Send = (method: string, path: string, sent?: RequestContent) => Promise<Answer>;
 
 export interface SendOptions extends TransportOptions {
   timeoutMs: number;
   /**
-   * Once it aborts, no further requests are sent. A pending one is completed, because what it
-   * creates must be deleted.
+   * After it aborts, no further requests are sent. A request in flight is completed, because the
+   * records that it creates must be deleted.
    */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Size from which a request uses its own connection. A service may reject a large body before it
- * has been sent completely, and close the connection.
+ * Number of bytes from which a body is sent on a connection of its own. A service may reject a
+ * large body before it has arrived completely, and close the connection.
  */
 const largeBody = 4096;
 
@@ -59,8 +59,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Makes a function that sends requests unchanged. It never retries, and resolves with error
- * responses too.
+ * Returns a function that sends requests unchanged. It never retries, and also resolves with error
+ * responses.
  */
 export function makeSend({ signal, timeoutMs, ...options }: SendOptions): Send {
   const transport = makeTransport(options);

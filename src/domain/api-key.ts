@@ -2,7 +2,7 @@ import { createHmac, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from './clock.ts';
 
-/** `dak_` for a TV's key, `mak_` for a management token. */
+/** `dak_`: key of a TV. `mak_`: management token. */
 export type KeyPrefix = 'dak_' | 'mak_';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -18,8 +18,8 @@ function base62(value: bigint, length: number): string {
 }
 
 /**
- * Returns the CRC-32 of the secret part. Uses numbers rather than `bigint`, because it runs for
- * every request of a TV.
+ * Returns the CRC-32 of the secret part of a key. Uses numbers rather than `bigint`, because this
+ * runs for every request of a TV.
  */
 function checksumOf(secret: string): string {
   let text = '';
@@ -47,8 +47,9 @@ function derive(serverSecret: Uint8Array, text: string): string {
 }
 
 /**
- * Derives the device key of one code and one `Idempotency-Key`. The result is deterministic, so
- * that a lost response can be repeated without storing the key (docs/protocol.md §3.2).
+ * Derives the device key of one code and one `Idempotency-Key`. The result is deterministic, so the
+ * response can be repeated after it was lost, although the key is not stored (docs/protocol.md
+ * §3.2).
  */
 export function deriveDeviceKey(
   serverSecret: Uint8Array,
@@ -59,9 +60,9 @@ export function deriveDeviceKey(
 }
 
 /**
- * Derives the key in row `nextId` that replaces the key `keyId`, from one `Idempotency-Key`
- * (docs/protocol.md §2.8). It is deterministic, as above. Row ids are never reused, so a replaced
- * key can never be derived again.
+ * Derives the key of row `nextId`, which replaces the key of row `keyId`, from one
+ * `Idempotency-Key` (docs/protocol.md §2.8). The result is deterministic, as in `deriveDeviceKey`.
+ * Row ids are never reused, so a replaced key can never be derived again.
  */
 export function deriveNextKey(
   serverSecret: Uint8Array,

@@ -1,7 +1,7 @@
 /**
- * A bounded cache: keeps the last `max` entries, and up to `max` older ones. Not a `WeakMap`, which
- * grows until the next full garbage collection, slows that down with each entry, and blocks while
- * it grows.
+ * A bounded cache: keeps the last `max` entries, and up to `max` older ones. A `WeakMap` would grow
+ * until the next full garbage collection, slow that collection down with each entry, and block
+ * while it grows.
  */
 export class BoundedMap<K, V> {
   readonly #max: number;

@@ -13,8 +13,8 @@ export interface Clock {
 export type Random = (length: number) => Uint8Array;
 
 /**
- * The platform's CSPRNG, for at most 65,536 bytes at a time. `node:crypto` is the same, but takes
- * time to load.
+ * The platform's CSPRNG, for at most 65,536 bytes at a time. `node:crypto` has the same one, but
+ * takes time to load.
  */
 export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length));
 
@@ -22,7 +22,7 @@ export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, wake) {
-    // One more millisecond, because Node's timers may fire a fraction of one early.
+    // Adds one millisecond, because Node's timers may fire a fraction of a millisecond early.
     const timer = setTimeout(wake, delayMs + 1);
     timer.unref();
     return () => clearTimeout(timer);

@@ -1,9 +1,9 @@
-/** Spreadsheets evaluate a cell that begins so as a formula. */
+/** Matches the start of a cell that spreadsheets would evaluate as a formula. */
 const formula = /^[=+\-@\t\r]/;
 
 /**
  * Returns a CSV cell (RFC 4180 §2). Text that a spreadsheet would evaluate gets a leading
- * apostrophe, as OWASP recommends against CSV injection. Numbers are unchanged, even negative ones.
+ * apostrophe, as OWASP recommends against CSV injection. Numbers are unchanged, even if negative.
  *
  * @example csvCell('=1+1') // "'=1+1"
  */

@@ -9,8 +9,8 @@ const unitsMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * Parses a duration such as `250ms`, `90s`, `15m`, `2h` or `7d` to milliseconds. A bare number is
- * in seconds. Returns `undefined` for other text.
+ * Parses a duration such as `250ms`, `90s`, `15m`, `2h` or `7d` to milliseconds. A number without a
+ * unit is in seconds. Returns `undefined` for other text.
  */
 export function parseDuration(text: string): number | undefined {
   const [, amount, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(text) ?? [];

@@ -25,13 +25,13 @@ export interface ErrorExtras {
   hint?: string;
   /** The methods that the path allows, with `method_not_allowed`. */
   allow?: string[];
-  /** The underlying error. For the log, never for the caller. */
+  /** The underlying error. It is logged, but never sent to the caller. */
   cause?: unknown;
 }
 
 /**
  * The error class of this package. `code` is stable and meant for programs. The message is for
- * people, `cause` for the log. Codes and their HTTP statuses are in `wire/errors.ts`
+ * people, and `cause` is for the log. Codes and their HTTP statuses are in `wire/errors.ts`
  * (docs/protocol.md §1.4).
  */
 export class SignageError extends Error {

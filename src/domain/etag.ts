@@ -5,7 +5,9 @@ import type { Screen, Venue } from './records/rows.ts';
 
 type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'labels';
 
-/** JSON with the members of objects in order of their names, because databases reorder them. */
+/**
+ * Serialises to JSON with the members of objects sorted by name, because databases reorder them.
+ */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -19,8 +21,8 @@ function tagOf(content: unknown): string {
 }
 
 /**
- * The ETags of the records that can be changed: revisions of their writable members. Members that
- * change on their own, such as `lastUsedAt` or `state`, are not part of them (docs/protocol.md
+ * ETags of the records that can be changed. An ETag is a revision of the writable members. It
+ * excludes members that change on their own, such as `lastUsedAt` or `state` (docs/protocol.md
  * §5.10).
  */
 export const revision = {
@@ -31,7 +33,7 @@ export const revision = {
   screen: ({ id, name, labels }: Pick<Screen, 'id' | 'name' | 'labels'>) =>
     tagOf([id, name, labels]),
   config: (config: ConfigBody) => tagOf(config),
-  /** A version of a playlist never changes. */
+  /** Consists of id and version, because a version of a playlist never changes. */
   playlist: ({ id, version }: { id: string; version: number }) => `"${id}.${version}"`,
 };
 
@@ -43,12 +45,18 @@ export interface Precondition {
 
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
 
-/** Returns whether `If-Match` names an ETag: `*`, or strong comparison (RFC 9110 §13.1.1). */
+/**
+ * Returns whether `If-Match` matches an ETag: it is `*`, or names the ETag in strong comparison
+ * (RFC 9110 §13.1.1).
+ */
 function matchesStrongly(ifMatch: string, etag: string | undefined): boolean {
   return etag !== undefined && (ifMatch.trim() === '*' || tagsOf(ifMatch).includes(etag));
 }
 
-/** Returns whether `If-None-Match` names an ETag: `*`, or weak comparison (RFC 9110 §13.1.2). */
+/**
+ * Returns whether `If-None-Match` matches an ETag: it is `*`, or names the ETag in weak comparison
+ * (RFC 9110 §13.1.2).
+ */
 export function matchesWeakly(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;

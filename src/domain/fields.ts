@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 /**
- * A record id, from the caller or the service: any 8-4-4-4-12 hex UUID. Compared without regard to
- * case, and stored in lower case (docs/protocol.md §1.2).
+ * A record id, from the caller or the service: any 8-4-4-4-12 hex UUID. Ids are compared without
+ * regard to case, and stored in lower case (docs/protocol.md §1.2).
  */
 export const recordId = z
   .guid('must be a UUID')
   .toLowerCase()
   .meta({ example: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
 
-/** A time of a record: ISO 8601 UTC with milliseconds. */
+/** The time format of records: ISO 8601 UTC with milliseconds. */
 export const isoTime = z
   .string()
   .meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
@@ -17,12 +17,12 @@ export const isoTime = z
 const isoForm = /^(\d{4}-\d{2}-(\d{2}))(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
 /**
- * Parses an ISO 8601 time with a zone to milliseconds. A date alone is its UTC midnight. Returns
- * `NaN` for other text.
+ * Parses an ISO 8601 time with a zone to milliseconds. A date without a time is its UTC midnight.
+ * Returns `NaN` for other text.
  */
 export function isoMs(text: string): number {
   const [, day = '', dayOfMonth] = isoForm.exec(text) ?? [];
-  // `Date` accepts 30 February as 2 March.
+  // `Date` would convert 30 February to 2 March.
   return new Date(day).getUTCDate() === Number(dayOfMonth) ? Date.parse(text) : Number.NaN;
 }
 
@@ -51,12 +51,12 @@ export const epochTime = z
     example: 1760000000,
   });
 
-/** Converts such a time to milliseconds. */
+/** Converts a time in epoch seconds or milliseconds to milliseconds. */
 export function epochMs(time: number): number {
   return time >= firstMilliseconds ? time : time * 1000;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
 function matches(form: RegExp): (text: string) => boolean {
@@ -69,8 +69,9 @@ function hasAtMost(max: number): (text: string) => boolean {
 }
 
 /**
- * Invisible characters, and characters that change the direction of text: they make two names look
- * alike. The joiners U+200C and U+200D are allowed, because scripts and emoji need them.
+ * Invisible characters, and characters that change the direction of text. They can make two
+ * different names look alike. The joiners U+200C and U+200D are allowed, because scripts and emoji
+ * need them.
  */
 const noInvisibles =
   /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
@@ -93,7 +94,9 @@ export const storedName = z
 const nameCharacters =
   '^[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
 
-/** A name in a request: as `storedName`, without invisible characters (docs/protocol.md §5.1). */
+/**
+ * A name in a request: as `storedName`, but without invisible characters (docs/protocol.md §5.1).
+ */
 export const recordName = storedName
   .refine(
     matches(noInvisibles),
@@ -123,7 +126,7 @@ const labelKey = z
   .string()
   .min(1, 'must not be empty')
   .refine(hasAtMost(100), 'must have at most 100 characters')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
   .regex(/^[^:\u0000-\u001f\u007f-\u009f]*$/, 'must not contain ":" or control characters');
 
 const labelValue = freeText(200).regex(noControls, 'must not contain control characters');
@@ -138,7 +141,10 @@ function hasAtMostMembers(value: object, max: number): boolean {
   return true;
 }
 
-/** A map whose members are counted before they are validated. For arrays, zod does so itself. */
+/**
+ * A map whose members are counted before they are validated. zod does so for arrays, but not for
+ * maps.
+ */
 function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {
   return z.preprocess((value: z.input<T>, context) => {
     if (typeof value !== 'object' || value === null || hasAtMostMembers(value, max)) return value;
@@ -158,7 +164,7 @@ export const labels = countedMap(
   maxProperties: maxLabels,
 });
 
-/** A merge patch may remove all labels and set as many new ones. */
+/** Limit of labels in a merge patch, which may remove all labels and set as many new ones. */
 const maxPatchedLabels = 2 * maxLabels;
 
 /**

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
 
-/** Returns a new id at each call. `nowMs` avoids another reading of the clock. */
+/**
+ * Returns a new id at each call. A caller that knows the time passes `nowMs`, which saves reading
+ * the clock.
+ */
 export type IdSource = (nowMs?: number) => string;
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -54,8 +57,8 @@ const tailsPerCall = 512;
 const tailOf = (hex: string) => `${hex.slice(0, 4)}-${hex.slice(4)}`;
 
 /**
- * Returns a function that returns the last 8 bytes of an id: variant and random bits. They are
- * generated in batches, because small requests for random bytes are slow.
+ * Returns a function that returns the last 8 bytes of an id: variant and random bits. Random bytes
+ * are requested in batches, because small requests are slow.
  */
 function randomTails(random: Random): () => string {
   let tails: string[] = [];

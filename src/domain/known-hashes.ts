@@ -1,10 +1,13 @@
-/** Uses 1 MiB. With 20,000 credentials in use, about one in 25 shares its slot with another. */
+/**
+ * Number of slots, which use 1 MiB. With 20,000 credentials in use, about one in 25 shares its slot
+ * with another.
+ */
 const slots = 2 ** 18;
 
 /**
  * A fixed-size cache of hashes of recently verified credentials. A hash evicts another one in the
- * same slot. It only affects priority, never authentication, so missing entries and false hits (one
- * in 2³²) are harmless.
+ * same slot. The cache only affects priority, never authentication. Missing entries and false hits
+ * (one in 2³²) are therefore harmless.
  */
 export class KnownHashes {
   readonly #tags = new Uint32Array(slots);

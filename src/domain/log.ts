@@ -1,8 +1,8 @@
 type LogMethod = (fields: Record<string, unknown>, message: string) => void;
 
 /**
- * Receives log entries. A pino logger fits. No entry contains a key, a token or a whole pairing
- * code.
+ * Receives log entries. A pino logger can be passed as is. No entry contains a key, a token or a
+ * whole pairing code.
  */
 export interface LogSink {
   debug: LogMethod;

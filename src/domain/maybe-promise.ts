@@ -1,9 +1,11 @@
-/** A value that is available synchronously if possible, which saves the cost of a promise. */
+/**
+ * A value, or a promise of it. A value that is available synchronously saves the cost of a promise.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Calls `next` with a value, synchronously if it is available. Errors of `next` are thrown or
- * rejected accordingly, so callers await the result or handle both.
+ * Calls `next` with a value, synchronously if the value is available. Errors of `next` are then
+ * thrown synchronously too, so callers await the result or handle both cases.
  */
 export function andThen<T, U>(
   value: MaybePromise<T>,

@@ -4,12 +4,13 @@
  */
 export const maxPageBytes = 1024 * 1024;
 
-/** Limits a page by size. The first record always fits. */
+/** Limits the size of a page. The first record always fits. */
 export class PageRoom {
   #bytes = 0;
 
   /**
-   * Reserves space for a record. Returns `false` if it does not fit, and belongs to the next page.
+   * Reserves space for a record. Returns `false` if the record does not fit, and so belongs to the
+   * next page.
    */
   take(bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > maxPageBytes) return false;

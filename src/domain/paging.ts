@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { epochMs, isoMs } from './fields.ts';
 
-/** Maximum and default number of records of a page (docs/protocol.md §1.6). */
+/** Maximum and default number of records on a page (docs/protocol.md §1.6). */
 const maxPage = 200;
 const defaultPage = 50;
 

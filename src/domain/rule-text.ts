@@ -11,15 +11,15 @@ export function parseShare(text: string): number | undefined {
   return share > 0 && share <= 1 ? share : undefined;
 }
 
-/** Returns a random number from 0 to below 1. */
+/** Returns a random number that is at least 0 and less than 1. */
 export function randomFraction(random: Random): number {
   const [a = 0, b = 0, c = 0, d = 0] = random(4);
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32;
 }
 
 /**
- * Returns the error for a malformed rule, naming the wrong part, its position and the allowed
- * values.
+ * Returns the error for a malformed rule. The error names the wrong part, its position and the
+ * allowed values.
  */
 export function malformedRule(
   rule: string,

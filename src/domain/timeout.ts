@@ -2,8 +2,8 @@ import type { Clock } from './clock.ts';
 import { SignageError } from './error.ts';
 
 /**
- * Resolves or rejects with `work`. After `timeoutMs`, it calls `giveUp` and rejects with
- * `origin_timeout` instead, and ignores the later outcome.
+ * Resolves or rejects with `work`. After `timeoutMs`, calls `giveUp`, rejects with
+ * `origin_timeout`, and ignores the later outcome of `work`.
  */
 export function withTimeout<T>(
   clock: Clock,

@@ -21,6 +21,6 @@ export interface AppOptions {
   stopping: AbortSignal;
   /** Additional routes, such as the demo's media. */
   extraRoutes?: Hono | undefined;
-  /** Answers requests matched by a fault rule with a status. */
+  /** Answers requests for which a fault rule sets a status. */
   faultResponses?: MiddlewareHandler<App> | undefined;
 }

@@ -16,13 +16,13 @@ import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
 
 /**
- * A reset connection has no address any more. Its requests could not be counted towards their
- * address.
+ * Returns the error for a request whose connection was reset. Its address is unknown by then, so no
+ * limit per address could count it.
  */
 const connectionGone = () =>
   new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
-/** Gives each request its id and client info, and each response the common headers. */
+/** Middleware that logs each request, and adds the common headers to its response. */
 function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
   return async (context, next) => {
     const { incoming, peer } = context.env ?? {};
@@ -62,8 +62,8 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
 }
 
 /**
- * Returns the service as a Hono app: the operation table, and the other paths (docs/protocol.md
- * §7).
+ * Returns the service as a Hono app. It serves the operations of the API, and all other paths
+ * (docs/protocol.md §7).
  */
 export function makeApp(options: AppOptions): Hono<App> {
   const { services, metrics, corsOrigins, extraRoutes } = options;

@@ -2,8 +2,8 @@ import { type FieldError, SignageError } from '../domain/error.ts';
 import { type ErrorCode, errorKind } from '../wire/errors.ts';
 
 /**
- * Returns a thrown value as a `SignageError`. Anything else becomes `internal_error`, with the
- * value as `cause` for the log only.
+ * Returns a `SignageError` with a known code unchanged. Converts any other thrown value to
+ * `internal_error`, with the value as `cause` for the log only.
  */
 export function asSignageError(thrown: unknown): SignageError {
   if (thrown instanceof SignageError && errorKind(thrown.code).code === thrown.code) return thrown;
@@ -13,8 +13,8 @@ export function asSignageError(thrown: unknown): SignageError {
 }
 
 /**
- * Limits in characters. With 20 field errors full of control characters, which take six bytes each
- * in JSON, a response stays below 32 KiB.
+ * Limits in characters. They keep a response below 32 KiB, even with 20 field errors full of
+ * control characters, which take six bytes each in JSON.
  */
 const maxDetail = 300;
 const maxPath = 200;
@@ -26,7 +26,10 @@ function truncateError({ path, message }: FieldError): FieldError {
   return { path: truncate(path, maxPath), message: truncate(message, maxDetail) };
 }
 
-/** Returns the challenge of a 401: no `error` if the request had no credential (RFC 6750 §3.1). */
+/**
+ * Returns the `WWW-Authenticate` challenge of a 401. It has no `error` if the request had no
+ * credential (RFC 6750 §3.1).
+ */
 function challengeOf(code: ErrorCode): string {
   const isMissing = code === 'credential_missing' || code === 'device_key_missing';
   return isMissing ? 'Bearer realm="signage"' : 'Bearer realm="signage", error="invalid_token"';

@@ -3,14 +3,14 @@ import { SignageError } from '../domain/error.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 const failureThreshold = 5;
-/** Short, so that a recovered origin is used again within seconds. */
+/** Short, so that the service uses a recovered origin again within seconds. */
 const probeIntervalMs = 2000;
 
 export interface CircuitBreakerOptions {
   clock: Clock;
   /**
-   * Classifies an error: a failure of the other side, a success, or neither. Default: every error
-   * is a failure.
+   * Classifies an error: `failure` of the called system, `success`, or `ignored`. Default: every
+   * error is a failure.
    */
   classify?: (error: unknown) => 'failure' | 'success' | 'ignored';
   /** Called when the breaker opens, so that pending calls can be rejected. */
@@ -25,11 +25,12 @@ export function skippedError(): SignageError {
 }
 
 /**
- * Circuit breaker: opens after five failures in a row. While open, calls fail at once with
- * `origin_skipped`. Every two seconds a call triggers a probe in the background; its caller does
- * not wait for it. A successful probe closes the breaker.
+ * Circuit breaker: opens after five failures in a row. While it is open, calls fail at once with
+ * `origin_skipped`. Every two seconds, one of these calls also starts a probe in the background. A
+ * successful probe closes the breaker.
  *
- * Not a library: opossum and cockatiel use their own clock, and make a caller wait for the probe.
+ * No library is used, because opossum and cockatiel use their own clock, and make a caller wait for
+ * the probe.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -61,7 +62,7 @@ export class CircuitBreaker {
     try {
       await this.#track(call);
     } catch {
-      // The probe failed. Its caller was rejected already.
+      // The probe failed. The call that started it was already rejected.
     }
   }
 

@@ -28,7 +28,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'error';
 }
 
-/** Tracks the health of an origin. Called for every answer, so it only counts. */
+/** Tracks the health of an origin. It runs for every answer, so it only counts. */
 export class OriginHealthTracker {
   readonly #name: OriginName;
   readonly #options: HealthTrackerOptions;
@@ -67,7 +67,8 @@ export class OriginHealthTracker {
 
   health(): OriginHealth {
     const isOpen = this.#options.breaker.isOpen;
-    // Results of probes do not reach this tracker, so the breaker can know of a recovery first.
+    // The tracker does not see the results of probes, so the breaker may be the first to notice a
+    // recovery.
     const state = isOpen === (this.#state === 'open') ? this.#state : isOpen ? 'open' : 'ok';
     return {
       name: this.#name,

@@ -6,8 +6,9 @@ import type { Playlist, Screen, StoredConfig } from '../domain/records/rows.ts';
 export type OriginName = 'on-demand' | 'store' | 'object-store';
 
 /**
- * Answer of an origin for a screen. `none` passes the request on to the next origin; `decided-none`
- * does not. A mirror copy gives the version of the decision, since it may be outdated.
+ * Answer of an origin for a screen. After `none`, the next origin is asked. After `decided-none`,
+ * no other origin is asked. A mirror copy adds the version that was withdrawn or has expired,
+ * because the copy may be outdated.
  */
 export type OriginAnswer =
   | { kind: 'playlist'; playlist: Playlist }
@@ -15,9 +16,9 @@ export type OriginAnswer =
   | { kind: 'decided-none'; version?: number };
 
 /**
- * One source of playlists. A throw means that it failed, and the next origin is asked; the code of
- * a `SignageError` gives the reason. Remote origins apply their own time-out and validate what they
- * receive.
+ * One source of playlists. If it throws, it failed, and the next origin is asked. The code of a
+ * `SignageError` gives the reason. Remote origins apply their own time-out, and validate the data
+ * that they receive.
  */
 export interface PlaylistOrigin {
   readonly name: OriginName;
@@ -32,12 +33,13 @@ export interface RemoteOrigin extends PlaylistOrigin {
 /** Reads the newest version of a screen's playlist from the store. */
 export type ReadPlaylist = (screenId: string) => MaybePromise<Playlist | undefined>;
 
-/** A screen, as the on-demand source sees it. */
+/** Members of a screen that the on-demand source gets. */
 export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name' | 'labels'>;
 
 /**
- * An on-demand source as a function. Returns what a screen plays now, or `null` for none. A throw
- * means that the source failed. `signal` aborts when no request waits any longer.
+ * An on-demand source as a function. Returns the content that a screen must play now, or `null` for
+ * none. If it throws, the source failed. `signal` aborts when no request waits for the answer any
+ * more.
  *
  * @example
  * const onDemand: OnDemandPlaylists = async ({ labels }) =>
@@ -49,28 +51,31 @@ export type OnDemandPlaylists = (
 ) => Promise<Publication | null>;
 
 /**
- * Content from the on-demand source: items as JSON text, and an expiry in epoch milliseconds if
- * given.
+ * Content from the on-demand source: items as JSON text, and an expiry in epoch milliseconds, if
+ * any.
  */
 export type OnDemandContent = Pick<Playlist, 'items' | 'validUntil'>;
 
 /**
- * An answer of the on-demand source. `null` content: none. While it is cached, all requests get the
- * same object.
+ * An answer of the on-demand source. If `content` is `null`, there is no playlist. While an answer
+ * is cached, all requests get the same object.
  */
 export interface OnDemandAnswer {
   readonly content: OnDemandContent | null;
 }
 
-/** The on-demand source with its cache. Its content has no version yet. Throws when it failed. */
+/**
+ * The on-demand source with its cache. Its content has no version yet. `ask` throws if the source
+ * failed.
+ */
 export interface OnDemandSource {
   ask(screen: Screen): Promise<OnDemandAnswer>;
 }
 
-/** Identifies the copy of a screen's playlist. */
+/** Identifies the screen of a mirror copy of a playlist. */
 export type ScreenKey = Pick<Screen, 'id' | 'tenantId'>;
 
-/** Content of a copy: the playlist, a tombstone, or damaged data. */
+/** Content of a mirror copy: the playlist, a tombstone, or damaged data. */
 export type PlaylistCopy =
   | { kind: 'playlist'; playlist: Playlist }
   | { kind: 'withdrawn'; version: number }
@@ -79,7 +84,7 @@ export type PlaylistCopy =
 /** A copy in the object store. */
 export interface StoredCopy {
   copy: PlaylistCopy;
-  /** Changes whenever the copy does. */
+  /** Changes whenever the copy changes. */
   etag: string;
 }
 
@@ -94,7 +99,7 @@ export interface PlaylistCopies {
    * longer the current copy.
    */
   write(row: Playlist, stored: StoredCopy | undefined): Promise<boolean>;
-  /** Deletes the copy, if any. */
+  /** Deletes the copy, if it exists. */
   remove(screen: ScreenKey): Promise<void>;
   /**
    * Returns a page of ids of a tenant's screens that have a copy, and the start of the next page.
@@ -105,13 +110,13 @@ export interface PlaylistCopies {
   ): Promise<{ ids: string[]; next: string | null }>;
 }
 
-/** Identifies the copy of a config. */
+/** Identifies the mirror copy of a config. */
 export type ConfigKey = Pick<StoredConfig, 'id' | 'tenantId'>;
 
-/** A copy of a config in the object store. `row` is `undefined` if it is damaged. */
+/** A copy of a config in the object store. `row` is `undefined` if the copy is damaged. */
 export interface StoredConfigCopy {
   row: StoredConfig | undefined;
-  /** Changes whenever the copy does. */
+  /** Changes whenever the copy changes. */
   etag: string;
 }
 
@@ -138,17 +143,17 @@ export interface OriginHealth {
   /** Moving average of the latency, in milliseconds. `null` before the first answer. */
   latencyMs: number | null;
   /**
-   * Latency histogram. `counts` has one more bucket than `boundsMs`, for answers beyond the last
-   * bound.
+   * Latency histogram. `counts` has one more element than `boundsMs`, for answers slower than the
+   * last bound.
    */
   latencies: { boundsMs: readonly number[]; counts: readonly number[]; sumMs: number };
 }
 
-/** Combined answer of all origins. */
+/** Answer of the chain of origins. */
 export type ChainAnswer =
   | { kind: 'playlist'; playlist: Playlist; source: OriginName }
   | { kind: 'none' }
   | { kind: 'failed'; cause: unknown };
 
-/** Asks all origins in order. */
+/** Asks the origins in order, until one decides. */
 export type PlaylistChain = (screen: Screen) => MaybePromise<ChainAnswer>;

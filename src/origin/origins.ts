@@ -29,8 +29,8 @@ export interface ChainLink {
 const outcomeOf = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 'none');
 
 /**
- * Asks the origins in order until one returns a playlist or decides that there is none. A failing
- * origin passes the request on. If no origin delivers and at least one failed, the answer is
+ * Asks the origins in order until one returns a playlist or decides that there is none. If an
+ * origin fails, the next one is asked. If no origin decides and at least one failed, the answer is
  * `failed` (docs/protocol.md §2.3).
  */
 export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistChain {
@@ -61,7 +61,7 @@ export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistCh
     } catch (cause) {
       return onFailure(cause);
     }
-    // A synchronous answer took no time.
+    // A synchronous answer counts as immediate.
     return answer instanceof Promise
       ? answer.then((late) => onAnswer(late), onFailure)
       : onAnswer(answer, startMs);
@@ -70,14 +70,14 @@ export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistCh
   return (screen) => askNext(0, screen);
 }
 
-/** Time-out of the store and the object store. The on-demand source has its own. */
+/** Time-out of the store and the object store. The on-demand source has a time-out of its own. */
 const originTimeoutMs = 2000;
 
 export interface OriginsOptions {
   clock: Clock;
   reader: Pick<Reader, 'get'>;
   /**
-   * The on-demand source, and a function that makes it an origin by assigning versions to its
+   * The on-demand source, and a function that turns it into an origin by assigning versions to its
    * content.
    */
   onDemand?:
@@ -94,7 +94,7 @@ export interface OriginsOptions {
 
 export interface Origins {
   ask: PlaylistChain;
-  /** Health of each origin, in the order in which they are asked. */
+  /** Returns the health of each origin, in the order in which the origins are asked. */
   health(): OriginHealth[];
 }
 
@@ -120,8 +120,8 @@ function guarded(origin: RemoteOrigin, clock: Clock, breaker: CircuitBreaker): R
 }
 
 /**
- * Creates the configured origins, in their order: on-demand source, store, object store
- * (docs/protocol.md §2.3).
+ * Creates the configured origins, in the order in which they are asked: on-demand source, store,
+ * object store (docs/protocol.md §2.3).
  */
 export function makeOrigins({
   clock,
@@ -144,7 +144,8 @@ export function makeOrigins({
     links.unshift(tracked(versions(source, readValid), source.breaker));
   }
   if (objectStore) {
-    // A damaged copy says nothing about the other copies.
+    // Damaged copies count as successes, because a damaged copy says nothing about the other
+    // copies.
     const breaker = new CircuitBreaker({
       clock,
       classify: (error) => (hasCode(error, 'origin_bad_answer') ? 'success' : 'failure'),

@@ -7,8 +7,8 @@ import type { Playlist } from '../domain/records/rows.ts';
 import type { OriginAnswer, PlaylistOrigin, ReadPlaylist } from './origin.ts';
 
 /**
- * Cache of validated rows. The embedded store returns the same frozen object each time; a database
- * never does.
+ * Cache of validated rows. It only hits with the embedded store, which returns the same frozen
+ * object each time.
  */
 const validated = new BoundedMap<Playlist, true>(10_000);
 
@@ -29,8 +29,8 @@ function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
 }
 
 /**
- * Returns the row if it can be served. Throws `origin_bad_answer` for a damaged row: this screen
- * fails, and not the whole store.
+ * Returns the row if it can be served. Throws `origin_bad_answer` for a damaged row, so that only
+ * its screen fails, and not the whole store.
  */
 export function validPlaylist(row: Playlist | undefined): Playlist | undefined {
   if (row === undefined || validated.get(row)) return row;
@@ -43,7 +43,10 @@ export function validPlaylist(row: Playlist | undefined): Playlist | undefined {
   return row;
 }
 
-/** The store as an origin. A withdrawn or expired playlist is a decision that there is none. */
+/**
+ * The store as an origin. If a playlist is withdrawn or expired, the screen has no playlist, and no
+ * other origin is asked.
+ */
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
   function answerOf(row: Playlist | undefined): OriginAnswer {
     const playlist = validPlaylist(row);

@@ -10,7 +10,7 @@ import type { LogSink } from '../domain/log.ts';
 import { isFolder } from '../store/open.ts';
 
 interface DataAccess {
-  /** Only warns about files that others can change. */
+  /** If true, files that others can change only cause a warning. */
   allowOpenData: boolean | undefined;
   log: LogSink;
 }
@@ -57,8 +57,8 @@ export async function checkDataAccess(
 }
 
 /**
- * Returns the modes of the folder and its entries. Returns none if the folder is missing or
- * unreadable: the store reports that.
+ * Returns the modes of the folder and its entries. Returns an empty list if the folder is missing
+ * or unreadable, because the store reports this error.
  */
 async function modesIn(folder: string): Promise<{ path: string; mode: number }[]> {
   try {

@@ -16,7 +16,7 @@ function isOrigin(text: string): boolean {
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** Throws `invalid_option` for entries that would silently never match. */
+/** Throws `invalid_option` for entries of `trustProxy` and `corsOrigins` that would never match. */
 function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
   for (const proxy of trustProxy) parseProxy(proxy);
   const origin = corsOrigins.find((text) => !isOrigin(text));

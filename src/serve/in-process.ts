@@ -6,9 +6,9 @@ import type { Bindings } from '../http/request/request-context.ts';
 /** Connection information of a request, for a service mounted in another server. */
 export interface RequestInfo {
   /**
-   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is a trusted
-   * proxy, `X-Forwarded-For` is read. In Node it is `undefined` once the connection was reset: the
-   * request is then rejected.
+   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is the address
+   * of a trusted proxy, `X-Forwarded-For` is read. Node returns `undefined` after the connection
+   * was reset, and such a request is rejected.
    */
   remoteAddress: string | undefined;
 }
@@ -31,7 +31,7 @@ type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promis
 
 /**
  * Tracks responses in progress, including those whose client has disconnected. `idle` resolves when
- * all are done.
+ * no response is in progress.
  */
 export function trackAnswers(answer: FetchHandler): {
   answer: (...call: Parameters<FetchHandler>) => Promise<Response>;
@@ -48,7 +48,7 @@ export function trackAnswers(answer: FetchHandler): {
   };
 }
 
-/** Returns the `fetch` of a service, which answers without a listener. */
+/** Returns the `fetch` of a service. It answers without a listener. */
 export function makeInProcess(answer: FetchHandler, log: LogSink) {
   let isWarned = false;
 

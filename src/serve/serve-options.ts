@@ -31,15 +31,15 @@ export interface ServeOptions {
    */
   retentionDays?: number;
   /**
-   * Seconds for which a device key that this instance has verified is accepted for playlist and
-   * config while the database is unreachable, 0 to 86,400. A device that is revoked elsewhere
-   * meanwhile may still be served for that long (docs/cluster.md). Default: 0, not at all.
+   * Seconds for which a device key that this instance verified still gives access to playlist and
+   * config while the database is unreachable, 0 to 86,400. A device that another instance revokes
+   * meanwhile may be served for that long (docs/cluster.md). Default: 0, not at all.
    */
   authGraceSeconds?: number;
   /**
-   * Trusted proxies, whose `X-Forwarded-For` is read: addresses, and ranges such as `10.0.0.0/8` or
-   * `2001:db8::/32`. Never name an address that a TV may have: its requests would count for the
-   * proxy, or for any address that it claims (docs/protocol.md §3.5). Default: none.
+   * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
+   * `X-Forwarded-For` is read. Never include an address that a TV may have: its requests would
+   * count for the proxy, or for any address that it claims (docs/protocol.md §3.5). Default: none.
    */
   trustProxy?: readonly string[];
   /**
@@ -54,13 +54,13 @@ export interface ServeOptions {
    */
   metricsToken?: string;
   /**
-   * The bootstrap platform token: `mak_` and at least 24 characters of A-Z, a-z and 0-9. Default: a
-   * first start creates one.
+   * The bootstrap platform token: `mak_` and at least 24 characters of A-Z, a-z and 0-9. Default:
+   * the first start creates a token.
    */
   adminToken?: string;
   /**
-   * Whether a first start without `adminToken` creates a token. Set it to false where nobody would
-   * see the new token: such a start then fails with `invalid_option`. Default: true.
+   * Whether a first start without `adminToken` creates a token. Set it to false if nobody would see
+   * the new token: such a start then fails with `invalid_option`. Default: true.
    */
   makesToken?: boolean;
   /**
@@ -74,8 +74,8 @@ export interface ServeOptions {
    */
   demo?: boolean;
   /**
-   * Returns the current playlist of a screen, in preference to the published one. Alternative to
-   * `onDemandUrl`.
+   * Function that returns the current playlist of a screen. Its playlist takes precedence over the
+   * published one. Alternative to `onDemandUrl`.
    */
   onDemand?: OnDemandPlaylists;
   /**
@@ -86,7 +86,8 @@ export interface ServeOptions {
   /** Bearer token for `onDemandUrl`. */
   onDemandToken?: string;
   /**
-   * Seconds for which an on-demand response is cached, "no playlist" too: 0 to 3,600. Default: 10.
+   * Seconds for which an on-demand response is cached, including the response that there is no
+   * playlist: 0 to 3,600. Default: 10.
    */
   onDemandTtlSeconds?: number;
   /** Time-out of an on-demand call in milliseconds: 100 to 10,000. Default: 2,000. */

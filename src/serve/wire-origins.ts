@@ -49,7 +49,10 @@ export async function onDemandOf(
   return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
 }
 
-/** Opens the object store for copies of playlists and configs, if there is one. */
+/**
+ * Opens the object store for copies of playlists and configs. Returns `undefined` if none is
+ * configured.
+ */
 export async function objectStoreOf(
   { objectStore, aws = {} }: ServeOptions,
   location: string,
@@ -76,8 +79,8 @@ interface WiringDependencies {
 }
 
 /**
- * Connects the sources of playlists and their copies. Use the returned store: it records changes
- * for the mirror.
+ * Connects the store to the origins of playlists and to the mirror. Use the returned store: it
+ * queues changes for the mirror.
  */
 export async function wireOrigins(
   opened: Store,

@@ -3,8 +3,8 @@ import { type Caller, recordChange, type ServiceDependencies } from './context.t
 /** Backups of the whole store (docs/protocol.md §5.9). */
 export function makeBackups(deps: ServiceDependencies) {
   /**
-   * Returns a tar of one consistent state. It holds every change acknowledged before the call.
-   * Throws `not_supported` where the store has backup tools of its own.
+   * Returns a tar archive of one consistent state. It contains every change acknowledged before the
+   * call. Throws `not_supported` if the store is a database with backup tools of its own.
    */
   async function create(caller: Caller): Promise<ReadableStream<Uint8Array>> {
     const backup = await deps.store.backup();

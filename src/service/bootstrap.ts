@@ -22,7 +22,7 @@ export function checkAdminToken(adminToken: string | undefined): void {
 
 /** Result of `bootstrap`. */
 export interface BootstrapResult {
-  /** The given token, or the token created by this start. */
+  /** The given token, or the token that this start created. */
   token: string | undefined;
   /** Deletes the token that this start created, so that the next start creates another. */
   takeBack?: () => Promise<void>;
@@ -33,9 +33,9 @@ export interface BootstrapResult {
  * empty store, and a platform token if none exists. The new token is returned once and can never be
  * read again.
  *
- * With `makesToken` false, the first start requires `adminToken`. A given token is the bootstrap
- * token at every start: a changed value replaces the previous one. All changes are durable when the
- * promise resolves.
+ * If `makesToken` is false, the first start requires `adminToken`. At every start, a given token
+ * becomes the bootstrap token: a changed value replaces the previous one. All changes are durable
+ * when the promise resolves.
  */
 export async function bootstrap(
   deps: SystemDependencies,
@@ -46,8 +46,8 @@ export async function bootstrap(
     try {
       return await bootstrapOnce(deps, adminToken, makesToken);
     } catch (error) {
-      // Another instance bootstrapped the same store concurrently. The next attempt sees its
-      // records.
+      // Another instance bootstrapped the same store concurrently. The next attempt reads the
+      // records that it created.
       if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
     }
   }
@@ -85,7 +85,9 @@ async function createDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<vo
   await recordChange(deps, tx, bySystem, tenantChange('create', row));
 }
 
-/** Returns `wanted`, with a number if needed: names of platform tokens are unique. */
+/**
+ * Returns `wanted`, followed by a number if the name is taken: names of platform tokens are unique.
+ */
 function unusedName(wanted: string, otherTokens: Token[]): string {
   const usedNames = new Set(otherTokens.map((row) => foldName(row.name)));
   let name = wanted;

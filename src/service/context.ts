@@ -5,7 +5,7 @@ import type { Role } from '../domain/records/role.ts';
 import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
 
-/** Dependencies of modules that act for the service itself, and of authentication. */
+/** Dependencies of authentication, and of modules that act for the service itself. */
 export interface SystemDependencies {
   store: Store;
   clock: Clock;
@@ -13,17 +13,17 @@ export interface SystemDependencies {
   newId: IdSource;
 }
 
-/** Dependencies of modules that act for callers. Only `write` gives them a transaction. */
+/** Dependencies of modules that act for callers. They change the store only through `write`. */
 export interface ServiceDependencies extends Omit<SystemDependencies, 'store'> {
   store: Omit<Store, 'write'>;
   /**
    * Like `Store.write`, but first checks the caller's credential inside the transaction. Throws the
-   * same 401 as on arrival.
+   * same 401 as authentication.
    */
   write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** Where a request came from. */
+/** Address and request id of a caller. */
 export interface ClientInfo {
   /** The caller's address. `null`: unknown. */
   address: string | null;
@@ -34,17 +34,17 @@ type TokenActor = { kind: 'token'; id: string; name: string };
 type SystemActor = { kind: 'system'; id: null; name: null };
 
 /**
- * An authenticated management token. With the actor `system` it is the service itself, which needs
- * no credential.
+ * An authenticated management token. With the actor `system`, the caller is the service itself,
+ * which needs no credential.
  */
 export interface Caller extends ClientInfo {
   actor: TokenActor | SystemActor;
   role: Role;
-  /** The tenant it acts in. `null`: a platform token that named no tenant. */
+  /** The tenant that the caller acts in. `null`: a platform token without a chosen tenant. */
   tenantId: string | null;
-  /** The venues it may access. `null`: the whole tenant. */
+  /** The venues that the caller may access. `null`: the whole tenant. */
   venueIds: readonly string[] | null;
-  /** Expiry of its token, in epoch milliseconds. `null`: never. */
+  /** Expiry of the caller's token, in epoch milliseconds. `null`: never. */
   expiresAt: number | null;
 }
 
@@ -63,13 +63,13 @@ export interface DeviceCaller extends ClientInfo {
 /** The service itself, as the actor of a change. */
 export const system: SystemActor = { kind: 'system', id: null, name: null };
 
-/** A change, as the audit trail describes it. */
+/** A change, as described in the audit trail. */
 export interface Change {
   action: string;
   subject: { kind: string; id: string | null };
-  /** The tenant that may read the entry. `null`: only platform tokens. */
+  /** The tenant that may read the audit entry. `null`: only platform tokens may read it. */
   tenantId: string | null;
-  /** The venues it concerns. Empty: the tenant as a whole. */
+  /** The venues that the change concerns. Empty: the tenant as a whole. */
   venueIds?: readonly string[];
   details?: AuditDetails;
 }

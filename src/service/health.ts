@@ -51,8 +51,8 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
 const freshMs = 250;
 
 /**
- * Returns a check that resolves while the store accepts changes, and otherwise throws
- * `unavailable`. Calls within `freshMs` share one check, since the endpoint needs no credential.
+ * Returns a check that resolves if the store accepts changes, and otherwise throws `unavailable`.
+ * Calls within `freshMs` share one check, because the endpoint needs no credential.
  */
 export function makeReadiness(store: Pick<Store, 'ready'>, clock: Clock): () => Promise<void> {
   let check: Promise<void> | undefined;

@@ -3,7 +3,7 @@ import type { LogSink } from '../domain/log.ts';
 import { startPeriodicJob } from '../domain/periodic-job.ts';
 import type { SystemDependencies } from './context.ts';
 
-/** Finished codes are kept for this long (docs/protocol.md §4). */
+/** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
 const intervalMs = minuteMs;
 const batchSize = 500;

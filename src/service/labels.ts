@@ -18,8 +18,8 @@ export function patchLabels(
 }
 
 /**
- * Parses `label=key:value` filters. `impossible` is set if one key is given two different values:
- * nothing can match.
+ * Parses `label=key:value` filters. `impossible` is set if the filters require two different values
+ * of one key, so that nothing can match.
  */
 export function labelFilter(filters: readonly string[] | undefined): {
   labels?: Record<string, string>;

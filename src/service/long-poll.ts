@@ -2,13 +2,13 @@ import type { Clock } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 
 export interface LongPoll {
-  /** Topic of `store.watch`. A change there triggers another look. */
+  /** Topic of `store.watch`. After a change of the topic, `look` is called again. */
   topic: string;
   /** Longest wait for an answer, in milliseconds. */
   forMs: number;
-  /** Ends the wait at once: the client disconnected, or the service stops. */
+  /** Aborts when the client disconnects or the service stops. Ends the wait at once. */
   signal: AbortSignal;
-  /** Checks that the caller may still receive the answer. Throws otherwise. */
+  /** Throws if the caller may no longer receive the answer. */
   check: () => Promise<void>;
   /** Concurrency slot of the request, released during the wait. */
   slot?: ConcurrencySlot | undefined;
@@ -21,8 +21,8 @@ export interface ConcurrencySlot {
 }
 
 /**
- * Long poll: calls `look` again after each change until its value is `settled`, the time is over,
- * or the signal aborts. Returns the value of the last look.
+ * Long poll: calls `look` again after each change. Returns the value of the last call once it is
+ * `settled`, the time is over, or the signal aborts.
  */
 export async function longPoll<T>(
   { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },

@@ -18,8 +18,8 @@ export type RecordKind = keyof typeof tableOf;
 type RowOf<K extends RecordKind> = Rows[(typeof tableOf)[K]];
 
 /**
- * Whether a caller may see something that concerns these venues. A caller bound to venues must be
- * bound to all of them.
+ * Whether a caller may see a record or entry that concerns these venues. A caller bound to venues
+ * must be bound to all of them.
  */
 export function isInScope(
   { venueIds }: Pick<Caller, 'venueIds'>,
@@ -57,7 +57,7 @@ export function changeOf<K extends RecordKind>(
   };
 }
 
-/** The error for unknown records, malformed ids and records of other tenants alike. */
+/** Returns the same error for unknown records, malformed ids and records of other tenants. */
 export function notFound(kind: RecordKind): SignageError {
   return new SignageError(`${kind}_not_found`, `There is no ${kind} with this id.`);
 }
@@ -91,16 +91,16 @@ export async function lookUp<K extends RecordKind>(
 }
 
 /**
- * Reads the tenant in the transaction that adds a record to it: it may have been deleted since
- * authentication. Throws `tenant_not_found`.
+ * Checks that the tenant still exists, in the transaction that adds a record to it. The tenant may
+ * have been deleted since authentication. Throws `tenant_not_found`.
  */
 export async function requireTenant(tx: Reader, { tenantId }: TenantCaller): Promise<void> {
   if (!(await tx.get('tenants', tenantId))) throw notFound('tenant');
 }
 
 /**
- * Runs a change that names a record. A name conflict becomes `name_taken`, with the id of the
- * existing record if the caller may see it.
+ * Runs a change that sets the name of a record. A name conflict becomes `name_taken`, with the id
+ * of the existing record if the caller may see it.
  */
 export async function withNameConflict<T>(
   { store, write }: ServiceDependencies,
@@ -114,7 +114,8 @@ export async function withNameConflict<T>(
   } catch (error) {
     if (!hasCode(error, 'conflict')) throw error;
     const existingId = error.existingId as string;
-    // Screen names are unique within their venue, which the caller can see.
+    // Screen names are unique within their venue. The caller can see the venue, and so the existing
+    // screen.
     const mayAlwaysSee = caller.venueIds === null || kind === 'screen';
     const existing = mayAlwaysSee
       ? undefined
@@ -129,8 +130,7 @@ export async function withNameConflict<T>(
 }
 
 /**
- * Returns the `where` filter of a list by venue: all venues the caller may see, or the requested
- * one.
+ * Returns the venue filter of a list: the requested venue, or all venues that the caller may see.
  */
 export function whereVenue(
   { venueIds }: Pick<Caller, 'venueIds'>,
@@ -139,7 +139,7 @@ export function whereVenue(
   if (requested !== undefined)
     return { venueId: venueIds === null || venueIds.includes(requested) ? requested : [] };
   if (venueIds === null) return {};
-  // A single value uses the index.
+  // A filter with a single value uses the index.
   return { venueId: venueIds.length === 1 && venueIds[0] !== undefined ? venueIds[0] : venueIds };
 }
 

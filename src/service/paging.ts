@@ -10,7 +10,7 @@ interface ListFilters {
   search?: string | undefined;
 }
 
-/** The error for a cursor that no page of the list returned. */
+/** Returns the error for a cursor that no page of the list returned. */
 export function badCursor(): SignageError {
   return invalid([
     {

@@ -13,7 +13,7 @@ export function makeReading({ store }: ServiceDependencies) {
     return store.impressions({ ...query, tenantId, ...venueScopeFilter(caller) });
   }
 
-  /** Platform callers also see entries that belong to no tenant. */
+  /** Callers with a platform token also see entries that belong to no tenant. */
   async function audit(
     caller: TenantCaller,
     { cursor, ...filters }: AuditQuery,

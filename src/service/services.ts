@@ -40,9 +40,9 @@ export interface ServiceOptions {
   store: Store;
   clock: Clock;
   random: Random;
-  /** The playlist origins, and their health. */
+  /** The playlist origins and their health. */
   origins: { ask: PlaylistChain; health(): OriginHealth[] };
-  /** Tracks served versions, if a fallback origin could be outdated. */
+  /** Tracks served versions. Set if a fallback origin can return outdated playlists. */
   served?: ServedVersions | undefined;
   /** Mirror copies of playlists in the object store, if one is configured. */
   copies?: PlaylistCopies | undefined;
@@ -52,11 +52,11 @@ export interface ServiceOptions {
   lag?: (() => MirrorLag) | undefined;
   codeTtlMinutes: number;
   /**
-   * How long a verified device key still gives access to playlist and config while the store is
-   * unavailable. Default: 0, not at all.
+   * Milliseconds for which a verified device key still gives access to playlist and config while
+   * the store is unavailable. Default: 0, not at all.
    */
   authGraceMs?: number;
-  /** Called when a lock-out begins, of one source or of all that are not trusted. */
+  /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: (lockOut: LockOut) => void;
 }
 
@@ -86,7 +86,7 @@ export function makeServices(options: ServiceOptions) {
   const codes = makeCodes(deps, codeTtlMinutes);
   return {
     deps: system,
-    /** Throws `<kind>_not_found` unless the caller may see the record that a path names. */
+    /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
       caller: Caller,
       kind: RecordKind | 'pairing_code',
@@ -97,7 +97,7 @@ export function makeServices(options: ServiceOptions) {
         : lookUp(store.read, caller, kind, id));
     },
     denials,
-    /** Hashes of credentials that worked recently, for decisions made before authentication. */
+    /** Hashes of recently verified credentials, for decisions made before authentication. */
     known,
     managementAuth: makeManagementAuth(system, trustedSources, denials, known),
     deviceAuth: makeDeviceAuth(system, trustedSources, known, offlineKeys),

@@ -14,8 +14,8 @@ function membersOf(target: object): Set<string> {
 
 /**
  * Returns an object with the members of `target`, some of them replaced by `replacements`. Methods
- * are bound to `target`, so private members keep working. Members added to `target` later are not
- * visible. A `Proxy` would forward them, but makes each call on the hot path four times as slow.
+ * are bound to `target`, so private members keep working. Members added to `target` later are
+ * missing. A `Proxy` would forward them, but it makes each call four times as slow.
  */
 export function decorateStore<T extends object>(target: T, replacements: Partial<T>): T {
   const decorated: Record<string, unknown> = {};

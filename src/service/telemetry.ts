@@ -14,7 +14,7 @@ export interface SentBatch {
   sums: BatchSums;
   /** The batch as JSON, in one line of UTF-8. */
   line: Uint8Array;
-  /** The raw body, to which an `Idempotency-Key` applies. */
+  /** The raw body. An `Idempotency-Key` applies to it. */
   sent: Uint8Array;
   idempotencyKey: string | undefined;
 }
@@ -23,12 +23,12 @@ function view({ receivedAt, ...row }: StoredEvent): StoredEventView {
   return { ...row, receivedAt: iso(receivedAt) };
 }
 
-/** Events: accepted from TVs, listed for managers (docs/protocol.md §2.5, §5.5). */
+/** Events: accepts them from TVs, and lists them for managers (docs/protocol.md §2.5, §5.5). */
 export function makeTelemetry(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
   /**
-   * Stores a batch; it is durable on return. Returns whether it was a repeat. Throws
+   * Stores a batch, which is durable on return. Returns whether the batch was a repetition. Throws
    * `idempotency_key_reused`, `unavailable`.
    */
   async function accept(
@@ -52,8 +52,8 @@ export function makeTelemetry(deps: ServiceDependencies) {
   }
 
   /**
-   * Lists events. With `waitSeconds`, long-polls until an event matches. Pages without a match are
-   * skipped.
+   * Lists events. With `waitSeconds`, long-polls until an event matches. Skips pages without a
+   * match.
    */
   async function list(
     caller: TenantCaller,
@@ -68,7 +68,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
     const start = after === undefined ? afterId(cursor) : { after };
     let from = start;
     const look = async () => {
-      // The newest events come first, so start over.
+      // In descending order, new events come first, so the list starts over.
       if (filters.order === 'desc') from = start;
       for (;;) {
         const { items, next } = await store.events({

@@ -58,7 +58,7 @@ export function venueView(row: Venue): VenueView {
   };
 }
 
-/** `newestCode` is the newest code of the screen that is not purged yet. */
+/** `newestCode` is the newest code of the screen that has not been purged. */
 export function screenView(
   row: Screen,
   newestCode: PairingCode | undefined,

@@ -1,4 +1,4 @@
-/** HTTP status of an error code, and the status phrase (RFC 9110 §15), the title of its problem. */
+/** HTTP status of an error code, and the title of its problem: the status phrase (RFC 9110 §15). */
 interface ErrorKind {
   status: number;
   title: string;

@@ -12,27 +12,28 @@ export interface Operation {
   /** Required credential: none, a device key, or a management token of at least this role. */
   access: 'public' | 'device' | Role;
   summary: string;
-  /** Rejects tokens that are bound to venues. */
+  /** Whether tokens that are bound to venues are rejected. */
   wholeTenant?: boolean;
   /**
-   * The record that `:id` or `:code` names. It is looked up before query and body are validated.
+   * Kind of the record that `:id` or `:code` names. The record is looked up before query and body
+   * are validated.
    */
   record?: RecordKind;
   query?: SchemaName;
   body?: SchemaName;
-  /** The body may be left out. */
+  /** Whether requests may omit the body. */
   bodyOptional?: boolean;
   /** Maximum size of the body in bytes. Default: 1 MiB. */
   bodyLimit?: number;
   /** Maximum number of objects, arrays and members in the body. Default: 1,000. */
   partLimit?: number;
-  /** Status of a successful response. `answer` is the schema of its body. */
+  /** Status of a successful response. */
   status: 200 | 201 | 202 | 204;
   answer?: SchemaName;
-  /** Returns an `ETag`, and 304 for a matching `If-None-Match`. */
+  /** Whether responses have an `ETag`, and a matching `If-None-Match` gets 304. */
   conditional?: boolean;
   /**
-   * Answers with the revision of the record as `ETag`. Changes honour `If-Match` and
+   * Whether responses have the revision of the record as `ETag`. Changes then honour `If-Match` and
    * `If-None-Match` (docs/protocol.md §5.10).
    */
   revision?: boolean;
@@ -64,7 +65,7 @@ export const patch = describing('PATCH', 200);
 export const remove = describing('DELETE', 204);
 /** `POST` that creates a record. */
 export const create = describing('POST', 201);
-/** `POST` that stores the body for later. */
+/** `POST` that accepts the body and responds with 202. */
 export const accept = describing('POST', 202);
 export const post = describing('POST', 200);
 
@@ -77,8 +78,8 @@ const deviceKeyErrors = [
 ] as const satisfies ErrorCode[];
 
 /**
- * Returns whether a platform token must name the tenant. Managing tenants and reading `/v1/me` need
- * none.
+ * Returns whether a platform token must name a tenant. Managing tenants and reading `/v1/me`
+ * require no tenant.
  */
 function needsTenant({ access, answer }: Operation): boolean {
   return access !== 'platform' && answer !== 'me';
@@ -98,7 +99,7 @@ function accessErrors(operation: Operation): ErrorCode[] {
   ];
 }
 
-/** Returns whether an operation changes a record that may exist, and honours preconditions. */
+/** Returns whether an operation changes a record and honours preconditions. */
 export function takesPrecondition({ revision, method }: Operation): boolean {
   return revision === true && method !== 'GET' && method !== 'POST';
 }
@@ -129,7 +130,7 @@ export function impliedErrors(operation: Operation): ErrorCode[] {
 }
 
 /**
- * Returns every error that an operation can answer, once each.
+ * Returns every error that an operation may return, once each.
  *
  * @example possibleErrors(operations.getVenue).includes('venue_not_found') // true
  */

@@ -53,7 +53,7 @@ const problem = z
   })
   .meta({ id: 'Problem' });
 
-/** Every schema of the API by the name that the operation table uses. */
+/** Every schema of the API, by the name that the operation table uses. */
 export const schemas = {
   activePlaylist,
   auditList: listOf(auditEntry),

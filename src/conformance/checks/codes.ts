@@ -5,7 +5,7 @@ import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 const codesPath = '/v1/devices/provisioning-codes';
-/** Creates a code for a screen of its own and returns the response. */
+/** Creates a code for a new screen, and returns the response. */
 const createdCode = (fixture: Fixture): Promise<Answer> =>
   fixture.once('created code', async () =>
     fixture.manage('POST', codesPath, { screenId: await fixture.screen() }),

@@ -3,7 +3,10 @@ import { type Answer, at, schemaViolations } from '../answer.ts';
 import { type Check, checkGroup, profile, required, skip } from '../check.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
-/** Returns the config of a TV without a stored config. Skips the check if the tenant has one. */
+/**
+ * Returns the config of a TV for which no config is stored. Skips the check if the tenant has a
+ * config.
+ */
 async function defaultConfig(fixture: Fixture): Promise<Answer> {
   const { tenantId } = await fixture.plainTv();
   const stored = await fixture.manage('GET', `/v1/tenants/${tenantId}/config`);
@@ -26,8 +29,8 @@ const venueConfig = {
 };
 
 /**
- * Sets up a TV in its own venue, with a config of the venue and one of the screen. Returns what the
- * TV gets.
+ * Sets up a TV in its own venue, and stores a config for the venue and one for the screen. Returns
+ * the response with the TV's config.
  */
 function configured(fixture: Fixture): Promise<{ tv: Tv; venueId: string; answer: Answer }> {
   return fixture.once('configured TV', async () => {

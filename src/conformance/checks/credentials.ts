@@ -99,7 +99,7 @@ const newToken = (fixture: Fixture, more: object) => ({
   ...more,
 });
 
-/** Creates a token and returns the response. */
+/** Tries to create a token, and returns the response. */
 const createToken = (fixture: Fixture, more: object = {}): Promise<Answer> =>
   fixture.manage('POST', '/v1/tokens', newToken(fixture, more));
 
@@ -157,14 +157,14 @@ const tokens = checkGroup(
 );
 
 /**
- * Time for the service to start holding a response. If it is too short, the request is rejected on
- * arrival, which passes too.
+ * Milliseconds until the service holds the request. If they are too few, the service rejects the
+ * request on arrival, which passes too.
  */
 const holdStartMs = 200;
 
 /**
- * Deletes the token of a held request (`waitSeconds`). `settle` then makes the service respond.
- * Returns that response.
+ * Starts a long poll (`waitSeconds`) and deletes its token. `settle` then makes the service
+ * respond. Returns the response to the long poll.
  */
 async function heldAfterDeletion(
   fixture: Fixture,

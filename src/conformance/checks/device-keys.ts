@@ -16,7 +16,7 @@ const calls: readonly Call[] = [
   { id: 'events', method: 'POST', what: 'events' },
 ];
 
-/** Makes one call for an id, with or without a key. */
+/** Makes one call with this id in its path, with or without a key. */
 function callWith(
   fixture: Fixture,
   { method, what }: Call,

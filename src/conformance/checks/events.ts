@@ -4,12 +4,12 @@ import { type Check, checkGroup, profile, required } from '../check.ts';
 import { heartbeat, heartbeats, impression } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** Sends one batch of the shared TV. */
+/** Sends one batch from the shared TV. */
 const postBatch = async (fixture: Fixture, body: unknown, headers: Record<string, string> = {}) =>
   (await fixture.tv()).send('POST', 'events', { body, headers });
 const postRaw = async (fixture: Fixture, text: string, headers: Record<string, string> = {}) =>
   (await fixture.tv()).send('POST', 'events', { raw: text, headers });
-/** Returns `received` of a 202, or the error. */
+/** Returns `received` from a 202 response, or status and code of an error. */
 const received = (answer: Answer) =>
   answer.status === 202 ? JSON.stringify(at(answer.json, 'received')) : answer;
 /** Counts the stored events with this timestamp. */

@@ -4,7 +4,8 @@ import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /**
- * Sets up a venue with three screens: the second is active, the third has a label and another name.
+ * Sets up a venue with three screens. The second screen is active, and the third has a label and a
+ * different name.
  */
 function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[] }> {
   return fixture.once('three screens', async () => {
@@ -23,7 +24,10 @@ function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[
   });
 }
 
-/** Returns a check function: the numbers of the listed screens in order. */
+/**
+ * Returns the function of a check that lists screens. It returns their numbers in the order of the
+ * list.
+ */
 const listed =
   (query: string) =>
   async (fixture: Fixture): Promise<number[]> => {
@@ -35,8 +39,8 @@ const listed =
 const maxPages = 10;
 
 /**
- * Returns the numbers of the screens on all pages, one screen per page. Stops if the pages never
- * end.
+ * Returns the numbers of the screens on all pages, one screen per page. Stops after a limited
+ * number of pages.
  */
 async function paged(fixture: Fixture): Promise<string | number[]> {
   const { venueId, ids } = await threeScreens(fixture);

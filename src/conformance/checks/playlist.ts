@@ -8,7 +8,7 @@ import type { Fixture, Tv } from '../fixture.ts';
 const getPlaylist = (fixture: Fixture): Promise<Answer> =>
   fixture.once('playlist', async () => (await fixture.tv()).send('GET', 'playlist'));
 
-/** Publishes each body to a TV, and returns what the TV gets after each. */
+/** Publishes each body for a TV. Returns the playlist that the TV gets after each publication. */
 async function publish(
   fixture: Fixture,
   bodies: readonly object[],
@@ -23,7 +23,7 @@ async function publish(
   return { tv: target, answers };
 }
 
-/** Returns the version; `NaN` if it is not an integer. */
+/** Returns the version, or `NaN` if it is not an integer. */
 function version(answer: Answer | undefined): number {
   const value = at(answer?.json, 'version');
   return Number.isSafeInteger(value) ? Number(value) : Number.NaN;

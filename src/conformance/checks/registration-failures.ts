@@ -3,10 +3,7 @@ import { type Check, checkGroup, profile, skip } from '../check.ts';
 import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/**
- * Contains characters that codes never have, so it is never issued. It is the only unknown code of
- * a run.
- */
+/** Contains characters that generated codes never have, so it is unknown to every service. */
 const unknownCode = '0O1ILOOO';
 
 const failures = checkGroup({ id: 'register', subject: 'POST /devices/register', section: '3.4' }, [
@@ -127,7 +124,7 @@ export const registrationFailureChecks: readonly Check[] = [...failures, ...repe
 
 const allowedGuesses = 10;
 
-/** Sends unknown codes until the address is locked out, and no more than necessary. */
+/** Sends unknown codes until the address is locked out, and then stops. */
 function lockedOut(fixture: Fixture): Promise<Answer> {
   return fixture.once('locked out', async () => {
     let answer = await fixture.register('1O0ILIL1');

@@ -4,10 +4,10 @@ import { type Check, checkGroup, profile, required } from '../check.ts';
 import { deviceInfo } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** Registers on a new screen with this deviceInfo. */
+/** Registers a TV with this `deviceInfo` on a new screen. */
 const registerWith = async (fixture: Fixture, info: unknown) =>
   fixture.register((await fixture.code()).code, info);
-/** The same for deviceInfo that must be rejected. */
+/** Tries to register with a `deviceInfo` that must be rejected. Uses the shared spare code. */
 const registerSpareWith = async (fixture: Fixture, info: unknown) =>
   fixture.register(await fixture.spareCode(), info);
 const registration = async (fixture: Fixture) => (await fixture.tv()).registered;

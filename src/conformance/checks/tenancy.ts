@@ -20,8 +20,8 @@ async function outside(
 }
 
 /**
- * Checks that a record hidden from the token is answered exactly like an unknown one, apart from
- * ids.
+ * Checks that the response for a record hidden from the token equals the response for an unknown
+ * id, apart from ids.
  */
 async function sameAsUnknown(
   fixture: Fixture,

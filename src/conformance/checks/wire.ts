@@ -3,7 +3,7 @@ import { type Check, checkGroup, profile } from '../check.ts';
 import { unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
-/** Provokes one error of each harmless kind: 400, 401, 404, 405. */
+/** Provokes one error of each harmless status: 400, 401, 404, 405. */
 function errors(fixture: Fixture): Promise<readonly Answer[]> {
   return fixture.once('errors', async () => {
     const { send, screenId } = await fixture.tv();
@@ -16,7 +16,7 @@ function errors(fixture: Fixture): Promise<readonly Answer[]> {
   });
 }
 
-/** Returns `each of them` if no error violates the rule, or else the violations. */
+/** Returns `each of them` if all errors follow the rule, or else the violations. */
 async function eachError(
   fixture: Fixture,
   violationOf: (answer: Answer) => string | undefined,
@@ -100,7 +100,7 @@ const problems = checkGroup({ id: 'error', subject: 'An error', section: '1.4' }
   ),
 ]);
 
-/** Returns the request id of the response to a request with this one. */
+/** Sends a request with this request id. Returns the request id of the response. */
 async function requestIdFor(fixture: Fixture, requestId: string): Promise<string | undefined> {
   const sent = { headers: { 'x-request-id': requestId } };
   return (await fixture.manage('GET', '/v1/me', undefined, sent)).headers['x-request-id'];

@@ -8,18 +8,18 @@ export interface ImpressionCount {
   seconds: number;
 }
 
-/** Adds two durations. Caps the sum, because JSON has no infinity. */
+/** Adds two durations. The sum is capped, because JSON has no infinity. */
 function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 
-/** Adds one cell to another. */
+/** Adds impressions and seconds to a cell. */
 export function addTo(cell: ImpressionCount, { impressions, seconds }: ImpressionCount): void {
   cell.impressions += impressions;
   cell.seconds = sumOfSeconds(cell.seconds, seconds);
 }
 
-/** Adds to the cell of a key, creating it if necessary. */
+/** Adds `more` to the cell of a key, which is created if necessary. */
 export function count(
   cells: Map<string, ImpressionCount>,
   key: string,
@@ -35,7 +35,7 @@ function secondsOf({ duration }: CountedEvent): number {
 }
 
 /**
- * Impressions of one day, by campaign and by creative. Ids are in lower case; events without an id
+ * Impressions of one day, by campaign and by creative. Ids are in lower case. Events without an id
  * count under the empty string.
  */
 export class DaySums {
@@ -65,9 +65,8 @@ export class DaySums {
 }
 
 /**
- * The sums of a batch of events. A batch waits for the disk. Keeping a hundred event objects
- * meanwhile would burden the garbage collector, while most batches have few days, campaigns and
- * creatives.
+ * Sums of a batch of events, kept while the batch waits for the disk. A hundred event objects would
+ * burden the garbage collector, but most batches have few days, campaigns and creatives.
  */
 export class BatchSums {
   /** Number of events. */

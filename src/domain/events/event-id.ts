@@ -11,19 +11,19 @@ export interface EventPosition {
 }
 
 const variant = 0x8000_0000;
-/** Batch numbers that fit beside an index in 32 bits. */
+/** Number of batch numbers that fit beside an index in 32 bits. */
 const lowBatches = 0x100_0000;
 
 /**
  * Returns the id of a stored event: a version 7 UUID (RFC 9562 §5.7). Its 62 free bits are the
- * batch number (54) and the index in the batch (8). Ids sort in log order, and an id alone is a
- * position to continue from. The caller ensures that `receivedAtMs` never decreases.
+ * batch number (54) and the index in the batch (8). Ids sort in log order, and a cursor needs
+ * nothing but an id. The caller ensures that `receivedAtMs` never decreases.
  */
 export function eventId({ receivedAtMs, batch, index }: EventPosition): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(receivedAtMs, 0, 6);
   bytes.writeUInt16BE(0x7000, 6);
-  // In two halves, because `bigint` is slow.
+  // Written in two halves, because `bigint` is slow.
   bytes.writeUInt32BE(variant + Math.floor(batch / lowBatches), 8);
   bytes.writeUInt32BE((batch % lowBatches) * 0x100 + index, 12);
   return formatGuid(bytes);

@@ -17,7 +17,8 @@ const eventType = z
   .meta({ example: 'impression' });
 
 /**
- * One telemetry event. Impressions must name what was played. Unknown members are kept unchanged.
+ * One telemetry event. Impressions must name the playlist, creative and campaign. Unknown members
+ * are kept unchanged.
  */
 const telemetryEvent = z
   .looseObject(
@@ -94,8 +95,8 @@ export const eventBatch = z
 const validated = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
 
 /**
- * Returns a batch with only the validated members of its events. To explain an error, the others
- * are not needed.
+ * Returns a batch whose events have only their validated members. This is enough to explain an
+ * error.
  */
 export function withoutUnknownMembers(json: unknown): unknown {
   if (!Array.isArray(json) || json.length > maxBatch) return json;
@@ -140,9 +141,9 @@ function isEvent(event: unknown): boolean {
 }
 
 /**
- * Returns whether `eventBatch` would accept parsed JSON unchanged. The rules are repeated by hand,
- * because zod takes longer for a hundred events than everything else. On failure, zod produces the
- * errors.
+ * Returns whether `eventBatch` would accept parsed JSON unchanged. The rules are repeated in code,
+ * because zod takes longer for a hundred events than all other work. If this returns false, zod
+ * produces the errors.
  */
 export function isEventBatch(json: unknown): json is TelemetryEvent[] {
   return Array.isArray(json) && json.length >= 1 && json.length <= maxBatch && json.every(isEvent);

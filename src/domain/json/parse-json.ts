@@ -1,7 +1,7 @@
 import { invalid, SignageError } from '../error.ts';
 import { type FullScan, type JsonScan, scanFlat, scanJson } from './scan.ts';
 
-/** Maximum nesting of JSON. No real client sends more, and it keeps recursion safe. */
+/** Maximum nesting of JSON. No real client sends more, and the limit keeps recursion safe. */
 const maxDepth = 64;
 const proto = '__proto__';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -27,8 +27,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Removes each member named `__proto__`, however it is escaped. A reviver of `JSON.parse` would
- * take three times as long.
+ * Removes each member named `__proto__`, even if the name is escaped. A reviver of `JSON.parse`
+ * would take three times as long.
  */
 function dropProto(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
@@ -54,7 +54,7 @@ function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
     const scan = scanFlat(json, text);
     return scan && { json, scan };
   } catch {
-    // The general path reports the error.
+    // The general parser reports the error.
     return undefined;
   }
 }
@@ -67,13 +67,13 @@ function checkParts({ containers, members }: FullScan, maxParts: number): void {
 }
 
 /**
- * Parses untrusted JSON (docs/protocol.md §1.1). Throws `invalid_json`, and `invalid_request` for
- * JSON with more than `maxParts` objects, arrays and members. Counting before parsing takes a tenth
- * of the time of parsing.
+ * Parses untrusted JSON (docs/protocol.md §1.1). Throws `invalid_json`. Throws `invalid_request`
+ * for JSON with more than `maxParts` objects, arrays and members. They are counted before parsing,
+ * which takes a tenth of the time of parsing.
  */
 export function parseJson(bytes: Uint8Array, maxParts = Number.POSITIVE_INFINITY): ParsedJson {
   const text = decode(bytes);
-  // Each part takes at least two bytes.
+  // Each object, array or member takes at least two bytes.
   const plain = bytes.length <= 2 * maxParts ? parsePlain(text, bytes) : undefined;
   if (plain) return plain;
   const scan = scanJson(bytes);

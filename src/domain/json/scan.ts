@@ -9,7 +9,7 @@ export interface JsonScan {
   elements: number[];
   /** Number of members of all objects as written, including duplicates. */
   members: number;
-  /** The text is known to be minimal: one line, no white space, no duplicates. */
+  /** True if the text is known to be minimal: one line, no white space, no duplicate members. */
   isCompact?: true;
 }
 
@@ -34,8 +34,8 @@ function endOfString(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * Returns the number of bytes from `start` to `end` without white space at both ends. Valid JSON
- * has no other bytes up to 0x20 there.
+ * Returns the number of bytes from `start` to `end` without white space at both ends. In valid
+ * JSON, all bytes up to 0x20 at these ends are white space.
  */
 function trimmedSize(bytes: Uint8Array, start: number, end: number): number {
   let from = start;
@@ -45,7 +45,7 @@ function trimmedSize(bytes: Uint8Array, start: number, end: number): number {
   return to - from;
 }
 
-/** A scan result with the number of objects and arrays. */
+/** A scan result, with the number of objects and arrays. */
 export type FullScan = JsonScan & { containers: number };
 
 /** Scans valid JSON in UTF-8. For other input, it terminates with a meaningless result. */
@@ -80,8 +80,8 @@ export function scanJson(bytes: Uint8Array): FullScan {
 const exponent = /[\s:]-?[\d.]+e/i;
 
 /**
- * Returns whether JSON has a shorter form of a number than the default: 176e7 for 1760000000, 1e-3
- * for 0.001.
+ * Returns whether JSON can write a number in fewer characters than `JSON.stringify` does: 176e7 for
+ * 1760000000, 1e-3 for 0.001.
  */
 function isShortenable(value: number): boolean {
   return value % 1000 === 0 ? value !== 0 : Math.abs(value) < 0.01 || Math.abs(value) >= 1e15;
@@ -104,21 +104,24 @@ function sizeOf(value: unknown): number {
 }
 
 /**
- * Computes the result of `scanJson` from parsed JSON: a list of flat objects in ASCII text without
- * `\`, as programs write it. The computed size is the smallest text for the same value. White space
- * or a duplicate member would make the text longer. Returns `undefined` for anything else. Most
- * event batches are of this kind, and scanning each character takes four times as long.
+ * Computes the result of `scanJson` from parsed JSON. Supports lists of flat objects in ASCII text
+ * without `\`, as most programs send batches of events. Scanning each character takes four times as
+ * long.
+ *
+ * The computed size is that of the smallest text for the same value. If `text` has this size, it
+ * has no white space and no duplicate members. Returns `undefined` for all other input.
  */
 export function scanFlat(json: unknown, text: string): JsonScan | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;
   const elements: number[] = [];
   let members = 0;
   let mayBeShorter = false;
-  // The brackets, and the commas between elements.
+  // Counts the brackets, and the commas between elements.
   let total = json.length + 1;
   for (const element of json) {
     if (typeof element !== 'object' || element === null || Array.isArray(element)) return undefined;
-    // The opening brace. Each member adds its quotes, its colon, and the comma or brace after it.
+    // Counts the opening brace. Each member adds its quotes, its colon, and the comma or brace
+    // after it.
     let size = 1;
     for (const name in element) {
       const value = element[name];

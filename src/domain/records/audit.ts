@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isoTime, recordId } from '../fields.ts';
 import { pageQuery, timeRangeQuery } from '../paging.ts';
 
-/** Further details of a change. Never a secret. */
+/** Further details of a change. They never contain a secret. */
 export type AuditDetails = Record<string, string | number | boolean | null>;
 
 export const auditEntry = z

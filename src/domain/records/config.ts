@@ -7,8 +7,8 @@ const minutes = z
 const positive = z.number('must be a number above 0').positive('must be above 0');
 
 /**
- * The stored config of one level. Known members are validated, others are kept (docs/protocol.md
- * §2.4).
+ * The stored config of one level. Known members are validated, and others are kept
+ * (docs/protocol.md §2.4).
  */
 export const configBody = z
   .looseObject(
@@ -46,7 +46,7 @@ export const defaultConfig: DeviceConfig = {
   cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
 };
 
-/** Merges `over` into `under`, recursively. Objects are merged, arrays and scalars replaced. */
+/** Merges `over` into `under`, recursively. Merges objects, but replaces arrays and scalars. */
 function merge(
   under: Record<string, unknown>,
   over: Record<string, unknown>,
@@ -89,8 +89,8 @@ export function configIds(owner: {
 }
 
 /**
- * Returns whether a device is online: not suspended, and seen within twice the larger of its two
- * intervals (docs/protocol.md §2.7). Times are in milliseconds.
+ * Returns whether a device is online: not suspended, and seen within twice the larger of its sync
+ * and heartbeat intervals (docs/protocol.md §2.7). Times are in milliseconds.
  */
 export function isOnline(
   state: 'bound' | 'suspended',

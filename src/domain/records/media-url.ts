@@ -2,8 +2,8 @@
 export const maxMediaUrl = 2048;
 
 /**
- * Parses an http or https URL. Not `URL.canParse`: in Node 20, once optimized, it rejects hosts
- * such as `bücher.example`.
+ * Parses an http or https URL. Does not use `URL.canParse`: in Node 20, its optimized code rejects
+ * hosts such as `bücher.example`.
  */
 function parsed(text: string): URL | undefined {
   try {
@@ -13,11 +13,11 @@ function parsed(text: string): URL | undefined {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are intended
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Returns why a text is not a valid media URL, or `undefined` if it is one. Checks control
+ * Returns why a text is not a valid media URL, or `undefined` if it is one. Also rejects control
  * characters and outer white space, which the URL parser would silently drop.
  */
 export function mediaUrlFault(text: string): string | undefined {

@@ -7,7 +7,10 @@ import { isoTime, recordId } from '../fields.ts';
 export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const codeLength = 8;
 
-/** A code as sent by a TV (docs/protocol.md §3.1). Generated codes use fewer characters. */
+/**
+ * A code as sent by a TV (docs/protocol.md §3.1). It may contain characters that generated codes
+ * never have.
+ */
 export const pairingCodeText = z
   .string()
   .regex(/^[A-Z0-9]{8}$/, 'must be exactly 8 characters of A-Z and 0-9')
@@ -17,8 +20,8 @@ export const codeStatuses = ['pending', 'used', 'expired', 'cancelled'] as const
 export type CodeStatus = (typeof codeStatuses)[number];
 
 /**
- * Returns a new code of 8 uniformly distributed characters. Bytes that would bias the distribution
- * are discarded.
+ * Returns a new code of 8 uniformly distributed characters. Discards bytes that would bias the
+ * distribution.
  */
 export function makeCode(random: Random): string {
   const fair = 256 - (256 % codeAlphabet.length);
@@ -32,8 +35,8 @@ export function makeCode(random: Random): string {
 }
 
 /**
- * Returns the stored form of a code, which is also the id of its record: an HMAC with the server's
- * secret. A plain hash could be reversed by trying all 31^8 codes.
+ * Returns the stored form of a code: an HMAC with the server's secret. It is also the id of the
+ * code's record. A plain hash could be reversed by trying all 31^8 codes.
  */
 export function hashCode(serverSecret: Uint8Array, code: string): string {
   return createHmac('sha256', serverSecret).update(`pairing-code\n${code}`).digest('hex');
@@ -54,7 +57,7 @@ export function codeStatusAt(code: CodeLife, nowMs: number): CodeStatus {
   return code.state === 'pending' && code.expiresAt <= nowMs ? 'expired' : code.state;
 }
 
-/** Returns when a code was finished, or will expire. */
+/** Returns the time at which a code was finished, or will expire. */
 export function codeFinishedAt(code: CodeLife): number {
   return code.usedAt ?? code.cancelledAt ?? code.expiresAt;
 }

@@ -118,7 +118,7 @@ export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistSta
 /**
  * Returns the `validUntil` for TVs, in milliseconds. A playlist without one is valid for 365 days
  * from its publication, extended by 365 days whenever fewer than 180 are left. TVs that are offline
- * keep playing, and the ETag rarely changes (docs/protocol.md §2.3).
+ * thus keep playing, and the ETag rarely changes (docs/protocol.md §2.3).
  */
 export function servedValidUntil(
   playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>,

@@ -40,7 +40,8 @@ export const impressionReport = z
 const lastDay = Date.UTC(9999, 11, 31);
 
 /**
- * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count for its last day.
+ * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count towards its last
+ * day.
  */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';
@@ -49,5 +50,5 @@ export function dayOf(timeMs: number): string {
   return latest.text;
 }
 
-/** Caches the last result, because most events are of the same day. */
+/** Cache of the last result, because most events are of the same day. */
 let latest = { day: Number.NaN, text: '' };

@@ -5,7 +5,7 @@
 export const roles = ['viewer', 'installer', 'operator', 'admin', 'platform'] as const;
 export type Role = (typeof roles)[number];
 
-/** Returns whether a token of role `has` may do what requires role `needs`. */
+/** Returns whether a token with role `has` may do something that requires role `needs`. */
 export function mayAct(has: Role, needs: Role): boolean {
   return roles.indexOf(has) >= roles.indexOf(needs);
 }

@@ -4,7 +4,7 @@ import type { DeviceInfo } from './device.ts';
 import type { Role } from './role.ts';
 
 /**
- * The rows of stores. Times are Unix epoch milliseconds, missing values are `null`, ids are
+ * The rows of stores. Times are Unix epoch milliseconds, missing values are `null`, and ids are
  * lower-case UUIDs except where noted.
  */
 export interface Tenant {
@@ -23,9 +23,12 @@ export interface Token {
   /** SHA-256 of the token, in hex. */
   hash: string;
   createdAt: number;
-  /** True for the token from `SIGNAGE_ADMIN_TOKEN`. A changed value replaces it. */
+  /**
+   * True for the token from `SIGNAGE_ADMIN_TOKEN`. A changed `SIGNAGE_ADMIN_TOKEN` replaces this
+   * token.
+   */
   bootstrap: boolean;
-  /** The token is rejected from then on. Absent or `null`: never. */
+  /** Time from which the token is rejected. Absent or `null`: never. */
   expiresAt?: number | null;
   /**
    * The venues that the token is bound to. Absent or `null`: the whole tenant. Deleted venues
@@ -52,7 +55,7 @@ export interface Screen {
   name: string;
   labels: Record<string, string>;
   state: 'provisioning' | 'active';
-  /** The bound device, if active. */
+  /** Id of the bound device, if the screen is active. */
   deviceId: string | null;
   createdAt: number;
   updatedAt: number;
@@ -71,7 +74,7 @@ export interface Device {
 }
 
 /**
- * Kept after its device is deleted, so that requests with the key are answered with
+ * A device key. It is kept after its device is deleted, so that requests with it get
  * `device_key_orphaned`.
  */
 export interface DeviceKey {
@@ -84,8 +87,8 @@ export interface DeviceKey {
   state: 'active' | 'retiring' | 'revoked';
   createdAt: number;
   /**
-   * Time of the first authenticated request. From then on, the registration's response is not
-   * repeated.
+   * Time of the first request that the key authenticated. From then on, the registration's response
+   * is not repeated.
    */
   firstUsedAt: number | null;
   revokedAt: number | null;
@@ -98,38 +101,42 @@ export interface PairingCode {
   /** The venue of the screen. Absent in rows of earlier versions. */
   venueId?: string;
   screenId: string;
-  /** Stays `pending` past `expiresAt`; see `codeStatusAt`. */
+  /** Stays `pending` after `expiresAt`: see `codeStatusAt`. */
   state: 'pending' | 'used' | 'cancelled';
   createdAt: number;
   expiresAt: number;
   usedAt: number | null;
   cancelledAt: number | null;
   deviceId: string | null;
-  /** The config in the registration's response, so that a repetition returns the same bytes. */
+  /**
+   * The config in the response to the registration, so that a repeated response has the same bytes.
+   */
   answeredConfig: ConfigBody | null;
 }
 
 /**
- * The newest playlist version of a screen (`id`: the screen's), or a past one (`id`:
- * `<screenId>/<version>`).
+ * A playlist version. The newest version of a screen has the screen's id, and a past one has the id
+ * `<screenId>/<version>`.
  */
 export interface Playlist {
   id: string;
   screenId: string;
   tenantId: string;
-  /** Id of the playlist, the same for all versions of a screen. */
+  /** Id of the playlist, which is the same for all versions of a screen. */
   playlistId: string;
   version: number;
-  /** Stays `active` past `validUntil`; see `playlistStatusAt`. */
+  /** Stays `active` after `validUntil`: see `playlistStatusAt`. */
   state: 'active' | 'superseded' | 'withdrawn';
   /** The items as JSON text, sent without parsing. */
   items: string;
-  /** As given by the publisher. */
+  /** Expiry that the publisher gave, if any. */
   validUntil: number | null;
   publishedAt: number;
   /** Source of the playlist. */
   origin: 'published' | 'on-demand';
-  /** Since when the on-demand source has reported no playlist. Absent if it has one. */
+  /**
+   * Time since which the on-demand source has reported no playlist. Absent if the source has one.
+   */
   noneSince?: number;
 }
 
@@ -146,19 +153,20 @@ export interface StoredConfig {
 }
 
 /**
- * A change still to be written to the object store: a playlist or its withdrawal (`id`: the
- * screen's), or a config or its deletion (`id`: the config's).
+ * An outbox entry: a copy in the object store that must be updated or deleted. The copy of a
+ * playlist has the screen's id, and the copy of a config has the config's id.
  */
 export interface MirrorPending {
   id: string;
   tenantId: string;
-  /** Time of the oldest change missing in the object store. */
+  /** Time of the oldest change that the object store lacks. */
   queuedAt: number;
 }
 
 /**
- * The object store with a copy of every playlist (`id`: `current`) or config (`configs`), complete
- * or being filled. `location` is empty if an object store was configured before, but is not now.
+ * The object store for which all copies of one kind were queued. `id` is `current` for playlists,
+ * and `configs` for configs. `location` is empty if an object store was configured before, but no
+ * longer is.
  */
 interface MirrorTarget {
   id: string;
@@ -184,13 +192,13 @@ export interface AuditEntry {
   requestId: string | null;
   details: AuditDetails;
   /**
-   * The venues concerned. Absent if the entry concerns the whole tenant, and in entries of earlier
-   * versions.
+   * The venues that the change concerns. Absent if it concerns the whole tenant, and in entries of
+   * earlier versions.
    */
   venueIds?: readonly string[];
 }
 
-/** Latest activity of a device. Kept in memory, and written at most once a minute. */
+/** Latest activity of a device. It is kept in memory, and written at most once a minute. */
 export interface LastActivity {
   lastSeenAt?: number;
   lastAddress?: string | null;
@@ -209,8 +217,8 @@ export interface TokenActivity {
 }
 
 /**
- * Guesses of unknown codes by one source, or by a group of sources. Not a row: kept temporarily,
- * and may be lost.
+ * Counter of guesses with unknown codes, by one source or by a group of sources. It is not a row:
+ * stores keep it temporarily, and may lose it.
  */
 export interface GuessCounter {
   /** Times of the guesses within the window. */
@@ -218,10 +226,11 @@ export interface GuessCounter {
   /** End and length of the latest lock-out. */
   waitUntil: number;
   waitMs: number;
-  /** The counter expires at this time. */
+  /** Time at which the counter expires. */
   forgetAt: number;
   /**
-   * Time when a credential of a tenant last worked there, by tenant id. Instances share it rarely.
+   * Time at which a credential of a tenant was last used successfully from this source, by tenant
+   * id. Each instance updates it about once an hour.
    */
   vouched?: Readonly<Record<string, number>>;
 }

@@ -34,7 +34,7 @@ export const tokenCreation = z
   .meta({ id: 'TokenCreation' });
 export const tokenQuery = z.strictObject({ ...pageQuery, ...nameQuery });
 
-/** Limits of a token in time and scope. */
+/** Expiry and venue binding of a token. */
 const limits = {
   expiresAt: isoTime.nullable(),
   venueIds: z

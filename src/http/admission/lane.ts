@@ -1,21 +1,21 @@
 export interface OverloadLimits {
-  /** Maximum time in milliseconds that a request may be expected to wait. */
+  /** Maximum expected wait of a request, in milliseconds. */
   maxWaitMs: number;
   /**
-   * Number of requests that may always be at work. A healthy service stays below it and rejects
-   * nothing.
+   * Number of requests in progress that are always admitted. A healthy service stays below it, and
+   * rejects nothing.
    */
   floor: number;
   /**
-   * Milliseconds for which the expected wait must stay too long, or well below the limit, before
-   * the state changes. Counted from the first measurement that shows it.
+   * Milliseconds for which measurements must contradict the current state before it changes. The
+   * first of these measurements starts the time.
    */
   settledMs: number;
 }
 
 /**
- * Minimum number of such measurements. A single one may follow a long turn of the event loop in
- * which no response could be sent.
+ * Minimum number of measurements that must contradict the current state. A single measurement may
+ * follow a long turn of the event loop, in which no response could be sent.
  */
 const minMeasurements = 3;
 /** Time constant of the moving average of the throughput. */
@@ -25,10 +25,10 @@ const notOpposite = { ms: 0, measurements: 0, atWork: 0 };
 
 /**
  * Detects overload of requests that wait for the same resource. The expected wait of a new request
- * is the number of requests at work divided by the throughput. A burst alone is not overload: the
- * expected wait must stay too long while the number does not fall. During overload, requests are
- * admitted only up to the number answered within the maximum wait. It ends when the number falls
- * below half of that.
+ * is the number of requests in progress divided by the throughput. A burst alone is not overload.
+ * Overload begins when the expected wait stays too long and the number of requests in progress does
+ * not fall. During overload, requests are admitted up to the number that can be answered within the
+ * maximum wait. Overload ends when the number in progress stays below half of that limit.
  */
 export class Lane {
   readonly #limits: OverloadLimits;
@@ -37,12 +37,12 @@ export class Lane {
   #measured = 0;
   /** Requests answered since the last measurement. */
   #answered = 0;
-  /** Moving average of the throughput. */
+  /** Moving average of the throughput, in requests per millisecond. */
   #perMs = 0;
   #isOverloaded = false;
   /**
-   * How long the opposite of `#isOverloaded` has held: milliseconds, measurements, and the number
-   * at work at the start.
+   * Measurements in a row that contradict `#isOverloaded`: their duration, their number, and the
+   * number of requests in progress at the first one.
    */
   #opposite = notOpposite;
 
@@ -59,13 +59,17 @@ export class Lane {
     return this.#isOverloaded;
   }
 
-  /** Counts a request. Returns a function to call once when it was answered. */
+  /**
+   * Counts a request as in progress. Call the returned function once, when the request was
+   * answered.
+   */
   enter(): () => void {
     const enteredAt = this.#measured;
     this.#atWork++;
     return () => {
       this.#atWork--;
-      // While many wait, responses that take no time, such as 401, do not count as throughput.
+      // While many requests are in progress, immediate responses such as 401 do not count as
+      // throughput.
       if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
     };
   }
@@ -85,8 +89,8 @@ export class Lane {
     }
     const { ms, measurements, atWork } = this.#opposite;
     if (measurements === 0) {
-      // The time before the first measurement does not count. It may follow a long turn of the
-      // event loop in which a burst arrived.
+      // The time before the first measurement does not count: it may be a long turn of the event
+      // loop, in which a burst arrived.
       this.#opposite = { ms: 0, measurements: 1, atWork: this.#atWork };
     } else this.#opposite = { ms: ms + elapsedMs, measurements: measurements + 1, atWork };
     if (this.#opposite.ms < this.#limits.settledMs || this.#opposite.measurements < minMeasurements)
@@ -96,7 +100,7 @@ export class Lane {
     this.#opposite = notOpposite;
   }
 
-  /** Number of requests answered within the maximum wait, at least the floor. */
+  /** Number of requests that can be answered within the maximum wait, at least the floor. */
   get #limit(): number {
     return Math.max(this.#limits.floor, this.#perMs * this.#limits.maxWaitMs);
   }

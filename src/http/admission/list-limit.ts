@@ -42,8 +42,8 @@ export class ListLimit {
     const slot = new ListSlot(token.limit, () => {
       if (--token.users === 0) this.#tokens.delete(key);
     });
-    // Only the first of several pipelined requests has a response that emits `close`. The others
-    // rely on the connection.
+    // When the connection of pipelined requests closes, only the first response emits `close`, but
+    // every request does.
     connection.incoming?.once('close', slot.end);
     connection.outgoing?.once('close', slot.end);
     slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;
@@ -52,11 +52,14 @@ export class ListLimit {
   }
 }
 
-/** One of the concurrent places of a token. */
+/** One of the concurrency slots of a token. */
 export class ListSlot {
   readonly #limit: LimitFunction;
   readonly #onEnd: () => void;
-  /** Whether the request waited for its place. Its credential may have ended meanwhile. */
+  /**
+   * Whether the request had to wait for a slot. Its credential may have expired or been deleted
+   * meanwhile.
+   */
   hasWaited = false;
   #release = () => {};
   #hasEnded = false;
@@ -66,7 +69,7 @@ export class ListSlot {
     this.#onEnd = onEnd;
   }
 
-  /** Waits for a free place. */
+  /** Waits for a free slot. */
   resume(): Promise<void> {
     return new Promise((resolve, reject) => {
       const occupy = () =>
@@ -83,7 +86,7 @@ export class ListSlot {
     });
   }
 
-  /** Releases the place to the next request. */
+  /** Releases the slot to the next request. */
   pause(): void {
     this.#release();
   }

@@ -9,9 +9,9 @@ import type { ServedRequest } from '../request/request-context.ts';
 import { Lane, type OverloadLimits } from './lane.ts';
 
 /**
- * Requests that wait for different resources are limited separately: a slow disk delays writes, and
- * must not delay playlists. Registrations, and `strangers` (requests without a recently verified
- * credential), can come from anybody. A flood of them must not affect TVs.
+ * Each kind of requests has its own limit. A slow disk delays writes, but must not delay playlists.
+ * Registrations and `strangers` (requests without a recently verified credential) can come from
+ * anybody. A flood of them must not affect TVs.
  */
 
 export interface LoadShedOptions {
@@ -24,8 +24,8 @@ export interface LoadShedOptions {
   /** Counts each rejected request. */
   metrics: Pick<Metrics, 'requestShed'>;
   /**
-   * Gets one line when a kind of requests becomes overloaded, and one when it recovers. More
-   * writing would add to the overload.
+   * Receives one entry when a kind of requests becomes overloaded, and one when it recovers. More
+   * entries would add to the overload.
    */
   log: Pick<LogSink, 'info' | 'warn'>;
   limits?: OverloadLimits;
@@ -33,16 +33,17 @@ export interface LoadShedOptions {
 
 export interface LoadShed {
   /**
-   * Returns whether the service may handle the request. If not, the request has been answered: 503
-   * with a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as at work from the
-   * end of its body until its `admission` ends.
+   * Returns whether the service may handle the request. If not, this call has already answered it
+   * with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in progress
+   * from the end of its body until its `admission` ends.
    */
   admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
 }
 
 /**
  * Returns a function that tells, without a look-up, whether a request carries a recently verified
- * device key or management token. It leaves the hash of a device key for the authentication.
+ * device key or management token. The function stores the hash of a device key in `keyHash`, so
+ * that authentication need not compute it again.
  */
 export function makeIsKnown(known: KnownHashes): (incoming: ServedRequest) => boolean {
   return (incoming) => {
@@ -58,24 +59,23 @@ export function makeIsKnown(known: KnownHashes): (incoming: ServedRequest) => bo
 }
 
 /**
- * The maximum wait is a third of a patient client's timeout, because the event loop and the network
- * also take time during overload. The floor is above the number of requests in flight of a healthy
- * service. Only a burst exceeds it, and a burst is over in time.
+ * The maximum wait is a third of a typical client time-out, because the event loop and the network
+ * also take time during overload. A healthy service exceeds the floor only in short bursts.
  */
 const defaultLimits: OverloadLimits = { maxWaitMs: 3 * secondMs, floor: 256, settledMs: 900 };
 const measureIntervalMs = 100;
-/**
- * Upper bound of a measured interval. After a longer pause or a clock jump, the measurement says
- * nothing about the time between.
- */
+/** Upper bound of a measured interval, in case of a long pause or a clock jump. */
 const maxIntervalMs = 30 * secondMs;
 
 /**
- * Requests of operators and browsers to the service itself. They are never rejected, nor are
+ * Paths that operators and browsers request. These requests are never rejected, and neither are
  * preflights.
  */
 const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
-/** Requests of TVs, the majority. Checked first to skip the regular expression. */
+/**
+ * Path prefix of requests of TVs, which are the majority. Checked first to skip the regular
+ * expression.
+ */
 const tvPrefix = '/devices/';
 const registration = /^\/devices\/register(?:$|\?)/;
 const longPoll = /^\/v1\/.*[?&]waitSeconds=/;
@@ -88,8 +88,8 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
 }
 
 /**
- * Counts a request as at work once its body is complete. A stranger leaves its lane as soon as its
- * credential has worked.
+ * Counts a request as in progress once its body is complete. A request of a stranger stops counting
+ * as soon as its credential is verified.
  */
 function enter(lane: Lane, incoming: ServedRequest, isStranger: boolean): void {
   let leave: (() => void) | undefined;
@@ -111,10 +111,10 @@ const hasBody = ({ headers }: ServedRequest) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Sheds load: rejects requests before any work is done while more arrive than are answered.
- * Otherwise clients would time out, and the work would be wasted. Measures how many requests are at
- * work and how fast they are answered, at most ten times a second. It measures at most once per
- * turn of the event loop, so that responses which are ready are counted.
+ * Sheds load: while more requests arrive than are answered, it rejects some before doing any work
+ * for them. Otherwise clients would time out, and the work would be wasted. At most ten times a
+ * second, it measures how many requests are in progress and how fast they are answered. It measures
+ * at most once per turn of the event loop, so that responses which are ready are counted.
  */
 export function makeLoadShed({
   clock,
@@ -162,7 +162,7 @@ export function makeLoadShed({
         metrics.requestShed(kind);
         return false;
       }
-      // A long poll waits for an event, not for the service.
+      // The duration of a long poll says nothing about overload: it waits for an event.
       if (!longPoll.test(url)) enter(lane, incoming, kind === 'strangers');
       return true;
     },

@@ -1,6 +1,6 @@
-/** As long as the time slices of other work that grows with a fleet. */
+/** Other long work in the event loop uses time slices of the same length. */
 const defaultBudgetMs = 5;
-/** Maximum number of queued requests considered in one turn of the event loop. */
+/** Maximum number of queued requests that begin in one turn of the event loop. */
 const maxPerTurn = 32;
 
 interface LoopBudgetOptions<R> {
@@ -8,8 +8,9 @@ interface LoopBudgetOptions<R> {
   /** Returns whether the request skips the queue. */
   isUrgent(request: R): boolean;
   /**
-   * Maximum queue length. A request beyond it begins the oldest queued one, over budget. Otherwise
-   * connections that open and close faster than requests begin would fill the memory.
+   * Maximum queue length. When it is exceeded, the oldest queued request begins even without
+   * budget. Otherwise, connections that open and close faster than requests begin would fill the
+   * memory.
    */
   maxWaiting: number;
   /** Milliseconds per turn of the event loop in which requests may begin. Default: 5. */
@@ -33,8 +34,8 @@ export function makeLoopBudget<R>({
   let queue: (R | undefined)[] = [];
   let nextIndex = 0;
   /**
-   * True while requests may begin on arrival, since `beganMs`. Otherwise `armed` callbacks begin
-   * queued requests.
+   * Whether requests may begin on arrival, in the budget that started at `beganMs`. While it is
+   * false, `armed` callbacks begin the queued requests.
    */
   let isWithinTurn = false;
   let armed = 0;
@@ -47,8 +48,8 @@ export function makeLoopBudget<R>({
   }
 
   /**
-   * One callback per request, so that the work after its `await`s counts towards the budget: it
-   * runs before the next callback.
+   * Schedules one callback per request. The work after the `await`s of a request runs before the
+   * next callback, so it counts towards the budget.
    */
   function arm(): void {
     queue = queue.slice(nextIndex);

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { answerStaticFile, readStaticFile, type StaticFile } from '../handlers/static-file.ts';
 
-// Swagger UI uses data: images. It sets styles by script only, which the policy allows. Everything
-// else is served from here.
+// Swagger UI uses `data:` images. It sets styles only by script, which the policy allows. All other
+// files come from this service.
 const policy =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const headers = {
@@ -20,8 +20,8 @@ const names = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 export const docsPaths = ['/docs', '/docs/', ...names.map((name) => `/docs/${name}`)];
 
 /**
- * Returns the path of a file of the page. Our files are beside this module. Swagger UI's files are
- * in its package, and the build copies them here.
+ * Returns the path of a file of the page. The page's own files are in the folder of this module.
+ * Swagger UI's files are in its package, until the build copies them to this folder.
  */
 function locate(name: string): string {
   const beside = fileURLToPath(new URL(name, import.meta.url));
@@ -30,7 +30,10 @@ function locate(name: string): string {
     : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
 }
 
-/** Reads a file on first use, because most services never show the page. */
+/**
+ * Returns a function that reads the file at its first call, because most services never show the
+ * page.
+ */
 function lazily(name: string): () => StaticFile {
   let file: StaticFile | undefined;
   return () => {

@@ -11,8 +11,8 @@ const defaultRetryAfter: Readonly<Record<number, number>> = { 429: 60, 500: 5, 5
 const detail = 'A fault rule of this service caused this response. X-Signage-Fault names the rule.';
 
 /**
- * Returns a problem document without a code, as from a proxy, for a status that is not documented
- * for the path.
+ * Returns a problem document without a code, as a proxy sends it. Used for a status that is not
+ * documented for the path.
  */
 function uncoded(
   status: number,

@@ -4,7 +4,7 @@ import { malformedRule, parseShare, randomFraction } from '../../domain/rule-tex
 import type { ErrorCode } from '../../wire/errors.ts';
 import { documentedCodes, type FaultTarget, segmentsOf } from './fault-target.ts';
 
-/** An error response in place of the service's own. */
+/** An error response that replaces the response of the service. */
 export interface StatusEffect {
   kind: 'status';
   status: number;
@@ -22,7 +22,7 @@ interface Delay {
 
 /**
  * `truncate`: the connection breaks in the middle of the response. `drop`: it breaks before the
- * request is handled. `lose`: it breaks after that, so that the response is lost.
+ * request is handled. `lose`: it breaks after the request was handled, and the response is lost.
  */
 interface Breakage {
   kind: 'truncate' | 'drop' | 'lose';
@@ -30,7 +30,7 @@ interface Breakage {
 
 export type FaultEffect = StatusEffect | Delay | Breakage;
 
-/** A part of a rule, and its index in the rule. */
+/** A part of a rule. `at` is its index in the rule. */
 interface Part {
   rule: string;
   text: string;
@@ -149,7 +149,10 @@ function readTarget({ rule, text, at }: Part): FaultTarget {
   return { method, segments: segmentsOf(path) };
 }
 
-/** Returns for each request that matches a rule, in order of arrival, whether the fault applies. */
+/**
+ * Decides whether the fault applies to a request. Called once for each request that matches the
+ * rule, in order of arrival.
+ */
 type Frequency = () => boolean;
 
 const always: Frequency = () => true;

@@ -6,13 +6,13 @@ import { type Operation, operations } from '../../wire/operations.ts';
 export interface FaultTarget {
   /** Default: every method. GET includes HEAD. */
   method: string | undefined;
-  /** The segments of the path, `*` for any one. `undefined` matches every path. */
+  /** Segments of the path. `*` matches any segment. `undefined` matches every path. */
   segments: readonly string[] | undefined;
 }
 
-/** `*`, or a parameter such as `:id`. */
+/** Whether a segment is `*`, or a parameter such as `:id`. */
 const isAny = (segment: string) => segment === '*' || segment.startsWith(':');
-/** Ignores case, because UUIDs are compared so everywhere. */
+/** Compares two segments without regard to case, because UUIDs may be in upper case. */
 const same = (a: string, b: string) => isAny(a) || isAny(b) || a.toLowerCase() === b.toLowerCase();
 const matches = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((segment, at) => same(segment, b[at] ?? ''));
@@ -43,7 +43,7 @@ export function documentedCodes(target: FaultTarget, status: number): ErrorCode[
   return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
 }
 
-/** The preferred code of a status that several codes share. */
+/** Preferred codes for statuses that several codes share. */
 const preferred: readonly string[] = [
   'device_key_invalid',
   'credential_invalid',
@@ -51,8 +51,8 @@ const preferred: readonly string[] = [
 ];
 
 /**
- * Returns the code of a response with this status. `undefined` if none is documented, as for a
- * response of a proxy.
+ * Returns the documented error code of a status for a path. Returns `undefined` if none is
+ * documented: the response then looks like that of a proxy.
  */
 export function defaultCode(
   requestMethod: string,

@@ -32,8 +32,8 @@ function delayOf({ effect }: FaultRule, random: Random): number {
 }
 
 /**
- * Reads the rules. Delays add up. Of the other effects, the first rule that applies wins. Throws
- * `invalid_option` for a malformed rule.
+ * Reads the rules. If several rules apply to a request, their delays add up. Of all other effects,
+ * the first one wins. Throws `invalid_option` for a malformed rule.
  */
 export function makeFaults(texts: readonly string[], random: Random): Faults {
   const rules = texts.map((text) => readFaultRule(text, random));
@@ -59,14 +59,15 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
 }
 
 /**
- * The error for a broken connection where there is no connection to break, as `fetch` throws it.
+ * Returns the error that stands for a broken connection in a mounted `fetch`, which has no
+ * connection to break. The global `fetch` throws the same kind of error.
  */
 const hungUp = () => new TypeError('fetch failed: a fault rule broke the connection');
 
 /** Closes the connection without a response. */
 function hangUp(outgoing: ServerResponse | undefined): Response {
   if (!outgoing) throw hungUp();
-  // Also ended, because the count of requests in progress waits for the end of the response.
+  // `end` is also needed, because a response counts as in progress until it has ended.
   outgoing.destroy().end();
   return new Response(null, RESPONSE_ALREADY_SENT);
 }
@@ -83,8 +84,8 @@ function brokenStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 /**
- * Sends the head of the response and half of its body, then closes the connection. Closes it at
- * once if there is no body.
+ * Sends the head of the response and half of its body, then closes the connection. Without a body,
+ * closes the connection at once.
  */
 async function breakOff(
   answer: Response,
@@ -126,10 +127,10 @@ function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<voi
 }
 
 /**
- * Adds injected faults to the service. Statuses are answered inside the app, so that they look like
- * any other problem document. Broken connections are handled here, where the connection is
- * available. Delays come after the request was handled, so that a client that times out does not
- * know whether it was.
+ * Adds injected faults to the service. The app answers injected statuses, so that they look like
+ * any other problem document. This function breaks connections, because it has access to them.
+ * Delays come after the request was handled, so that a client that times out cannot know whether it
+ * was handled.
  */
 export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchHandler {
   return async (request, bindings) => {

@@ -23,13 +23,13 @@ async function done(work: Promise<void>): Promise<Reply> {
   return {};
 }
 
-/** Replies with a record and its revision. */
+/** Replies with a record, and its revision as `ETag`. */
 async function revised<T>(etagOf: (record: T) => string, work: Promise<T>) {
   const body = await work;
   return { body, headers: { ETag: etagOf(body) } };
 }
 
-/** Replies with the new record of a collection, its revision and its path. */
+/** Replies with a new record, its revision as `ETag`, and its path as `Location`. */
 async function created<T extends { id: string }>(
   collection: string,
   etagOf: (record: T) => string,
@@ -40,8 +40,9 @@ async function created<T extends { id: string }>(
 }
 
 /**
- * Calls `work` with a signal that aborts when the client disconnects or the service stops. Not
- * `AbortSignal.any`: in Node 20, each call leaks memory on the longest-lived signal.
+ * Calls `work` with a signal that aborts when the client disconnects or the service stops. Does not
+ * use `AbortSignal.any`, because in Node 20 each call of it leaks memory on the signal that lives
+ * longest.
  */
 async function longPoll<T>(
   stopping: AbortSignal,

@@ -24,7 +24,8 @@ function checkEventSizes({ scan }: ReadBody): void {
 }
 
 /**
- * Returns 200 with the body, or 304 without it, with the same headers. Only the TV may cache it.
+ * Returns 200 with the body, or 304 if `body` is `null`, with the same headers. Only the TV may
+ * cache the response.
  */
 function conditional(body: Buffer | null, headers: Record<string, string>): Reply {
   return {
@@ -35,8 +36,8 @@ function conditional(body: Buffer | null, headers: Record<string, string>): Repl
 }
 
 /**
- * Handlers of the TV API (docs/protocol.md §2, §3). Playlist and config are returned synchronously
- * if the store does.
+ * Handlers of the TV API (docs/protocol.md §2, §3). If the store answers synchronously, the
+ * handlers of playlist and config do so too.
  */
 export function runtimeHandlers(
   { register, rotateKey, playback, telemetry }: Services,

@@ -14,15 +14,15 @@ export interface StaticFile {
 }
 
 /**
- * Number of bytes handed to a connection at a time. TLS keeps an encrypted copy of all unsent
- * bytes.
+ * Number of bytes handed to a connection at a time. It is small, because TLS keeps an encrypted
+ * copy of all unsent bytes.
  */
 const sliceBytes = 64 * 1024;
 
 /**
- * Returns a response body that streams views of `bytes`, because a `Response` would copy them. The
- * caller of a mounted `fetch` gets the bytes, which `Response` copies, because it could change
- * them.
+ * Returns the body of a response. For a request of the listener, it is a stream of views of
+ * `bytes`, because a `Response` would copy them. For a mounted `fetch`, it is `bytes`: the copy
+ * that `Response` makes protects the file from changes by the caller.
  */
 function sharedBody(
   context: Context,
@@ -74,8 +74,8 @@ export function answerStaticFile(context: Context, file: StaticFile): Response {
   });
 }
 
-// Creatives are untrusted code. The sandbox lets scripts run in an origin of their own, and blocks
-// all requests.
+// Creatives are untrusted code. The policy gives their scripts an origin of their own, and blocks
+// requests to the network.
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:";
 

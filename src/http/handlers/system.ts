@@ -47,9 +47,7 @@ function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
   }
 }
 
-/**
- * Returns one line of JSON per component, and 503 under the same condition as without `verbose`.
- */
+/** Returns one line of JSON per component. The status is the same as without `verbose`. */
 function verboseReadiness({ isReady, components }: Readiness): Response {
   const lines = components.map((component) => `${JSON.stringify(component)}\n`).join('');
   return new Response(lines, {

@@ -10,8 +10,8 @@ interface ClientErrorOptions {
   earlyErrors: EarlyErrors;
   requests: Requests;
   /**
-   * Milliseconds for the rest of a request whose connection was paused while earlier responses were
-   * sent.
+   * Milliseconds that a client gets to complete a request, after its connection was paused for
+   * earlier responses.
    */
   requestTimeoutMs: number;
 }
@@ -31,7 +31,7 @@ const isTimeout = ({ code }: NodeJS.ErrnoException) => code === 'ERR_HTTP_REQUES
 /**
  * Returns a handler for `clientError` of a server. One check of all connections may find hundreds
  * of timed-out requests. The handler rejects one per turn of the event loop, so that other requests
- * are not delayed. It does not reject a request that has been completed by then.
+ * are not delayed. If a request is complete when its turn comes, it is not rejected.
  */
 export function makeClientErrorHandler({
   earlyErrors,
@@ -67,7 +67,7 @@ export function makeClientErrorHandler({
     else if (isTimeout(error) && !response?.req.complete) {
       if (timedOut.push({ error, socket, response }) === 1) setImmediate(rejectNext);
     } else if (!isTimeout(error) && error.code !== 'ECONNRESET' && response?.req.complete) {
-      // Responses to the requests before it come first (RFC 9112 §9.3.2).
+      // Responses to earlier requests are sent first (RFC 9112 §9.3.2).
       requests.afterResponses(socket, () => rejectConnection(error, socket));
     } else rejectConnection(error, socket);
   };

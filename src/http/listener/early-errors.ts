@@ -7,7 +7,7 @@ import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
  * Answers requests that are rejected before they reach the app. Uses the same problem documents and
- * common headers.
+ * common headers as the app.
  */
 export interface EarlyErrors {
   request(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
@@ -63,7 +63,7 @@ export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions)
         Connection: 'close',
       };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-      // Destroyed rather than left half open, because the client may never close it.
+      // The socket is destroyed rather than left half open, because the client may never close it.
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () =>
         socket.destroy(),
       );
@@ -74,8 +74,8 @@ export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions)
 const headersTooLarge =
   'The request line and headers take more than 8 KiB. Send fewer or shorter headers.';
 /**
- * Created once, because capturing a stack trace takes a quarter of the time of a rejection, and
- * slow clients come by the thousand.
+ * Created once, because capturing a stack trace takes a quarter of the time of a rejection.
+ * Thousands of slow clients may time out together.
  */
 const tooSlow = new SignageError(
   'request_timeout',
@@ -87,7 +87,7 @@ type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: n
 
 const requestLine = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-/** Returns whether the parser stopped in a well-formed request line: its method is unknown. */
+/** Returns whether the parser rejected a well-formed request line because its method is unknown. */
 function hasUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
   if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false;
   const lineStart = rawPacket.lastIndexOf('\n', bytesParsed) + 1;

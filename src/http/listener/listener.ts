@@ -39,15 +39,20 @@ export interface ListenerOptions {
   ): Response | Promise<Response>;
   /** Answers the most frequent requests without `fetch`, or calls `next`. */
   fastPath?: FastPath | undefined;
-  /** Called for later errors of the server socket. The service goes on. */
+  /**
+   * Called for unexpected errors after the start, such as those of the server socket. The service
+   * continues.
+   */
   onError(error: Error): void;
   /**
-   * Returns whether the service may handle a request. If not, it has answered it. Default: always.
+   * Returns whether the service may handle a request. If it returns false, it has already answered
+   * the request. Default: always true.
    */
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
   /**
-   * Returns whether a request carries a recently verified credential. Other requests get a
-   * separate, smaller loop budget, and never delay these. Default: always.
+   * Returns whether a request carries a recently verified credential. All other requests share a
+   * smaller loop budget of their own, so that they do not delay requests of TVs. Default: always
+   * true.
    */
   isKnown?: ((incoming: IncomingMessage) => boolean) | undefined;
   /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
@@ -56,14 +61,15 @@ export interface ListenerOptions {
   limits?: Partial<typeof defaultLimits>;
 }
 
-/** Stricter than Node's defaults: requests of TVs are short. */
+/** Stricter than Node's defaults, because requests of TVs are short. */
 const defaultLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
-  // Each check goes through all connections.
+  // Milliseconds between two checks of all connections for time-outs.
   connectionsCheckingInterval: 100,
   maxHeaderSize: 8 * 1024,
-  // Checked here, because Node's own response would not be a problem document.
+  // Off, because Node's own response would not be a problem document. The request handler checks
+  // the header instead.
   requireHostHeader: false,
   /** Time-out of the TLS handshake. */
   handshakeTimeout: 10 * secondMs,
@@ -80,16 +86,19 @@ const maxConnections = 20_000;
 const backlog = 4096;
 const sweepMs = 20;
 /**
- * Loop budget for strangers: one or two requests per turn. A smaller budget means less delay for
- * TVs.
+ * Loop budget in milliseconds for requests without a recently verified credential: one or two
+ * requests per turn. A smaller budget means less delay for TVs.
  */
 const strangersBudgetMs = 0.25;
-/** Minimum interval between probes that skip the queue. Further probes wait with strangers. */
+/**
+ * Minimum milliseconds between two probes that skip the queue. Probes in between are queued like
+ * other requests without a credential.
+ */
 const probeEveryMs = 5;
 
 /**
- * Returns whether there is one `Host` header, or none in HTTP/1.0. With two, a proxy may have
- * routed by the other one.
+ * Returns whether there is exactly one `Host` header, or none in HTTP/1.0. With two, a proxy may
+ * have routed the request by one, and the service may read the other.
  */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
@@ -101,19 +110,23 @@ function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 /**
- * Returns whether the transfer coding is supported. Other codings before `chunked` are valid, but
- * nobody decodes them (RFC 9112 §6.1).
+ * Returns whether the transfer coding is supported. Other codings before `chunked` are valid (RFC
+ * 9112 §6.1), but the service does not decode them.
  */
 function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMessage): boolean {
   return coding === undefined || coding.toLowerCase() === 'chunked';
 }
 
-/** Probes time out quickly, and must not wait for a fleet. */
+/**
+ * Returns whether a request is a probe. Probes time out quickly, so they must not wait behind
+ * requests of TVs.
+ */
 const isProbe = ({ req: { url = '' } }: ServerResponse) =>
   /^\/(healthz|readyz|metrics)\b/.test(url);
 
 /**
- * Returns a function that tells whether a request skips the queue: probes do, at a limited rate.
+ * Returns a function that tells whether a request skips the queue. Only probes do, at a limited
+ * rate.
  */
 function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -124,7 +137,7 @@ function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
   };
 }
 
-/** Returns the handler that all requests pass through before any work is done for them. */
+/** Returns the handler that receives every request first. */
 function makeRequestHandler(
   { fetch, fastPath, admit, isKnown = () => true, onError }: ListenerOptions,
   earlyErrors: EarlyErrors,
@@ -140,7 +153,7 @@ function makeRequestHandler(
       fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
     {
       overrideGlobalObjects: false,
-      // Used for HTTP/1.0 health checks without a `Host` header.
+      // Host of requests without a `Host` header, such as HTTP/1.0 health checks.
       hostname: 'localhost',
       errorHandler,
     },
@@ -208,8 +221,8 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
 }
 
 /**
- * Tracks the sockets of a server, from before the TLS handshake on. `closeAllConnections` only
- * closes those after it.
+ * Tracks all sockets of a server. `closeAllConnections` does not close a socket during its TLS
+ * handshake.
  */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();
@@ -278,8 +291,8 @@ export async function listen(options: ListenerOptions) {
         const cut = setTimeout(() => {
           for (const socket of sockets) socket.destroy();
         }, limits.closeTimeout);
-        // A connection becomes idle after its response. Node itself would keep it open for further
-        // requests.
+        // Closes connections that become idle after their response. Node would keep them open for
+        // further requests.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {
           clearTimeout(cut);

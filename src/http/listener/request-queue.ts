@@ -3,16 +3,13 @@ import type { Socket } from 'node:net';
 
 interface Connection {
   readonly socket: Socket;
-  /**
-   * The response in progress: its request was begun, and its last byte was not yet handed to the
-   * system.
-   */
+  /** The response to the request that has begun, until its last byte is handed to the system. */
   inProgress: ServerResponse | undefined;
-  /** Responses of the requests received meanwhile, in order. */
+  /** Responses to the requests that wait, in order of arrival. */
   readonly waiting: ServerResponse[];
   /**
-   * `isHeld`: reading is paused until all of them are answered. `isHoldDue`: the next tick decides
-   * on that.
+   * `isHeld`: reading is paused until all waiting requests are answered. `isHoldDue`: the next tick
+   * decides whether to pause.
    */
   isHeld: boolean;
   isHoldDue: boolean;
@@ -24,7 +21,10 @@ interface Connection {
 const isIdle = ({ inProgress, waiting }: Connection) =>
   inProgress === undefined && waiting.length === 0;
 
-/** Node resumes a socket whenever it parses or reads a body, and when a response drains. */
+/**
+ * Pauses a socket that Node has resumed. Node does so when it parses or reads a body, and when a
+ * response drains.
+ */
 function pauseAgain(this: Socket): void {
   this.pause();
 }
@@ -36,13 +36,14 @@ export interface RequestQueueOptions {
 }
 
 /**
- * Begins one request at a time on each connection. The next one begins in a later turn of the
- * event loop, after the last byte of the previous response was handed to the system.
+ * Begins one request at a time on each connection. The next one begins in a later turn of the event
+ * loop, after the last byte of the previous response was handed to the system.
  *
  * Node parses everything it has read and emits all pipelined requests at once. It pauses the socket
- * only after that, so every one of them could have a response in memory that nobody reads. This
- * queue pauses the socket while a request waits: a connection holds what one read has delivered.
- * If too many requests wait on all connections together, the connection with the most is destroyed.
+ * only afterwards, so each of these requests could have an unread response in memory. This queue
+ * pauses the socket while a request waits, so a connection holds only the requests of one read. If
+ * too many requests wait on all connections together, the connection with the most waiting requests
+ * is destroyed.
  */
 export class RequestQueue {
   readonly #begin: RequestQueueOptions['begin'];
@@ -56,7 +57,7 @@ export class RequestQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Begins a request, or queues it behind those of its connection. */
+  /** Begins a request, or queues it behind earlier requests of its connection. */
   add(outgoing: ServerResponse): void {
     const { socket } = outgoing.req;
     const connection = this.#connections.get(socket) ?? this.#open(socket);
@@ -70,16 +71,17 @@ export class RequestQueue {
   }
 
   /**
-   * Returns whether the socket is paused. The rest of its next request may then have been sent, but
-   * not read.
+   * Returns whether the socket is paused. If it is, the client may have sent more of its next
+   * request than the service has read.
    */
   isHeld(socket: Socket): boolean {
     return this.#connections.get(socket)?.isHeld ?? false;
   }
 
   /**
-   * Calls back `delayMs` after all complete requests of a connection are answered, unless another
-   * one arrives or it closes before. A waiting request that is incomplete is dropped.
+   * Calls `callback` `delayMs` after all complete requests of a connection are answered, unless
+   * another request arrives or the connection closes first. Drops a waiting request that is
+   * incomplete.
    */
   afterResponses(socket: Socket, callback: () => void, delayMs = 0): void {
     const connection = this.#connections.get(socket);
@@ -108,7 +110,7 @@ export class RequestQueue {
 
   #start(connection: Connection, outgoing: ServerResponse): void {
     connection.inProgress = outgoing;
-    // Node emits it after `finish`, or when the socket is closed.
+    // Node emits `close` after `finish`, or when the socket is closed.
     outgoing.on('close', () => this.#end(connection));
     this.#begin(outgoing);
   }
@@ -121,7 +123,8 @@ export class RequestQueue {
 
   #startNext(connection: Connection): void {
     const { socket, waiting } = connection;
-    // Closed by the client, or by us after a response with `Connection: close` (RFC 9112 §9.6).
+    // If the socket is not writable, the client closed it, or the service did after a response with
+    // `Connection: close` (RFC 9112 §9.6).
     const [next] = this.#remove(connection, 0, socket.writable ? 1 : waiting.length);
     if (next && socket.writable) this.#start(connection, next);
     else this.#release(connection);
@@ -153,12 +156,16 @@ export class RequestQueue {
     if (this.#waiting > this.#maxWaiting) this.#destroyLongest();
     else if (!connection.isHeld && !connection.isHoldDue) {
       connection.isHoldDue = true;
-      // Node goes on parsing until the end of what it has read, and would resume the socket.
+      // Pauses in the next tick: until then, Node parses the rest of what it has read, and would
+      // resume the socket.
       process.nextTick(() => this.#hold(connection));
     }
   }
 
-  /** Does not pause for an incomplete request: its client must send the rest in time. */
+  /**
+   * Pauses the socket, unless the last waiting request is incomplete: its client must send the rest
+   * in time.
+   */
   #hold(connection: Connection): void {
     connection.isHoldDue = false;
     if (connection.isHeld || !connection.waiting.at(-1)?.req.complete) return;

@@ -3,29 +3,29 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 /**
- * Number of periods in a limit. A connection is closed up to one period late. No period may equal
- * the keep-alive time-out of idle connections.
+ * Number of periods per `limitMs`. A connection is closed up to one period late. The period must
+ * differ from the keep-alive time-out of idle connections.
  */
 const periods = 15;
 
 interface StalledWritesOptions {
-  /** Milliseconds without progress. */
+  /** Milliseconds without progress after which a connection is closed. */
   limitMs: number;
   inProgress(socket: Socket): ServerResponse | undefined;
 }
 
 /**
- * With TLS, Node reports progress only when a whole write is done. The limit applies to each 64 KiB
- * of it.
+ * With TLS, Node reports progress only when a whole write is done. Each 64 KiB of a write extends
+ * the limit by `limitMs`.
  */
 const tlsBytesPerLimit = 64 * 1024;
 
 /**
  * Closes connections whose client reads nothing of a response for `limitMs`.
  *
- * Node emits `timeout` when nothing was read or written for a period. A pending write counts as
- * active if a part of it was sent since the last check, which may be the start of the write. With
- * one period as long as the limit, a connection could last for twice the limit.
+ * Node emits `timeout` when nothing was read or written for a period. If a part of a pending write
+ * was sent since the last check, Node waits for another period. With a single period of `limitMs`,
+ * a connection could therefore last twice as long.
  */
 export function cutStalledWrites(
   server: Server,
@@ -35,9 +35,10 @@ export function cutStalledWrites(
   const stalls = new WeakMap<Socket, { quietMs: number; seenMs: number }>();
 
   server.setTimeout(periodLengthMs, (socket) => {
-    // After a response, Node sets the keep-alive time-out instead.
+    // After a response, Node sets the keep-alive time-out. It has passed, so the idle connection is
+    // closed.
     if (!inProgress(socket) && socket.timeout !== periodLengthMs) return void socket.destroy();
-    // Nothing to send. The next read or write restarts the period.
+    // Nothing is to be sent. The next read or write restarts the period.
     if (socket.writableLength === 0) return;
     const periodMs = socket.timeout ?? 0;
     const nowMs = performance.now();

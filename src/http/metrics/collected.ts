@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 
-/** Metrics whose values are kept elsewhere, and read when metrics are rendered. */
+/**
+ * Metrics whose values are kept by other modules. The values are read when metrics are rendered.
+ */
 
 interface Description {
   name: string;
@@ -28,8 +30,7 @@ export function collect(
 }
 
 /**
- * Counts of a histogram: one per bound, and one for everything longer. `sumMs` is the sum of all
- * times.
+ * Counts of a histogram: one per bound, and one for longer times. `sumMs` is the sum of all times.
  */
 interface TimeCounts {
   boundsMs: readonly number[];
@@ -58,7 +59,7 @@ function valuesOf({ value, boundsMs, counts, sumMs }: Series, name: string, labe
 }
 
 /**
- * Adds a histogram in seconds. The library's own cannot take counts from elsewhere, and its
+ * Adds a histogram in seconds. The `Histogram` of prom-client cannot take existing counts, and its
  * `observe` costs too much per request.
  */
 export function collectHistogram(
@@ -118,7 +119,7 @@ export function watchOrigins(register: Registry, health: () => readonly OriginFi
   );
 }
 
-/** How far the copies lag behind. `oldestMs` is an epoch time. */
+/** Backlog of the mirror. `oldestMs` is in epoch milliseconds. */
 interface MirrorFigures {
   pending: number;
   oldestMs: number | undefined;

@@ -13,7 +13,7 @@ type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 
 type LockOutScope = 'source' | 'service';
 
-/** Kinds of requests that are rejected separately (docs/protocol.md §1.8). */
+/** Kinds of requests, each with its own overload limit (docs/protocol.md §1.8). */
 export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
 export type ShedKind = (typeof shedKinds)[number];
 
@@ -36,7 +36,9 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Milliseconds, from the fraction of one that most responses take to the 30 s of a long poll. */
+/**
+ * Histogram bounds in milliseconds, from the duration of most responses to the 30 s of a long poll.
+ */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
 interface Answered {
@@ -51,7 +53,7 @@ let processRegistry: Registry | undefined;
 
 /**
  * Returns the default metrics of the process, collected once. `collectDefaultMetrics` cannot be
- * undone, and would keep each closed service in memory.
+ * undone, so a call per service would keep each closed service in memory.
  */
 function processMetrics(): Registry {
   if (processRegistry) return processRegistry;
@@ -61,8 +63,8 @@ function processMetrics(): Registry {
 }
 
 /**
- * Returns `observe`, which only counts: it runs for each request, but metrics are read every few
- * seconds at most.
+ * Returns `observe`. It only counts, because it runs for each request, while metrics are read every
+ * few seconds at most.
  */
 function makeObserve(register: Registry): Metrics['observe'] {
   const all = new Map<MeteredOperation, Answered>();

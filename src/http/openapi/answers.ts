@@ -41,7 +41,7 @@ export const responseHeaders = {
 
 type HeaderName = keyof typeof responseHeaders;
 
-/** Returns the headers of a response: these and `X-Request-Id`. */
+/** Returns the response headers with these names, and `X-Request-Id`. */
 export function headers(...names: HeaderName[]): oas31.HeadersObject {
   return Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -73,7 +73,7 @@ const meanings = {
   204: 'Done, without a body',
 };
 
-/** Links from the answer of a creation to the operations on the created record. */
+/** Returns the links from the response of a creation to the operations on the new record. */
 function linksOf({ path, method }: Operation): oas31.LinksObject {
   const onRecord = new RegExp(`^${path}/:(id|code)(?:/status)?$`);
   const links = Object.entries<Operation>(operations).flatMap(([operationId, other]) => {
@@ -118,7 +118,7 @@ const transient: ErrorCode[] = [
   'config_fetch_failed',
 ];
 
-/** Returns an error response: a problem document with any of these codes. */
+/** Returns an error response: a problem document with one of these codes. */
 function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
   const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);

@@ -17,7 +17,7 @@ const items = [
   },
 ];
 
-/** Example bodies that are clearer than those composed from the examples of their members. */
+/** Example bodies. They are clearer than bodies composed from the examples of their members. */
 export const examples: Partial<Record<SchemaName, unknown>> = {
   registration: {
     pairingCode: 'ABCD2345',

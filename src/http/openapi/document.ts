@@ -68,14 +68,14 @@ function problemExample(code: ErrorCode) {
   };
 }
 
-/** Errors of paths and methods that the document does not have. */
+/** Errors for paths and methods outside the document. */
 const outside: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'method_unknown'];
 
 const codes = (Object.keys(errorKinds) as ErrorCode[]).filter((code) => !outside.includes(code));
 
 /**
- * List schemas are created by one function and have no id. The document names them after the table
- * of schemas.
+ * List schemas have no id, because one function creates them all. The document names them after
+ * their keys in `schemas`.
  */
 const lists = Object.entries(schemas)
   .filter(([name]) => name.endsWith('List'))
@@ -148,21 +148,23 @@ const unvalidatedMembers: Record<string, Record<string, z.core.JSONSchema.BaseSc
 };
 
 /**
- * Makes a schema of zod fit for typed clients. Integers that may exceed 32 bits are `int64`.
- * Patterns of addresses go, because `format` covers them. Objects that keep unknown members say so,
- * and responses may always gain members.
+ * Adapts a schema of zod to typed clients. Integers that may exceed 32 bits are `int64`. Patterns
+ * of addresses are removed, because `format` covers them. Objects that keep unknown members
+ * explicitly allow additional properties. Responses never forbid them, because the API may add
+ * members.
  */
 const plainSchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (jsonSchema.type === 'integer') {
     if ((jsonSchema.maximum ?? Number.POSITIVE_INFINITY) > largestInt32)
       jsonSchema.format = 'int64';
-    // zod adds both bounds to an integer that has none.
+    // Removes the bounds that zod adds to an integer without bounds.
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
       delete jsonSchema.minimum;
       delete jsonSchema.maximum;
     }
   }
-  // `null` and absent mean the same. A generated type would make a member with a default required.
+  // A default of `null` is removed, because `null` and absent mean the same. Generated types would
+  // make a member with a default required.
   if (jsonSchema.default === null) delete jsonSchema.default;
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
   const { additionalProperties: additional } = jsonSchema;

@@ -10,7 +10,7 @@ interface SystemPath {
   mediaType?: string;
   schema: oas31.SchemaObject;
   /**
-   * An optional query parameter without a value. With it, the response is one such object per line.
+   * Optional query parameter without a value. With it, each line of the response has this schema.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
   errors?: readonly ErrorCode[];

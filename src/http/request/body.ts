@@ -14,10 +14,12 @@ export interface ReadBody extends ParsedJson {
  * (docs/protocol.md §1.7).
  */
 const defaultPartLimit = 1000;
-/** Node buffers this much of a body in any case, before anybody reads it. */
+/**
+ * Maximum size of a body that is buffered before the app runs. Node buffers as much in any case.
+ */
 const maxBufferedBytes = 16 * 1024;
 
-/** The body of an operation that has none. */
+/** The value for operations without a request body. */
 export const noBody: ReadBody = {
   bytes: new Uint8Array(),
   json: undefined,
@@ -31,10 +33,13 @@ function tooLarge(limit: number): SignageError {
   );
 }
 
-/** The client disconnected, so nobody reads this error. It is not a fault of the service. */
+/**
+ * Returns the error for a client that disconnected before the end of its body. It is not a fault of
+ * the service.
+ */
 const incomplete = (cause?: unknown) => invalidJson('it is incomplete', cause);
 
-/** Collects a body of `length` bytes. Calls `done` with it at its end. */
+/** Collects a body of `length` bytes, and calls `done` with the whole body. */
 function collect(incoming: IncomingMessage, length: number, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
@@ -44,9 +49,9 @@ function collect(incoming: IncomingMessage, length: number, done: (body: Buffer)
 }
 
 /**
- * Calls `begin` once a small body of known length is buffered, and at once for any other request.
- * Until then, a slow client costs only its connection: the app's objects for a request take three
- * times as much memory. A request that is aborted or times out before is never begun.
+ * Calls `begin` once a small body of known length is buffered, and at once for any other request. A
+ * slow client thus costs only its connection: the app's objects for a request take three times as
+ * much memory. `begin` is not called if the request is aborted or times out first.
  */
 export function bufferBody(incoming: ServedRequest, begin: () => void): void {
   const announced = Number(incoming.headers['content-length'] ?? 0);
@@ -61,23 +66,25 @@ export function bufferBody(incoming: ServedRequest, begin: () => void): void {
 }
 
 /**
- * Reads a body of `length` bytes, which Node enforces. Rejects if the connection closes earlier.
+ * Reads a body of `length` bytes. Node enforces the length. Rejects if the connection closes
+ * earlier.
  */
 export function readFixedLength(incoming: ServedRequest, length: number): MaybePromise<Uint8Array> {
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
-    // The connection closed while the credential was looked up, so `close` was already emitted.
+    // The connection closed during the look-up of the credential, so `close` was already emitted.
     if (incoming.destroyed) return reject(incomplete());
     collect(incoming, length, resolve);
     incoming.on('error', (cause) => reject(incomplete(cause)));
-    // `close` follows in any case. The error is created only if needed, because that is slow.
+    // Node always emits `close`. The error is created only for an incomplete body, because creating
+    // errors is slow.
     incoming.on('close', () => incoming.readableEnded || reject(incomplete()));
   });
 }
 
 /**
- * Reads at most `limit` bytes. Throws `body_too_large` for more, whether announced or not.
- * `incoming` is the request of the listener, if there is one.
+ * Reads at most `limit` bytes. Throws `body_too_large` for a larger body, even if its length was
+ * not announced. `incoming` is the request of the listener, if there is one.
  */
 export async function readBytes(
   request: Request,
@@ -116,8 +123,9 @@ function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Parses a body in the order of docs/protocol.md §1.3: content type and encoding
- * (`unsupported_media_type`; not checked for an empty body), then JSON (`invalid_json`).
+ * Parses a body, with the checks in the order of docs/protocol.md §1.3. Throws
+ * `unsupported_media_type` for a wrong content type or encoding, unless the body is empty. Then
+ * throws the errors of `parseJson`.
  */
 export function parseBody(
   bytes: Uint8Array,

@@ -3,7 +3,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { SignageError } from '../../domain/error.ts';
 
-/** The other end of a connection. An `IncomingMessage` is one. */
+/** The other end of a connection. An `IncomingMessage` has this shape. */
 export interface Peer {
   socket: { remoteAddress?: string | undefined };
   headers: IncomingHttpHeaders;
@@ -11,20 +11,23 @@ export interface Peer {
 
 type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** `[v6]` or `[v6]:port`, and `v4:port`. */
+/** Match `[IPv6]`, `[IPv6]:port` and `IPv4:port`. */
 const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
 const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 
 /**
- * Returns an address in its standard form, an IPv4-mapped one as IPv4. Returns `undefined` if the
- * text is not an address.
+ * Returns an address in its standard form. An IPv4-mapped IPv6 address becomes an IPv4 address.
+ * Returns `undefined` if the text is not an address.
  */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   return isIPv6(text) ? ipaddr.process(text).toString() : undefined;
 }
 
-/** As `normalAddress`, for the forms that proxies write: with a port, in brackets, in quotes. */
+/**
+ * Like `normalAddress`, but also accepts the forms that proxies write: with a port, in brackets, in
+ * quotes.
+ */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();
   const plain =
@@ -38,7 +41,9 @@ export function parseAddress(text: string): string | undefined {
 
 const ipv4MappedBits = 96;
 
-/** Returns a range of IPv4-mapped addresses as the equivalent IPv4 range. */
+/**
+ * Converts a range of IPv4-mapped IPv6 addresses to the IPv4 range. Returns other ranges unchanged.
+ */
 function unmapped([address, bits]: Network): Network {
   const isMapped =
     address.kind() === 'ipv6' &&
@@ -88,7 +93,9 @@ export function parseProxy(text: string): Network {
   return [network, networkBits];
 }
 
-/** Returns whether an address, in its standard form, is that of a trusted proxy. */
+/**
+ * Returns a function that tells whether an address in its standard form belongs to a trusted proxy.
+ */
 function makeIsProxy(trustedProxies: readonly string[]): (address: string) => boolean {
   const networks = trustedProxies.map(parseProxy);
   if (networks.length === 0) return () => false;
@@ -101,10 +108,10 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 }
 
 /**
- * Returns a function that returns the client's address (docs/protocol.md §3.5). It is the address
- * of the socket. Behind trusted proxies, it is the last address in `X-Forwarded-For` that is not a
- * trusted proxy. It is `null` if the connection is unknown. Throws `invalid_option` for a malformed
- * range.
+ * Returns a function that returns the client's address (docs/protocol.md §3.5). Without trusted
+ * proxies, this is the address of the socket. Behind trusted proxies, it is the last address in
+ * `X-Forwarded-For` that is not a trusted proxy. If the connection is unknown, the address is
+ * `null`. Throws `invalid_option` for a malformed range.
  */
 export function makeAddressOf(
   trustedProxies: readonly string[],

@@ -10,7 +10,7 @@ const exposedHeaders = [
   'Retry-After',
   'X-Request-Id',
   'Location',
-  // Web TVs without a battery-backed clock judge `validUntil` by it.
+  // Web TVs without a battery-backed clock compare `validUntil` with this header.
   'Date',
   // Names the fault rule, so that tests of web TV apps can tell injected faults from real ones.
   'X-Signage-Fault',

@@ -31,8 +31,8 @@ const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
 const plainLength = /^[1-9]\d{0,6}$/;
 
 /**
- * Returns whether each header occurs once. For a repeated header, Node keeps the first value and
- * the app joins all.
+ * Returns whether each header occurs once. If a header is repeated, Node keeps the first value, but
+ * the app joins all values.
  */
 function areDistinct({ headers, rawHeaders }: IncomingMessage): boolean {
   let names = 0;

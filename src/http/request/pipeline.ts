@@ -54,7 +54,7 @@ export interface Call<K extends OperationId> {
   request: Exchange;
   /** `If-Match` and `If-None-Match` of a change. */
   precondition: Precondition;
-  /** For lists: the place among the concurrent lists of the token. */
+  /** For lists: the concurrency slot of the token. */
   slot: ListSlot | undefined;
 }
 
@@ -78,7 +78,7 @@ function makeAuthenticate(
         request.client,
       );
   }
-  // The operations of the platform need no tenant.
+  // Platform operations and `getMe` need no tenant.
   const tenantOptional = access === 'platform' || id === 'getMe';
   const requirements = { role: access, tenantOptional, wholeTenant, operation: id };
   return (request) => {
@@ -111,7 +111,7 @@ function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): 
   return sent;
 }
 
-/** Answers of the management API may contain secrets and personal data. */
+/** Responses of the management API may contain secrets and personal data. */
 const noStore = { 'Cache-Control': 'no-store' };
 
 function answerOf(
@@ -129,12 +129,12 @@ function answerOf(
 
 /**
  * Returns a function that runs one operation for a request, with the checks in the order of
- * docs/protocol.md §1.3. These are credential, role, size, content type, JSON, the record in the
- * path, query and body. Only checks of state are left to the handler. The credential is checked
- * again after a body that was not yet buffered, and after a wait for a place among the lists of the
- * token.
+ * docs/protocol.md §1.3. The checks cover credential, role, size, content type, JSON, the record in
+ * the path, query and body. The handler only checks state. The credential is checked again after a
+ * body that was not yet buffered, and after a wait for a list slot.
  *
- * A TV's operation that has only a credential to check answers synchronously if the store does.
+ * If only the credential must be checked, and the store answers synchronously, the result is
+ * synchronous too.
  */
 export function makeOperation<K extends OperationId>(
   services: Services,

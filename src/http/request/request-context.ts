@@ -6,18 +6,18 @@ import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
 
-/** A request of the listener, and what was found out before it is handled. */
+/** A request of the listener, with data that is determined before the request is handled. */
 export type ServedRequest = IncomingMessage & {
   /** The body, if it was buffered. `@hono/node-server` reads the same property. */
   rawBody?: Buffer;
-  /** The hash of its device key, if that is well-formed and was computed already. */
+  /** Hash of the device key, if the key is well-formed and the hash was already computed. */
   keyHash?: string | undefined;
   /** Set while the request counts towards overload. */
   admission?: Admission;
 };
 
 interface Admission {
-  /** Called when the credential of the request has worked. */
+  /** Called when the credential of the request is verified. */
   verified(): void;
   /** Called when the request was handled. */
   end(): void;
@@ -25,12 +25,15 @@ interface Admission {
 
 type RequestClient = ClientInfo & { requestId: string };
 
-/** A request, as the adapters present it: that of the Fetch API, and that of Node. */
+/**
+ * A request as the handlers see it. One adapter makes it from a request of the Fetch API, the other
+ * from a request of Node.
+ */
 export interface Exchange {
   readonly client: RequestClient;
   /** The id or code in the path. */
   readonly id: string;
-  /** The hash of its device key, if it was computed already. */
+  /** Hash of the device key, if it was already computed. */
   readonly keyHash?: string | undefined;
   /** The connection. A mounted `fetch` has none. */
   readonly incoming: ServedRequest | undefined;
@@ -46,7 +49,7 @@ export interface Exchange {
 
 /**
  * Environment of a request: its connection from the listener, or the peer that the caller of a
- * mounted `fetch` knows.
+ * mounted `fetch` gives.
  */
 export interface Bindings {
   incoming?: ServedRequest;
@@ -56,7 +59,7 @@ export interface Bindings {
   statusEffect?: StatusEffect;
 }
 
-/** Variables of a request. */
+/** Variables of Hono's context. */
 interface Variables {
   client: RequestClient;
   /** The operation, for log and metrics. */

@@ -12,7 +12,7 @@ export interface LoggedRequest {
   client: ClientInfo & { requestId: string };
 }
 
-/** Headers of all responses, beside `X-Request-Id`. */
+/** Headers of all responses, in addition to `X-Request-Id`. */
 export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -31,7 +31,10 @@ export function requestIdOf(
 
 type RequestLogOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
 
-/** Assigns each request its id and client info, and counts and logs it. Paths are never logged. */
+/**
+ * Assigns each request its id and client info. Counts and logs each request, but never logs its
+ * path.
+ */
 export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: RequestLogOptions) {
   const addressOf = makeAddressOf(trustedProxies);
   return {

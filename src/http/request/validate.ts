@@ -36,8 +36,8 @@ function* fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): Genera
 const wholePath = (path: string) => path;
 
 /**
- * Returns the first error per group, at max `max`. `groupOf` maps the path of an error to its
- * group.
+ * Returns the first error per group, at most `max` errors. `groupOf` maps the path of an error to
+ * its group.
  */
 function firstPerGroup(
   issues: readonly z.core.$ZodIssue[],
@@ -100,7 +100,7 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
   return Object.fromEntries(values);
 }
 
-/** Returns whether a header occurs more than once. Its values are then joined by commas. */
+/** Returns whether a header occurs more than once. If it does, its values are joined by commas. */
 function isRepeated({ incoming }: Exchange, name: string): boolean {
   const names = incoming?.rawHeaders.filter((_, at) => at % 2 === 0) ?? [];
   return names.filter((one) => one.toLowerCase() === name).length > 1;
@@ -108,7 +108,7 @@ function isRepeated({ incoming }: Exchange, name: string): boolean {
 
 /**
  * Returns the `Idempotency-Key`, if any. Throws `invalid_request` if it does not match `form`, or
- * if there are two.
+ * if it occurs twice.
  */
 export function idempotencyKey(request: Exchange, form: RegExp, rule: string): string | undefined {
   const name = 'idempotency-key';

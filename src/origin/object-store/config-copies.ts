@@ -6,7 +6,10 @@ import type { StoredConfig } from '../../domain/records/rows.ts';
 import type { ConfigCopies, ConfigKey, StoredConfigCopy } from '../origin.ts';
 import { type ObjectStore, type StoredObject, withTimeouts } from './object-store.ts';
 
-/** Version of the object format. Increased when older versions of the service could not read it. */
+/**
+ * Version of the object format. A change that older versions of the service cannot read increases
+ * it.
+ */
 const format = 1;
 
 const configObject = z.looseObject({
@@ -41,7 +44,8 @@ function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigKey): StoredConf
 }
 
 /**
- * Mirror copies of configs in an object store: one object each, beside the playlists of the tenant.
+ * Mirror copies of configs in an object store. Each config is one object, below the folder of its
+ * tenant.
  */
 export function makeConfigCopies(store: ObjectStore, clock: Clock): ConfigCopies {
   const objects = withTimeouts(store, clock);

@@ -6,7 +6,10 @@ import { pathToFileURL } from 'node:url';
 import { SignageError } from '../../domain/error.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 
-/** The functions of `node:fs/promises` in use. A parameter, so that tests can inject faults. */
+/**
+ * The functions of `node:fs/promises` that the store uses. They are a parameter, so that tests can
+ * inject faults.
+ */
 type FileSystem = Pick<
   typeof nodeFileSystem,
   'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'
@@ -21,7 +24,7 @@ async function unlessMissing<T, U>(work: Promise<T>, fallback: U): Promise<T | U
   });
 }
 
-/** Unique per `put`, because each one creates a new file. */
+/** Returns an ETag that is unique for each `put`, because each `put` creates a new file. */
 const etagOf = ({ ino, size, mtimeNs }: BigIntStats) => `${ino}.${size}.${mtimeNs}`;
 
 async function readObject(fileSystem: FileSystem, path: string): Promise<StoredObject | undefined> {
@@ -39,13 +42,16 @@ async function readObject(fileSystem: FileSystem, path: string): Promise<StoredO
 }
 
 async function syncFolder(fileSystem: FileSystem, path: string): Promise<void> {
-  // Windows cannot open folders.
+  // Windows cannot open folders, so they are not synced.
   if (process.platform === 'win32') return;
   const folder = await fileSystem.open(path, constants.O_RDONLY);
   await folder.sync().finally(() => folder.close());
 }
 
-/** Atomic, durable replacement: writes a temporary file, syncs it, renames it, syncs the folder. */
+/**
+ * Replaces a file atomically and durably: writes a temporary file, syncs it, renames it, and syncs
+ * the folder.
+ */
 async function replace(
   fileSystem: FileSystem,
   path: string,
@@ -78,8 +84,8 @@ async function makeFolder(fileSystem: FileSystem, path: string): Promise<void> {
 }
 
 /**
- * Opens a temporary file. Creates the folder only if the first attempt fails, since it usually
- * exists.
+ * Opens a temporary file. Creates the folder only if the first attempt fails, because the folder
+ * usually exists.
  */
 async function openTemporary(fileSystem: FileSystem, path: string): Promise<FileHandle> {
   const file = await unlessMissing(fileSystem.open(path, 'w', 0o600), undefined);
@@ -90,7 +96,8 @@ async function openTemporary(fileSystem: FileSystem, path: string): Promise<File
 
 /**
  * A folder as an object store: keys are paths of files with mode 0600. The condition of `put` is
- * checked just before the write and is not atomic: of two concurrent writers, the later one wins.
+ * checked just before the write, so the check is not atomic. Of two concurrent writers, the later
+ * one wins.
  */
 export function makeFileObjectStore(
   folder: string,

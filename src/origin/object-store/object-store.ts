@@ -3,13 +3,13 @@ import { withTimeout } from '../../domain/timeout.ts';
 
 /** An object with its ETag. */
 export interface StoredObject {
-  /** `undefined` if it is larger than `maxObjectBytes`. */
+  /** `undefined` if the object is larger than `maxObjectBytes`. */
   bytes: Uint8Array | undefined;
-  /** Changes whenever the contents do. */
+  /** Changes whenever the bytes change. */
   etag: string;
 }
 
-/** A page of keys, and the start of the next page. `null`: the last page. */
+/** A page of keys. `next` is the start of the next page, or `null` on the last page. */
 export interface KeyPage {
   keys: string[];
   next: string | null;
@@ -17,17 +17,17 @@ export interface KeyPage {
 
 /**
  * A store of objects by key: a path of `A-Z a-z 0-9 . _ -` and `/`. Failures throw a
- * `SignageError`: `object_store_unreachable` without an answer, `object_store_refused` for an error
- * or unexpected answer. Their messages contain no secrets.
+ * `SignageError`: `object_store_unreachable` if no answer came, `object_store_refused` for an error
+ * or unexpected answer. Its message contains no secrets.
  */
 export interface ObjectStore {
   /** Displayable name of the location. Different locations have different names. */
   readonly location: string;
   get(key: string, signal: AbortSignal): Promise<StoredObject | undefined>;
   /**
-   * Atomic write, durable on return. Conditional if the store supports it: replaces only the object
-   * with the ETag `expected` (`null`: only if there is none). If the condition fails, returns
-   * `false` and writes nothing.
+   * Writes an object atomically and durably. `expected` is the ETag of the object to replace, or
+   * `null` to create a new object. If the store supports conditions and this condition fails,
+   * returns `false` and writes nothing.
    */
   put(
     key: string,
@@ -35,7 +35,7 @@ export interface ObjectStore {
     expected: string | null,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Deletes the object, if any. */
+  /** Deletes the object, if it exists. */
   delete(key: string, signal: AbortSignal): Promise<void>;
   /**
    * Lists the keys directly below a folder, which is a key without its last part. `after` is the
@@ -47,17 +47,17 @@ export interface ObjectStore {
 }
 
 /**
- * A request body may have 1 MiB (docs/protocol.md §1.7). Stored as JSON, a number such as `1e20`
- * becomes more than four times as long.
+ * Limit of the size of an object. A request body may have 1 MiB (docs/protocol.md §1.7). In stored
+ * JSON, a number such as `1e20` becomes more than four times as long.
  */
 export const maxObjectBytes = 8 * 1024 * 1024;
 
 /** Short, because a TV may be waiting. */
 const readTimeoutMs = 2 * secondMs;
-/** Longer, because it runs in the background, and 1 MiB may have to pass a slow line. */
+/** Longer, because writes run in the background, and 1 MiB may have to pass a slow line. */
 const writeTimeoutMs = 5 * secondMs;
 
-/** Adds a time-out to the calls of an object store. `stored` is the object that `put` replaces. */
+/** Adds time-outs to the calls of an object store. `put` replaces the object `stored`. */
 export function withTimeouts(store: ObjectStore, clock: Clock) {
   function timed<T>(timeoutMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const aborter = new AbortController();

@@ -29,8 +29,8 @@ function folderOf(text: string): string {
 }
 
 /**
- * Opens `file:///folder` or `s3://bucket/prefix?…` (see `readS3Location`). Makes no request yet.
- * Throws `invalid_option`.
+ * Opens `file:///folder` or `s3://bucket/prefix?…` (see `readS3Location`). Sends no request. Throws
+ * `invalid_option`.
  */
 export async function openObjectStore(
   text: string,
@@ -43,7 +43,7 @@ export async function openObjectStore(
   const { accessKeyId, secretAccessKey, sessionToken } = aws;
   if (!accessKeyId || !secretAccessKey)
     throw invalidOption('needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
-  // Loaded on demand: signing and undici are slow to load.
+  // Imported on demand, because the modules for signing and undici are slow to load.
   const { makeS3ObjectStore } = await import('./s3-object-store.ts');
   return makeS3ObjectStore(
     location,

@@ -19,7 +19,10 @@ import {
   withTimeouts,
 } from './object-store.ts';
 
-/** Version of the object format. Increased when older versions of the service could not read it. */
+/**
+ * Version of the object format. A change that older versions of the service cannot read increases
+ * it.
+ */
 const format = 1;
 
 const timeMs = z.int().min(0);
@@ -44,8 +47,8 @@ const playlistObject = z.discriminatedUnion('state', [
 ]);
 
 /**
- * Serialises a playlist for the object store: all that is needed to serve it, or a tombstone if it
- * was withdrawn.
+ * Serialises a playlist for the object store: everything that is needed to serve it, or a tombstone
+ * if it was withdrawn.
  */
 export function playlistObjectBytes(row: Playlist): Uint8Array {
   const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
@@ -56,7 +59,9 @@ export function playlistObjectBytes(row: Playlist): Uint8Array {
   return Buffer.from(`${text.slice(0, -1)},"items":${row.items}}\n`);
 }
 
-/** Parses such an object. Throws if it is invalid or belongs to another screen. */
+/**
+ * Parses the object of a playlist. Throws if the object is invalid or belongs to another screen.
+ */
 export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): PlaylistCopy {
   const { json } = parseJson(bytes);
   const { success, data, error } = playlistObject.safeParse(json);
@@ -69,7 +74,8 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
     throw new Error('it belongs to another screen');
   if (data.state === 'withdrawn') return { kind: 'withdrawn', version };
   const { validUntil, publishedAt, origin } = data;
-  // The unparsed items: a schema may change details, such as the case of an id.
+  // Keeps the items as they were before validation, because a schema may change details, such as
+  // the case of an id.
   const items = JSON.stringify((json as { items: unknown }).items);
   const playlist: Playlist = {
     id: screenId,
@@ -87,7 +93,7 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): Playli
 }
 
 const folderOf = (tenantId: string) => `${tenantId}/playlists`;
-/** All objects of a tenant share a prefix, for listing, permissions and deletion. */
+/** All objects of a tenant have the same prefix, for listing, permissions and deletion. */
 const keyOf = ({ tenantId, id }: ScreenKey) => `${folderOf(tenantId)}/${id}.json`;
 
 const screenKeyOf = ({ screenId, tenantId }: Playlist): ScreenKey => ({ id: screenId, tenantId });
@@ -130,8 +136,8 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
 }
 
 /**
- * The mirror copies of playlists as an origin. A withdrawn or expired copy is a decision, even
- * without the store. A missing copy is not: it may still be in the queue.
+ * The mirror copies of playlists as an origin. If a copy is withdrawn or expired, the screen has no
+ * playlist, and no other origin is asked. If a copy is missing, it may still be in the queue.
  */
 export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): RemoteOrigin {
   return {

@@ -6,7 +6,7 @@ import { SignageError } from '../../domain/error.ts';
 import { maxObjectBytes } from './object-store.ts';
 import type { S3Location } from './s3-location.ts';
 
-/** AWS credentials. Temporary ones have a session token. */
+/** AWS credentials. Temporary credentials have a session token. */
 export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;
@@ -26,7 +26,7 @@ export interface S3Call {
 export interface S3Answer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** `undefined` if it was larger than `maxObjectBytes`. */
+  /** `undefined` if the body was larger than `maxObjectBytes`. */
   body: Buffer | undefined;
   /** The `Code` of an S3 error document. */
   code: string | undefined;
@@ -61,7 +61,7 @@ export async function signRequest(
     cache: signingKeys,
     headers: { ...headers, 'x-amz-content-sha256': contents },
     datetime: iso(nowMs).replaceAll(/[:-]|\.\d{3}/g, ''),
-    // Signs all headers, including `Range`, as in the examples of AWS.
+    // Signs all headers, including `Range`, as AWS does in its examples.
     allHeaders: true,
   });
   const request = await signer.sign();
@@ -102,13 +102,13 @@ export interface S3Client {
   close(): Promise<void>;
 }
 
-/** Client for one bucket. `clock` dates the signatures. */
+/** Creates a client for one bucket. `clock` dates the signatures. */
 export function makeS3Client(
   { name, bucketUrl, region }: S3Location,
   credentials: S3Credentials,
   clock: Clock,
 ): S3Client {
-  // No time-outs here: the caller's `signal` ends a call in any phase.
+  // The client has no time-outs, because the caller's `signal` ends a call in any phase.
   const dispatcher = new Agent({ connect: { timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 });
   const signingKeys = new Map<string, ArrayBuffer>();
   return {

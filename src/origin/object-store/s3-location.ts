@@ -5,7 +5,7 @@ import { operatorUrl } from '../on-demand/url.ts';
 export interface S3Location {
   /** Displayable name, without secrets. */
   name: string;
-  /** Base URL of keys; ends with `/`. */
+  /** Base URL of keys. Ends with `/`. */
   bucketUrl: string;
   /** Prefix of all keys: empty, or ending with `/`. */
   prefix: string;
@@ -13,14 +13,17 @@ export interface S3Location {
 }
 
 const syntax = 's3://bucket/prefix?endpoint=https://…&region=…&addressing=path';
-/** Does not repeat the URL, which may contain a secret. */
+/**
+ * Returns the error for an invalid location. Its message does not repeat the URL, which may contain
+ * a secret.
+ */
 const invalidOption = (what: string) =>
   new SignageError('invalid_option', `The object store’s URL ${what}. The syntax is ${syntax}.`);
 
 const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /**
- * Only characters that never need encoding. No empty, `.` or `..` segment, which URLs would
- * resolve.
+ * Allows only characters that never need encoding. Rejects empty, `.` and `..` segments, because
+ * URL parsers would resolve them.
  */
 const prefixForm = /^(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/|$))*$/;
 const regionForm = /^[a-z0-9-]{1,64}$/;
@@ -40,8 +43,9 @@ function bucketUrl(bucket: string, endpoint: URL, addressing: string): string {
 
 /**
  * Parses `s3://bucket/prefix?endpoint=…&region=…&addressing=path|virtual-host`. Default endpoint:
- * AWS. Default addressing: `path` with an explicit endpoint or for a bucket name with dots, which
- * no certificate covers; otherwise `virtual-host`. Throws `invalid_option`.
+ * AWS. Default addressing: `path` with an explicit endpoint, or if the bucket name has dots,
+ * because no certificate covers such a host name. Otherwise `virtual-host`. Throws
+ * `invalid_option`.
  *
  * @param region default region, if the URL names none
  */

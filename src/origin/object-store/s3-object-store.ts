@@ -25,8 +25,8 @@ const unescapeXml = (text: string) =>
   );
 
 /**
- * Yields the contents of all elements with this name, in linear time: a malformed document cannot
- * cause repeated scans.
+ * Yields the contents of all elements with this name. Takes linear time, even if the document is
+ * malformed.
  */
 function* elements(xml: string, name: string): Generator<string> {
   const open = `<${name}>`;
@@ -40,15 +40,15 @@ function* elements(xml: string, name: string): Generator<string> {
   }
 }
 
-/** Returns the text of the first such element that contains only text. */
+/** Returns the text of the first element with this name that contains only text. */
 function textOf(xml: string, name: string): string | undefined {
   for (const text of elements(xml, name)) if (!text.includes('<')) return text;
   return undefined;
 }
 
 /**
- * Parses an answer of ListObjectsV2. Returns `undefined` if it is invalid. Only three elements
- * matter here, and S3 nests nothing in them, so no XML parser is needed.
+ * Parses a response of ListObjectsV2. Returns `undefined` if the response is invalid. It needs no
+ * XML parser, because it reads only three elements, in which S3 nests no others.
  */
 export function readS3Listing(xml: string): KeyPage | undefined {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))
@@ -62,7 +62,7 @@ export function readS3Listing(xml: string): KeyPage | undefined {
   return { keys, next: isTruncated && token ? unescapeXml(token) : null };
 }
 
-/** Returns advice for an unexpected answer. */
+/** Returns advice for the operator about an unexpected response. */
 function advice({ status, headers, code }: S3Answer): string {
   const region = headers['x-amz-bucket-region'];
   if (status >= 300 && status < 400) {
@@ -78,7 +78,7 @@ function advice({ status, headers, code }: S3Answer): string {
   return '';
 }
 
-/** An object store in a bucket of S3 or a compatible service. */
+/** Creates an object store in a bucket of S3 or of a compatible service. */
 export function makeS3ObjectStore(
   location: S3Location,
   credentials: S3Credentials,
@@ -107,7 +107,7 @@ export function makeS3ObjectStore(
     return answer;
   }
 
-  // A 404 without this code may come from a proxy in between.
+  // A 404 without the code `NoSuchKey` may come from a proxy in between.
   const isMissing = ({ status, code }: S3Answer) => status === 404 && code === 'NoSuchKey';
   const isConditionFailed = (answer: S3Answer) =>
     answer.status === 412 || answer.status === 409 || isMissing(answer);

@@ -6,7 +6,10 @@ import type { OnDemandAnswer } from '../origin.ts';
 
 const none: OnDemandAnswer['content'] = null;
 
-/** A bad answer. It does not count as a failure of the source, so other requests still reach it. */
+/**
+ * Returns the error for a bad answer. It does not count as a failure of the source, so other
+ * requests still reach the source.
+ */
 export function badAnswer(why: string, cause?: unknown): SignageError {
   return new SignageError('origin_bad_answer', `The answer of the source is invalid: ${why}`, {
     cause,
@@ -14,9 +17,9 @@ export function badAnswer(why: string, cause?: unknown): SignageError {
 }
 
 /**
- * Validates an answer of the source with the schemas of publishing. `null` means "none", and so
- * does a status other than `active`. Throws `origin_bad_answer`, also for an answer about another
- * screen.
+ * Validates an answer of the source with the schemas for published playlists. `null` means that
+ * there is no playlist, and so does a status other than `active`. Throws `origin_bad_answer`, also
+ * for an answer about another screen.
  */
 export function onDemandContent(answer: unknown, screen: Screen): OnDemandAnswer['content'] {
   if (answer === null) return none;

@@ -8,11 +8,11 @@ import { onDemandUrl } from './url.ts';
 
 const maxBytes = 1024 * 1024;
 const retryDelayMs = 100;
-/** The same statuses that a TV retries after: the server did nothing. */
+/** Statuses that mean that the server did nothing. TVs also retry after these. */
 const retryableStatuses = new Set([502, 503, 504]);
 
 export interface OnDemandHttpOptions {
-  /** A template, such as `https://ads.example/playlists/{screenId}`. */
+  /** A URL template, such as `https://ads.example/playlists/{screenId}`. */
   url: string;
   /** Sent as a bearer token. */
   token?: string | undefined;
@@ -23,8 +23,8 @@ export interface OnDemandHttpOptions {
 }
 
 /**
- * Client of an on-demand source behind a URL: GET, JSON, redirects are not followed. Throws
- * `invalid_option` for an invalid URL.
+ * Client of an on-demand source behind a URL. It sends GET requests, expects JSON, and does not
+ * follow redirects. Throws `invalid_option` for an invalid URL.
  */
 export function onDemandHttp({
   url,
@@ -34,7 +34,8 @@ export function onDemandHttp({
   clock,
 }: OnDemandHttpOptions) {
   const { origin, pathOf } = onDemandUrl(url);
-  // The caller's signal ends requests, using the given clock.
+  // The pool has no time-outs of its own, because the caller's signal ends requests by the given
+  // clock.
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
@@ -69,8 +70,8 @@ export function onDemandHttp({
 
   return {
     /**
-     * Returns the JSON that the source answers for a screen, or `null` for 204 and 404. Retries
-     * once after a failure without effect.
+     * Returns the JSON with which the source answers for a screen, or `null` for 204 and 404.
+     * Retries once if the server did nothing.
      */
     async ask(screen: Screen, signal: AbortSignal): Promise<unknown> {
       const path = pathOf(screen);
@@ -92,7 +93,7 @@ function isRetryable(error: unknown): boolean {
   return error.code === 'origin_unreachable' || retryableStatuses.has(error.status ?? 0);
 }
 
-/** Counts the bytes while reading: Content-Length is not trusted. */
+/** Counts the bytes while it reads, because Content-Length is not trusted. */
 async function readBody(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

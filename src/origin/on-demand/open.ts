@@ -4,7 +4,7 @@ import type { OnDemandPlaylists } from '../origin.ts';
 import { type GuardedSource, makeOnDemandSource } from './source.ts';
 
 export interface OnDemandSettings {
-  /** The source as a function. Excludes `url`. */
+  /** The source as a function. Must be absent if `url` is given. */
   playlists: OnDemandPlaylists | undefined;
   url: string | undefined;
   token: string | undefined;

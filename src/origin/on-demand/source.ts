@@ -11,7 +11,7 @@ import { onDemandContent } from './content.ts';
 class Waiters {
   readonly #rejects = new Set<(error: Error) => void>();
 
-  /** Settles like `promise`, unless `rejectAll` comes first. */
+  /** Settles like `promise`, or rejects if `rejectAll` is called first. */
   wait<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#rejects.add(reject);
@@ -26,11 +26,11 @@ class Waiters {
 }
 
 /**
- * Memory limit: 10,000 screens with playlists of 50 items. Beyond it the oldest answers are evicted
- * early.
+ * Memory limit, enough for 10,000 screens with playlists of 50 items. Beyond it, the oldest answers
+ * are evicted early.
  */
 const maxBytes = 128 * 1024 * 1024;
-/** Memory of an entry besides its items. */
+/** Bytes of an entry in addition to its items. */
 const overheadBytes = 200;
 
 interface Entry {
@@ -43,8 +43,8 @@ interface Entry {
  * Cache of answers by screen, with a TTL of `ttlMs` and a memory limit. If the clock is set back,
  * entries expire early rather than late.
  *
- * Not a library: with one TTL for all, the oldest entries are the first of a `Map`. lru-cache is
- * 3.6 MB and uses its own clock.
+ * No library is needed, because all entries have the same TTL: the oldest entries are the first of
+ * a `Map`. The package lru-cache has 3.6 MB and uses its own clock.
  */
 export class AnswerCache {
   readonly #entries = new Map<string, Entry>();
@@ -89,12 +89,12 @@ export interface OnDemandOptions {
   clock: Clock;
   /**
    * Returns the raw answer of the source for a screen, or `null` for none. `signal` aborts when no
-   * request waits any longer.
+   * request waits for the answer any more.
    */
   ask(screen: Screen, signal: AbortSignal): Promise<unknown>;
-  /** How long an answer is cached, including "none". */
+  /** Milliseconds for which an answer is cached, including the answer that there is no playlist. */
   ttlMs: number;
-  /** Limit of the total wait of a TV: for a concurrency slot, the call, and a retry. */
+  /** Limit of the total time that a TV waits: for a concurrency slot, the call, and a retry. */
   timeoutMs: number;
   /** Limit of concurrent calls. */
   concurrency: number;
@@ -105,7 +105,8 @@ export interface GuardedSource extends OnDemandSource {
 }
 
 /**
- * The rest of the time is for the next origin, so that the TV gets a playlist within the time-out.
+ * Share of the time-out that a call may take. The rest is for the next origin, so that the TV gets
+ * a playlist within the time-out.
  */
 const timeoutShare = 0.95;
 
@@ -116,7 +117,10 @@ function aborted(signal: AbortSignal): Promise<never> {
   );
 }
 
-/** A bad answer proves that the source is up. A call that never got a slot proves nothing. */
+/**
+ * Classifies an error for the circuit breaker. A bad answer proves that the source is up. A call
+ * that never got a slot proves nothing.
+ */
 function classify(error: unknown): 'failure' | 'success' | 'ignored' {
   if (hasCode(error, 'origin_bad_answer')) return 'success';
   return hasCode(error, 'origin_busy') || hasCode(error, 'origin_skipped') ? 'ignored' : 'failure';
@@ -124,8 +128,8 @@ function classify(error: unknown): 'failure' | 'success' | 'ignored' {
 
 /**
  * Minimises calls to the source. Concurrent requests for one screen share a call (single flight),
- * and answers are cached. Calls have a concurrency limit, and a circuit breaker stops them while
- * the source is down.
+ * and answers are cached. Calls have a concurrency limit. A circuit breaker stops them while the
+ * source is down.
  */
 export function makeOnDemandSource({
   clock,
@@ -139,7 +143,8 @@ export function makeOnDemandSource({
   const waiters = new Waiters();
   const limiter = pLimit(concurrency);
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
-  // Deferred, so that requests whose own call failed get that error first.
+  // Waiting requests are rejected in a later turn, so that requests whose own call failed get the
+  // error of that call.
   const breaker = new CircuitBreaker({
     clock,
     classify,
@@ -147,8 +152,8 @@ export function makeOnDemandSource({
   });
 
   /**
-   * Makes one call within the time-out. Throws `origin_busy` if it got no slot. A call that ignores
-   * the signal gives up its slot all the same.
+   * Makes one call within the time-out. Throws `origin_busy` if no slot became free. After the
+   * time-out, the slot is released even if the call ignores the signal.
    */
   async function callSource(screen: Screen): Promise<OnDemandAnswer> {
     const aborter = new AbortController();
@@ -157,7 +162,7 @@ export function makeOnDemandSource({
     let started = false;
     const work = limiter(async () => {
       signal.throwIfAborted();
-      // The breaker opened while this call was queued, and its requests were rejected.
+      // The breaker opened while this call was queued. Its requests were already rejected.
       if (breaker.isOpen && !isProbe) throw skippedError();
       started = true;
       return Promise.race([ask(screen, signal), aborted(signal)]);
@@ -190,7 +195,7 @@ export function makeOnDemandSource({
     async ask(screen) {
       const cached = cache.get(screen.id);
       if (cached) return cached;
-      // While the breaker is open no request waits, not even for the probe.
+      // While the breaker is open, no request waits, not even the one that starts the probe.
       if (breaker.isOpen) return breaker.run(() => singleFlight(screen));
       return waiters.wait(inFlight.get(screen.id) ?? breaker.run(() => singleFlight(screen)));
     },

@@ -4,9 +4,9 @@ import type { Screen } from '../../domain/records/rows.ts';
 const invalidOption = (why: string) => new SignageError('invalid_option', why);
 
 /**
- * Parses a URL given by the operator: http or https, without fragment, user name and password. A
- * command line is visible to all users of the machine. Throws `invalid_option` without showing the
- * URL, which may contain a secret.
+ * Parses a URL given by the operator: http or https, without fragment, user name and password.
+ * Passwords are rejected, because all users of the machine can see a command line. Throws
+ * `invalid_option` without the URL, which may contain a secret.
  *
  * @param subject what the URL belongs to, as the subject of the error message
  */
@@ -24,8 +24,8 @@ export function operatorUrl(text: string, subject: string): URL {
 }
 
 /**
- * Placeholders of a template. Names are allowed only in the query: a name like `..` would change
- * the path.
+ * Placeholders of a template. Names are allowed only in the query, because a name such as `..`
+ * would change the path.
  */
 const placeholders: Readonly<
   Record<string, { read: (screen: Screen) => string; inQueryOnly?: true }>
@@ -40,7 +40,7 @@ const placeholderPattern = /\{([^{}]*)\}/g;
 const subject = 'The on-demand URL';
 
 export interface OnDemandUrl {
-  /** Scheme, host and port: the same for all screens. */
+  /** Scheme, host and port, which are the same for all screens. */
   origin: string;
   /** Path and query for a screen. */
   pathOf(screen: Screen): string;
@@ -63,8 +63,8 @@ function checkPlaceholders(template: string): void {
 
 /**
  * Parses a template such as `https://ads.example/playlists/{screenId}?venue={venueId}`.
- * Placeholders are allowed in path and query, but not in the host, which only the operator chooses.
- * Throws `invalid_option`.
+ * Placeholders are allowed in path and query. They are not allowed in the host, which must come
+ * from the operator alone. Throws `invalid_option`.
  */
 export function onDemandUrl(template: string): OnDemandUrl {
   checkPlaceholders(template);

@@ -7,7 +7,7 @@ import type { Caller, DeviceCaller, ServiceDependencies, SystemDependencies } fr
 import { isInScope } from '../lookup.ts';
 import { checkKeyHolder } from './device-keys.ts';
 
-/** Throws `credential_invalid` for an unknown token, `credential_expired` for an expired one. */
+/** Throws `credential_invalid` for an unknown token, or `credential_expired` for an expired one. */
 export function checkToken(token: Token | undefined, nowMs: number): asserts token is Token {
   if (!token)
     throw new SignageError(
@@ -37,8 +37,8 @@ async function checkManager(
 }
 
 /**
- * Rechecks a caller's credential: it must still be valid, and have at least the rights it had on
- * arrival. Throws the same errors as authentication.
+ * Rechecks a caller's credential: it must still be valid, and have at least the rights that it had
+ * when the request arrived. Throws the same errors as authentication.
  */
 export async function checkAuthority(
   reader: Reader,
@@ -50,8 +50,8 @@ export async function checkAuthority(
 }
 
 /**
- * Rechecks the credential in each transaction: it may end during the 15 seconds that a request may
- * take to arrive (docs/protocol.md §1.3).
+ * Rechecks the credential in each transaction. It may expire or be deleted during the 15 seconds
+ * that a request may take to arrive (docs/protocol.md §1.3).
  */
 export function withAuthority(system: SystemDependencies): ServiceDependencies {
   const { store } = system;

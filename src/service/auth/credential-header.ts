@@ -20,7 +20,7 @@ export function deviceKeyHash(authorization: string | undefined): string | undef
   return text !== undefined && isKey('dak_', text) ? hashKey(text) : undefined;
 }
 
-/** As `deviceKeyHash`, for the management token in a header. */
+/** Like `deviceKeyHash`, for the management token in a header. */
 export function tokenHash(authorization: string): string | undefined {
   const text = bearerToken(authorization);
   return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;

@@ -2,12 +2,12 @@ import { minuteMs } from '../../domain/clock.ts';
 import { type Caller, recordChange, type SystemDependencies } from '../context.ts';
 
 /**
- * Limit of pairs of token and operation with a count of their own. All further pairs share one
+ * Limit of pairs of token and operation that have a count of their own. All further pairs share one
  * count.
  */
 const maxPairs = 1000;
 
-/** A known token that was rejected, and its client. */
+/** A known token whose request was rejected, and its client. */
 export type DeniedCaller = Pick<
   Caller,
   'actor' | 'role' | 'tenantId' | 'venueIds' | 'address' | 'requestId'
@@ -16,14 +16,14 @@ export type DeniedCaller = Pick<
 interface Pair {
   caller: DeniedCaller;
   operation: string;
-  /** Denials that no audit entry includes yet. */
+  /** Denials not yet written to the audit trail. */
   count: number;
 }
 
 /**
- * Records in the audit trail that known tokens were rejected with 403 (docs/protocol.md §5.7).
- * Writes the first denial of a token and operation at once. Further ones are counted, and written
- * once a minute. No request waits for the write.
+ * Records in the audit trail that requests of known tokens were rejected with 403 (docs/protocol.md
+ * §5.7). The first denial of a token and operation is written at once. Further ones are counted,
+ * and the count is written once a minute. No request waits for the write.
  */
 export function makeDenials(deps: SystemDependencies) {
   const pairs = new Map<string, Pair>();
@@ -43,7 +43,7 @@ export function makeDenials(deps: SystemDependencies) {
     cancel ??= deps.clock.after(minuteMs, flush);
   }
 
-  /** Writes counts after all earlier writes. The count of a failed write stays for the next one. */
+  /** Writes counts after all earlier writes. If a write fails, the next one includes its count. */
   function write(pairsToWrite: readonly Pair[]): void {
     const writeCounts = async () => {
       const entries = pairsToWrite.map((pair) => ({ pair, count: pair.count }));
@@ -58,7 +58,9 @@ export function makeDenials(deps: SystemDependencies) {
     writing = writing.then(writeCounts).catch(() => undefined);
   }
 
-  /** Writes all counts, and forgets the pairs: their next denial is written at once. */
+  /**
+   * Writes all counts, and then forgets the pairs, so that their next denial is written at once.
+   */
   function flush(): void {
     cancel = undefined;
     write([...pairs.values()]);

@@ -13,8 +13,8 @@ const isScreenOrDevice = (id: string, screen: Screen, device: Device) =>
 
 /**
  * Authenticates TVs. If several reasons for rejection apply, the first in the table of
- * docs/protocol.md §2.1 wins. With `offlineKeys`, requests that only read work for a while without
- * the store.
+ * docs/protocol.md §2.1 wins. With `offlineKeys`, read-only requests can be authenticated for a
+ * while without the store.
  */
 export function makeDeviceAuth(
   deps: SystemDependencies,
@@ -29,7 +29,7 @@ export function makeDeviceAuth(
     id: string,
     client: ClientInfo,
   ): MaybePromise<DeviceCaller> {
-    // A deleted device has no activity record.
+    // A deleted device has no activity record to update.
     if (holder?.key.state === 'revoked' && holder.device)
       store.touch('device', holder.device.id, { lastRefusedAt: clock.now() });
     checkKeyHolder(holder);
@@ -61,8 +61,8 @@ export function makeDeviceAuth(
   }
 
   /**
-   * Records the first use of a key. From then on the registration that issued the key is not
-   * repeated, and the previous key is revoked. A failed write does not block the request.
+   * Records the first use of a key. From then on, the response that issued the key is not repeated,
+   * and the previous key is revoked. A failed write does not block the request.
    */
   async function recordFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
     try {
@@ -76,8 +76,8 @@ export function makeDeviceAuth(
 
   /**
    * Authenticates one request. `hash` comes from `deviceKeyHash`. `id` is the id in the path, of
-   * the screen or the device, in any case. `onlyReads`: the request stores nothing. Returns or
-   * throws synchronously if the store does.
+   * the screen or the device, in upper or lower case. `onlyReads`: the request stores nothing. If
+   * the store answers synchronously, so does this function.
    */
   return function authenticate(
     hash: string | undefined,
@@ -87,8 +87,8 @@ export function makeDeviceAuth(
     const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
     if (hash === undefined) throw deviceKeyError('invalid');
     return andThen(keys.findByKeyHash(hash), (holder) => {
-      // Only accepted requests count as known: a rejected client that retries must not pass for a
-      // TV.
+      // Only accepted requests count as known: a rejected client that retries must not be
+      // prioritised like a TV.
       knownHashes.delete(hash);
       return admit(holder, id, client);
     });

@@ -10,8 +10,8 @@ import {
 } from '../context.ts';
 
 /**
- * Revoked keys kept per device, so that they answer `device_key_revoked`. A key may rotate daily
- * for years.
+ * Number of revoked keys kept per device, so that requests with them get `device_key_revoked`. It
+ * is limited, because a key may rotate daily for years.
  */
 const keptRevokedKeys = 4;
 
@@ -25,7 +25,7 @@ const reasons = {
     'This device key belongs to another screen: keep the key, and use the screen’s id in the path.',
 };
 
-/** The error of a rejected device key (docs/protocol.md §2.1). */
+/** Returns the error for a rejected device key (docs/protocol.md §2.1). */
 export const deviceKeyError = (reason: keyof typeof reasons) =>
   new SignageError(`device_key_${reason}`, reasons[reason]);
 
@@ -46,7 +46,7 @@ export const deviceActor = ({ id, deviceInfo }: Device) => ({
   name: deviceInfo.deviceName,
 });
 
-/** A change of a device's keys, as the audit trail describes it. */
+/** Describes a change of a device's keys for the audit trail. */
 export function keyChange(
   verb: 'rotate' | 'activate',
   { id, tenantId, venueId, screenId }: Device,
@@ -77,9 +77,9 @@ export async function purgeRevokedKeys(tx: Tx, deviceId: string): Promise<void> 
 }
 
 /**
- * Records that a key authenticated a request. The first use makes it the only key of the device and
- * revokes the others (docs/protocol.md §2.8). Of several concurrent first uses, also on other
- * instances, one does this. Throws `device_key_revoked` if the key was revoked meanwhile.
+ * Records that a key authenticated a request. Its first use revokes all other keys of the device
+ * (docs/protocol.md §2.8). If several first uses are concurrent, even on different instances, only
+ * one of them does this. Throws `device_key_revoked` if the key was revoked meanwhile.
  */
 export async function recordKeyUse(
   deps: Pick<ServiceDependencies, 'newId'>,

@@ -23,9 +23,9 @@ export function makeKeyRotation(deps: ServiceDependencies) {
   const { store, random, newId } = deps;
 
   /**
-   * Returns the pending key that the same caller key and `Idempotency-Key` got before, if any. Keys
-   * are derived from the id of their row, so a key whose row was purged cannot be repeated. Throws
-   * `idempotency_key_reused` if that key was revoked.
+   * If this caller key and `Idempotency-Key` already got a key that is still pending, returns it.
+   * Keys are derived from the id of their row, so a key whose row was purged cannot be repeated.
+   * Throws `idempotency_key_reused` if the issued key was revoked.
    */
   function repeatedKey(
     caller: DeviceKey,
@@ -42,8 +42,8 @@ export function makeKeyRotation(deps: ServiceDependencies) {
   }
 
   /**
-   * One atomic change: the caller's key becomes `retiring`, the new key is pending, and an earlier
-   * pending key is revoked.
+   * Makes one atomic change: the caller's key becomes `retiring`, the new key is pending, and an
+   * earlier pending key is revoked.
    */
   async function change(
     tx: Tx,
@@ -85,9 +85,9 @@ export function makeKeyRotation(deps: ServiceDependencies) {
   }
 
   /**
-   * Issues a new key, which works when the promise resolves. The caller's key works until the new
-   * one is first used; until then the same `Idempotency-Key` gets the same key. Throws
-   * `device_key_revoked` if the caller's key was revoked meanwhile, `idempotency_key_reused`.
+   * Issues a new key, which works when the promise resolves. The caller's key works until the first
+   * use of the new key. Until then, the same `Idempotency-Key` gets the same new key. Throws
+   * `device_key_revoked` if the caller's key was revoked meanwhile, or `idempotency_key_reused`.
    */
   return async function rotate(
     caller: DeviceCaller,

@@ -17,12 +17,12 @@ export interface Credentials {
   tenant: string | undefined;
 }
 
-/** Rights that an operation requires. */
+/** Rights that an operation requires of a token. */
 export interface AccessRequirements {
   role: Role;
-  /** The operation also works without a tenant. */
+  /** Whether the operation also works without a tenant. */
   tenantOptional: boolean;
-  /** The token must not be bound to venues. */
+  /** Whether tokens that are bound to venues are rejected. */
   wholeTenant: boolean;
   /** Name of the operation, for the audit trail. */
   operation: string;

@@ -16,7 +16,7 @@ interface VerifiedKey {
 
 /** Recently verified device keys, used while the store is unavailable (docs/protocol.md §2.1). */
 export interface OfflineKeys {
-  /** The given store, decorated to see revocations. Use it in place of the given store. */
+  /** Decorates the given store to notice revocations. Use it in place of the given store. */
   readonly store: Store;
   /**
    * Like `Reader.findByKeyHash`. If the store throws `unavailable`, returns a recently verified key
@@ -33,7 +33,7 @@ function isUsable(holder: KeyHolder | undefined): holder is KeyHolder & { device
   );
 }
 
-/** Collects the devices that a change deletes or revokes a key of. */
+/** Collects the ids of devices that a transaction deletes, or whose key it revokes. */
 function recordingTx(tx: Tx, revokedDevices: Set<string>): Tx {
   return decorateStore(tx, {
     async put(table, row) {
@@ -50,14 +50,15 @@ function recordingTx(tx: Tx, revokedDevices: Set<string>): Tx {
 
 /**
  * Remembers valid device keys for `maxAgeMs` after the store last confirmed them. An answer of the
- * store always takes precedence. A revocation by this instance takes effect here before it is
- * acknowledged.
+ * store always takes precedence. A revocation by this instance takes effect on these keys before it
+ * is acknowledged.
  */
 export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): OfflineKeys {
   const byDevice = new Map<string, VerifiedKey>();
   const deviceOf = new Map<string, string>();
   /**
-   * Number of revoking changes. A look-up that was running during one may have read the old state.
+   * Number of transactions that revoked keys. A look-up that overlaps one may have read the old
+   * state.
    */
   let revocations = 0;
 
@@ -78,7 +79,7 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
 
   function recall(hash: string): KeyHolder | undefined {
     const entry = byDevice.get(deviceOf.get(hash) ?? '');
-    // A clock that is set back must not extend the age limit.
+    // If the clock is set back, a key must not be accepted for longer than `maxAgeMs`.
     return entry && Math.abs(clock.now() - entry.verifiedAt) <= maxAgeMs ? entry.holder : undefined;
   }
 
@@ -103,7 +104,7 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
         try {
           return await store.write((tx) => change(recordingTx(tx, revokedDevices)));
         } finally {
-          // Also after a failure: the change may have been committed.
+          // Also counted after a failure, because the change may have been committed.
           if (revokedDevices.size > 0) revocations++;
           for (const deviceId of revokedDevices) forget(deviceId);
         }

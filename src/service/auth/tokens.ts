@@ -22,13 +22,13 @@ import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '
 import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
 
-/** A change of a token, as the audit trail describes it. */
+/** Describes a change of a token for the audit trail. */
 export const tokenChange = (verb: string, row: Token) =>
   changeOf('token', verb, row, { name: row.name, role: row.role });
 
 /**
- * A token expires no later than its creator. Otherwise an expiring token could create its own
- * successor.
+ * Limits the expiry of a token to that of its creator. Otherwise, an expiring token could create
+ * its own successor.
  */
 const expiryOf = (
   requested: number | null | undefined,
@@ -40,15 +40,15 @@ const expiryOf = (
 
 const neverExpires = ({ expiresAt }: Token) => expiresAt == null;
 
-/** Management tokens: displayed once, stored as hashes (docs/protocol.md §5.1). */
+/** Management tokens. A token is displayed once, and stored as a hash (docs/protocol.md §5.1). */
 export function makeTokens(deps: ServiceDependencies) {
   const { store } = deps;
   const view = async (row: Token): Promise<TokenView> =>
     tokenView(row, await store.marks('token', row.id));
 
   /**
-   * Returns a page of the tokens that a caller may see. No index covers venue bindings, so other
-   * tokens are filtered out here.
+   * Returns a page of the tokens that a caller may see. No index covers venue bindings, so tokens
+   * outside the caller's venues are filtered out here.
    */
   async function listVisible(
     caller: TenantCaller,
@@ -88,8 +88,8 @@ export function makeTokens(deps: ServiceDependencies) {
   }
 
   /**
-   * Throws `invalid_request` for an expiry in the past, `venue_not_found` for a venue the caller
-   * cannot access.
+   * Throws `invalid_request` for an expiry in the past, or `venue_not_found` for a venue that the
+   * caller cannot access.
    */
   async function checkReach(
     tx: Tx,
@@ -102,7 +102,7 @@ export function makeTokens(deps: ServiceDependencies) {
   }
 
   /**
-   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`,
+   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`, or
    * `name_taken`.
    */
   async function create(caller: TenantCaller, creation: TokenCreation): Promise<CreatedTokenView> {
@@ -141,8 +141,8 @@ export function makeTokens(deps: ServiceDependencies) {
   }
 
   /**
-   * Whether this is the last platform token that never expires. One must remain, since all others
-   * expire.
+   * Whether this is the last platform token that never expires. It must remain, because all other
+   * platform tokens expire.
    */
   async function isLastPermanent(tx: Tx, row: Token): Promise<boolean> {
     if (row.role !== 'platform' || !neverExpires(row)) return false;
@@ -171,7 +171,7 @@ export function makeTokens(deps: ServiceDependencies) {
 
   async function me({ actor, role, tenantId, venueIds, expiresAt }: Caller): Promise<MeView> {
     const tenant = tenantId === null ? undefined : await store.read.get('tenants', tenantId);
-    // A manager's actor is a token, which has an id and a name.
+    // The actor of a management request is a token, which has an id and a name.
     const { id, name } = actor as { id: string; name: string };
     return {
       tokenId: id,

@@ -32,7 +32,7 @@ function stateOf(stored: StoredCopy | undefined, row: Playlist | undefined): Cop
   const version = copiedVersion(stored);
   if (version === null) return 'damaged';
   if (!row || version > row.version) return 'newer';
-  // The same version must have the same content, unless it was withdrawn.
+  // If the versions are equal, different content means damage, unless the playlist was withdrawn.
   return version === row.version && stored.copy.kind === 'playlist' && row.state === 'active'
     ? 'damaged'
     : 'stale';
@@ -58,7 +58,7 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
     });
   }
 
-  /** Returns `undefined` for a screen with neither playlist nor copy. */
+  /** Returns `undefined` for a screen that has neither a playlist nor a copy. */
   async function copyView(screen: Screen): Promise<MirrorCopyView | undefined> {
     const [row, pending] = await Promise.all([
       store.read.get('playlists', screen.id),
@@ -78,8 +78,8 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   /**
-   * Lists the copies of one page of screens. Screens without playlist and copy are left out, so a
-   * page may be short. Throws `not_supported`.
+   * Lists the copies of one page of screens. Leaves out screens that have neither a playlist nor a
+   * copy, so a page may be short. Throws `not_supported`.
    */
   async function list(caller: TenantCaller, query: MirrorQuery): Promise<Page<MirrorCopyView>> {
     requireCopies();
@@ -100,8 +100,8 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   /**
-   * Queues the screens that have a playlist, or with `hasPlaylist` false, those that have none.
-   * Returns their number.
+   * Queues those of the screens that have a playlist, or with `hasPlaylist` false, those that have
+   * none. Returns the number of queued screens.
    */
   async function queue(
     caller: TenantCaller,
@@ -136,8 +136,8 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   /**
-   * Queues copies of deleted playlists. Their venue is unknown, so this requires a caller with
-   * access to the whole tenant.
+   * Queues the screens that still have a copy but no playlist. Their venue is unknown, so the
+   * caller must have access to the whole tenant.
    */
   async function queueLeftovers(caller: TenantCaller): Promise<number> {
     if (caller.venueIds !== null) return 0;

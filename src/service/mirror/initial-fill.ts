@@ -3,13 +3,13 @@ import type { Store, Tx } from '../../store/store.ts';
 import { queueCopy } from './outbox.ts';
 
 const playlistTarget = 'current';
-/** Separate from playlists: older versions of the service mirrored only playlists. */
+/** A target of its own, because older versions of the service mirrored only playlists. */
 const configTarget = 'configs';
 const pageSize = 200;
-/** Location while no object store is configured. */
+/** Stored location while no object store is configured. */
 const noLocation = '';
 
-/** Tables of records that have a config, and perhaps a playlist. */
+/** Tables of records that can have a config. Screens can also have a playlist. */
 type OwnerTable = 'tenants' | 'venues' | 'screens';
 
 /** Calls `queue` for every row of a table, one page per transaction. */
@@ -35,7 +35,7 @@ async function queuePlaylist(tx: Tx, { id }: Screen): Promise<void> {
   if (playlist) await queueCopy(tx, playlist);
 }
 
-/** `includeMissing`: also queues records without a config. */
+/** `includeMissing`: also queues the owners that have no config. */
 const queueConfig =
   (level: ConfigLevel, includeMissing: boolean) => async (tx: Tx, owner: Rows[OwnerTable]) => {
     const id = `${level}/${owner.id}`;
@@ -44,8 +44,8 @@ const queueConfig =
   };
 
 /**
- * Queues all copies of one kind, unless this object store already received them and every change
- * since.
+ * Queues all copies of one kind, unless this object store was already filled, and has stayed the
+ * configured one since.
  */
 async function fill(
   store: Store,
@@ -56,15 +56,16 @@ async function fill(
   const target = await store.read.get('mirrorTargets', kind);
   if (target?.location === location) return;
   await queue(target === undefined);
-  // Written last, so that an interrupted fill starts again.
+  // Written last, so that an interrupted fill starts again at the next start.
   await store.write((tx) => tx.put('mirrorTargets', { id: kind, location }));
 }
 
-/** Queues every playlist and config, unless this object store already received them. */
+/** Queues every playlist and every config, unless this object store already received them. */
 export async function startInitialFill(store: Store, location: string): Promise<void> {
   await fill(store, playlistTarget, location, () => queueAll(store, 'screens', queuePlaylist));
   await fill(store, configTarget, location, async (isFirst) => {
-    // A config removed while no object store was configured may have left a copy.
+    // A config may have been deleted while no object store was configured, so its copy may still
+    // exist.
     await queueAll(store, 'tenants', queueConfig('tenant', !isFirst));
     await queueAll(store, 'venues', queueConfig('venue', !isFirst));
     await queueAll(store, 'screens', queueConfig('screen', !isFirst));

@@ -9,7 +9,8 @@ import { syncConfig, syncScreen } from './sync.ts';
 import { MirrorWorker } from './worker.ts';
 
 /**
- * Interval at which the store is polled for entries that other instances queued and did not finish.
+ * Interval at which the outbox is polled for entries that other instances queued and did not
+ * finish.
  */
 const pollIntervalMs = 30 * secondMs;
 const pageSize = 200;
@@ -30,15 +31,18 @@ export interface MirrorLag {
   oldestMs: number | undefined;
   /** Number of failed attempts since the start. */
   failures: number;
-  /** Whether any copy failed and has not succeeded since. */
+  /** Whether any copy has failed and not succeeded since. */
   isFailing: boolean;
 }
 
 export interface Mirror {
-  /** The given store with an outbox: it queues every change. Use it in place of the given store. */
+  /**
+   * The given store with an outbox. Each change of a newest playlist (version or state) or of a
+   * config is queued. Use it in place of the given store.
+   */
   readonly store: Store;
   lag(): MirrorLag;
-  /** Finishes attempts in flight. The rest stays in the outbox for the next start. */
+  /** Finishes attempts in flight. All other entries stay in the outbox for the next start. */
   stop(): Promise<void>;
 }
 
@@ -47,8 +51,8 @@ const isConfig = ({ id }: MirrorPending) => id.includes('/');
 
 /**
  * Mirrors every screen's newest playlist and every stored config to the object store, in the
- * background. Publishing never waits for it. Pending work is in the store's outbox, and survives a
- * restart.
+ * background. Publishing never waits for the mirror. Pending work is in the store's outbox, and
+ * survives a restart.
  */
 export function startMirror({
   store,
@@ -67,7 +71,10 @@ export function startMirror({
   let stopped = false;
   let cancel = () => {};
 
-  /** Queues the entries of the outbox, from before the start or from other instances. */
+  /**
+   * Hands all entries of the outbox to the worker, including those from before the start or from
+   * other instances.
+   */
   async function queuePending(): Promise<void> {
     for (let after: string | null | undefined; after !== null && !stopped; ) {
       const page = await store.list('mirrorPending', {

@@ -3,7 +3,7 @@ import type { ConfigKey, ScreenKey } from '../../origin/origin.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import { decorateStore } from '../store-decorator.ts';
 
-/** Queues the copy of a playlist or config for an update. An existing entry keeps its time. */
+/** Adds the copy of a playlist or config to the outbox. An existing entry keeps its time. */
 export async function queueCopy(tx: Tx, { id, tenantId }: ScreenKey | ConfigKey): Promise<void> {
   await tx.put(
     'mirrorPending',
@@ -16,7 +16,7 @@ function hasChanged(before: Playlist | undefined, row: Playlist): boolean {
 }
 
 /**
- * Adds an outbox entry to every change of a playlist or config, and collects the entries in
+ * Adds an outbox entry for every change of a playlist or config, and collects the entries in
  * `queued`.
  */
 function outboxTx(tx: Tx, queued: Map<string, MirrorPending>): Tx {
@@ -41,8 +41,8 @@ function outboxTx(tx: Tx, queued: Map<string, MirrorPending>): Tx {
 
 /**
  * Decorates a store with a transactional outbox. Every change of a newest playlist or of a config
- * queues an update of its copy, in the same transaction. No caller can forget to, and a crash loses
- * no entry.
+ * queues an update of its copy, in the same transaction. No caller can forget the update, and a
+ * crash loses no entry.
  *
  * @param onQueued called with the entries of a change, once it is durable
  */
@@ -54,7 +54,7 @@ export function withOutbox(
     async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
       let queued = new Map<string, MirrorPending>();
       const result = await store.write((tx) => {
-        // The callback may run again.
+        // Reset, because the store may call `change` again.
         queued = new Map();
         return change(outboxTx(tx, queued));
       });

@@ -11,10 +11,16 @@ import type {
 } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Attempts before giving up on a row that changes too fast. It is retried later. */
+/**
+ * Number of attempts if the row changes during each of them. Afterwards the entry fails, and is
+ * retried later.
+ */
 const maxAttempts = 5;
 
-/** A kind of copies: where they are, and how they compare with the rows of a table. */
+/**
+ * A kind of copies: the table of its rows, access to the copies, and how to compare a copy with its
+ * row.
+ */
 interface CopyKind<T extends 'playlists' | 'configs', Stored> {
   table: T;
   copies: {
@@ -23,20 +29,19 @@ interface CopyKind<T extends 'playlists' | 'configs', Stored> {
     remove(key: ScreenKey | ConfigKey): Promise<void>;
   };
   isUpToDate(stored: Stored | undefined, row: Rows[T] | undefined): boolean;
-  /** Whether the row in the store is still the one that was copied. */
+  /** Whether the row in the store is still the row that was copied. */
   isUnchanged(row: Rows[T] | undefined, copied: Rows[T] | undefined): boolean;
-  /** Names the copy in the error. */
+  /** Name of the copy in error messages. */
   name: string;
 }
 
 /**
  * Updates a copy to match the store, and removes its entry from the outbox.
  *
- * Optimistic concurrency: reads the copy before the store, and replaces the copy only if its ETag
- * is unchanged. So the row is never older than a version that any instance copied before, and no
- * newer version is overwritten by an older one. Object stores without conditional writes can
- * briefly hold an older version: the final check against the store detects this and starts another
- * attempt.
+ * Uses optimistic concurrency: reads the copy before the row, and replaces the copy only if its
+ * ETag is unchanged. The row is therefore at least as new as the copy, and no newer copy is
+ * overwritten by an older one. An object store without conditional writes can briefly hold an older
+ * version. The final check against the store detects this and starts another attempt.
  */
 async function sync<T extends 'playlists' | 'configs', Stored>(
   store: Store,
@@ -77,8 +82,8 @@ export function isUpToDate(stored: StoredCopy | undefined, row: Playlist | undef
 }
 
 /**
- * Updates the copy of a screen's playlist: to the newest version, to a tombstone if it was
- * withdrawn. Deletes it if the screen was deleted.
+ * Updates the copy of a screen's playlist to the newest version, or to a tombstone if the playlist
+ * was withdrawn. Deletes the copy if the screen was deleted.
  */
 export function syncScreen(store: Store, copies: PlaylistCopies, screen: ScreenKey): Promise<void> {
   return sync(store, screen, {

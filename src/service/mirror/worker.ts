@@ -4,13 +4,13 @@ import type { MirrorPending } from '../../domain/records/rows.ts';
 
 /**
  * Queue of copies to update, each at most once. Failed entries are set aside until `retryFailed`.
- * An entry added while it is in flight is processed once more afterwards.
+ * If an entry is added while it is in flight, it is processed once more afterwards.
  */
 class MirrorQueue {
   readonly #waiting = new Map<string, MirrorPending>();
   readonly #failed = new Map<string, MirrorPending>();
   readonly #inFlight = new Map<string, MirrorPending>();
-  /** Ids of entries that failed and have not succeeded since. */
+  /** Ids of entries that have failed and not succeeded since. */
   readonly #failing = new Set<string>();
 
   add(pending: MirrorPending): void {
@@ -33,7 +33,7 @@ class MirrorQueue {
     this.#failing.delete(id);
   }
 
-  /** Returns whether this is the first failure since the entry last succeeded. */
+  /** Records a failure. Returns whether it is the first since the entry last succeeded. */
   failed(pending: MirrorPending): boolean {
     const { id } = pending;
     this.#inFlight.delete(id);
@@ -77,7 +77,7 @@ class MirrorQueue {
 
 /** Limit of concurrent updates. */
 const maxConcurrent = 8;
-/** Exponential backoff after failures, from the minimum to the maximum, with up to 50 % jitter. */
+/** Limits of the exponential backoff after failures. Jitter shortens each delay by up to 50 %. */
 const minDelayMs = secondMs;
 const maxDelayMs = minuteMs;
 
@@ -90,15 +90,15 @@ export interface MirrorWorkerOptions {
 }
 
 /**
- * Processes the queue with limited concurrency. A failing entry does not block others and is
- * retried with backoff. While all entries fail, a single one is retried at a time.
+ * Processes the queue with limited concurrency. A failing entry does not block others, and is
+ * retried with backoff. While all entries fail, the worker retries one at a time.
  */
 export class MirrorWorker {
   readonly queue = new MirrorQueue();
   readonly #options: MirrorWorkerOptions;
   readonly #inFlight = new Set<Promise<void>>();
   #failures = 0;
-  /** Entries that failed since the last success. */
+  /** Number of entries whose first failure came after the last success of any entry. */
   #failedSinceSuccess = 0;
   #retries = 0;
   #stopped = false;
@@ -118,7 +118,7 @@ export class MirrorWorker {
     this.#startWork();
   }
 
-  /** Finishes work in flight and starts nothing more. */
+  /** Finishes updates in flight and starts no more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelRetry?.();

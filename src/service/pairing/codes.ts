@@ -20,7 +20,7 @@ import {
 import { longPoll } from '../long-poll.ts';
 import { isInScope, lookUp, venuesOf } from '../lookup.ts';
 
-/** Limit of pending codes per screen. One more cancels the oldest. */
+/** Limit of pending codes per screen. A further code cancels the oldest one. */
 const maxPendingCodes = 5;
 /**
  * Attempts to generate an unused code. With 31^8 codes, even one collision with a stored code is
@@ -42,7 +42,7 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
   };
 }
 
-/** Pairing codes: created for a screen, watched, cancelled (docs/protocol.md §4). */
+/** Pairing codes: creates, watches and cancels them (docs/protocol.md §4). */
 export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   const { store, clock } = deps;
 
@@ -71,7 +71,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   }
 
   /**
-   * Cancels the oldest pending codes to make room for one more. Returns the creation time of the
+   * Cancels the oldest pending codes, to make room for one more. Returns the creation time of the
    * new code.
    */
   async function cancelOldest(tx: Tx, screen: Screen): Promise<number> {
@@ -82,7 +82,8 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     for (const code of pending.slice(0, Math.max(0, pending.length - maxPendingCodes + 1))) {
       await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
     }
-    // Codes created in the same millisecond still need an order.
+    // Creation times of a screen's codes are distinct, so that they define an order even within one
+    // millisecond.
     return Math.max(tx.now, (pending.at(-1)?.createdAt ?? 0) + 1);
   }
 

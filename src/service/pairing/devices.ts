@@ -17,7 +17,7 @@ import { pageFilters, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
 
-/** Devices: listed, fetched, revoked (docs/protocol.md §5.3). */
+/** Devices: lists, returns and revokes them (docs/protocol.md §5.3). */
 export function makeDevices(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
@@ -65,7 +65,7 @@ export function makeDevices(deps: ServiceDependencies) {
     return view(store.read, await lookUp(store.read, caller, 'device', id));
   }
 
-  /** One atomic change: suspends the device, revokes its keys and frees the screen. */
+  /** Makes one atomic change: suspends the device, revokes its keys and frees the screen. */
   async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
     const device: Device = {
       ...row,
@@ -75,7 +75,7 @@ export function makeDevices(deps: ServiceDependencies) {
     };
     await tx.put('devices', device);
     await revokeKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
-    // A bound device is the device of its screen, and deleting a screen deletes its devices.
+    // The screen exists and has this device, because deleting a screen deletes its devices.
     const screen = (await tx.get('screens', row.screenId)) as Screen;
     await tx.put('screens', {
       ...screen,

@@ -1,29 +1,35 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The single source that stands for all callers of unknown address. */
+/** Key of the source that stands for all callers of unknown address. */
 export const unknownSource = 'unknown';
 
 /** A group of source addresses with one guess counter. */
 export interface SourceGroup {
-  /** Key of its guess counter. */
+  /** Key of the guess counter. */
   key: string;
   /** Limit of unknown codes per window. */
   maxGuesses: number;
-  /** Divisor of its fair share: it may use this fraction of the guesses left for all sources. */
+  /**
+   * Divisor of the fair share: the group may use `1 / shareDivisor` of the guesses left for all
+   * sources.
+   */
   shareDivisor: number;
 }
 
-/** One customer can get an IPv6 /48 for free, so it has no more guesses than an IPv4 address. */
+/** Limit of an IPv4 address and of an IPv6 /48, because one customer can get a /48 for free. */
 const maxOfCustomer = 10;
-/** A /56 cannot use up the guesses of its /48, nor a /64 those of its /56. */
+/**
+ * The limits grow with the prefix: a /64 cannot use up the guesses of its /56, nor a /56 those of
+ * its /48.
+ */
 const ipv6Prefixes = [
   { bits: 56, maxGuesses: 8 },
   { bits: 48, maxGuesses: maxOfCustomer },
 ];
 const maxOfSlash64 = 6;
 const shareDivisorOfAll = 8;
-/** Half of the guesses of all sources together. */
+/** Limit of all callers of unknown address: half of the guesses of all sources together. */
 const maxUnknown = 64;
 
 /**
@@ -42,16 +48,17 @@ export function sourceOf(address: string | null): string {
 }
 
 /**
- * Returns the prefix that contains a /64, given by its first four groups: `2001:db8:0:1200::/56`.
+ * Returns the prefix of this length that contains a source: `2001:db8:0:1200::/56`. `source` is the
+ * first four groups of an IPv6 address.
  */
 function prefixOf(source: string, bits: number): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${source}::/${bits}`)}/${bits}`;
 }
 
 /**
- * Returns the groups of a source, the smallest first. The first key is the source itself. Callers
- * of unknown address cannot be told apart. Together they get up to half of the remaining guesses,
- * and never lock out the other sources.
+ * Returns the groups that contain a source, the smallest first. The key of the first group is the
+ * source itself. Callers of unknown address cannot be told apart. Together they get up to half of
+ * the guesses that other sources leave, so they never lock out the others.
  */
 export function groupsOf(source: string): readonly SourceGroup[] {
   if (source === unknownSource) return [{ key: source, maxGuesses: maxUnknown, shareDivisor: 1 }];

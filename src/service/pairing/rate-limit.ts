@@ -13,9 +13,15 @@ import {
 import type { TrustedSources } from './trusted-sources.ts';
 
 export interface LockOut {
-  /** `source`: one source is refused. `service`: all sources that no tenant trusts are refused. */
+  /**
+   * `source`: one source is refused. `service`: all sources are refused, except those that a tenant
+   * trusts.
+   */
   scope: 'source' | 'service';
-  /** The source refused first: an IPv4 address, an IPv6 /64, /56 or /48, or `unknown`. */
+  /**
+   * The source whose refusal began the lock-out: an IPv4 address, an IPv6 /64, /56 or /48, or
+   * `unknown`.
+   */
   source: string;
 }
 
@@ -24,7 +30,8 @@ export interface GuessRateLimit {
    * Applies the rate policy to a registration (docs/protocol.md §3.5). `owner` is the tenant of the
    * code, or `undefined` for an unknown code. Counts unknown codes in sliding windows across all
    * instances. Beyond the limits it throws `too_many_attempts`, even for a correct code. A trusted
-   * source can still bind codes of the tenants that trust it, while it has guesses left there.
+   * source can still bind codes of a tenant that trusts it, while it has guesses left for that
+   * tenant.
    */
   judge(client: ClientInfo, owner: string | undefined): Promise<void>;
 }
@@ -38,7 +45,7 @@ function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): Signa
 
 interface GuessLimitOptions {
   codeTtlMs: number;
-  /** Called when a lock-out begins, of one source or of all that are not trusted. */
+  /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: ((lockOut: LockOut) => void) | undefined;
 }
 
@@ -50,7 +57,8 @@ export function makeGuessRateLimit(
   const { store } = deps;
 
   /**
-   * Most registrations stay within the limits. Counters of tenants are read only for the others.
+   * Reads the counters of tenants only if the source is beyond the limits, because most
+   * registrations are within them.
    */
   async function applyPolicy(source: string, owner: string | undefined): Promise<Decision> {
     const groups = groupsOf(source);

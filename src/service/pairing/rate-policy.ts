@@ -7,17 +7,21 @@ import type { SourceGroup } from './guess-source.ts';
  * Security bound: at most 198 guesses at one tenant's codes within the lifetime of a code. With
  * 31^8 possible codes, the chance to hit one given code is at most 198 / 31^8 < 2^-32.
  *
- * A guess is a try at every code that would bind in its place. While the source is within the
- * limits of all sources, that is every tenant's code. Beyond them, it is the codes of tenants that
- * trust the source and have guesses left. So the bound is 128 + 60 + 10 = 198.
+ * A guess is an attempt with an unknown code. It counts against every code that would be accepted
+ * in its place. Within the limits of all sources, these are the codes of every tenant. Beyond them,
+ * these are the codes of tenants that trust the source and have guesses left. The sum of the
+ * limits, 128 + 60 + 10 = 198, is the bound.
  *
- * A guess that happens to hit another existing code is not counted. With fewer than a billion codes
- * that adds less than half a guess.
+ * An attempt that happens to hit another existing code is not counted. With fewer than a billion
+ * codes, this adds less than half a guess.
  */
 const limitOfAllSources = 128;
-/** Shared by the trusted sources of a tenant. */
+/** Guesses that the trusted sources of a tenant share. */
 const sharedLimitOfTenant = 60;
-/** Reserved for trusted sources of the tenant that have not guessed yet: one guess each. */
+/**
+ * Guesses reserved for trusted sources that have not guessed yet at codes of the tenant, one for
+ * each source.
+ */
 const reserveOfTenant = 10;
 /** A trusted source may use half of the remaining shared guesses: 20 if it is the only one. */
 const shareDivisorOfTenant = 2;
@@ -27,21 +31,22 @@ const maxWaitMs = 15 * minuteMs;
 const emptyCounter: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
 /**
- * How long a guess counts for its source. Never shorter than for all sources, or few sources could
- * use up the limit of all.
+ * Milliseconds for which a guess counts for its source. Never shorter than the window of all
+ * sources: otherwise, a few sources could use up the limit of all.
  */
 export const sourceWindowMs = (codeTtlMs: number) => Math.max(minSourceWindowMs, codeTtlMs);
 
 /**
- * Decision about a registration. `undefined`: it proceeds. Otherwise it is refused for `waitMs`.
+ * Decision about a registration. `undefined`: the registration proceeds. Otherwise it is refused
+ * for `waitMs`.
  */
 export type Decision =
   | {
       scope: 'source' | 'service';
       waitMs: number;
-      /** The first refusal of a lock-out. */
+      /** Whether this is the first refusal of a lock-out. */
       isFirstRefusal: boolean;
-      /** Index of the full counter. */
+      /** Index of the counter that has reached its limit. */
       index: number;
       unknownCodes: number;
     }
@@ -49,11 +54,11 @@ export type Decision =
 
 /** A registration to decide about. */
 export interface RegistrationAttempt {
-  /** The tenant of its code. `undefined`: the code is unknown. */
+  /** The tenant of the code. `undefined`: the code is unknown. */
   owner: string | undefined;
-  /** The groups of its source. */
+  /** The groups of the source. */
   groups: readonly SourceGroup[];
-  /** The tenants that trust its source. */
+  /** The tenants that trust the source. */
   trustingTenants: readonly string[];
   codeTtlMs: number;
 }
@@ -62,7 +67,8 @@ const allSources = '*';
 
 /**
  * Returns the keys of the counters that `applyRatePolicy` takes: one per group, one of all sources,
- * and two per trusting tenant. The first of the two counts all sources, the second only this one.
+ * and two per trusting tenant. The first of these two counts guesses of all its trusted sources,
+ * the second only guesses of this source.
  */
 export function counterKeysOf({
   groups,
@@ -95,8 +101,8 @@ function findFullCounter(
 }
 
 /**
- * Whether a trusted source may use one more guess of a tenant: from its fair share, or its reserved
- * first guess.
+ * Whether a trusted source may make one more guess at codes of a tenant, from its fair share or its
+ * reserved first guess.
  */
 function hasGuessesLeft(ofTenant: GuessCounter, ofSource: GuessCounter): boolean {
   const used = ofTenant.times.length;
@@ -115,8 +121,8 @@ function currentCounters(
 }
 
 /**
- * Whether codes of every tenant can bind. `stored` holds the counters of the groups and of all
- * sources.
+ * Whether the source may register with codes of every tenant. `stored` holds the counters of the
+ * groups and of all sources.
  */
 export function isWithinLimits(
   stored: GuessCountersOfEach,
@@ -127,7 +133,8 @@ export function isWithinLimits(
 }
 
 /**
- * Decides about one registration, and counts it. `stored` holds the counters of `counterKeysOf`.
+ * Decides about one registration, and counts its guess if the code is unknown. `stored` holds the
+ * counters of `counterKeysOf`.
  */
 export function applyRatePolicy(
   stored: GuessCountersOfEach,
@@ -156,7 +163,8 @@ export function applyRatePolicy(
   );
   if (tenantsWithGuesses.some(({ tenantId }) => tenantId === owner))
     return { attempts: stored, result: undefined };
-  // Another tenant's code counts as unknown. Otherwise the remaining guesses would tell them apart.
+  // A code of a tenant that does not trust the source counts as unknown. Otherwise the number of
+  // guesses left would reveal that the code exists.
   for (const { index } of tenantsWithGuesses) {
     count(index, codeTtlMs);
     count(index + 1, codeTtlMs);
@@ -168,9 +176,9 @@ export function applyRatePolicy(
 }
 
 /**
- * Removes guesses that have left the sliding window. Without guesses, the wait ends too. Guesses in
- * the future, from before the clock was set back, count unless they are further away than the
- * window is long.
+ * Removes guesses outside the sliding window. If no guess remains, the wait ends too. After the
+ * clock was set back, guesses in the future count, unless they are further away than the length of
+ * the window.
  */
 export function currentGuesses(
   stored: GuessCounter = emptyCounter,
@@ -184,7 +192,6 @@ export function currentGuesses(
   return { ...stored, times, ...(times.length === 0 && { waitUntil: 0, waitMs: 0 }) };
 }
 
-/** Adds one guess. */
 function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): GuessCounter {
   return {
     ...guesses,
@@ -194,8 +201,8 @@ function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): Guess
 }
 
 /**
- * Exponential backoff: returns how long a refused caller must wait. A refusal after the announced
- * wait doubles the next one.
+ * Exponential backoff: returns how long a refused caller must wait. A refusal after the end of a
+ * wait doubles the next wait.
  */
 export function recordRefusal(
   guesses: GuessCounter,

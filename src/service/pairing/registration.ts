@@ -19,7 +19,7 @@ export interface RegistrationRequest extends ClientInfo {
   idempotencyKey: string | undefined;
 }
 
-/** `repeated`: the same answer was given before. */
+/** `repeated`: an earlier request already got the same response. */
 export interface RegistrationResult {
   answer: RegisteredView;
   repeated: boolean;
@@ -40,8 +40,8 @@ export function makeRegistration(
   const { store, random, newId } = deps;
 
   /**
-   * Repeats the answer for the same code and `Idempotency-Key`, until the code expires or the key
-   * is first used.
+   * Repeats the response to the same code and `Idempotency-Key`, until the code expires or the
+   * device key is first used.
    */
   async function repeatAnswer(
     tx: Tx,
@@ -69,8 +69,8 @@ export function makeRegistration(
   }
 
   /**
-   * One atomic change: creates device and key, activates the screen, uses this code and cancels the
-   * others.
+   * Makes one atomic change: creates device and key, activates the screen, marks this code as used,
+   * and cancels the other codes of the screen.
    */
   async function bindDevice(
     tx: Tx,
@@ -149,8 +149,8 @@ export function makeRegistration(
   }
 
   /**
-   * Registers a TV. Of concurrent registrations with one code, exactly one succeeds. The key works
-   * when the promise resolves. Throws `pairing_code_not_found`, `…_expired`, `…_cancelled`,
+   * Registers a TV. Of concurrent registrations with one code, exactly one succeeds. The device key
+   * works when the promise resolves. Throws `pairing_code_not_found`, `…_expired`, `…_cancelled`,
    * `…_used`, `too_many_attempts`.
    */
   return async function register(request: RegistrationRequest): Promise<RegistrationResult> {

@@ -3,37 +3,49 @@ import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
 
-/** How long a source stays trusted after a credential worked there. */
+/** How long a source stays trusted after a credential was last used successfully from it. */
 const trustMs = 24 * hourMs;
 /**
- * Limit of tenants that trust one source; those seen last are kept. A guess is a try at the codes
- * of all of them.
+ * Limit of tenants that trust one source. The most recent ones are kept. It is low, because one
+ * guess is a try at the codes of all these tenants.
  */
 const maxTenants = 8;
 const batchSize = 100;
 
 const never = Number.NEGATIVE_INFINITY;
 
-/** Interval at which a record in use is synchronised to other instances. */
+/** Minimum interval between two writes of the same record to the store, for other instances. */
 const syncIntervalMs = hourMs;
 /** Limit of remembered sources. The least recently used one is evicted. */
 const maxSources = 100_000;
-/** Limit of cached parsed addresses: parsing one takes longer than checking a key. */
+/**
+ * Limit of cached parsed addresses. Addresses are cached, because parsing one takes longer than
+ * checking a key.
+ */
 const maxAddresses = 10_000;
 
-/** Remembers where tokens and device keys of a tenant have worked (docs/protocol.md §3.5). */
+/**
+ * Remembers the sources from which tokens and device keys of a tenant were used successfully
+ * (docs/protocol.md §3.5).
+ */
 export interface TrustedSources {
-  /** Records that a credential of the tenant worked there. An unknown address is never trusted. */
+  /**
+   * Records that a credential of the tenant was used successfully from an address. An unknown
+   * address is never trusted.
+   */
   remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
-   * Returns the tenants that trust a source: a credential of theirs worked there within 24 hours.
-   * The latest come first, at most eight. `stored` is the counter of the source in the store, and
-   * `nowMs` the time of the store.
+   * Returns at most eight tenants that trust a source, the latest first. Each has a credential that
+   * was used successfully from the source within 24 hours. `stored` is the counter of the source in
+   * the store, and `nowMs` the time of the store.
    */
   of(source: string, stored: GuessCounter | undefined, nowMs: number): readonly string[];
 }
 
-/** Combines the store's records, from all instances, with the more recent ones of this instance. */
+/**
+ * Combines the records in the store, which come from all instances, with the more recent records of
+ * this instance.
+ */
 export function makeTrustedSources(
   store: Pick<Store, 'updateGuessCounters'>,
   clock: Clock,
@@ -51,7 +63,7 @@ export function makeTrustedSources(
     return source;
   }
 
-  /** Returns the record, as the most recently used one. */
+  /** Returns the record, and marks its source as the most recently used one. */
   function use(source: string, tenantId: string): TrustRecord {
     const records = sources.get(source) ?? new Map<string, TrustRecord>();
     const record = records.get(tenantId) ?? { source, tenantId, workedAt: never, syncedAt: never };
@@ -80,13 +92,13 @@ export function makeTrustedSources(
   };
 }
 
-/** Trust of a tenant in a source. */
+/** Record that a tenant trusts a source. */
 interface TrustRecord {
   source: string;
   tenantId: string;
-  /** When a credential of the tenant last worked there. */
+  /** Time at which a credential of the tenant was last used successfully from the source. */
   workedAt: number;
-  /** When it was last synchronised to the store. */
+  /** Time at which the record was last queued for the store. */
   syncedAt: number;
 }
 
@@ -104,8 +116,8 @@ function latestTenants(trust: Iterable<TenantTrust>): TenantTrust[] {
 }
 
 /**
- * Returns a function that writes records to the store in batches, in the background. A failed
- * record is written again at its next use.
+ * Returns a function that writes records to the store in batches, in the background. If a write
+ * fails, its records are written again at their next use.
  */
 function makeTrustedSourceSync(
   store: Pick<Store, 'updateGuessCounters'>,

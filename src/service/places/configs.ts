@@ -25,12 +25,12 @@ export interface EffectiveConfig {
   source: ConfigLevel | 'default';
 }
 
-/** A record that a config is stored for. */
+/** A record for which a config can be stored. */
 type Owner = Tenant | Venue | Screen;
 
 const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner.id);
 
-/** The screen whose effective config is requested. */
+/** Ids of a screen whose effective config is requested. */
 type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 
 export function readEffectiveConfig(
@@ -40,9 +40,7 @@ export function readEffectiveConfig(
   return mergeConfigs(owner, (id) => reader.get('configs', id));
 }
 
-/**
- * Merges the stored configs of all levels, wherever `read` gets them from (docs/protocol.md §2.4).
- */
+/** Merges the stored configs of all levels that `read` returns (docs/protocol.md §2.4). */
 export function mergeConfigs(
   owner: ConfigOwner,
   read: (id: string) => MaybePromise<StoredConfig | undefined>,
@@ -56,8 +54,8 @@ export function mergeConfigs(
 type Levels = readonly (StoredConfig | undefined)[];
 
 /**
- * Cache of merged configs, keyed by the most specific row. Effective with the embedded store, which
- * returns the same row objects each time.
+ * Cache of merged configs by the row of the most specific level. It only hits with the embedded
+ * store, which returns the same row objects each time.
  */
 const mergeCache = new WeakMap<StoredConfig, { levels: Levels; merged: EffectiveConfig }>();
 const defaultConfig: EffectiveConfig = { config: effectiveConfig([]), source: 'default' };
@@ -75,7 +73,7 @@ function mergeRows(levels: Levels): EffectiveConfig {
   return result;
 }
 
-/** Stored configs of all three levels (docs/protocol.md §5.4). */
+/** Management of the stored configs of all three levels (docs/protocol.md §5.4). */
 export function makeConfigs(deps: ServiceDependencies) {
   const { store } = deps;
   const change = (verb: string, level: ConfigLevel, owner: Owner) => ({

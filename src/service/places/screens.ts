@@ -37,7 +37,7 @@ export async function viewScreen(reader: Reader, row: Screen, nowMs: number): Pr
   return screenView(row, (await newestCodes(reader, [row.id])).get(row.id), nowMs);
 }
 
-/** Cancels the pending codes of a screen, except one. */
+/** Cancels the pending codes of a screen, except the code `exceptId`. */
 export async function cancelPendingCodes(
   tx: Tx,
   screenId: string,
@@ -127,8 +127,9 @@ export function makeScreens(deps: ServiceDependencies) {
   }
 
   /**
-   * Deletes a screen with its devices, playlists and config. Events stay. Device keys stay too, so
-   * that they answer `device_key_orphaned`. Throws `screen_active` unless forced.
+   * Deletes a screen with its devices, playlists and config. Events are kept. Device keys are kept
+   * too, so that requests with them get `device_key_orphaned`. Throws `screen_active` unless
+   * forced.
    */
   async function remove(
     caller: Caller,

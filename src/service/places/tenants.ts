@@ -15,11 +15,11 @@ import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
-/** A change of a tenant, as the audit trail describes it. */
+/** Describes a change of a tenant for the audit trail. */
 export const tenantChange = (verb: string, row: Tenant) =>
   changeOf('tenant', verb, row, { name: row.name });
 
-/** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
+/** Tenants, which platform tokens manage (docs/protocol.md §5.3). */
 export function makeTenants(deps: ServiceDependencies) {
   const { store } = deps;
 
@@ -64,8 +64,8 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   /**
-   * Deletes the tenant's tokens, each with its own audit entry. After restoring a backup, the
-   * operator needs the list of tokens that work again.
+   * Deletes the tenant's tokens, each with its own audit entry. A restored backup makes deleted
+   * tokens work again, and the entries list these tokens for the operator.
    */
   async function deleteTokens(tx: Tx, caller: Caller, tenantId: string): Promise<void> {
     for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {
@@ -108,7 +108,10 @@ export function makeTenants(deps: ServiceDependencies) {
   return { list, get, create, update, remove };
 }
 
-/** Whether all other tenants listed before the change have been deleted since. */
+/**
+ * Whether no other tenant exists. `others` are tenants listed before the change: each may have been
+ * deleted since.
+ */
 async function hasNoOther(
   tx: { get(table: 'tenants', id: string): MaybePromise<unknown> },
   id: string,

@@ -16,7 +16,7 @@ import type { ServedVersions } from './served-versions.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
 /**
- * How long an answer is kept after the source began to have none. Then it is withdrawn
+ * How long a playlist is kept after the source began to report none. Then it is withdrawn
  * (docs/protocol.md §2.3).
  */
 const maxKeptMs = 24 * hourMs;
@@ -29,7 +29,10 @@ export interface OnDemandVersionsOptions {
   served: Pick<ServedVersions, 'newest'>;
 }
 
-/** Whether a row is an active on-demand answer. It is kept while the source has none. */
+/**
+ * Whether a row is an active playlist from the source. Such a row is kept while the source reports
+ * none.
+ */
 function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist {
   return (
     row !== undefined && row.origin === 'on-demand' && playlistStatusAt(row, nowMs) === 'active'
@@ -51,7 +54,10 @@ function digestOf({ items, validUntil }: OnDemandContent): string {
 export function makeLastKnownVersions(maxScreens = 200_000) {
   const versions = new Map<string, KnownVersion>();
   return {
-    /** Remembers the row that the store returned. A playlist that is not active is forgotten. */
+    /**
+     * Remembers the row that the store returned. If the row is missing or not active, forgets the
+     * version of the screen.
+     */
     remember(screenId: string, row: Playlist | undefined, nowMs: number): void {
       if (!row || playlistStatusAt(row, nowMs) !== 'active') {
         versions.delete(screenId);
@@ -64,7 +70,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
       if (versions.size > maxScreens && oldest !== undefined) versions.delete(oldest);
     },
 
-    /** Returns the last known version if it has exactly this content. */
+    /** Returns the last known version if its content equals `content`. */
     versionOf({ id: screenId, tenantId }: Screen, content: OnDemandContent): Playlist | undefined {
       const last = versions.get(screenId);
       if (last?.digest !== digestOf(content)) return undefined;
@@ -86,9 +92,8 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
 
 /**
  * Adapts the on-demand source to an origin, and assigns versions to its answers. Content that
- * differs from the active version becomes the next version, and is stored before it is served. If
- * the store cannot record it, the origin fails, unless the content is that of the last known
- * version.
+ * differs from the active version is stored as the next version before it is served. If the store
+ * cannot record it, the origin fails, unless the content is that of the last known version.
  */
 export function makeOnDemandVersions(
   deps: SystemDependencies,
@@ -117,7 +122,7 @@ export function makeOnDemandVersions(
     return row;
   }
 
-  /** Single flight: requests with the same answer share one change. */
+  /** Single flight: requests that got the same answer share one change of the store. */
   function recordOnce(
     screen: Screen,
     answer: OnDemandAnswer,
@@ -130,7 +135,10 @@ export function makeOnDemandVersions(
     return row;
   }
 
-  /** Whether another instance recorded a newer answer after this cached one became a version. */
+  /**
+   * Whether the store has a newer version than the one recorded for this cached answer. Another
+   * instance may have got a newer answer.
+   */
   function isOutdated(answer: OnDemandAnswer, row: Playlist): boolean {
     const version = versionOfAnswer.get(answer);
     return version !== undefined && isKeptAnswer(row, clock.now()) && row.version > version;
@@ -159,8 +167,8 @@ export function makeOnDemandVersions(
   }
 
   /**
-   * Records when the source began to have none, and withdraws the kept answer after `maxKeptMs`. A
-   * failed write is retried with the next answer of the source.
+   * Records when the source began to report no playlist, and withdraws the kept playlist after
+   * `maxKeptMs`. A failed write is retried with the next answer of the source.
    */
   async function recordNone({ id }: Screen, answer: OnDemandAnswer): Promise<void> {
     if (handledNone.has(answer)) return;
@@ -182,7 +190,7 @@ export function makeOnDemandVersions(
     async fetch(screen) {
       const answer = await source.ask(screen);
       const { content } = answer;
-      // Expired content counts as none.
+      // Expired content counts as no playlist.
       if (content !== null && (content.validUntil === null || content.validUntil > clock.now())) {
         const playlist = await versionOf(screen, answer, content);
         return playlist ? { kind: 'playlist', playlist } : { kind: 'none' };

@@ -34,11 +34,14 @@ interface RenderedPlaylist {
   bytes: Buffer;
 }
 
-/** The members that a body depends on, besides its screen. */
+/** Members of a row that determine the rendered body, besides the screen. */
 type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
 
-/** Enough for 10,000 TVs with ten items each. Larger fleets keep the most recent ones. */
+/**
+ * Memory for playlists of 10,000 TVs with ten items each. In a larger fleet, the oldest entries are
+ * evicted.
+ */
 const defaultLimitBytes = 32 * 1024 * 1024;
 
 function render(row: Playlist, validUntil: number): CacheEntry {
@@ -50,7 +53,7 @@ function render(row: Playlist, validUntil: number): CacheEntry {
     version,
     publishedAt,
     validUntil,
-    // Contains everything that the body depends on.
+    // The body depends only on these members.
     etag: `"${playlistId}.${version}.${validUntil}"`,
     bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
   };
@@ -96,7 +99,7 @@ interface PlaybackOptions {
   configCopies?: ConfigCopies | undefined;
 }
 
-/** Playlist and config, as TVs fetch them (docs/protocol.md §2.3, §2.4). */
+/** Returns playlist and config to TVs (docs/protocol.md §2.3, §2.4). */
 export function makePlayback(
   deps: ServiceDependencies,
   { ask: askOrigins, served, configCopies }: PlaybackOptions,

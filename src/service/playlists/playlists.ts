@@ -12,7 +12,7 @@ import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
-/** Parses the cursor: the page begins below this version. */
+/** Parses the cursor, which is a version: the page contains only older versions. */
 function belowVersion(cursor: string | undefined): number {
   if (cursor === undefined) return Number.POSITIVE_INFINITY;
   if (!/^[1-9]\d*$/.test(cursor)) throw badCursor();
@@ -20,8 +20,8 @@ function belowVersion(cursor: string | undefined): number {
 }
 
 /**
- * Marks an on-demand version as published, since a manager published the same content. From then on
- * only a manager withdraws it.
+ * Marks an on-demand version as published, because a manager published the same content. From then
+ * on, only a manager can withdraw it.
  */
 async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   if (row.origin === 'published') return row;
@@ -31,7 +31,7 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   return adopted;
 }
 
-/** Returns the ETag of a screen's playlist; `undefined` if it has none. */
+/** Returns the ETag of a screen's playlist, or `undefined` if the screen has none. */
 function revisionOf(row: Playlist | undefined): string | undefined {
   return row && row.state !== 'withdrawn'
     ? revision.playlist({ id: row.playlistId, version: row.version })
@@ -92,7 +92,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     });
   }
 
-  /** Returns the kept versions, newest first. The cursor is the last version of the page. */
+  /** Returns the kept versions, newest first. The cursor is the last version on the page. */
   async function versions(
     caller: Caller,
     screenId: string,

@@ -6,7 +6,8 @@ import type { OriginAnswer, PlaylistOrigin, RemoteOrigin } from '../../origin/or
 import type { Store } from '../../store/store.ts';
 
 /**
- * Tracks the playlist versions that TVs have got, so that no fallback origin serves an older one.
+ * Tracks the playlist versions that TVs have received, so that no fallback origin serves an older
+ * one.
  */
 export interface ServedVersions {
   /** Records a served version. */
@@ -23,7 +24,7 @@ export interface ServedVersions {
   notOlder(origin: PlaylistOrigin): RemoteOrigin;
 }
 
-/** Short, since the store itself may be down. */
+/** Short, because the store may be unavailable when this time-out applies. */
 const storeTimeoutMs = secondMs;
 
 function versionOf(answer: OriginAnswer): number | undefined {
@@ -31,7 +32,7 @@ function versionOf(answer: OriginAnswer): number | undefined {
   return answer.kind === 'playlist' ? answer.playlist.version : answer.version;
 }
 
-/** Memory: one id and one version per screen, some 10 MB for 100,000 screens. */
+/** Keeps one id and one version per screen in memory: some 10 MB for 100,000 screens. */
 export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): ServedVersions {
   const newestOf = new Map<string, number>();
 

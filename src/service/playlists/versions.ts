@@ -9,10 +9,7 @@ import {
   type ServiceDependencies,
 } from '../context.ts';
 
-/**
- * The content that identifies a version: different content makes the next version (docs/protocol.md
- * §2.3).
- */
+/** The content of a version. Different content makes the next version (docs/protocol.md §2.3). */
 export type PlaylistContent = Pick<Playlist, 'items' | 'validUntil'>;
 
 const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
@@ -40,7 +37,7 @@ const change = (
   details: { version, ...(origin === 'on-demand' && { origin }) },
 });
 
-/** Stores the next version of a screen's playlist. The last 20 versions are kept. */
+/** Stores the next version of a screen's playlist. Keeps only the last 20 versions. */
 export async function putNextVersion(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
