@@ -77,7 +77,7 @@ function makeCommandContext(
   };
 }
 
-/** Replaces `{venue}` in a hint by the value of that argument or option. */
+/** Replaces `{venue}` in a hint by the value of the argument or option `venue`. */
 function fillHint(hint: string, values: Flags): string {
   return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     shellQuote(String(values[name] ?? name.toUpperCase())),

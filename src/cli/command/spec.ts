@@ -63,18 +63,20 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   examples: readonly (readonly [command: string, what: string])[];
   /** Default: `reads`. */
   effect?: Effect;
-  /** Does not call the service, and lacks the connection options. */
+  /** Whether the command lacks the connection options, because it does not call the service. */
   local?: boolean;
-  /** Writes a file as its result, and lacks the output options. */
+  /** Whether the command lacks the output options, because its result is a file. */
   raw?: boolean;
-  /** Returns a list, and takes `--limit`. */
+  /** Whether the command returns a list and takes `--limit`. */
   list?: boolean;
   /**
    * Hints by error code, which replace the general ones. `{venue}` becomes the value of the
    * argument or option `venue`.
    */
   hints?: Readonly<Record<string, string>>;
-  /** Runs the command and returns the exit code. Default: 0. Throws errors. */
+  /**
+   * Runs the command. Returns the exit code; `undefined` means 0. Throws the error of a failure.
+   */
   run(
     call: CommandContext<ArgumentValues<A>, Values<O>>,
   ): Promise<number | undefined> | Promise<void>;

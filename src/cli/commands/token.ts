@@ -17,7 +17,7 @@ import {
 } from '../records/views/access-views.ts';
 
 /**
- * Writes the new token to the file. Deletes the token again if that fails, because it is lost then.
+ * Writes the new token to the file. If that fails, deletes the token, because its secret is lost.
  */
 async function saveToken(
   call: CommandContext,
@@ -51,7 +51,7 @@ function noteCapped(
 
 type Body = CallInput<'createToken'>['body'];
 
-/** Reads `--expires`. Time spans start at the clock of this machine. */
+/** Reads `--expires`. A duration counts from the time on the clock of this machine. */
 function expiry(call: CommandContext, text: string): string {
   const timeMs = readTime(text, { source: '--expires', nowMs: call.clock.now(), spans: 'ahead' });
   const time = new Date(timeMs);

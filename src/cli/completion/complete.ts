@@ -18,12 +18,12 @@ export type Offer = readonly Candidate[] | 'files';
 interface ValueSource {
   choices?: readonly string[];
   completes?: NameKind | undefined;
-  /** `--ca-file <file>` */
+  /** Flags of an option, such as `--ca-file <file>`. Arguments have none. */
   flags?: string;
 }
 
 interface Flag extends Setting<unknown> {
-  /** Under which commander stores the value: `caFile`. */
+  /** Name under which commander stores the value: `caFile`. */
   name: string;
   long: string;
   short: string | undefined;
@@ -165,7 +165,7 @@ async function completeCommand(
 }
 
 /**
- * Completes the last word, which may be empty; `words` are those after `signage`.
+ * Completes the last of `words`, which are the words after `signage`. The last word may be empty.
  *
  * @example
  *   await completeWords(['venue', 'li'], context)
