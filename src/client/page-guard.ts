@@ -11,8 +11,7 @@ const maxCursorLength = 4096;
 
 /**
  * Returns a function that checks each page of one list. It throws `unexpected_answer` if the list
- * never ends: a cursor repeats, or page after page is empty. `cursor` is where the list
- * begins.
+ * never ends: a cursor repeats, or too many pages are empty. `cursor` is the start of the list.
  *
  * @param list the name of the list in the error
  */

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { interrupted, pause } from './pause.ts';
 
-/** When a call is retried: exponential backoff with jitter. */
+/** The number of attempts and the delays between them: exponential backoff with jitter. */
 export interface RetryPolicy {
   /** Maximum number of attempts, the first included. Default: 4. */
   attempts: number;

@@ -6,15 +6,15 @@ import { header } from './problem.ts';
 /** Options of a `RuntimeClient`. */
 export interface RuntimeOptions extends ClientOptions {
   /**
-   * The device key, `dak_…`. Omit it for a TV that is not registered yet. Throws `invalid_option`
-   * if a header cannot carry it.
+   * The device key, `dak_…`. Omit it for a TV that is not registered yet. The constructor throws
+   * `invalid_option` if a header cannot carry the key.
    */
   apiKey?: string | undefined;
 }
 
 /** A response to a conditional request. */
 export interface Fetched<T> {
-  /** The body; `undefined` if it has not changed since `etag`. */
+  /** The body. `undefined` if it has not changed since `etag`. */
   answer: T | undefined;
   /** `ETag` of the response, for the next conditional request. */
   etag: string | undefined;

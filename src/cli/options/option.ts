@@ -4,12 +4,12 @@ import { type NameKind, type Setting, usage } from './settings.ts';
 
 const asTyped = (value: string) => value;
 
-/** Adds the environment variable that sets the same value. */
+/** Adds an environment variable that can also set the value. */
 export function withVariable<T>(env: string, setting: Setting<T>): Setting<T> {
   return { ...setting, env };
 }
 
-/** A text. Default: `undefined`. `completes` says what it names. */
+/** A text. Default: `undefined`. `completes` is the kind of record that the text names. */
 export function text(
   flags: string,
   help: string,

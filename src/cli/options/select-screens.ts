@@ -82,8 +82,8 @@ export async function resolveScreens(
 const maxShownNames = 5;
 
 /**
- * Asks one question for all selected screens; none when there are no screens. `action` is the first
- * word of the question: `Delete`.
+ * Asks one question for all selected screens. Does not ask if there are none. `action` is the first
+ * word of the question, such as `Delete`.
  */
 export async function confirmSelected(
   call: CommandContext,

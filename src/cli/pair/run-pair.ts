@@ -47,7 +47,7 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
     timeoutMs,
     signal: interrupted,
     changed: () => {},
-    // Starts the timeout only now: the time for questions does not count.
+    // The timeout starts only now, so that the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),
   };
@@ -62,7 +62,7 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If that ends early, says what was left behind. */
+/** Pairs one screen. If the pairing ends early, describes what was left behind. */
 async function pairScreen(session: PairSession, place: Place): Promise<void> {
   const { call, waitFor } = session;
   const pairing = newPairing(place);

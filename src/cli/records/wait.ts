@@ -49,11 +49,14 @@ export async function waitUntil<T>(
 
 interface Status<T> {
   found: T | undefined;
-  /** The present state, as a clause: `it is provisioning`. */
+  /** The present state, as a clause such as `it is provisioning`. */
   saw: string;
 }
 
-/** As `waitUntil`. Shows the state as progress, and names it in the error with `hint`. */
+/**
+ * Like `waitUntil`, but shows the state as progress. The error on timeout contains the state and
+ * `hint`.
+ */
 export async function waitFor<T>(
   call: CommandContext,
   { hint, ...waiting }: Waiting & { hint: string },

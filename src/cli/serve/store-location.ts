@@ -67,7 +67,7 @@ export function readPlace(value: string, source: string): string {
   throw usage(`${source} must be a data folder or postgres://user@host/database.`);
 }
 
-/** Returns the location from `flag`, or from the file of `flag`-file. Throws `usage`. */
+/** Returns the location given by `flag`, or by the file that `flag`-file names. Throws `usage`. */
 export async function givenPlace(
   flag: string,
   place: string | undefined,

@@ -6,7 +6,7 @@ import type { Attributes, SitePlaylist } from './site-schema.ts';
 
 type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
 
-/** Collects the playlists. One used by several screens is written once, under `playlists`. */
+/** Collects the playlists. A playlist of several screens is written once, under `playlists`. */
 function makePlaylists(reads: Iterable<Read>) {
   const key = (playlist: SitePlaylist) => JSON.stringify(playlist);
   const uses = new Map<string, number>();

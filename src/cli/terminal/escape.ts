@@ -1,6 +1,6 @@
 /**
- * Control characters, line separators and bidirectional controls, which a terminal interprets, and
- * invisible characters (docs/protocol.md §5.1).
+ * Control characters, line separators and bidirectional controls, because a terminal interprets
+ * them. Also invisible characters (docs/protocol.md §5.1).
  */
 const unprintable =
   /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;

@@ -66,7 +66,7 @@ function output(open: () => NodeJS.WriteStream): Output {
   };
 }
 
-/** Touches `process.stdin` on demand only: opening it costs time and may keep the process alive. */
+/** Opens `process.stdin` on demand only: opening it costs time and may keep the process alive. */
 function input(): Input {
   return {
     get isTTY() {

@@ -14,7 +14,8 @@ import { logLine, logRecord, type TvLogEntry } from './tv-log.ts';
 const drawEveryMs = secondMs / 10;
 
 /**
- * Prints one line for a log entry. `-o ndjson` prints JSON objects. `--quiet` prints only those.
+ * Prints one line for a log entry: with `-o ndjson` a JSON object, otherwise text. `--quiet`
+ * suppresses the text.
  */
 function printEntry({ io, common }: CommandContext, entry: TvLogEntry): void {
   if (common.output === 'ndjson') io.stdout.write(`${printableJson(logRecord(entry), 0)}\n`);

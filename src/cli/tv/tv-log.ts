@@ -76,7 +76,7 @@ function eventText({ type, creativeId, duration }: EventInput): string {
   return `${type}${of}${typeof duration === 'number' ? `, ${spanText(duration)}` : ''}`;
 }
 
-/** The kinds of log entries. Their members are the JSON of `-o ndjson`. */
+/** The kinds of log entries. `-o ndjson` prints their members as JSON. */
 type What =
   | { what: 'phase'; phase: PlayerPhase }
   | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }
@@ -134,8 +134,8 @@ const endWords = {
 };
 
 /**
- * Returns the label and text of a log entry. Returns `undefined` for an entry that repeats another
- * line.
+ * Returns the label and text of a log entry. Returns `undefined` for an entry that needs no line of
+ * its own.
  */
 function words(entry: TvLogEntry): [label: string, text: string] | undefined {
   switch (entry.what) {

@@ -25,7 +25,8 @@ function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): s
 }
 
 /**
- * Connects to the paired service, or to that of `--url`, or to that of the context. Uses no token.
+ * Connects to the paired service, else to the service of `--url`, else to the service of the
+ * context. Uses no token.
  */
 export async function tvService(
   { io, clock, random, common }: CommandContext,

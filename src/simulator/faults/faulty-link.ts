@@ -65,8 +65,8 @@ function requireNetwork({ outage, clock, counters }: LinkOptions): void {
 }
 
 /**
- * The network of one TV. Injects the faults of the rules, and power cuts before and after each
- * request.
+ * The network of one TV. Injects the faults of the rules. A power cut can strike before or after
+ * each request.
  */
 export function makeFaultyLink(options: LinkOptions): Requester {
   const { transport, clock, power } = options;

@@ -71,14 +71,15 @@ export class Outage {
     this.#rule = rule;
   }
 
-  /** Returns the rule that caused the outage at this time; `undefined` if the network is up. */
+  /** Returns the rule that caused the outage at this time, or `undefined` if the network is up. */
   ruleAt(nowMs: number): string | undefined {
     return nowMs < this.#untilMs ? this.#rule : undefined;
   }
 }
 
 /**
- * A clock that runs at the right speed but shows the wrong time, such as after an empty battery.
+ * A clock that runs at the right speed but shows the wrong time, for example after its battery was
+ * empty.
  */
 export class SkewedClock implements Clock {
   readonly #accurate: Clock;

@@ -20,10 +20,11 @@ import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from
 const progressEveryMs = secondMs / 4;
 /** Time for an orderly stop of the TVs. */
 const graceMs = 10 * secondMs;
-/** Maximum number of events that can be compared in the time after an interruption. */
+/** Maximum number of events that can be compared within `afterInterruptionMs.comparing`. */
 const maxComparedAfterInterruption = 10_000;
 /**
- * Deadlines after an interruption. The cleanup runs in parallel, so all ends within two seconds.
+ * Deadlines after an interruption, in milliseconds. Comparing and clearing run in parallel, so that
+ * the run ends within two seconds.
  */
 const afterInterruptionMs = { working: 400, comparing: 1500, clearing: 1500 };
 
@@ -63,7 +64,10 @@ class FleetRun {
     };
   }
 
-  /** Runs everything. Throws if the run is impossible, after deleting what was created. */
+  /**
+   * Runs the fleet and returns the report. If the run is impossible, deletes the created records
+   * and throws.
+   */
   async run(): Promise<FleetReport> {
     const stopMeter = this.#startMeter();
     try {
@@ -81,7 +85,9 @@ class FleetRun {
     }
   }
 
-  /** Prepares and simulates. Returns the error that failed the run; an interruption is not one. */
+  /**
+   * Prepares and simulates. Returns the error that failed the run. An interruption is not an error.
+   */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {
       this.#preparing = this.#prepare();
@@ -172,7 +178,7 @@ class FleetRun {
     });
   }
 
-  /** Returns which keys to check: none after an interruption, because there is no time. */
+  /** Returns which keys to check. After an interruption none, because there is no time. */
   #keyCheck(): ReconcileOptions['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
     return {

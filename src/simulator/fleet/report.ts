@@ -88,9 +88,9 @@ export interface FleetProgress {
   phases: Partial<Record<TvPhase, number>>;
   /** Requests so far. */
   requests: number;
-  /** Since the previous progress report. */
+  /** Average since the previous progress report. */
   requestsPerSecond: number;
-  /** Response times of all requests so far. */
+  /** Response times of all requests since the start. */
   latencies: Latencies;
   events: EventCounts;
   /** Real time since the first TV was switched on, in milliseconds. */
@@ -122,10 +122,10 @@ export interface FleetReport {
   seconds: number;
   /**
    * Average simulated life of the TVs, in hours. Less than planned if the service was too slow for
-   * the speed.
+   * the speed of the clocks.
    */
   hoursLived: number;
-  /** Per real second. */
+  /** Average per real second. */
   requestsPerSecond: number;
   requests: number;
   endpoints: EndpointTraffic[];

@@ -53,7 +53,7 @@ export interface PlayerObserver {
   onAcknowledged?(batch: Batch, received: number): void;
   /** Events were dropped. */
   onDropped?(events: readonly EventInput[], why: DropReason): void;
-  /** An attempt of a call ended. Not called for an aborted one. */
+  /** An attempt of a call ended. Not called for an aborted attempt. */
   onAnswer?(answer: PlayerAnswer): void;
   /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
@@ -63,7 +63,7 @@ export interface PlayerObserver {
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
   /** The key was rotated. The new and the previous key are already saved. */
   onRotated?(): void;
-  /** The key was rejected, and the TV fell back to the previous one. */
+  /** The key was rejected, and the TV fell back to the previous key. */
   onFallBack?(error: SignageError): void;
   /** The TV lost its key. */
   onUnpaired?(why: UnpairedReason, error: SignageError | undefined): void;

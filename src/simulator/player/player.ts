@@ -104,8 +104,8 @@ export class Player {
   }
 
   /**
-   * Asks `run` to stop in an orderly way: it reports the current item and `app_stopped`, sends the
-   * queued events, and keeps those that cannot be sent.
+   * Asks `run` to stop in an orderly way. `run` reports the current item and `app_stopped`, and
+   * sends the queued events. Events that cannot be sent stay saved.
    */
   stop(): void {
     this.#core.stop();
@@ -141,7 +141,8 @@ export class Player {
   }
 
   /**
-   * Sends one batch of queued events. Returns the number of stored events, 0 if none were queued.
+   * Sends one batch of queued events. Returns the number of stored events, or 0 if none were
+   * queued.
    */
   flush(): Promise<number> {
     return this.#step(flushOnce);

@@ -21,7 +21,7 @@ export interface FleetContext
   codeProvider: PairingCodeProvider;
 }
 
-/** Generous, because a request may wait for one of the shared connections. */
+/** Long, because a request may wait for one of the shared connections. */
 const requestTimeoutMs = 120_000;
 
 /**
@@ -78,7 +78,7 @@ export class SimulatedDevice {
     });
   }
 
-  /** Timeouts use real time: by its own clock, a fast TV would not wait for any response. */
+  /** Timeouts use real time. By the TV's own clock, a fast TV would not wait for any response. */
   #clientOver(requester: Requester): RuntimeClient {
     const { url, clock } = this.shared;
     const options = { url, clock, timeoutMs: requestTimeoutMs, retry: { attempts: 1 } };

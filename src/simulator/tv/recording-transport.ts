@@ -62,8 +62,8 @@ function outcomeOf(status: number | undefined): AttemptOutcome {
 }
 
 /**
- * The transport next to the network, behind all injected faults. It records in the ledger what the
- * service really answered.
+ * Sends requests over the real network, after all faults were injected. Records in the ledger how
+ * the service really responded.
  */
 export class RecordingTransport {
   readonly #options: RecordingTransportOptions;
@@ -72,7 +72,7 @@ export class RecordingTransport {
     this.#options = options;
   }
 
-  /** Sends one request and reads the whole answer. Rejects with the connection's own error. */
+  /** Sends one request and reads the whole response. Rejects with the error of the connection. */
   async send(url: string, parts: RequestParts): Promise<RecordedAnswer> {
     const { traffic, stopwatch, ledger } = this.#options;
     const operation = operations[endpointOf(url) ?? ''];

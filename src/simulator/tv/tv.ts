@@ -14,7 +14,7 @@ export interface FleetTvOptions {
   deviceInfo: DeviceInfoInput;
   /** Delay until the TV is switched on, by its own clock, in milliseconds. */
   delayMs: number;
-  /** Life from then on, by its own clock, in milliseconds. */
+  /** Life after switching on, by its own clock, in milliseconds. */
   lifeMs: number;
   /** Saved state of an earlier run. */
   state?: PlayerState | undefined;

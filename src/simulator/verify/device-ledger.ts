@@ -30,7 +30,7 @@ export interface DeviceBalance {
   stored: number;
   /** Acknowledged but not stored. */
   lost: number;
-  /** Stored more often than sent under different idempotency keys. */
+  /** Stored more often than the number of idempotency keys under which they were sent. */
   duplicated: number;
   /** Stored, although never sent or always rejected. */
   strange: number;
@@ -62,7 +62,8 @@ export class DeviceLedger {
   readonly keys = new Map<string, boolean>();
   readonly #acknowledged: number[] = [];
   /**
-   * Hashes of events that may or may not be stored: of batches that an earlier run began to send.
+   * Hashes of acknowledged events in batches that an earlier run began to send. They may have been
+   * stored before this run, so they need not be in the compared list.
    */
   readonly #optional: number[] = [];
   readonly #open = new Map<string, OpenBatch>();
@@ -121,7 +122,7 @@ export class DeviceLedger {
     if (isOver) this.#open.delete(name);
   }
 
-  /** Compares with the hashes of all stored events of this device. */
+  /** Compares the sent events with the hashes of all stored events of this device. */
   balance(stored: readonly number[]): DeviceBalance {
     const countsByHash = new Map<
       number,

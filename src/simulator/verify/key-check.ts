@@ -46,7 +46,8 @@ async function works({ client, signal }: KeyCheck, apiKey: string): Promise<bool
 }
 
 /**
- * Whether a rotation may be pending: the new key was not used yet, so the old one still works too.
+ * Whether a rotation may be pending. The old key then still works, because the new key was not used
+ * yet.
  */
 function isRotating({ rotating }: PlayerState, device: DeviceLedger, own: string): boolean {
   return rotating !== undefined || device.keys.get(own) === false;

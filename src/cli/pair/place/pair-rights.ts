@@ -3,12 +3,12 @@ import { mayAct, type Role, roles } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations.ts';
 import type { Reader } from '../../api/client.ts';
 
-/** Rights of the token beyond pairing. */
+/** Rights of the token, in addition to the right to pair. */
 export interface PairRights {
   role: Role;
-  /** Whether it may create missing venues and screens. */
+  /** Whether the token may create missing venues and screens. */
   mayCreate: boolean;
-  /** Whether it is limited to some venues. */
+  /** Whether the token is limited to some venues. */
   isBound: boolean;
 }
 

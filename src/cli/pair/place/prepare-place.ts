@@ -61,8 +61,8 @@ export async function confirmReplacement(
 }
 
 /**
- * Creates missing records and revokes the old device. Under `--dry-run` missing ids are
- * placeholders.
+ * Creates missing records and revokes the old device. Under `--dry-run`, returns placeholders as
+ * the ids of missing records.
  */
 export async function preparePlace(
   call: CommandContext,

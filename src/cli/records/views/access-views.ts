@@ -111,7 +111,7 @@ export const createdTokenView = (
   nameOf: typedName,
 });
 
-/** The identity of the token, the service, and the sources of both. */
+/** The identity of the token, the service, and the sources of URL and token. */
 export interface Identity extends CallAnswer<'getMe'> {
   context: string | null;
   url: string;
