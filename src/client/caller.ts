@@ -101,7 +101,7 @@ export class Caller {
     return Buffer.from(this.random(16)).toString('hex');
   }
 
-  /** Calls one operation. `headers` are sent in addition to those of the input. */
+  /** Calls one operation. `headers` are sent in addition to the headers of the input. */
   async exchange<I extends OperationId>(
     id: I,
     input: CallInput<I>,

@@ -49,7 +49,8 @@ function isTransient(error: unknown, isIdempotent: boolean): error is SignageErr
 }
 
 /**
- * Returns the delay in milliseconds: at least `Retry-After`, or half to all of the backoff step.
+ * Returns the delay in milliseconds: `Retry-After` plus jitter if given, otherwise between half of
+ * the backoff step and all of it.
  */
 function delayBefore(
   attempt: number,

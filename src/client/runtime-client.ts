@@ -129,9 +129,9 @@ export class RuntimeClient {
   }
 
   /**
-   * Requests a new device key. This client's key works until the new one is first used, so store
-   * the new one before that; `withKey` then uses it. Repeating the same `idempotencyKey` returns
-   * the same key again. Throws `device_key_revoked` if another key has replaced this one.
+   * Requests a new device key. This client's key works until the new key is first used. Store the
+   * new key before that, then use it with `withKey`. Repeating the same `idempotencyKey` returns
+   * the same key again. Throws `device_key_revoked` if another key has replaced this client's key.
    *
    * @example
    * const apiKey = await tv.rotateKey(screenId);

@@ -38,7 +38,7 @@ export interface Reader {
   read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
   /** Yields all pages of a list. */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
-  /** Returns all items of a list, in memory. */
+  /** Returns all items of a list as one array. */
   all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
 }
 

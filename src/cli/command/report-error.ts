@@ -4,7 +4,7 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { exitCodeOf } from './exit-code.ts';
 
-/** Hints by error code, unless the error or the command has its own. */
+/** Default hints by error code. An error or a command may have its own hint. */
 const hints: Readonly<Record<string, string>> = {
   port_taken: 'Choose another port with --port, or --port 0 for any that is free.',
   unreachable: 'Check --url. signage serve starts a service, and signage doctor finds the cause.',

@@ -84,7 +84,9 @@ function fillHint(hint: string, values: Flags): string {
   );
 }
 
-/** Runs a command and returns its exit code. Adds the command's hint to an error without one. */
+/**
+ * Runs a command and returns its exit code. Adds the command's hint to an error that has no hint.
+ */
 export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },

@@ -7,7 +7,7 @@ export interface UndoneRevocation {
   id: string;
   /** `replaced`: the key was replaced by a newer one, which the restored store does not contain. */
   reason: 'revoked' | 'replaced';
-  /** The command that revokes it again. */
+  /** The command that revokes the key or token again. */
   command: string;
 }
 

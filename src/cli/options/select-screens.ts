@@ -32,7 +32,10 @@ export const selectionOptions = {
   ),
 };
 
-/** Whether exactly one screen is named. The result is then its record instead of a list. */
+/**
+ * Whether exactly one screen is named. If so, the result of a command is one record instead of a
+ * list.
+ */
 export function isSingle({ screens, venue, selector }: ScreenChoice): boolean {
   return screens.length === 1 && venue === undefined && selector.length === 0;
 }

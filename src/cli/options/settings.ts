@@ -1,4 +1,4 @@
-// A setting is a value that a flag or an environment variable sets. `option.ts` makes settings.
+// Settings and how their values are read. `option.ts` makes settings.
 import { Option } from 'commander';
 import { SignageError } from '../../domain/error.ts';
 import type { Flags } from '../command/environment.ts';

@@ -31,7 +31,7 @@ export interface Results {
   requireEndless(what: string): void;
   /** Prints a request under `--dry-run`. */
   planned(request: PlannedRequest): Promise<void>;
-  /** Completes the output of `planned`. */
+  /** Ends the output of `planned`. */
   finish(): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 /** One column of a table. */
 export interface Column<T> {
   /**
-   * Header of the CSV column. Tables show it in capitals. The member's name in JSON, if there is
-   * such a member.
+   * Header of the CSV column. Tables show it in capitals. If the column is a member in JSON, this
+   * is its name.
    */
   name: string;
   value(record: T): unknown;

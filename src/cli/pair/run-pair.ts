@@ -36,7 +36,8 @@ interface PairingOptions {
 }
 
 async function makeSession(call: CommandContext, options: PairingOptions): Promise<PairSession> {
-  // Cancels the code when the terminal that shows it closes.
+  // When the terminal that shows the code closes, the command ends in an orderly way and cancels
+  // the code.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();

@@ -8,7 +8,7 @@ interface Waiting {
   timeoutMs: number;
   /** The condition, as the end of a sentence: `the screen "Lobby/Main" to be active`. */
   what: string;
-  /** Time between two checks. Default: 1000. */
+  /** Time between two checks, in milliseconds. Default: 1000. */
   everyMs?: number;
 }
 

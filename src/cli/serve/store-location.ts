@@ -7,7 +7,7 @@ import { type Setting, usage } from '../options/settings.ts';
 
 function readStore(value: string, source: string): string {
   if (value === 'json' || value === 'memory' || isDatabaseUrl(value)) return value;
-  // The value is not quoted: it may be a mistyped URL with a password.
+  // The message does not quote the value, which may be a mistyped URL with a password.
   throw usage(`${source} must be json, memory or postgres://user@host/database.`);
 }
 

@@ -17,7 +17,7 @@ export async function fixtureNames(folder: keyof typeof endings): Promise<string
 export const fixtureFile = (folder: keyof typeof endings, name: string) =>
   new URL(`${folder}/${name}${endings[folder]}`, root);
 
-/** Reads the device info of a TV model. Throws `usage` with all names. */
+/** Reads the device info of a TV model. Throws `usage` with a list of all models. */
 export async function readDeviceProfile(name: string, flag: string): Promise<DeviceInfoInput> {
   const names = await fixtureNames('devices');
   if (!names.includes(name))

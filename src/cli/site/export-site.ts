@@ -26,7 +26,7 @@ function makePlaylists(reads: Iterable<Read>) {
 
 const filled = (map: object) => Object.keys(map).length > 0;
 
-/** The common members of a record. Leaves out empty ones. */
+/** Returns the members that venues and screens have in common. Leaves out empty members. */
 function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
   return { name, ...(filled(labels) && { labels }), ...(config && { config }) };
 }

@@ -26,7 +26,7 @@ interface Difference {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Compares two values recursively while their structure is equal. */
+/** Compares two values recursively, as far as their structure is equal. */
 function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
   if (isDeepStrictEqual(from, to)) return;
   if (isMap(from) && isMap(to)) {
@@ -87,7 +87,7 @@ export interface Planned {
   differences: readonly Difference[];
 }
 
-/** Returns the tenant of the token. Throws if the files name another one. */
+/** Returns the tenant of the token. Throws if the files name another tenant. */
 async function findTenant(
   reader: Reader,
   name: string | undefined,

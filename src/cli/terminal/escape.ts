@@ -24,7 +24,7 @@ export function escapeControl(text: string): string {
   return text.replaceAll(unprintable, escaped);
 }
 
-/** As `escapeControl`, but keeps tabs, which separate columns. */
+/** Like `escapeControl`, but keeps tabs, which separate columns. */
 export function printableWithTabs(text: string): string {
   return text.replaceAll(unprintableButTab, escaped);
 }

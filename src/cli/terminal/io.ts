@@ -37,7 +37,10 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For prompts, which are drawn on `stderr`. */
   terminal(): Terminal;
-  /** Replaces the default action of a signal by `handle`. Returns a function that restores it. */
+  /**
+   * Replaces the default action of a signal by `handle`. Returns a function that restores the
+   * default action.
+   */
   onSignal(name: SignalName, handle: () => void): () => void;
 }
 

@@ -19,7 +19,7 @@ export interface LiveViewSize {
 /** A few lines on a terminal (`stderr`) that are redrawn in place. */
 export interface LiveView {
   draw(): void;
-  /** Erases the view, or replaces it by its last lines. */
+  /** Erases the view, or replaces it by the lines of `last`. */
   close(last?: readonly LiveLine[]): void;
 }
 

@@ -44,8 +44,8 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
 }
 
 /**
- * Runs the player until the first signal, `--duration`, or the end of stdout. Then stops it
- * cleanly, and aborts it after `shutdownGraceMs`.
+ * Runs the player until the first signal, `--duration`, or the end of stdout. Then asks the player
+ * to stop, and aborts it after `shutdownGraceMs`.
  */
 async function runUntilStopped(
   { io, clock, interrupted }: CommandContext,

@@ -11,8 +11,8 @@ import type { SavedTv } from './state-file.ts';
 import type { TvOptions } from './tv-options.ts';
 
 /**
- * Returns the service that the TV is paired with. Its key is never sent elsewhere. Throws
- * `state_of_elsewhere` if `--url` names another service.
+ * Returns the service that the TV is paired with. The key is never sent to another service. Throws
+ * `state_of_elsewhere` if `--url` names one.
  */
 function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
   if (!saved?.tv.binding && !saved?.tv.registering) return undefined;

@@ -29,7 +29,7 @@ type InitialFault = { kind: 'clock-skew'; byMs: number } | { kind: 'shared-code'
 
 export type Fault = LinkFault | LifeFault | InitialFault;
 
-/** A fault with the text of its rule, which names it in reports. */
+/** A fault with the text of its rule. The text identifies the rule in reports. */
 export type Rule = Fault & { rule: string };
 
 const linkKinds: readonly string[] = [

@@ -9,7 +9,7 @@ import type { Outage, Power } from './hardware.ts';
 type LinkRule = Rule & LinkFault;
 
 export interface LinkOptions {
-  /** The transport behind the link. */
+  /** Sends the requests that reach the network. */
   transport: { send(url: string, parts: RequestParts): Promise<RecordedAnswer> };
   /** The correct time, independent of the TV's own skewed clock. */
   clock: VirtualClock;
@@ -22,7 +22,7 @@ export interface LinkOptions {
   counters: { fault(rule: string): void };
 }
 
-/** The faults that hit one request. */
+/** The faults drawn for one request. */
 interface RequestFaults {
   delayMs: number;
   kinds: readonly LinkFault['kind'][];

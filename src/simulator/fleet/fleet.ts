@@ -86,7 +86,8 @@ class FleetRun {
   }
 
   /**
-   * Prepares and simulates. Returns the error that failed the run. An interruption is not an error.
+   * Prepares and simulates. Returns the error that made the run fail. An interruption is not an
+   * error.
    */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {

@@ -20,7 +20,7 @@ class HeartbeatTimer {
     this.#core = core;
   }
 
-  /** Sets the interval. Restarts the timer if it has changed. */
+  /** Sets the interval. Restarts the timer if the interval has changed. */
   setIntervalMs(intervalMs: number): void {
     if (intervalMs === this.#intervalMs) return;
     this.#intervalMs = intervalMs;

@@ -5,7 +5,7 @@ import type { PlayerBinding } from './state.ts';
 /**
  * The phase of a TV. `unpaired`: without a key. `registering`: trying a pairing code. `playing`:
  * bound and showing an item. `dark`: bound, with nothing to show. `offline`: bound, and the last
- * call got no response; it keeps playing a saved playlist while that is valid.
+ * call got no response. An offline TV keeps playing its saved playlist while that is valid.
  */
 export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'offline';
 

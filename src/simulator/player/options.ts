@@ -16,8 +16,8 @@ import type { PlayerConfig, PlayerMemory } from './state.ts';
 /** Options of a `Player`. */
 export interface PlayerOptions {
   /**
-   * A client of the service without a key: the player adds its own. Its retries are not used,
-   * because the player makes each attempt itself.
+   * A client of the service without a key. The player adds its own key. The player makes each
+   * attempt itself, so the client's retries are not used.
    */
   client: RuntimeClient;
   /** What the TV sends about itself when it registers. */

@@ -210,7 +210,7 @@ function makeRealTimeClock(wall: Clock): VirtualClock {
   return { now: () => wall.now(), after, hold: (work) => work() };
 }
 
-/** Makes the clock of one TV. It starts at once. */
+/** Makes the clock of one TV. The clock starts at once. */
 export function makeVirtualClock(options: VirtualClockOptions): VirtualClock {
   return options.speed === 1 ? makeRealTimeClock(options.wall) : new FastClock(options);
 }

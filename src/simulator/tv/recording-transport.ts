@@ -117,8 +117,8 @@ export class RecordingTransport {
   }
 
   /**
-   * After a confirmed revocation, every response must be a 401 that says so. Allowed exceptions: a
-   * 5xx, and `device_key_invalid` for a key that was replaced earlier.
+   * Checks a response after a confirmed revocation. It must be a 401 with `device_key_revoked`.
+   * Allowed exceptions: a 5xx, and `device_key_invalid` for a key that was replaced earlier.
    */
   #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: RecordedAnswer): void {
     const { deviceId } = device;

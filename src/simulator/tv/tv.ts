@@ -83,7 +83,7 @@ export class FleetTv {
     this.#ending.abort();
   }
 
-  /** Cuts the power for good. */
+  /** Cuts the power and never restores it. */
   kill(): void {
     this.#device.power.cut('now', 0);
     this.#ending.abort();

@@ -54,9 +54,9 @@ const rememberedKeys = 4;
 export class DeviceLedger {
   readonly deviceId: string;
   readonly screenId: string;
-  /** Set when its revocation is requested. */
+  /** Whether a revocation of the device was requested. */
   isBeingRevoked = false;
-  /** Set when the service has confirmed the revocation. */
+  /** Whether the service has confirmed the revocation. */
   isRevoked = false;
   /** All issued keys in order of issue, and whether the service has accepted each. */
   readonly keys = new Map<string, boolean>();

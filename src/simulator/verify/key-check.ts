@@ -28,8 +28,8 @@ export interface KeyCheck {
 }
 
 /**
- * An id that no device has: the service answers `device_key_mismatch` to a working key, which does
- * not count as a use (docs/protocol.md §2.8).
+ * An id that no device has. The service answers `device_key_mismatch` to a working key, without
+ * counting the request as a use of the key (docs/protocol.md §2.8).
  */
 const unusedId = '00000000-0000-0000-0000-000000000000';
 const concurrentDevices = 32;

@@ -62,7 +62,7 @@ export async function readBaseline(
   return { after: items[0]?.id, report: await readReport(management, signal) };
 }
 
-/** The listed events: hashes by device, and playback by screen. */
+/** The listed events: their hashes by device, and their impressions by screen. */
 class ListedEvents {
   readonly hashes = new Map<string, number[]>();
   readonly played = new Map<string, Played>();

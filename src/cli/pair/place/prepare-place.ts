@@ -7,7 +7,7 @@ import type { ChosenPlace } from './choose-place.ts';
 
 const defaultReason = 'Replaced by another TV (signage pair)';
 
-/** A device to revoke, and the recorded reason. */
+/** A device to revoke, and the reason to record. */
 export interface Replacement {
   device: Device;
   reason: string;
