@@ -33,7 +33,6 @@ interface Made<I extends OperationId> {
   answer: CallAnswer<I>;
 }
 
-/** Read access to the service. */
 export interface Reader {
   read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
   /** Yields all pages of a list. */

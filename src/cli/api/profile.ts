@@ -12,7 +12,6 @@ interface Sourced {
   source: string;
 }
 
-/** The service to call. */
 export interface Address {
   /** The saved context that provides the URL, if any. */
   context: string | undefined;

@@ -12,7 +12,6 @@ import type { Flags, ProgramEnvironment } from './environment.ts';
 export interface CommandContext<A = any, O = any> extends ProgramEnvironment, ApiClient {
   args: A;
   options: O;
-  /** The values of the shared options. */
   common: CommonValues;
   /** The options as commander parsed them. */
   flags: Flags;

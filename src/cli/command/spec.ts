@@ -4,12 +4,10 @@ import type { CommandContext } from './context.ts';
 
 type Form = 'one' | 'optional' | 'many' | 'some';
 
-/** One argument of a command. */
 export interface Argument<F extends Form = Form> {
   form: F;
   help: string;
   completes?: NameKind | undefined;
-  /** The possible values, for completion. */
   choices?: readonly string[];
 }
 
@@ -85,11 +83,9 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
 /** The commands of a noun, in the order of its help. */
 export type Verbs = Readonly<Record<string, CommandSpec>>;
 
-/** All commands of the program. */
 export interface CommandTree {
   /** Commands of one word and their summaries. */
   single: Readonly<Record<string, string>>;
-  /** Nouns and their summaries. */
   nouns: Readonly<Record<string, string>>;
   /** Loads a command of one word, or returns `undefined` if there is none. */
   loadSingle(word: string): Promise<CommandSpec | undefined>;

@@ -20,7 +20,6 @@ export const single: CommandTree['single'] = {
   completion: 'Print the completion script of a shell',
 };
 
-/** Nouns and their summaries. */
 export const nouns: CommandTree['nouns'] = {
   venue: 'Places with screens',
   screen: 'The screens of a venue',

@@ -7,7 +7,6 @@ import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
 import type { Candidate } from './names.ts';
 
 export interface CompletionContext extends Environment {
-  /** The commands to complete. */
   tree: CommandTree;
 }
 

@@ -10,7 +10,6 @@ import { makeProgress } from '../terminal/progress.ts';
 const failedExitCode = 9;
 const pageSize = 25;
 
-/** Parsed options. */
 export interface CheckOptions {
   only: Level | undefined;
   row: readonly string[];

@@ -1,7 +1,6 @@
 import type { View } from '../output/view.ts';
 import { members } from '../records/views/columns.ts';
 
-/** Result of one check. */
 export interface Finding {
   /** What was checked: `clock`, `playlist`. */
   check: string;

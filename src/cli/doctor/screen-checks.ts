@@ -9,7 +9,6 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
-/** A screen to check. */
 interface ScreenContext {
   reader: Reader;
   screen: Screen;

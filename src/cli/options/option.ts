@@ -23,7 +23,6 @@ export function textOr(initial: string, flags: string, help: string): Setting<st
   return { flags, help, read: asTyped, initial, shown: initial };
 }
 
-/** A required text. */
 export function required(flags: string, help: string, completes?: NameKind): Setting<string> {
   return { flags, help, read: asTyped, initial: '', completes, required: true };
 }

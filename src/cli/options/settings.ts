@@ -24,7 +24,6 @@ export interface Setting<T> {
   required?: boolean;
   /** The kind of record that the value names, for completion. */
   completes?: NameKind | undefined;
-  /** The possible values, for completion. */
   choices?: readonly string[];
 }
 

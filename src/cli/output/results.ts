@@ -20,7 +20,6 @@ type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 
 /** Prints the results of a command to `stdout` in the requested format. */
 export interface Results {
-  /** Prints one record. */
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
   /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
   list<T>(pages: Pages<T>, view: ViewSource<T>): Promise<void>;

@@ -43,7 +43,6 @@ async function withGracePeriod<T>(
   }
 }
 
-/** Creates a code for the screen. */
 async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
   const body = { screenId: pairing.place.screen.id };

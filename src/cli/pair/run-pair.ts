@@ -28,7 +28,6 @@ import {
 import { renderPaired, renderPairing } from './render-pairing.ts';
 import { requireVisibleCode, showUpdates, updatesWithOutput } from './show-updates.ts';
 
-/** Parsed options of the pairing commands. */
 interface PairingOptions {
   waitFor: Milestone | undefined;
   /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */

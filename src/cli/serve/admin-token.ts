@@ -10,7 +10,6 @@ export interface KnownToken {
   token: string | undefined;
   /** Whether to show the token at the terminal, because this start created it. */
   show: boolean;
-  /** The file with the token. */
   file: string | undefined;
 }
 

@@ -14,7 +14,6 @@ const tvCount = 3;
 
 type Screen = CallAnswer<'getScreen'>;
 
-/** A paired TV of the demo. */
 interface DemoTv {
   /** Venue and screen: `Aurora Café / Entrance`. */
   place: string;

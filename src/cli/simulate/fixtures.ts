@@ -5,7 +5,6 @@ import { usage } from '../options/settings.ts';
 const root = new URL('../../../fixtures/', import.meta.url);
 const endings = { devices: '.json', playlists: '.json', scenarios: '.yaml' };
 
-/** Returns the names of the fixtures in a folder. */
 export async function fixtureNames(folder: keyof typeof endings): Promise<string[]> {
   const ending = endings[folder];
   const files = await readdir(new URL(folder, root));
@@ -13,7 +12,6 @@ export async function fixtureNames(folder: keyof typeof endings): Promise<string
   return names.map((file) => file.slice(0, -ending.length)).sort();
 }
 
-/** Returns the file of a fixture. */
 export const fixtureFile = (folder: keyof typeof endings, name: string) =>
   new URL(`${folder}/${name}${endings[folder]}`, root);
 

@@ -124,7 +124,6 @@ function labelsPatch(
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...wanted };
 }
 
-/** Writes the named attributes of a record. */
 export async function writeAttributes(
   call: CommandContext,
   kind: RecordKind,

@@ -1,10 +1,8 @@
 import { memoize } from '../command/memoize.ts';
 
-/** An output stream. */
 export interface Output {
   /** Writes text. Bytes must be UTF-8. */
   write(text: string | Uint8Array): void;
-  /** Whether it is a terminal. */
   readonly isTTY: boolean;
   /** Width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
@@ -12,7 +10,6 @@ export interface Output {
   readonly gone?: AbortSignal;
 }
 
-/** The standard input. */
 interface Input {
   readonly isTTY: boolean;
   /** Reads to the end, and decodes UTF-8. */

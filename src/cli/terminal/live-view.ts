@@ -10,7 +10,6 @@ export interface LiveLine {
 
 export const line = (text: string, look?: Look): LiveLine => ({ text, ...(look && { look }) });
 
-/** Size of the terminal. */
 export interface LiveViewSize {
   columns: number;
   rows: number;

@@ -22,7 +22,6 @@ interface Question {
  * Asks questions at the terminal. When it cannot ask, each question throws `usage` with the flag.
  */
 export interface Prompter {
-  /** Whether questions can be asked. */
   readonly canAsk: boolean;
   input(
     question: Question & { initial?: string; validate?(text: string): true | string },

@@ -4,7 +4,6 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Releases the lock. */
 export type Release = () => Promise<void>;
 
 /**

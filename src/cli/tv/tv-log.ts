@@ -13,7 +13,6 @@ import type { PlayerEnd } from '../../simulator/player/options.ts';
 import { countText } from '../records/text.ts';
 import { escapeControl } from '../terminal/escape.ts';
 
-/** Texts for people. */
 export const phaseWords: Readonly<Record<PlayerPhase, string>> = {
   unpaired: 'not paired',
   registering: 'registering',
@@ -180,7 +179,6 @@ export function logLine(entry: TvLogEntry): string | undefined {
   return `${iso(entry.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${escapeControl(text)}\n`;
 }
 
-/** Formats a log entry as a JSON object. */
 export function logRecord({ atMs, ...entry }: TvLogEntry): object {
   if (entry.what !== 'failure') return { at: iso(atMs), ...entry };
   const { error: _, ...failure } = entry;

@@ -56,7 +56,6 @@ const managementConnections = 32;
 /** Long, so that a slow service shows up in the report instead of failing the run. */
 const managementTimeoutMs = 120_000;
 
-/** The dependencies of a run. */
 export interface FleetDependencies {
   clock: Clock;
   ledger: FleetLedger;
@@ -70,7 +69,6 @@ export interface FleetDependencies {
   keyless: RuntimeClient;
   /** `undefined` without a management token. */
   management: ManagementClient | undefined;
-  /** Closes all connections. */
   close(): Promise<void>;
 }
 

@@ -175,7 +175,6 @@ export class PlayerCore {
     this.notifyAll();
   }
 
-  /** Requests an orderly stop. */
   stop(): void {
     this.isStopping = true;
     this.notifyAll();

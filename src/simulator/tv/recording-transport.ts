@@ -5,7 +5,6 @@ import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import type { LatencyRecorder } from './latency.ts';
 
-/** A complete response. */
 export interface RecordedAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;

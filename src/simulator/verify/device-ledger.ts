@@ -39,7 +39,6 @@ export interface DeviceBalance {
 /** A batch not acknowledged yet. It may have been stored. */
 interface OpenBatch {
   hashes: readonly number[];
-  /** Number of attempts in flight. */
   inFlight: number;
   /** Number of attempts with an unknown outcome. */
   unknown: number;

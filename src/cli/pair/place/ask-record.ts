@@ -21,7 +21,6 @@ function nameProblem(text: string): string | undefined {
   return name.includes('/') ? 'Do not use "/": it separates the venue from the screen.' : undefined;
 }
 
-/** Asks for the name of a new record. */
 export async function askName(
   { prompter }: CommandContext,
   message: string,
