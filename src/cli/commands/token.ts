@@ -38,7 +38,10 @@ async function saveToken(
   }
 }
 
-/** Prints a note if the service shortened the token's life to that of the token that created it. */
+/**
+ * Prints a note if the new token expires earlier than requested, together with the token that
+ * created it.
+ */
 function noteCapped(
   call: CommandContext,
   asked: string | undefined,

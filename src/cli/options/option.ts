@@ -105,7 +105,7 @@ export function count(
   return { flags, help, read: wholeNumber(range, range[0], flags, help).read, initial: undefined };
 }
 
-/** A flag without a value. Its variable takes true or false. Default: false. */
+/** A flag without a value. Its environment variable takes true or false. Default: false. */
 export function flag(flags: string, help: string): Setting<boolean> {
   const read = (value: string, source: string) => {
     if (['true', '1', 'yes', 'on'].includes(value.toLowerCase())) return true;

@@ -66,7 +66,10 @@ export const listOptions = {
   ),
 };
 
-/** Options that may also precede the noun, as in `signage --url … venue list`. Each has a value. */
+/**
+ * Options that may also precede the noun, as in `signage --url … venue list`. Each option takes a
+ * value.
+ */
 export const leadingOptions = {
   output: outputOptions.output,
   url: connectionOptions.url,

@@ -42,7 +42,7 @@ async function updateRecord(
   const made = known ? undefined : await createRecord(call, kind, venueId, wanted);
   const isNew = made?.isNew === true;
   const current = known ?? made?.current;
-  // Never true here: only --dry-run creates no record, and then no plan is applied.
+  // A record is missing here only under --dry-run, which applies no plan.
   if (!current) return;
   applied.id = current.id;
   if (made && !isNew)

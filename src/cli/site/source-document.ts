@@ -13,7 +13,9 @@ export interface SourceDocument {
   value: unknown;
   /** Base folder for the files that the document names. */
   folder: string;
-  /** Makes a validation error with its place: `site.yaml, document 2, line 12: /venues/0/name`. */
+  /**
+   * Makes a validation error with its position: `site.yaml, document 2, line 12: /venues/0/name`.
+   */
   complaint(path: Path, message: string): FieldError;
   /** Returns the position for people: `site.yaml, line 12`. */
   place(path: Path): string;
@@ -164,7 +166,7 @@ function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): Field
 }
 
 /**
- * Validates a document against a schema. Adds one error for each invalid place to `fieldErrors` and
+ * Validates a document against a schema. If it is invalid, adds each error to `fieldErrors` and
  * returns `undefined`.
  */
 export function checkDocument<S extends z.ZodType>(

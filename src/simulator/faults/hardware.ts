@@ -47,7 +47,7 @@ export class Power {
     if (!this.isOn) this.#supply = new AbortController();
   }
 
-  /** Passes a point. Throws `interrupted` if the power is off or fails here. */
+  /** Called when the TV reaches a point. Throws `interrupted` if the power is off or fails here. */
   pass(point: CutPoint): void {
     if (point === this.#cut?.at) this.#fail(this.#cut.forMs);
     if (!this.isOn) throw interrupted();

@@ -62,7 +62,7 @@ export class ScreenCodes implements PairingCodeProvider {
       this.#shared.set(pair, code);
       return code;
     }
-    // The other TV has used the code and took this TV's screen. This TV gets the other screen.
+    // The other TV has used the code and has taken this TV's screen. This TV gets the other screen.
     if (reason === 'refused' && (await this.#screenOf(tv)).state === 'active') this.#swap(pair);
     return this.#makeCode(tv);
   }

@@ -7,7 +7,7 @@ import { forEachBounded } from '../time/concurrency.ts';
 export type Publication = CallInput<'publishPlaylist'>['body'];
 export type SiteConfig = CallInput<'putScreenConfig'>['body'];
 
-/** The records that a run created for its fleet. They are deleted at the end. */
+/** The records that a run created for its fleet. Without `keep`, they are deleted at the end. */
 export interface FleetSite {
   venueId: string;
   /** Whether the run created the venue. */

@@ -11,7 +11,7 @@ export interface KeyBalance {
   tvs: number;
   /** Keys ever issued to the checked devices. */
   issued: number;
-  /** Keys that work: one per TV, plus one per TV in `underWay`. */
+  /** Keys that work. Expected: one for each TV, and one more for each TV in `underWay`. */
   working: number;
   /** TVs in the middle of a key rotation. Both of their keys work. */
   underWay: number;

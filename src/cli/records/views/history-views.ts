@@ -44,7 +44,9 @@ export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>
   };
 };
 
-/** The view of the report. Fetches the names of screens or venues if they are the keys. */
+/**
+ * The view of the report. Fetches the names of screens or venues if the report is grouped by them.
+ */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
     const columns = members<ReportRow>('key', 'impressions', 'seconds');
