@@ -10,8 +10,8 @@ const maxCursorLength = 4096;
 
 /**
  * Returns a function that checks each page of one list. It throws `unexpected_answer` if the list
- * does not seem to end: a cursor repeats or is too long, or too many pages in a row are empty.
- * `cursor` is the start of the list.
+ * does not seem to end. The signs are a repeated cursor, a very long cursor, and too many empty
+ * pages in a row. `cursor` is the start of the list.
  *
  * @param list the name of the list in the error
  */

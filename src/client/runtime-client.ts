@@ -90,7 +90,7 @@ export class RuntimeClient {
     ).answer;
   }
 
-  /** Fetches the active playlist of the screen. Throws `playlist_not_found` if it has none. */
+  /** Fetches the active playlist of the screen. Throws `playlist_not_found` if there is none. */
   async fetchPlaylist(
     id: string,
     call: ConditionalCall = {},

@@ -55,10 +55,17 @@ const byStatus: Readonly<Record<number, number>> = {
 };
 
 /**
- * Returns the exit code for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5
- * conflict, 6 invalid, 7 unreachable or overloaded, 8 timed out, 9 different or partly failed. An
- * unknown error code is classified by its HTTP status. `signals.ts` defines the exit codes of
- * signals.
+ * Returns the exit code for an error. An unknown error code is classified by its HTTP status.
+ * `signals.ts` defines the exit codes of signals.
+ * - 1: unexpected.
+ * - 2: usage.
+ * - 3: not found.
+ * - 4: not allowed.
+ * - 5: conflict.
+ * - 6: invalid.
+ * - 7: unreachable or overloaded.
+ * - 8: timed out.
+ * - 9: different or partly failed.
  */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SignageError)) return 1;

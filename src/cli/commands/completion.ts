@@ -10,7 +10,9 @@ const shellArgument = {
 
 const isShell = (text: string): text is Shell => shells.some((one) => one === text);
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
-/** A line with a single tab asks the shell to complete file names. It is never a candidate. */
+/**
+ * A line with a single tab asks the shell to complete file names. Such a line is never a candidate.
+ */
 const filesWanted = '\t\n';
 
 /**

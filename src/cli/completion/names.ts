@@ -96,7 +96,8 @@ async function askService(
   const signal = AbortSignal.any([timedOut.signal, context.interrupted]);
   try {
     const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
-    // Completing a tenant name must not first resolve `--tenant`.
+    // Ignores `--tenant` when completing a tenant name, because the option may hold the unfinished
+    // name.
     const wanted = kind === 'tenant' ? { ...profile, tenant: undefined } : profile;
     const { client } = await connect(wanted, { ...context, interrupted: signal }, false);
     return await ask[kind]({ client, signal, typed });

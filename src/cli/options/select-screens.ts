@@ -7,7 +7,7 @@ import { usage } from './settings.ts';
 interface ScreenChoice {
   screens: readonly string[];
   venue: string | undefined;
-  /** Labels, `key=value`. A screen must have all of them. */
+  /** Labels in the form `key=value`. A screen must have all of them. */
   selector: readonly string[];
 }
 

@@ -60,7 +60,7 @@ function groupLines(group: string): string[] {
 
 /**
  * Renders a code in large letters, at most `columns` wide, on one or two lines of letters. Returns
- * `undefined` if it does not fit, or if the code has other characters.
+ * `undefined` if the code does not fit or has other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
   const groups = groupedCode(code).split(' ');

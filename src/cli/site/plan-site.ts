@@ -66,7 +66,7 @@ export function differences(current: Attributes, wanted: Attributes): Difference
   ]);
 }
 
-/** Returns the differences of a record that does not exist yet. */
+/** Returns the wanted attributes of a new record as differences. */
 function initialDifferences(wanted: Attributes): Difference[] {
   return attributeNames
     .filter((name) => !isNothing(wanted[name]))

@@ -56,8 +56,8 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
   }
 
   /**
-   * Returns a playlist, written in the document or in its own file. `at` is its path in the
-   * document.
+   * Returns a playlist, written in the document or in its own file. `at` is the path of the
+   * playlist in the document.
    */
   return async (
     place: PlaylistPlace,

@@ -49,8 +49,8 @@ function makePool(
 
 const defaultConnections = 128;
 /**
- * The management client has a separate pool, so that its requests do not queue behind those of the
- * TVs.
+ * The management client has a separate pool, so that its requests do not queue behind the requests
+ * of the TVs.
  */
 const managementConnections = 32;
 /** Long, so that a slow service shows up in the report instead of failing the run. */

@@ -247,11 +247,12 @@ class FleetRun {
 
 /**
  * Runs a fleet of simulated TVs against a service, with the given faults. Each TV registers, plays
- * and reports as a real one does. At the end the run compares what the service acknowledged with
- * what it stored.
+ * and reports like a real TV. At the end the run compares the events that the service acknowledged
+ * with the events that it stored.
  *
- * Creates a venue, screens and pairing codes, unless `codes` are given. At the end it deletes
- * everything it created, unless `keep` is given. It never changes anything else.
+ * Creates a venue, screens and pairing codes, unless `codes` are given. At the end it deletes these
+ * records, or revokes the devices of given codes, unless `keep` is given. Stored events remain. The
+ * run changes no other records.
  *
  * Resolves with the report, which counts the failures of single TVs. Rejects if the run is
  * impossible: `invalid_option`, `invalid_file`, `credential_missing`, `insufficient_role`,

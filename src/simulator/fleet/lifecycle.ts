@@ -17,7 +17,10 @@ export interface FleetLifecycle {
   runSeed: string;
   /** States of the TVs from the previous run, by TV number. */
   states: readonly (PlayerState | undefined)[];
-  /** Saves the TVs for the next run, or deletes what was created. */
+  /**
+   * Saves the TVs for the next run. Without `keep`, deletes the created records, or revokes the
+   * devices of given codes.
+   */
   leave(states: readonly (PlayerState | undefined)[]): Promise<void>;
 }
 

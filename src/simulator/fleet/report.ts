@@ -3,7 +3,7 @@ import type { DropReason, PlayerPhase } from '../player/observer.ts';
 import type { EndpointTraffic, Latencies, LatencyRecorder } from '../tv/latency.ts';
 import type { Reconciliation } from '../verify/reconcile.ts';
 
-/** The phase of a TV: that of its player, or `off`. */
+/** The phase of a TV: the phase of its player, or `off`. */
 export type TvPhase = PlayerPhase | 'off';
 
 /** Event counts of a fleet. */

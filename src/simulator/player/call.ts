@@ -23,8 +23,8 @@ function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError
 
 /**
  * Falls back to the previous key, once. Returns whether there was one. The previous key still works
- * in two cases (docs/protocol.md §2.8): the new key was replaced before its first use, or the
- * service was restored from an older backup.
+ * if the new key was replaced before its first use, or after the restore of an older backup
+ * (docs/protocol.md §2.8).
  */
 function fallBackToPreviousKey(core: PlayerCore, error: SignageError): boolean {
   const { binding, formerKey } = core.state;

@@ -91,7 +91,7 @@ export interface PlayerView {
   /** End of the playlist's validity. */
   validUntilMs: number | undefined;
   showing: Showing | undefined;
-  /** Number of events not acknowledged yet, including those of the pending batch. */
+  /** Number of events not acknowledged yet, including the events of the pending batch. */
   queued: number;
   /** The pending batch. */
   batch: Batch | undefined;

@@ -133,8 +133,8 @@ export class Player {
   }
 
   /**
-   * Fetches the playlist if it has changed. Returns whether it has. If the screen has none, forgets
-   * the saved one and throws `playlist_not_found`.
+   * Fetches the playlist if it has changed. Returns whether it has. If the screen has no playlist,
+   * forgets the saved playlist and throws `playlist_not_found`.
    */
   fetchPlaylist(): Promise<boolean> {
     return this.#step(fetchPlaylist);

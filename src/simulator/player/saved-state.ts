@@ -62,7 +62,7 @@ export class SavedPlayerState {
     return this.#loaded;
   }
 
-  /** Returns the saved binding, to compare with the one in memory. */
+  /** Returns the saved binding, to compare it with the binding in memory. */
   async savedBinding(): Promise<PlayerBinding | undefined> {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }

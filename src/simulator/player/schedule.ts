@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
 
 /**
- * Wakes one waiting loop. A notification without a waiter is lost, so check for work before each
- * wait.
+ * Wakes one waiting loop. A notification is lost if no loop waits for it, so check for work before
+ * each wait.
  */
 export class Notifier {
   #wake: (() => void) | undefined;

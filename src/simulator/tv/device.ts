@@ -25,8 +25,8 @@ export interface FleetContext
 const requestTimeoutMs = 120_000;
 
 /**
- * The hardware around a player: its clock, network, power and memory, with the faults injected into
- * them.
+ * The simulated hardware of a player: its clock, network, power and memory, with the injected
+ * faults.
  */
 export class SimulatedDevice {
   readonly clock: VirtualClock;

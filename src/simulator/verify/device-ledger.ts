@@ -28,11 +28,14 @@ export type AttemptOutcome = 'acknowledged' | 'refused' | 'unknown';
 export interface DeviceBalance {
   acknowledged: number;
   stored: number;
-  /** Acknowledged but not stored. */
+  /** Number of events that were acknowledged but are not stored. */
   lost: number;
-  /** Stored more often than the number of idempotency keys under which they were sent. */
+  /**
+   * Number of events stored too often. An event may be stored once for each idempotency key under
+   * which it was sent.
+   */
   duplicated: number;
-  /** Stored, although never sent or always rejected. */
+  /** Number of stored events that were never sent or always rejected. */
   strange: number;
 }
 
