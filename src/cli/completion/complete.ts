@@ -13,7 +13,7 @@ export interface CompletionContext extends Environment {
 /** Possible completions, or `files` if the shell should complete file names. */
 export type Offer = readonly Candidate[] | 'files';
 
-/** Where the values of an option or argument come from. */
+/** The sources of the values of an option or argument. */
 interface ValueSource {
   choices?: readonly string[];
   completes?: NameKind | undefined;

@@ -32,8 +32,8 @@ function contentOf(document: unknown): Record<string, unknown> {
 
 /**
  * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
- * service, or a list of items. The parameter `validUntil` overrides that member of the file, which
- * may be ISO 8601.
+ * service, or a list of items. In the file, `validUntil` may be ISO 8601. The parameter
+ * `validUntil` overrides it.
  */
 export async function readPublication(
   context: Environment,

@@ -22,7 +22,7 @@ function printEntry({ io, common }: CommandContext, entry: TvLogEntry): void {
   else if (!common.quiet) io.stdout.write(logLine(entry) ?? '');
 }
 
-/** Shows what a TV does: the live view for a person at a terminal, otherwise lines. */
+/** Shows the activity of a TV: the live view for a person at a terminal, otherwise lines. */
 export class TvDisplay {
   readonly #call: CommandContext;
   readonly #isLive: boolean;

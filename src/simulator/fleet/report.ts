@@ -25,7 +25,7 @@ export interface Failures {
   message: string;
 }
 
-/** Counts what the TVs of a fleet do. */
+/** Counts the events, failures, faults and phases of the TVs of a fleet. */
 export class FleetCounters {
   made = 0;
   queued = 0;

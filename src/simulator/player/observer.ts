@@ -43,7 +43,7 @@ export interface PlayerAnswer {
  */
 export type DropReason = 'refused' | 'overflow' | 'unpaired';
 
-/** Synchronous callbacks about what a player does. They must not throw. */
+/** Synchronous callbacks for the actions of a player. They must not throw. */
 export interface PlayerObserver {
   /** An event was queued. */
   onEvent?(event: EventInput): void;

@@ -20,7 +20,7 @@ export interface PlayerOptions {
    * attempt itself, so the client's retries are not used.
    */
   client: RuntimeClient;
-  /** What the TV sends about itself when it registers. */
+  /** The device info that the TV sends when it registers. */
   deviceInfo: DeviceInfoInput;
   /** Persistent memory of the TV. Default: `ramMemory()`. */
   memory?: PlayerMemory;

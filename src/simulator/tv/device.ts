@@ -11,7 +11,7 @@ import { SeededRandom } from '../time/seeded-random.ts';
 import { makeVirtualClock, type VirtualClock } from '../time/virtual-clock.ts';
 import { replyOf } from './recording-transport.ts';
 
-/** What all TVs of a fleet share. */
+/** The settings and dependencies that all TVs of a fleet share. */
 export interface FleetContext
   extends Pick<FleetPlan, 'speed' | 'startMs' | 'rotateEveryMs' | 'rules'>,
     Pick<FleetDependencies, 'clock' | 'limiter' | 'transport' | 'ledger' | 'counters'> {

@@ -11,7 +11,7 @@ import type { FleetContext } from './device.ts';
 const queuedIn = (state: PlayerState | undefined) =>
   (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
-/** Updates the fleet's counters with what one player reports. */
+/** Updates the fleet's counters with the reports of one player. */
 export class DeviceObserver implements PlayerObserver {
   readonly #shared: FleetContext;
   readonly #number: number;

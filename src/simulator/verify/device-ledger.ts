@@ -52,7 +52,7 @@ interface OpenBatch {
  */
 const rememberedKeys = 4;
 
-/** Records what was sent under the keys of one device, and how the service answered. */
+/** Records the events sent under the keys of one device, and the responses of the service. */
 export class DeviceLedger {
   readonly deviceId: string;
   readonly screenId: string;

@@ -53,7 +53,7 @@ function isRotating({ rotating }: PlayerState, device: DeviceLedger, own: string
   return rotating !== undefined || device.keys.get(own) === false;
 }
 
-/** Returns what is wrong with the keys of a TV; `undefined` if nothing is. */
+/** Returns the complaint about the keys of a TV, or `undefined` if they are right. */
 function complaintOf(
   own: string,
   isRotationPending: boolean,

@@ -36,8 +36,8 @@ interface Registered {
 }
 
 /**
- * Records what the service answered to all TVs of a fleet, whether or not the response reached the
- * TV.
+ * Records the responses of the service to all TVs of a fleet, including responses that did not
+ * reach the TV.
  */
 export class FleetLedger {
   readonly findings = new Findings();
