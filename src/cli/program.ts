@@ -30,7 +30,7 @@ function splitAtFirst(argv: readonly string[]): Words {
   return { before: argv.slice(0, at), first: argv[at], after: argv.slice(at + 1) };
 }
 
-/** Whether `--help` is anywhere before `--`. It overrides all other words. */
+/** Whether `--help` is anywhere before `--`. `--help` overrides all other words. */
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');

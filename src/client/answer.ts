@@ -39,7 +39,7 @@ function mismatchOfMembers(
 ): string | undefined {
   if (!isObject(value)) return path;
   for (const [name, wanted] of Object.entries(shape)) {
-    // An older service omits newer members. A missing nullable member counts as null.
+    // An older service omits newer members. A missing member counts as null if null is allowed.
     if (!Object.hasOwn(value, name) && mayBeNull(wanted)) value[name] = null;
     const mismatch = findMismatch(
       wanted,

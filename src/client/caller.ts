@@ -23,13 +23,13 @@ export interface ClientOptions {
    */
   url: string;
   /**
-   * Timeout of one attempt, in milliseconds. Default: 30,000. A long poll (`waitSeconds`) gets that
-   * much longer.
+   * Timeout of one attempt, in milliseconds. Default: 30,000. For a long poll, `waitSeconds` is
+   * added.
    */
   timeoutMs?: number;
   /**
    * Retry policy. Only GET, PUT and calls with an `Idempotency-Key` are retried after any transient
-   * failure. Default: 4 attempts, 250 ms before the second, at most 30 s between two.
+   * failure. Default: 4 attempts, 250 ms before the second, and at most 30 s between two attempts.
    */
   retry?: Partial<RetryPolicy>;
   /** CA certificates (PEM) to trust in place of Node's own. */
@@ -101,7 +101,7 @@ export class Caller {
     return Buffer.from(this.random(16)).toString('hex');
   }
 
-  /** Calls one operation. `headers` are sent in addition to those of the input. */
+  /** Calls one operation. `headers` are sent in addition to the headers of the input. */
   async exchange<I extends OperationId>(
     id: I,
     input: CallInput<I>,

@@ -12,7 +12,10 @@ import type { Reply } from './problem.ts';
 
 /** Options of a `ManagementClient`. */
 export interface ManagementOptions extends ClientOptions {
-  /** The management token, `mak_…`. Throws `invalid_option` if a header cannot carry it. */
+  /**
+   * The management token, `mak_…`. The constructor throws `invalid_option` if a header cannot carry
+   * the token.
+   */
   token: string;
   /**
    * The tenant to act in (`X-Tenant-Id`). Required for a platform token if there are several
@@ -98,7 +101,7 @@ export class ManagementClient {
     const given = plain.query?.cursor;
     const checkPage = makePageGuard(id, typeof given === 'string' ? given : undefined);
     for (;;) {
-      // A cursor replaces `after`, which says only where a list begins.
+      // A cursor replaces `after`, which only sets the start of a list.
       const query =
         cursor === undefined ? plain.query : { ...plain.query, after: undefined, cursor };
       const page = (await this.call(

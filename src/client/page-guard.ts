@@ -1,8 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 
 /**
- * A filter may leave many pages empty: 10,000 pages of 200 are 2 million records without a
- * match.
+ * A filter may leave many pages empty. 10,000 pages of 200 are 2 million records without a match.
  */
 const maxEmptyPages = 10_000;
 
@@ -11,8 +10,8 @@ const maxCursorLength = 4096;
 
 /**
  * Returns a function that checks each page of one list. It throws `unexpected_answer` if the list
- * never ends: a cursor repeats, or page after page is empty. `cursor` is where the list
- * begins.
+ * does not seem to end. The signs are a repeated cursor, a very long cursor, and too many empty
+ * pages in a row. `cursor` is the start of the list.
  *
  * @param list the name of the list in the error
  */

@@ -3,7 +3,8 @@ import type { Operation } from '../wire/operations.ts';
 import type { PlainInput } from './call.ts';
 
 /**
- * URL parsers remove these path segments, also when escaped. The request would go to another path.
+ * URL parsers remove these path segments, also when escaped. The request would then have another
+ * path.
  */
 const unusableSegments = ['', '.', '..'];
 

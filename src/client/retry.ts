@@ -2,7 +2,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { interrupted, pause } from './pause.ts';
 
-/** When a call is retried: exponential backoff with jitter. */
+/** The number of attempts and the delays between them: exponential backoff with jitter. */
 export interface RetryPolicy {
   /** Maximum number of attempts, the first included. Default: 4. */
   attempts: number;
@@ -49,7 +49,8 @@ function isTransient(error: unknown, isIdempotent: boolean): error is SignageErr
 }
 
 /**
- * Returns the delay in milliseconds: at least `Retry-After`, or half to all of the backoff step.
+ * Returns the delay in milliseconds: `Retry-After` plus jitter if given, otherwise between half of
+ * the backoff step and all of it.
  */
 function delayBefore(
   attempt: number,

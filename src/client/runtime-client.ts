@@ -6,15 +6,15 @@ import { header } from './problem.ts';
 /** Options of a `RuntimeClient`. */
 export interface RuntimeOptions extends ClientOptions {
   /**
-   * The device key, `dak_…`. Omit it for a TV that is not registered yet. Throws `invalid_option`
-   * if a header cannot carry it.
+   * The device key, `dak_…`. Omit it for a TV that is not registered yet. The constructor throws
+   * `invalid_option` if a header cannot carry the key.
    */
   apiKey?: string | undefined;
 }
 
 /** A response to a conditional request. */
 export interface Fetched<T> {
-  /** The body; `undefined` if it has not changed since `etag`. */
+  /** The body. `undefined` if it has not changed since `etag`. */
   answer: T | undefined;
   /** `ETag` of the response, for the next conditional request. */
   etag: string | undefined;
@@ -90,7 +90,7 @@ export class RuntimeClient {
     ).answer;
   }
 
-  /** Fetches the active playlist of the screen. Throws `playlist_not_found` if it has none. */
+  /** Fetches the active playlist of the screen. Throws `playlist_not_found` if there is none. */
   async fetchPlaylist(
     id: string,
     call: ConditionalCall = {},
@@ -129,9 +129,9 @@ export class RuntimeClient {
   }
 
   /**
-   * Requests a new device key. This client's key works until the new one is first used, so store
-   * the new one before that; `withKey` then uses it. Repeating the same `idempotencyKey` returns
-   * the same key again. Throws `device_key_revoked` if another key has replaced this one.
+   * Requests a new device key. This client's key works until the new key is first used. Store the
+   * new key before that, then use it with `withKey`. Repeating the same `idempotencyKey` returns
+   * the same key again. Throws `device_key_revoked` if another key has replaced this client's key.
    *
    * @example
    * const apiKey = await tv.rotateKey(screenId);

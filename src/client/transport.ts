@@ -17,7 +17,7 @@ export interface Exchange {
    * each chunk.
    */
   timeoutMs: number;
-  /** Return a successful response as a stream, in `Reply.stream`. */
+  /** Whether to return a successful response as a stream, in `Reply.stream`. */
   streamed?: boolean;
   signal?: AbortSignal | undefined;
 }

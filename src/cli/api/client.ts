@@ -28,12 +28,11 @@ type ReadId = {
 /** Operations that change something. */
 type ChangeId = Exclude<ManagementId, ReadId>;
 
-/** A change that was made, with the body of the response. */
+/** The result of a change: the response body. */
 interface Made<I extends OperationId> {
   answer: CallAnswer<I>;
 }
 
-/** Read access to the service. */
 export interface Reader {
   read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
   /** Like `read`, and also returns the ETag of the record. */
@@ -43,7 +42,7 @@ export interface Reader {
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }>;
   /** Yields all pages of a list. */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
-  /** Returns all items of a list, in memory. */
+  /** Returns all items of a list as one array. */
   all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
 }
 
@@ -53,15 +52,15 @@ export interface ApiClient extends Reader {
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
   /** Streams a backup. Returns `undefined` under `--dry-run`. */
   backup(): Promise<AsyncIterable<Buffer> | undefined>;
-  /** Sends any request. Under `--dry-run` it sends only GET. */
+  /** Sends any request. Under `--dry-run`, sends only GET requests. */
   send(method: Operation['method'], path: string, body?: unknown): Promise<Reply | undefined>;
 }
 
-/** Maximum number of items of a page (docs/protocol.md §1.6). */
+/** Maximum number of items on a page (docs/protocol.md §1.6). */
 export const largestPage = 200;
 
 export interface ApiClientParts {
-  /** Connects. The caller memoizes it. */
+  /** Connects to the service. The caller passes a memoized function. */
   connect(): Promise<{ client: ManagementClient; tenantId: string | undefined }>;
   /** Prints a request. Set under `--dry-run` only. */
   plan: ((request: PlannedRequest) => Promise<void>) | undefined;

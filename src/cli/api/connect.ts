@@ -9,7 +9,7 @@ import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Profile } from './profile.ts';
 
-/** A client of the service, and the tenant that its requests name. */
+/** A client of the service, and the tenant that is named in its requests. */
 export interface Connection {
   client: ManagementClient;
   tenantId: string | undefined;
@@ -26,7 +26,7 @@ const decodedAscii = (path: string) =>
 
 /**
  * Redacts pairing codes and keys in a path. Searches the decoded path, because the service decodes
- * it, too. Returns a path without secrets as it was sent.
+ * it, too. Returns a path without secrets unchanged.
  */
 export function shownPath(path: string): string {
   const decoded = decodedAscii(path);
@@ -38,7 +38,7 @@ export function exchangeLine({ method, path, outcome, tookMs }: Exchanged): stri
   return `${method} ${shownPath(path)} → ${outcome} (${Math.round(tookMs)} ms)\n`;
 }
 
-/** Returns the root certificates of Node and those of a file. Throws `usage`. */
+/** Returns the root certificates of Node and the certificates of a file. Throws `usage`. */
 export async function readCertificates(file: string): Promise<string[]> {
   // Loaded on demand: decoding the root certificates takes 7 ms.
   const { rootCertificates } = await import('node:tls');

@@ -7,10 +7,10 @@ import type { Io } from '../terminal/io.ts';
 export interface SavedContext {
   url: string;
   token: string;
-  /** The tenant to act in, by id. */
+  /** Id of the tenant to act in. */
   tenant?: string;
   caFile?: string;
-  /** Whether `--insecure-http` was given when it was saved. */
+  /** Whether `--insecure-http` was given when the context was saved. */
   insecureHttp?: boolean;
 }
 
@@ -29,7 +29,7 @@ const unusable = (message: string, hint: string) =>
   new SignageError('contexts_unusable', message, { hint });
 
 /**
- * Returns the configuration folder: in `XDG_CONFIG_HOME` if set, else in the default place of the
+ * Returns the configuration folder: in `XDG_CONFIG_HOME` if set, else in the default folder of the
  * platform. Returns `undefined` without a home folder.
  */
 async function configDir({ env }: Pick<Io, 'env'>): Promise<string | undefined> {
@@ -80,7 +80,10 @@ function parse(text: string, file: string): Contexts {
   return { ...known, contexts: withoutPrototype(contexts) };
 }
 
-/** Throws for a file that other users can read: it contains tokens. Windows has no such modes. */
+/**
+ * Throws if other users can read the file, because it contains tokens. Skips Windows, which has no
+ * file modes.
+ */
 function requirePrivate(mode: number, path: string, wanted: string): void {
   if (process.platform === 'win32' || (mode & 0o077) === 0) return;
   throw unusable(
@@ -90,8 +93,8 @@ function requirePrivate(mode: number, path: string, wanted: string): void {
 }
 
 /**
- * Reads the saved contexts. Without a file there are none. Throws `contexts_unusable` when the file
- * is damaged, or readable by other users.
+ * Reads the saved contexts. Returns none if the file does not exist. Throws `contexts_unusable` if
+ * the file is damaged, or if other users can read it.
  */
 export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   const file = await contextFile(io);
@@ -110,7 +113,7 @@ export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   }
 }
 
-/** Replaces the file atomically. Only its owner can read it at any time. */
+/** Replaces the file atomically. No other user can read it, not even while it is written. */
 async function replace(file: string, text: string): Promise<void> {
   const folder = dirname(file);
   if ((await mkdir(folder, { recursive: true, mode: 0o700 })) === undefined)
@@ -131,8 +134,8 @@ async function replace(file: string, text: string): Promise<void> {
 }
 
 /**
- * Throws for a folder that other users can write to, because they could replace the file. Reading
- * the folder is harmless: the file is private.
+ * Throws if other users can write to the folder, because they could replace the file. They may read
+ * the folder, because the file in it is private.
  */
 function requirePrivateFolder(mode: number, folder: string): void {
   if (process.platform === 'win32' || (mode & 0o022) === 0) return;

@@ -10,7 +10,8 @@ import { readTokenFile } from './private-file.ts';
 import { defaultUrl, requireSafeAddress } from './profile.ts';
 
 /**
- * The default name of a context: `local`, or the host with a port that is not the protocol's own.
+ * Returns the default name of a context: `local` for the default URL, else the host. A port that is
+ * not the default of the protocol is part of the name.
  */
 export const contextNameOf = (url: string) =>
   new URL(url).origin === defaultUrl ? 'local' : new URL(url).host;

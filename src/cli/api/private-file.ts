@@ -12,9 +12,9 @@ import { shellQuote } from '../records/text.ts';
 type Report = (message: string) => void;
 
 /**
- * Checks who can access a file with a secret. If other users can change it, calls `allow` or throws
- * `open_to_others`. If they can read it, calls `warn`.
- * Skips pipes and devices, and everything on Windows, which has no file modes.
+ * Checks who can access a file with a secret. If other users can change it, calls `allow`, or
+ * throws `open_to_others` without `allow`. If they can read it, calls `warn`. Skips pipes and
+ * devices. Skips all files on Windows, which has no file modes.
  */
 async function checkSecretAccess(
   path: string,
@@ -45,7 +45,9 @@ export async function checkSecretFiles(
   }
 }
 
-/** Reads a secret from a file, trimmed. Throws `usage`, never with the secret in the message. */
+/**
+ * Reads a secret from a file and trims it. Throws `usage`. The message never contains the secret.
+ */
 export async function readSecretFile(path: string, what: string): Promise<string> {
   let text: string;
   try {
@@ -57,7 +59,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
   return text.trim();
 }
 
-/** As `readSecretFile`. Throws `open_to_others` for a file that other users can change. */
+/** Like `readSecretFile`, but throws `open_to_others` if other users can change the file. */
 export async function readTokenFile(path: string): Promise<string> {
   await checkSecretAccess(path);
   return readSecretFile(path, 'The token file');
@@ -74,9 +76,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   }
 }
 
-/**
- * A new file, created before the secret, so that no secret is lost when the file cannot be created.
- */
+/** A new file for a secret. It is created before the secret, so that a failure loses no secret. */
 export interface ReservedFile {
   /** Writes the secret, durably. */
   write(secret: string): Promise<void>;
@@ -95,8 +95,8 @@ async function create(path: string, flag: string): Promise<FileHandle> {
 }
 
 /**
- * Creates a file with mode 0600. Throws `usage` with `flag` if the path exists, and never follows a
- * link.
+ * Creates a file with mode 0600. Throws `usage` if the path exists. `flag` is the option in the
+ * message. Never follows a link.
  */
 export async function reserveFile(path: string, flag: string): Promise<ReservedFile> {
   const file = await create(path, flag);

@@ -6,15 +6,14 @@ import { type Contexts, readContexts, type SavedContext } from './contexts.ts';
 import { isLoopback } from './loopback.ts';
 import { readTokenFile } from './private-file.ts';
 
-/** A value and its source: `--url`, `SIGNAGE_URL`, `context local`. */
+/** A value and its source, such as `--url`, `SIGNAGE_URL` or `context local`. */
 interface Sourced {
   value: string;
   source: string;
 }
 
-/** The service to call. */
 export interface Address {
-  /** The saved context that provides it, if any. */
+  /** The saved context that provides the URL, if any. */
   context: string | undefined;
   url: Sourced;
   caFile: string | undefined;
@@ -28,7 +27,7 @@ export interface Profile extends Address {
   tenant: Sourced | undefined;
 }
 
-/** The default URL: that of `signage serve` with its default options. */
+/** URL of a `signage serve` that runs with its default options. */
 export const defaultUrl = 'http://127.0.0.1:4100';
 
 const origin = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined);
@@ -47,7 +46,7 @@ export function requireSafeAddress(url: string, insecureHttp: boolean): void {
 interface ChosenContext {
   name: string | undefined;
   saved: SavedContext | undefined;
-  /** The environment. Empty when a flag names the context, which overrides it. */
+  /** The environment variables. Empty if `--context` is given, because it overrides them. */
   env: Io['env'];
 }
 
@@ -128,7 +127,7 @@ function addressOf(
   return { context: ofContext && name, url, caFile, insecureHttp, ofContext };
 }
 
-/** As `readProfile`, without the credentials. */
+/** Like `readProfile`, but without the credentials. */
 export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Promise<Address> {
   const { ofContext: _, ...address } = addressOf(
     flags,

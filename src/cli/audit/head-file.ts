@@ -13,7 +13,10 @@ const headFile = z.object({
 /** The saved head (last entry) of the audit trail. */
 export type HeadFile = z.infer<typeof headFile>;
 
-/** Reads a file of `writeHead`. Throws `usage` if it is unreadable, else `invalid_file`. */
+/**
+ * Reads a file that `writeHead` wrote. Throws `usage` if the file cannot be read, and
+ * `invalid_file` if its content is invalid.
+ */
 export async function readHead(path: string): Promise<HeadFile> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw usage(`The file of --head cannot be read: ${error.message}.`);
@@ -29,7 +32,7 @@ export async function readHead(path: string): Promise<HeadFile> {
   }
 }
 
-/** Replaces the file atomically. Throws `usage`. */
+/** Replaces the file atomically. Throws `usage` if it cannot be written. */
 export async function writeHead(path: string, head: HeadFile): Promise<void> {
   try {
     await writeFile(`${path}.partial`, `${JSON.stringify(head)}\n`, { flush: true });

@@ -12,7 +12,6 @@ import type { Flags, ProgramEnvironment } from './environment.ts';
 export interface CommandContext<A = any, O = any> extends ProgramEnvironment, ApiClient {
   args: A;
   options: O;
-  /** The values of the shared options. */
   common: CommonValues;
   /** The options as commander parsed them. */
   flags: Flags;
@@ -20,7 +19,7 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
   prompter: Prompter;
   /** Returns the service and the credentials. The first call reads the saved contexts. */
   profile(): Promise<Profile>;
-  /** Prints a list of the service as the result: all of it, or up to `--limit`. */
+  /** Prints a list of the service as the result. Stops at `--limit` items, if given. */
   list<I extends ListId>(
     id: I,
     view: ViewSource<ListItem<I>>,

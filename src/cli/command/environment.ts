@@ -12,7 +12,7 @@ export interface Environment {
 
 /** The environment of the command that the program runs. */
 export interface ProgramEnvironment extends Environment {
-  /** Makes SIGHUP abort `interrupted`, too, for commands that clean up when the terminal closes. */
+  /** Makes SIGHUP abort `interrupted`, too. For commands that clean up when the terminal closes. */
   heedHangup(): void;
 }
 

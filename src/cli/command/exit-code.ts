@@ -4,7 +4,10 @@ import { errorKinds } from '../../wire/errors.ts';
 /** Exit code of a command that found differences, damage or failures. */
 export const failedExitCode = 9;
 
-/** Error codes of the command line and of the start of the service. HTTP responses lack them. */
+/**
+ * Error codes of the command line and of the start of the service. HTTP responses never contain
+ * them.
+ */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,
   invalid_option: 2,
@@ -52,10 +55,17 @@ const byStatus: Readonly<Record<number, number>> = {
 };
 
 /**
- * Returns the exit code for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5
- * conflict, 6 invalid, 7 unreachable or overloaded, 8 timed out, 9 different or partly failed.
- * Signals end with 130 and 143, which come from elsewhere. An unknown code is classified by its
- * HTTP status.
+ * Returns the exit code for an error. An unknown error code is classified by its HTTP status.
+ * `signals.ts` defines the exit codes of signals.
+ * - 1: unexpected.
+ * - 2: usage.
+ * - 3: not found.
+ * - 4: not allowed.
+ * - 5: conflict.
+ * - 6: invalid.
+ * - 7: unreachable or overloaded.
+ * - 8: timed out.
+ * - 9: different or partly failed.
  */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SignageError)) return 1;
@@ -68,7 +78,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Exit codes of errors that every further record would meet: unexpected, not allowed, unreachable.
+ * Exit codes of errors that would repeat for every further record: unexpected, not allowed,
+ * unreachable.
  */
 const fatalExitCodes = [1, 4, 7];
 

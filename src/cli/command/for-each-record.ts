@@ -19,9 +19,9 @@ const view: View<ItemResult> = {
 
 /**
  * Calls `work` for each record in order, prints each result at once, and continues after an error.
- * `work` returns the word for the result, or `undefined` with `--dry-run`.
- * Returns the exit code: 0, or 9 when a record failed. Rethrows an error that would hit all further
- * records, but prints the results so far first: a script must see what was changed.
+ * `work` returns the word for the result, or `undefined` with `--dry-run`. Returns the exit code:
+ * 0, or 9 when a record failed. Rethrows an error that would repeat for all further records. Prints
+ * the results so far before that, because a script must see what was changed.
  */
 export async function forEachRecord<T extends { name: string; id: string }>(
   call: CommandContext,

@@ -1,4 +1,4 @@
-/** Calls `make` once, at the first call, and returns that result from then on. */
+/** Returns a function that calls `make` once, at its first call, and always returns that result. */
 export function memoize<T>(make: () => T): () => T {
   let cached: { value: T } | undefined;
   return () => {

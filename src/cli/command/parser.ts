@@ -9,12 +9,12 @@ type Outputs = Pick<Io, 'stdout' | 'stderr'>;
 type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 const defaultWidth = 80;
-/** On narrower terminals the terminal wraps the lines. */
+/** Minimum width of help, in columns. A narrower terminal wraps the lines itself. */
 const minWidth = 40;
 const maxTermWidth = 26;
 const defaultHelp = new Help();
 
-/** Narrow columns of terms. A longer term gets its own line. */
+/** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {
   minWidthToWrap: 1,
   argumentTerm(argument) {
@@ -51,7 +51,7 @@ const forms: Record<Argument['form'], (name: string) => string> = {
   some: (name) => `[${name}...]`,
 };
 
-/** Returns an argument in the syntax of usage lines and of commander. */
+/** Formats an argument for usage lines and for commander. */
 export const argumentTerm = (name: string, { form }: Argument) => forms[form](name);
 
 function makeCommand(name: string, { stdout, stderr }: Outputs): Command {
@@ -87,7 +87,7 @@ function addArguments(command: Command, all: Arguments = {}): void {
 
 const moreHelp = (name: string) => `${name} <command> --help describes a command, with examples.`;
 
-/** Makes `signage`, which knows the words after it. */
+/** Makes the command `signage`, which lists all commands and nouns. */
 export function rootCommand(version: string, io: Outputs): Command {
   const root = makeCommand('signage', io)
     .usage('<command> [options]')
@@ -103,7 +103,7 @@ export function rootCommand(version: string, io: Outputs): Command {
   return root;
 }
 
-/** Makes `signage <noun>`, which knows its verbs. */
+/** Makes the command `signage <noun>`, which lists its verbs. */
 export function nounCommand(noun: string, verbs: Verbs, io: Outputs): Command {
   const name = `signage ${noun}`;
   const command = makeCommand(name, io)
@@ -134,8 +134,8 @@ export function specCommand(name: string, spec: CommandSpec, io: Outputs): Comma
 }
 
 /**
- * Parses the words after a command. Returns the exit code if they asked for help or the version,
- * which is printed then. Throws `usage`, with a suggestion for a mistyped word.
+ * Parses the words after a command. If they ask for help or the version, prints it and returns the
+ * exit code. Throws `usage`, with a suggestion for a mistyped word.
  */
 export function parseWords(command: Command, words: readonly string[]): number | undefined {
   try {
@@ -144,7 +144,7 @@ export function parseWords(command: Command, words: readonly string[]): number |
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    // The help of a command that lacks a word.
+    // A command was given without the required word, so commander printed its help.
     if (error.code === 'commander.help') return 2;
     const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
     throw usage(text.charAt(0).toUpperCase() + text.slice(1), `See ${command.name()} --help.`);

@@ -4,7 +4,7 @@ import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { exitCodeOf } from './exit-code.ts';
 
-/** Hints by error code, unless the error or the command has its own. */
+/** Default hints by error code. An error or a command may have its own hint. */
 const hints: Readonly<Record<string, string>> = {
   port_taken: 'Choose another port with --port, or --port 0 for any that is free.',
   unreachable: 'Check --url. signage serve starts a service, and signage doctor finds the cause.',
@@ -35,7 +35,7 @@ const hintOf = (error: SignageError) =>
 function explain(error: SignageError, io: Io): void {
   io.stderr.write(`signage: ${escapeControl(error.message)}\n`);
   const fieldErrors = error.errors ?? [];
-  // The message already contains a single one.
+  // If there is only one field error, the message already contains it.
   for (const { path, message } of fieldErrors.length > 1 ? fieldErrors : []) {
     io.stderr.write(`  ${escapeControl(path || 'body')}: ${escapeControl(message)}\n`);
   }
@@ -46,7 +46,10 @@ function explain(error: SignageError, io: Io): void {
   if (hint !== undefined) io.stderr.write(`  ${escapeControl(hint)}\n`);
 }
 
-/** The error as a problem document, with the exit code. Without `status` unless from a service. */
+/**
+ * Returns the error as a problem document with the exit code. `status` is set only for an error of
+ * the service.
+ */
 function problemDocument(error: SignageError): object {
   const { code, message, status, requestId, errors, truncated, existingId, retryAfterSeconds } =
     error;
@@ -66,7 +69,7 @@ function problemDocument(error: SignageError): object {
   return { type: 'about:blank', title, ...more, exitCode: exitCodeOf(error), hint: hintOf(error) };
 }
 
-/** Prints a bug or a failure of the machine, with its stack trace. */
+/** Prints an unexpected error (a bug or a failure of the machine) with its stack trace. */
 function explainUnexpected(error: unknown, io: Io): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   io.stderr.write(
@@ -74,7 +77,7 @@ function explainUnexpected(error: unknown, io: Io): void {
   );
 }
 
-/** Whether the user asked for JSON. Reads the raw words, because they may not parse. */
+/** Whether the user asked for JSON. Reads the raw words, because parsing them may fail. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
@@ -86,8 +89,8 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 /**
- * Prints an error to `stderr`: one line and a hint, or with `-o json` and `-o ndjson` a problem
- * document. Returns the exit code.
+ * Prints an error to `stderr` as one line and a hint. With `-o json` and `-o ndjson`, prints a
+ * problem document. Returns the exit code.
  */
 export function reportError(error: unknown, argv: readonly string[], io: Io): number {
   if (!(error instanceof SignageError)) explainUnexpected(error, io);

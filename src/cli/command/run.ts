@@ -77,14 +77,16 @@ function makeCommandContext(
   };
 }
 
-/** Replaces `{venue}` in a hint by the value of that argument or option. */
+/** Replaces `{venue}` in a hint by the value of the argument or option `venue`. */
 function fillHint(hint: string, values: Flags): string {
   return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     shellQuote(String(values[name] ?? name.toUpperCase())),
   );
 }
 
-/** Runs a command and returns its exit code. Adds the command's hint to an error without one. */
+/**
+ * Runs a command and returns its exit code. Adds the command's hint to an error that has no hint.
+ */
 export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },

@@ -1,6 +1,6 @@
 import type { Io, SignalName } from '../terminal/io.ts';
 
-/** A closed terminal (SIGHUP) ends a command as SIGTERM does. */
+/** Exit codes of signals. A closed terminal (SIGHUP) ends a command as SIGTERM does. */
 const exitCodes: Readonly<Record<SignalName, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 };
 
 /** Two steps: the first SIGINT or SIGTERM requests a graceful end, the second an immediate one. */

@@ -4,12 +4,10 @@ import type { CommandContext } from './context.ts';
 
 type Form = 'one' | 'optional' | 'many' | 'some';
 
-/** One argument of a command. */
 export interface Argument<F extends Form = Form> {
   form: F;
   help: string;
   completes?: NameKind | undefined;
-  /** The possible values, for completion. */
   choices?: readonly string[];
 }
 
@@ -63,18 +61,20 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   examples: readonly (readonly [command: string, what: string])[];
   /** Default: `reads`. */
   effect?: Effect;
-  /** Does not call the service, and lacks the connection options. */
+  /** Whether the command lacks the connection options, because it does not call the service. */
   local?: boolean;
-  /** Writes a file as its result, and lacks the output options. */
+  /** Whether the command lacks the output options, because its result is a file. */
   raw?: boolean;
-  /** Returns a list, and takes `--limit`. */
+  /** Whether the command returns a list and takes `--limit`. */
   list?: boolean;
   /**
    * Hints by error code, which replace the general ones. `{venue}` becomes the value of the
    * argument or option `venue`.
    */
   hints?: Readonly<Record<string, string>>;
-  /** Runs the command and returns the exit code. Default: 0. Throws errors. */
+  /**
+   * Runs the command. Returns the exit code; `undefined` means 0. Throws the error of a failure.
+   */
   run(
     call: CommandContext<ArgumentValues<A>, Values<O>>,
   ): Promise<number | undefined> | Promise<void>;
@@ -83,11 +83,9 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
 /** The commands of a noun, in the order of its help. */
 export type Verbs = Readonly<Record<string, CommandSpec>>;
 
-/** All commands of the program. */
 export interface CommandTree {
   /** Commands of one word and their summaries. */
   single: Readonly<Record<string, string>>;
-  /** Nouns and their summaries. */
   nouns: Readonly<Record<string, string>>;
   /** Loads a command of one word, or returns `undefined` if there is none. */
   loadSingle(word: string): Promise<CommandSpec | undefined>;

@@ -1,6 +1,8 @@
 import type { CommandSpec, CommandTree, Verbs } from './spec.ts';
 
-/** Commands of one word and their summaries. A test compares them with those of the commands. */
+/**
+ * Commands of one word and their summaries. A test compares these with `summary` of each command.
+ */
 export const single: CommandTree['single'] = {
   serve: 'Run the service',
   pair: 'Pair a TV with a screen, step by step',
@@ -18,7 +20,6 @@ export const single: CommandTree['single'] = {
   completion: 'Print the completion script of a shell',
 };
 
-/** Nouns and their summaries. */
 export const nouns: CommandTree['nouns'] = {
   venue: 'Places with screens',
   screen: 'The screens of a venue',

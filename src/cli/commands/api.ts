@@ -65,8 +65,8 @@ const noJson = (hint?: string) =>
   );
 
 /**
- * Returns the body parsed as JSON, or `undefined` for an empty or other body. Throws
- * `unexpected_answer` when the content type promises JSON.
+ * Returns the body parsed as JSON, or `undefined` if it is not JSON. Throws `unexpected_answer` if
+ * the content type promises JSON.
  */
 function asJson({ text, headers }: Answer): unknown {
   try {
@@ -103,7 +103,7 @@ function asPage(answer: unknown): RawPage | undefined {
     : undefined;
 }
 
-/** Sets parameters in the query of a path. */
+/** Sets query parameters of a path. */
 function withQuery(path: string, changes: Readonly<Record<string, string>>): string {
   const at = path.indexOf('?');
   const query = new URLSearchParams(at < 0 ? '' : path.slice(at + 1));
@@ -135,7 +135,8 @@ async function* listedPages(
 }
 
 /**
- * Writes the whole answer in `json` and `yaml`. In other formats, a list page is one row per item.
+ * Writes the whole response in `json` and `yaml`. In other formats, writes one row for each item if
+ * the response is a page of a list.
  */
 async function showAnswer(call: CommandContext, answer: Answer): Promise<void> {
   const value = asJson(answer);

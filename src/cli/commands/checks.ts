@@ -26,7 +26,10 @@ async function examineScreen(call: CommandContext, name: string): Promise<Findin
   }
 }
 
-/** Checks from the outside in. Skips everything that depends on a failed check. */
+/**
+ * Checks the settings, the service, the credential and the screen, in this order. Skips the checks
+ * that depend on a failed one.
+ */
 async function* examine(
   call: CommandContext,
   screen: string | undefined,
@@ -67,7 +70,7 @@ command to run next. Exit codes: 0 no check failed, 9 a check failed.`,
   async run(call) {
     const findings: Finding[] = [];
     for await (const some of examine(call, call.args.screen)) findings.push(...some);
-    // One page, so that the table columns line up.
+    // Prints all findings as one page, so that the table columns line up.
     await call.results.list([findings], findingView);
     return failed(findings) ? failedExitCode : 0;
   },
@@ -110,6 +113,6 @@ too few rights.`,
     ],
     ['signage conformance --row events --row playlist', 'only the rows of two subjects'],
   ],
-  // The run removes its own records, so --dry-run has nothing to show.
+  // The run removes the records that it creates, so --dry-run has nothing to show.
   run: async (call) => (await import('../conformance/run-checks.ts')).runChecks(call, call.options),
 });

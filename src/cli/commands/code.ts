@@ -34,7 +34,7 @@ type CodeStatus = CallAnswer<'getCodeStatus'>;
 
 /** Longest time that the service holds a long poll (docs/protocol.md §4). */
 const longestHoldSeconds = 30;
-/** Pause between two polls, in case the service does not hold its answers. */
+/** Pause between two polls. Avoids a busy loop if the service does not hold the long poll. */
 const everyMs = 500;
 
 /** Long-polls until the code is used, has expired or is cancelled. */

@@ -10,10 +10,14 @@ const shellArgument = {
 
 const isShell = (text: string): text is Shell => shells.some((one) => one === text);
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
-/** A line with a single tab asks the shell to complete file names. It is never a candidate. */
+/**
+ * A line with a single tab asks the shell to complete file names. Such a line is never a candidate.
+ */
 const filesWanted = '\t\n';
 
-/** Completes for zsh and fish. They pass separate words and quote what they insert themselves. */
+/**
+ * Completes for zsh and fish. These shells pass separate words and quote inserted text themselves.
+ */
 async function offerText(words: readonly string[], context: CompletionContext): Promise<string> {
   const { completeWords } = await import('../completion/complete.ts');
   const offer: Offer = await completeWords(words, context);
@@ -25,8 +29,8 @@ async function offerText(words: readonly string[], context: CompletionContext): 
 }
 
 /**
- * Completes for bash. It passes the whole line because it splits words at `=` and `:`. It inserts
- * candidates unchanged, so they are quoted here.
+ * Completes for bash. The script passes the whole line, because bash splits words at `=` and `:`.
+ * The candidates are quoted here, because bash inserts them unchanged.
  */
 async function offerBash(line: string, context: CompletionContext): Promise<string> {
   const [{ bashWords, bashRest }, { completeWords }] = await Promise.all([
@@ -45,7 +49,7 @@ async function offerBash(line: string, context: CompletionContext): Promise<stri
     : lines(offer.flatMap(({ text }) => bashRest(text, last) ?? []));
 }
 
-/** Makes the command, which completes the commands of the tree. */
+/** Makes the command `completion`, which completes the commands of `tree`. */
 export const completionOf = (tree: CommandTree) =>
   defineCommand({
     summary: 'Print the completion script of a shell',

@@ -171,7 +171,7 @@ service, or check a restored backup.`,
   },
 });
 
-/** One loss or reconstruction in a repair. */
+/** One item of a repair report: data that was lost or reconstructed. */
 interface Repaired {
   file: string;
   offset: number | null;

@@ -16,7 +16,7 @@ import { shellQuote } from '../records/text.ts';
 import { devicesOfScreenView, devicesView, revocationView } from '../records/views/device-views.ts';
 
 /**
- * A device to revoke. `id` is that of its screen, and `name` is the screen name or the typed text.
+ * A device to revoke. `id` is the screen id. `name` is the screen name, or the text that was typed.
  */
 interface Target {
   id: string;

@@ -10,7 +10,10 @@ import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
 import { eventView, impressionView } from '../records/views/history-views.ts';
 
-/** Resolves a name to an id. Ids are not looked up: events outlive their screens and devices. */
+/**
+ * Resolves a name to an id. Does not look up an id, because events outlive their screens and
+ * devices.
+ */
 async function idOf(
   text: string | undefined,
   find: (name: string) => Promise<{ id: string }>,
@@ -84,7 +87,7 @@ received the event.
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
     const filters = { type, screenId, deviceId, from };
     if (follows) return follow(call, filters, after);
-    // The list cursor is an event id.
+    // The cursor of the event list is an event id.
     const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
     await call.list('listEvents', eventView(call), { query: { ...filters, to, ...resume } });
   },

@@ -34,7 +34,10 @@ async function versionOn(call: CommandContext, id: string): Promise<number | und
   }
 }
 
-/** Publishes on one of several screens. Returns the result for its row. */
+/**
+ * Publishes on one of several screens. Returns the word for the result, or `undefined` under
+ * `--dry-run`.
+ */
 async function publishOn(
   call: CommandContext,
   id: string,

@@ -17,7 +17,7 @@ import {
 } from '../records/views/access-views.ts';
 
 /**
- * Writes the new token to the file. Deletes the token again if that fails, because it is lost then.
+ * Writes the new token to the file. If that fails, deletes the token, because its secret is lost.
  */
 async function saveToken(
   call: CommandContext,
@@ -38,7 +38,10 @@ async function saveToken(
   }
 }
 
-/** Prints a note if the service shortened the token's life to that of the token that created it. */
+/**
+ * Prints a note if the new token expires earlier than requested, together with the token that
+ * created it.
+ */
 function noteCapped(
   call: CommandContext,
   asked: string | undefined,
@@ -51,7 +54,7 @@ function noteCapped(
 
 type Body = CallInput<'createToken'>['body'];
 
-/** Reads `--expires`. Time spans start at the clock of this machine. */
+/** Reads `--expires`. A duration counts from the time on the clock of this machine. */
 function expiry(call: CommandContext, text: string): string {
   const timeMs = readTime(text, { source: '--expires', nowMs: call.clock.now(), spans: 'ahead' });
   const time = new Date(timeMs);

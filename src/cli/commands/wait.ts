@@ -59,7 +59,7 @@ const screen = defineCommand({
   },
 });
 
-/** A fixed device, or whichever device a screen has at the moment. */
+/** A fixed device, or the device that a screen has at the moment. */
 type Target = { deviceId: string } | { screenId: string };
 
 async function findTarget(call: CommandContext, text: string): Promise<Target> {

@@ -2,9 +2,12 @@
 export interface TypedWord {
   /** The word without quotes and escapes. */
   text: string;
-  /** The quote that is still open at its end. */
+  /** The quote that is still open at the end of the word. */
   quote: '"' | "'" | '';
-  /** The part before the word that bash completes. Bash also splits at `=`, `:` and `@`. */
+  /**
+   * The start of the word that bash keeps: up to the last unquoted `=`, `:` or `@`. Bash completes
+   * only the rest.
+   */
   before: string;
 }
 
@@ -51,7 +54,7 @@ export function bashWords(line: string): TypedWord[] {
 
 /**
  * Returns the rest of a candidate after `before`, quoted for the open quote. Returns `undefined` if
- * it does not fit.
+ * the candidate does not begin with `before`, or if it cannot be quoted.
  */
 export function bashRest(text: string, { quote, before }: TypedWord): string | undefined {
   if (!text.startsWith(before)) return undefined;

@@ -7,23 +7,22 @@ import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
 import type { Candidate } from './names.ts';
 
 export interface CompletionContext extends Environment {
-  /** The commands to complete. */
   tree: CommandTree;
 }
 
 /** Possible completions, or `files` if the shell should complete file names. */
 export type Offer = readonly Candidate[] | 'files';
 
-/** Where the values of an option or argument come from. */
+/** The sources of the values of an option or argument. */
 interface ValueSource {
   choices?: readonly string[];
   completes?: NameKind | undefined;
-  /** `--ca-file <file>` */
+  /** Flags of an option, such as `--ca-file <file>`. Arguments have none. */
   flags?: string;
 }
 
 interface Flag extends Setting<unknown> {
-  /** Under which commander stores the value: `caFile`. */
+  /** Name under which commander stores the value: `caFile`. */
   name: string;
   long: string;
   short: string | undefined;
@@ -165,7 +164,7 @@ async function completeCommand(
 }
 
 /**
- * Completes the last word, which may be empty; `words` are those after `signage`.
+ * Completes the last of `words`, which are the words after `signage`. The last word may be empty.
  *
  * @example
  *   await completeWords(['venue', 'li'], context)

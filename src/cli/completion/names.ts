@@ -8,12 +8,12 @@ import { isPrintable } from '../terminal/escape.ts';
 
 /** A possible completion of the last word. */
 export interface Candidate {
-  /** The whole word. After `/` or `=`, typing continues. */
+  /** Text of the whole word. If it ends in `/` or `=`, the shell adds no blank after it. */
   text: string;
   description: string;
 }
 
-/** A person waits for the completion, so it must be fast. */
+/** Time limit of a completion. It is short, because a person waits. */
 const timeoutMs = 1_500;
 const limit = 100;
 
@@ -96,7 +96,8 @@ async function askService(
   const signal = AbortSignal.any([timedOut.signal, context.interrupted]);
   try {
     const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
-    // Completing a tenant name must not first resolve `--tenant`.
+    // Ignores `--tenant` when completing a tenant name, because the option may hold the unfinished
+    // name.
     const wanted = kind === 'tenant' ? { ...profile, tenant: undefined } : profile;
     const { client } = await connect(wanted, { ...context, interrupted: signal }, false);
     return await ask[kind]({ client, signal, typed });
@@ -106,8 +107,8 @@ async function askService(
 }
 
 /**
- * Returns the names of a kind; `flags` select the service. Returns nothing on errors and timeouts,
- * because a message would disturb the line being typed.
+ * Returns the names of records of a kind. `flags` select the service. Returns nothing on errors and
+ * timeouts, because a message would disturb the line that the user types.
  */
 export async function findNames(
   kind: NameKind,

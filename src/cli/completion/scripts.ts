@@ -1,9 +1,8 @@
-/** Supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-// The scripts never evaluate server text: bash's `compgen -W` would run commands in it. A line with
-// a single tab asks for file names.
+// The scripts never evaluate text of the server: bash's `compgen -W` would run commands in it. A
+// line with a single tab tells the script to complete file names.
 const bash = `# bash completion of signage. For this session: source <(signage completion bash)
 _signage() {
   local IFS=$'\\n' line

@@ -10,7 +10,6 @@ import { makeProgress } from '../terminal/progress.ts';
 
 const pageSize = 25;
 
-/** Parsed options. */
 export interface CheckOptions {
   only: Level | undefined;
   row: readonly string[];
@@ -21,7 +20,7 @@ export interface CheckOptions {
 
 const signs: Readonly<Record<Outcome['result'], string>> = { pass: '✓', fail: '✗', skip: '–' };
 
-/** Explains a failed or skipped row. */
+/** Explains the outcome of a failed or skipped check. */
 function note({ result, expected, seen, reason }: Outcome): string | null {
   if (result === 'fail') return `expected ${expected}, saw ${seen}`;
   return reason;

@@ -1,13 +1,13 @@
 import type { AuditEntry } from '../../domain/records/rows.ts';
 
-/** A revocation after the backup. The restored store does not have it. */
+/** A revocation after the backup was taken. The restored store does not contain it. */
 export interface UndoneRevocation {
   at: string;
   what: 'device key' | 'token';
   id: string;
-  /** `replaced`: a newer key had replaced it, which the restored store does not know. */
+  /** `replaced`: the key was replaced by a newer one, which the restored store does not contain. */
   reason: 'revoked' | 'replaced';
-  /** The command that revokes it again. */
+  /** The command that revokes the key or token again. */
   command: string;
 }
 
@@ -16,14 +16,14 @@ const deviceKey = { what: 'device key', verb: 'signage device revoke', reason: '
 const kinds: Record<string, Pick<UndoneRevocation, 'what' | 'reason'> & { verb: string }> = {
   'device.revoke': deviceKey,
   'key.activate': { ...deviceKey, reason: 'replaced' },
-  // A forced deletion, which also revoked the device.
+  // The forced deletion of a screen also revokes its device.
   'screen.delete': deviceKey,
   'token.delete': { what: 'token', verb: 'signage token delete', reason: 'revoked' },
 };
 
 /**
  * Finds undone revocations in an audit trail, oldest first. Skips keys and tokens created after the
- * backup, because the restored store does not know them.
+ * backup, because the restored store does not contain them.
  */
 export async function undoneRevocations(
   entries: AsyncIterable<AuditEntry>,
@@ -35,10 +35,10 @@ export async function undoneRevocations(
     const id = action === 'screen.delete' ? details.deviceId : subject.id;
     if (typeof id !== 'string') continue;
     if (action === 'device.register' || action === 'token.create') madeLater.add(id);
-    // Entries may repeat. A later revocation takes precedence over a replacement.
+    // Entries may repeat. A revocation overrides a replacement of the same key.
     if (!kind || (kind.reason === 'replaced' && found.get(id)?.reason === 'revoked')) continue;
     const { what, verb, reason } = kind;
-    // A token deleted with its tenant: the restored store has that tenant again.
+    // The token was deleted with its tenant. The restored store contains that tenant again.
     const inTenant = typeof details.tenantId === 'string' ? ` --tenant ${details.tenantId}` : '';
     found.set(id, {
       at: new Date(at).toISOString(),

@@ -1,9 +1,8 @@
 import type { View } from '../output/view.ts';
 import { members } from '../records/views/columns.ts';
 
-/** Result of one check. */
 export interface Finding {
-  /** What was checked: `clock`, `playlist`. */
+  /** Name of the check, such as `clock` or `playlist`. */
   check: string;
   status: 'ok' | 'warn' | 'fail';
   detail: string;

@@ -34,7 +34,7 @@ function findingOf(check: string, line: Line, nowMs: number): Finding {
   return ok(check, failure ? `${answers}. Last failure: ${failure}.` : `${answers}.`);
 }
 
-/** Copies normally take seconds. A copy older than this is late. */
+/** Copying normally takes seconds. A playlist that has waited longer than this is late. */
 const lateMs = 5 * minuteMs;
 
 /** Reports the state of playlist copies from `GET /readyz?verbose`. */

@@ -9,20 +9,19 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
-/** A screen to check. */
 interface ScreenContext {
   reader: Reader;
   screen: Screen;
-  /** Its name or id as one shell word. */
+  /** Name or id of the screen, quoted as one word for a shell. */
   quotedName: string;
   nowMs: number;
 }
 
 const endsSoonMs = dayMs;
-/** A TV should have fetched a new version within this time. */
+/** Time within which a TV should fetch a new version. */
 const fetchDeadlineMs = 15 * minuteMs;
 
-/** A revoked TV without a call for this long is switched off or removed. */
+/** A revoked TV that has not called for this long is assumed to be switched off or removed. */
 const recentMs = 7 * dayMs;
 
 const codeTexts: Readonly<Record<string, string>> = {
@@ -57,7 +56,7 @@ async function checkFormerTvs(
   });
 }
 
-/** Checks why no TV can register. */
+/** Checks the pairing code of a screen without a TV. */
 function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {
   const code = screen.provisioningCode;
   const pair = `signage pair ${quotedName}`;
@@ -76,7 +75,7 @@ function checkCode({ screen, quotedName, nowMs }: ScreenContext): Finding {
   );
 }
 
-/** Reports the last TV that the screen had. */
+/** Reports the last TV of a screen that has none now. */
 async function checkFormerDevice({
   reader,
   screen,
@@ -105,7 +104,7 @@ function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Find
   );
 }
 
-/** Returns the current playlist, or else the newest version. */
+/** Returns the current playlist. If there is none, returns the newest version. */
 async function findPlaylist({ reader, screen }: ScreenContext): Promise<Playlist | undefined> {
   try {
     return await reader.read('readPlaylist', { params: { id: screen.id } });
@@ -135,7 +134,7 @@ function checkPlaylist(
       `signage playlist rollback ${quotedName} ${version}`,
     );
   }
-  // The clock of the service decides, not that of this machine.
+  // The service sets `status` by its own clock. The clock of this machine may be wrong.
   if (status === 'expired') {
     return fail('playlist', `The playlist, version ${version}, has expired: ${end}.`, publish);
   }

@@ -11,7 +11,7 @@ import { originFindings } from './origin-checks.ts';
 import { checkTls } from './tls-check.ts';
 
 const timeoutMs = 10_000;
-/** Tolerance for the `Date` header, which has whole seconds, and for the network delay. */
+/** Tolerance for the network delay and for the `Date` header, which has whole seconds. */
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
 
@@ -29,7 +29,7 @@ async function makeCaller(
 function checkClock(reply: Reply, startedMs: number, endedMs: number): Finding | undefined {
   const serviceMs = Date.parse(header(reply, 'date') ?? '');
   if (Number.isNaN(serviceMs)) return undefined;
-  // `Date` truncates to seconds: adds the mean error.
+  // `Date` is truncated to seconds. Half a second is the mean error.
   const aheadMs = (startedMs + endedMs) / 2 - (serviceMs + secondMs / 2);
   if (Math.abs(aheadMs) <= clockWarnsMs)
     return ok('clock', 'The clocks of this machine and of the service agree.');
@@ -74,7 +74,7 @@ async function checkReady(
 ): Promise<Finding[]> {
   try {
     const verbose = await caller.send('GET', '/readyz?verbose', { signal }).catch(() => undefined);
-    // Without the parameter, a service that is not ready answers with the reason.
+    // Repeats a failed request without `verbose`, because that response contains the reason.
     const { text } = verbose ?? (await caller.send('GET', '/readyz', { signal }));
     return [ok('ready', 'Its store answers.'), ...originFindings(text, clock.now())];
   } catch (error) {
@@ -84,8 +84,8 @@ async function checkReady(
 }
 
 /**
- * Checks everything that needs no token: connection, TLS, service. Stops at a failure that makes
- * the rest pointless.
+ * Checks everything that needs no token: connection, TLS, service. Stops at the first failure that
+ * further checks depend on.
  */
 export async function checkService(profile: Profile, context: Environment): Promise<Finding[]> {
   const { readCertificates } = await import('../api/connect.ts');

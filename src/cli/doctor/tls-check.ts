@@ -16,7 +16,7 @@ function tlsHandshake(
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) ? {} : { servername: host };
   return new Promise((resolve) => {
-    // The certificate is checked below, and no data is sent.
+    // Safe: the certificate is checked below, and no data is sent.
     const options = {
       host,
       port: Number(url.port || 443),

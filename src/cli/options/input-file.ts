@@ -47,7 +47,8 @@ async function readDocuments(io: Io, path: string): Promise<unknown[]> {
 }
 
 /**
- * Returns the document of a YAML or JSON file. Throws `invalid_file` unless there is exactly one.
+ * Returns the only document of a YAML or JSON file. Throws `invalid_file` if there are none or
+ * several.
  */
 export async function readDocument(io: Io, path: string): Promise<unknown> {
   const [document, ...more] = await readDocuments(io, path);

@@ -4,12 +4,12 @@ import { type NameKind, type Setting, usage } from './settings.ts';
 
 const asTyped = (value: string) => value;
 
-/** Adds the environment variable that sets the same value. */
+/** Adds an environment variable that can also set the value. */
 export function withVariable<T>(env: string, setting: Setting<T>): Setting<T> {
   return { ...setting, env };
 }
 
-/** A text. Default: `undefined`. `completes` says what it names. */
+/** A text. Default: `undefined`. `completes` is the kind of record that the text names. */
 export function text(
   flags: string,
   help: string,
@@ -23,7 +23,6 @@ export function textOr(initial: string, flags: string, help: string): Setting<st
   return { flags, help, read: asTyped, initial, shown: initial };
 }
 
-/** A required text. */
 export function required(flags: string, help: string, completes?: NameKind): Setting<string> {
   return { flags, help, read: asTyped, initial: '', completes, required: true };
 }
@@ -106,7 +105,7 @@ export function count(
   return { flags, help, read: wholeNumber(range, range[0], flags, help).read, initial: undefined };
 }
 
-/** A flag without a value. Its variable takes true or false. Default: false. */
+/** A flag without a value. Its environment variable takes true or false. Default: false. */
 export function flag(flags: string, help: string): Setting<boolean> {
   const read = (value: string, source: string) => {
     if (['true', '1', 'yes', 'on'].includes(value.toLowerCase())) return true;

@@ -26,7 +26,10 @@ export function readCode(text: string): string {
   );
 }
 
-/** Parses the code from the words of a command line. `-` reads stdin, which hides it from `ps`. */
+/**
+ * Parses the code from the words of a command line. `-` reads the code from stdin, so that `ps`
+ * does not show it.
+ */
 export async function readCodeWords(io: Io, words: readonly string[]): Promise<string> {
   if (words.length !== 1 || words[0] !== '-') return readCode(words.join(''));
   if (io.stdin.isTTY) throw usage('- reads the code from stdin, and nothing is piped in.');

@@ -7,7 +7,7 @@ import { usage } from './settings.ts';
 interface ScreenChoice {
   screens: readonly string[];
   venue: string | undefined;
-  /** Labels, `key=value`. A screen must have all of them. */
+  /** Labels in the form `key=value`. A screen must have all of them. */
   selector: readonly string[];
 }
 
@@ -32,7 +32,10 @@ export const selectionOptions = {
   ),
 };
 
-/** Whether exactly one screen is named. The result is then its record instead of a list. */
+/**
+ * Whether exactly one screen is named. If so, the result of a command is one record instead of a
+ * list.
+ */
 export function isSingle({ screens, venue, selector }: ScreenChoice): boolean {
   return screens.length === 1 && venue === undefined && selector.length === 0;
 }
@@ -82,8 +85,8 @@ export async function resolveScreens(
 const maxShownNames = 5;
 
 /**
- * Asks one question for all selected screens; none when there are no screens. `action` is the first
- * word of the question: `Delete`.
+ * Asks one question for all selected screens. Does not ask if there are none. `action` is the first
+ * word of the question, such as `Delete`.
  */
 export async function confirmSelected(
   call: CommandContext,

@@ -1,5 +1,4 @@
-// Settings: what a flag or an environment variable can set, and how their values are read.
-// `option.ts` makes them.
+// Settings and how their values are read. `option.ts` makes settings.
 import { Option } from 'commander';
 import { SignageError } from '../../domain/error.ts';
 import type { Flags } from '../command/environment.ts';
@@ -9,7 +8,7 @@ export type NameKind = 'tenant' | 'token' | 'venue' | 'screen' | 'device' | 'con
 
 /** A value that a flag or an environment variable sets. */
 export interface Setting<T> {
-  /** As commander takes them: `--port <number>`. */
+  /** The flags in the syntax of commander: `--port <number>`. */
   flags: string;
   /** The environment variable, if there is one. */
   env?: string | undefined;
@@ -23,9 +22,8 @@ export interface Setting<T> {
   /** Replaces `read` for a repeatable flag whose values may contain commas. */
   readAll?(texts: readonly string[], source: string): T;
   required?: boolean;
-  /** What the value names, for completion. */
+  /** The kind of record that the value names, for completion. */
   completes?: NameKind | undefined;
-  /** The possible values, for completion. */
   choices?: readonly string[];
 }
 
@@ -58,7 +56,7 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables)
 }
 
 /**
- * Reads the values of settings: from the flag, else from the environment variable, else the
+ * Reads the values of settings: from the flag, else from the environment variable, else from the
  * default. Throws `usage` for an invalid or missing value.
  */
 export function readSettings<S extends Record<string, Setting<unknown>>>(

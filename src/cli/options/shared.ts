@@ -4,7 +4,7 @@ import type { Setting, Values } from './settings.ts';
 const formats = ['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'name'] as const;
 export type Format = (typeof formats)[number];
 
-/** Options for the form of results. */
+/** Options for the format of results. */
 export const outputOptions = {
   output: option.choice(formats, '-o, --output <format>', 'form of the result'),
   jq: option.text(
@@ -66,7 +66,10 @@ export const listOptions = {
   ),
 };
 
-/** Options that may also precede the noun, as in `signage --url … venue list`. Each has a value. */
+/**
+ * Options that may also precede the noun, as in `signage --url … venue list`. Each option takes a
+ * value.
+ */
 export const leadingOptions = {
   output: outputOptions.output,
   url: connectionOptions.url,
@@ -85,11 +88,14 @@ export const commonOptions = {
 /** The values of the shared options. An option that the command lacks has its default. */
 export type CommonValues = Values<typeof commonOptions>;
 
-/** The flags alone. `profile.ts` combines them with the environment and the saved context. */
+/**
+ * The connection options as given by flags. `profile.ts` combines them with the environment and the
+ * saved context.
+ */
 export type ConnectionValues = Values<typeof connectionOptions>;
 
 /**
- * What a command does.
+ * The effect of a command, which selects its shared options.
  * - `reads`: changes nothing.
  * - `changes`: also takes `--dry-run`.
  * - `destroys`: also takes `--yes`, and asks without it.
@@ -97,7 +103,7 @@ export type ConnectionValues = Values<typeof connectionOptions>;
  */
 export type Effect = 'reads' | 'changes' | 'destroys' | 'alone';
 
-/** The members of a command that select its shared options. */
+/** The members of `CommandSpec` that select the shared options of a command. */
 interface Kind {
   effect?: Effect;
   list?: boolean;
@@ -105,7 +111,7 @@ interface Kind {
   raw?: boolean;
 }
 
-/** Returns the shared options of a command, by the groups of its help. */
+/** Returns the shared options of a command, grouped as in its help. */
 export function commonOptionsOf({
   effect = 'reads',
   list,

@@ -2,7 +2,10 @@ import type { Environment } from '../command/environment.ts';
 import * as option from './option.ts';
 import { usage } from './settings.ts';
 
-/** Epoch times from here on are milliseconds, below it seconds. As seconds, it is the year 5138. */
+/**
+ * Numbers from this value on are epoch milliseconds. Smaller ones are epoch seconds: this value in
+ * seconds is in the year 5138.
+ */
 const firstMilliseconds = 100_000_000_000;
 const isoForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
 const spanForm = /^\d{1,9}(ms|s|m|h|d)$/;
@@ -12,7 +15,7 @@ interface TimeContext {
   /** Origin of the text, for the error: `--since`. */
   source: string;
   nowMs: number;
-  /** Direction of a duration such as `2h` from now. */
+  /** Whether a duration such as `2h` leads to the past or to the future. */
   spans: 'ago' | 'ahead';
 }
 

@@ -24,7 +24,7 @@ export function readFields(text: string): string[] {
 
 /**
  * Throws `usage` for a field that the record lacks, because a typo must not show an empty column.
- * Checks only the first name of a path: maps such as labels may have any key.
+ * Checks only the first name of a path, because maps such as labels may have any key.
  */
 export function checkFields(record: unknown, paths: readonly string[]): void {
   if (!isObject(record)) return;

@@ -12,7 +12,8 @@ function shown(line: string): string {
  */
 export async function applyJq(value: unknown, expression: string): Promise<string[]> {
   const { raw } = await import('jq-wasm');
-  // The parentheses keep an expression such as -1 from being a flag. The line break ends a comment.
+  // Without the parentheses, jq would take an expression such as -1 for a flag. The line break ends
+  // a comment in the expression.
   const { stdout, stderr, exitCode } = await raw(JSON.stringify(value), `(${expression}\n)`, [
     '-c',
   ]);

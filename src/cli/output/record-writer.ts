@@ -1,4 +1,4 @@
-/** Writes the records of one result in one of the forms, page by page. */
+/** Writes the records of one result in one output format, page by page. */
 export interface RecordWriter {
   add(records: readonly unknown[]): Promise<void>;
   end(): Promise<void>;

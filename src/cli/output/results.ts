@@ -18,21 +18,25 @@ export interface PlannedRequest {
 
 type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 
-/** Prints the results of a command to `stdout` in the requested form. */
+/** Prints the results of a command to `stdout` in the requested format. */
 export interface Results {
-  /** Prints one record. */
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
   /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
   list<T>(pages: Pages<T>, view: ViewSource<T>): Promise<void>;
-  /** Throws `usage` if the form cannot be written for an endless result. `what` is the flag. */
+  /**
+   * Throws `usage` if the format cannot be written for an endless result. `what` is the flag that
+   * makes the result endless.
+   */
   requireEndless(what: string): void;
   /** Prints a request under `--dry-run`. */
   planned(request: PlannedRequest): Promise<void>;
-  /** Completes the output of `planned`. */
+  /** Ends the output of `planned`. */
   finish(): Promise<void>;
 }
 
-/** Yields the pages up to `limit` items, and requests no further page. Default: all. */
+/**
+ * Yields pages until `limit` items are reached, and requests no further page. Default: all pages.
+ */
 export async function* limitPages<T>(
   pages: Pages<T>,
   limit = Number.POSITIVE_INFINITY,

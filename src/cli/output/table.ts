@@ -18,7 +18,10 @@ function label(name: string): string {
 const cells = (columns: readonly Column<unknown>[], record: unknown) =>
   columns.map((column) => escapeControl(shownText(column.value(record))));
 
-/** Returns a function that measures these texts. ASCII does not need string-width, slow to load. */
+/**
+ * Returns a function that measures the width of these texts. Loads string-width only if a text is
+ * not ASCII, because loading it is slow.
+ */
 async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: string) => number> {
   const isPlain = rows.every((row) => row.every((text) => /^[\x20-\x7e]*$/.test(text)));
   return isPlain ? (text) => text.length : (await import('string-width')).default;
@@ -32,7 +35,8 @@ export interface TableOptions {
 }
 
 /**
- * Writes a table with a header, page by page. Columns widen for later pages, and never truncate.
+ * Writes a table with a header, page by page. A later page may widen columns. Values are never
+ * truncated.
  */
 export function listTable({ stdout, columns, strong }: TableOptions): RecordWriter {
   let widths: number[] | undefined;

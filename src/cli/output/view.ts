@@ -1,7 +1,8 @@
 /** One column of a table. */
 export interface Column<T> {
   /**
-   * The member's name in JSON, if it has one. The header of CSV, and in capitals that of tables.
+   * Header of the CSV column. Tables show it in capitals. If the column is a member in JSON, this
+   * is its name.
    */
   name: string;
   value(record: T): unknown;
@@ -29,7 +30,10 @@ export function member<T, K extends keyof T & string>(
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Formats a map of strings as `floor=2, wing=east`, an array of strings with commas, else JSON. */
+/**
+ * Formats a map of strings as `floor=2, wing=east`, and an array of strings with commas. Formats
+ * any other value as JSON.
+ */
 function structureText(value: object): string {
   const entries = Object.entries(value);
   if (Array.isArray(value))

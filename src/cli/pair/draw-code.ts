@@ -1,8 +1,8 @@
 import { groupedCode } from '../options/pairing-code.ts';
 
 /**
- * Glyphs of the pairing-code characters, 5 by 7 dots. Each base-32 digit is one row of dots, its
- * bits from left to right.
+ * Glyphs of the pairing-code characters, 5 by 7 dots. Each base-32 digit encodes one row of dots,
+ * from left to right.
  */
 const letters: Readonly<Record<string, string>> = {
   A: 'ehhvhhh',
@@ -39,7 +39,7 @@ const letters: Readonly<Record<string, string>> = {
 };
 
 const dotsAcross = 5;
-/** First rows of the text lines: one line of block characters draws two rows of dots. */
+/** The upper dot row of each text line. One line of block characters draws two rows of dots. */
 const lines = [0, 2, 4, 6];
 const blocks = [' ', '▄', '▀', '█'];
 
@@ -60,7 +60,7 @@ function groupLines(group: string): string[] {
 
 /**
  * Renders a code in large letters, at most `columns` wide, on one or two lines of letters. Returns
- * `undefined` if it does not fit, or if the code has other characters.
+ * `undefined` if the code does not fit or has other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
   const groups = groupedCode(code).split(' ');
@@ -77,7 +77,10 @@ export function blockLetters(code: string, columns: number): string[] | undefine
   return width <= columns ? [...left, '', ...right] : undefined;
 }
 
-/** Returns the link for the phone companion of a TV app: the service address and the code. */
+/**
+ * Returns the link for a TV app that works with a phone. It contains the service address and the
+ * code.
+ */
 export function pairLink(url: string, code: string): string {
   return `signage://pair?url=${encodeURIComponent(url)}&code=${encodeURIComponent(code)}`;
 }

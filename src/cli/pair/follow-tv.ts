@@ -21,7 +21,7 @@ const maxHoldSeconds = 25;
 const minHoldMs = 500;
 
 /**
- * Finishes a request despite an interruption, so that its outcome is known. Gives up after
+ * Runs a request to its end after an interruption, so that its outcome is known. Aborts it after
  * `graceMs`.
  */
 async function withGracePeriod<T>(
@@ -43,7 +43,6 @@ async function withGracePeriod<T>(
   }
 }
 
-/** Creates a code for the screen. */
 async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
   const body = { screenId: pairing.place.screen.id };
@@ -83,7 +82,7 @@ async function waitForCodeEnd(
       pairing.code.endsAtMs = call.clock.now() + status.expiresInSeconds * 1000;
     }
     if (status.status !== 'pending') return status;
-    // Avoids a busy loop if the service does not hold its answers.
+    // Avoids a busy loop if the service does not hold the long poll.
     if (call.clock.now() - askedAtMs < minHoldMs) await wait(session, pairing, pollIntervalMs);
   }
 }
@@ -112,7 +111,7 @@ async function cancelCode(session: PairSession, { code }: Pairing): Promise<void
   }
 }
 
-/** Returns the id of the device that is on the screen now, whichever code it used. */
+/** Returns the id of the device that is bound to the screen now. It may have used another code. */
 async function boundDeviceId(session: PairSession, pairing: Pairing): Promise<string | null> {
   const { call, signal } = session;
   const { id } = pairing.place.screen;
@@ -124,8 +123,8 @@ async function boundDeviceId(session: PairSession, pairing: Pairing): Promise<st
 }
 
 /**
- * Creates a new code. Returns a device id instead if a TV has registered with another code
- * meanwhile.
+ * Creates a new code and returns `null`. If a TV has registered with another code meanwhile,
+ * returns the id of its device instead.
  */
 async function renewCode(session: PairSession, pairing: Pairing): Promise<string | null> {
   try {
@@ -140,7 +139,7 @@ async function renewCode(session: PairSession, pairing: Pairing): Promise<string
   }
 }
 
-/** Keeps a valid code until a TV registers. Returns the device id. */
+/** Provides a valid code until a TV registers. Returns the device id. */
 async function* untilRegistered(
   session: PairSession,
   pairing: Pairing,
@@ -167,7 +166,7 @@ async function* untilRegistered(
 
 const delivered: readonly (number | null)[] = [200, 304];
 
-/** When the device reached a milestone, or `null` if it has not yet. */
+/** Returns the time at which a device reached the milestone, or `null` if it has not yet. */
 const reachedAt: Record<Milestone, (device: Device) => string | null> = {
   registered: ({ createdAt }) => createdAt,
   playlist: ({ lastPlaylistAt, lastPlaylistStatus }) =>
@@ -185,7 +184,7 @@ function problemOf(
   return `The screen has no playlist yet. Publish one: signage playlist publish ${placeArgument(pairing.place)} -f …`;
 }
 
-/** Polls the device until it has reached the milestone. Returns when it did. */
+/** Polls the device until it has reached the milestone. Returns the time at which it did. */
 async function untilReached(
   session: PairSession,
   pairing: Pairing,

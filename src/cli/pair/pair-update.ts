@@ -2,11 +2,11 @@ import type { Pairing } from './pairing.ts';
 import type { Milestone } from './pairing-options.ts';
 
 /**
- * One update of a pairing: one line of `-o ndjson`. All members are present; those not yet known
- * are `null`.
+ * One update of a pairing, printed as one line with `-o ndjson`. All members are present. Those not
+ * yet known are `null`.
  */
 export interface PairUpdate {
-  /** `code` occurs again when a code has expired and was replaced. */
+  /** `code` occurs again when an expired code was replaced. */
   step: 'code' | Milestone | 'paired' | 'failed';
   at: string;
   venue: string;
@@ -56,12 +56,12 @@ export function makeUpdate(
 
 type Info = Pick<PairUpdate, 'manufacturer' | 'model' | 'appVersion' | 'osVersion'>;
 
-/** `Samsung QM55B` */
+/** Formats manufacturer and model: `Samsung QM55B`. */
 export function modelText({ manufacturer, model }: Info): string {
   return [manufacturer, model].filter((text) => text).join(' ');
 }
 
-/** `2.3.1, Tizen 6.5` */
+/** Formats the versions of the app and the operating system: `2.3.1, Tizen 6.5`. */
 export function versionText({ appVersion, osVersion }: Info): string {
   return [appVersion, osVersion].filter((text) => text).join(', ');
 }

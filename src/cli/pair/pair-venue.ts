@@ -75,7 +75,7 @@ export async function* merge<T>(
   }
 }
 
-/** Pairs one of several screens. An error of this screen alone becomes an update. */
+/** Pairs one of several screens. An error that concerns only this screen becomes an update. */
 async function* pairOneOfMany(
   session: PairSession,
   pairing: Pairing,

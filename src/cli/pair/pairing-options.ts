@@ -1,12 +1,12 @@
 import * as option from '../options/option.ts';
 import type { Setting } from '../options/settings.ts';
 
-/** What a TV does after it gets its code, in this order. The last one completes the pairing. */
+/** Milestones of a TV after it gets its code, in order. The last one completes the pairing. */
 export const milestones = ['registered', 'playlist', 'event'] as const;
 export type Milestone = (typeof milestones)[number];
 
 const timeoutWithDefault = option.duration('15m', '--timeout <span>', 'stop after this time');
-/** Applies without a terminal. */
+/** Default of `--timeout` without a terminal, in milliseconds. */
 export const defaultTimeoutMs = timeoutWithDefault.initial;
 const timeout: Setting<number | undefined> = {
   ...timeoutWithDefault,

@@ -40,13 +40,13 @@ function noteCode(call: CommandContext, update: PairUpdate, drawQr: DrawQr | und
     for (const line of [...drawQr(update.link), update.link]) call.note(line);
 }
 
-/** What people see of the pairings. */
+/** The parts of the output that show pairings to people. */
 interface PairingDisplay {
-  /** The live view. `undefined` shows none. */
+  /** Renders the live view. `undefined` if there is no live view. */
   render: ((size: LiveViewSize) => readonly LiveLine[]) | undefined;
-  /** The lines that remain of the live view at the end. */
+  /** Returns the lines that replace the live view at the end. */
   last(): readonly LiveLine[];
-  /** The note for a problem, without a live view. */
+  /** Returns the note about a problem, which is printed if there is no live view. */
   problemText(pairing: Pairing): string | undefined;
   drawQr?: DrawQr | undefined;
 }
@@ -106,7 +106,7 @@ const pairedView: View<PairUpdate> = { columns: [screenColumn, ...deviceColumns]
 
 /**
  * Prints each update as it happens. If a person watches the live view on the same terminal, prints
- * only the final result: a record, or a list with one row per screen.
+ * only the final result. That is a record, or a list with one row for each screen.
  */
 export async function showUpdates(
   call: CommandContext,

@@ -11,7 +11,7 @@ import type { Milestone } from './pairing-options.ts';
 export interface Place {
   venue: Pick<Venue, 'id' | 'name'>;
   screen: Pick<Screen, 'id' | 'name'>;
-  /** Changes made on the way that persist: `the venue "Lobby" was created`. */
+  /** Changes made before the pairing. They remain if it fails: `the venue "Lobby" was created`. */
   changes: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function newPairing(place: Place): Pairing {
   };
 }
 
-/** `Lobby/Main` */
+/** Returns the full name of the screen: `Lobby/Main`. */
 export const placeName = ({ venue, screen }: Place) => `${venue.name}/${screen.name}`;
 
 /** Returns the screen as a shell-quoted command argument. */
@@ -95,10 +95,7 @@ export interface PairSession {
   call: CommandContext;
   waitFor: Milestone;
   timeoutMs: number | undefined;
-  /**
-   * When to give up, by the local clock. Infinite at a terminal, where a person can stop the
-   * command.
-   */
+  /** Deadline by the local clock. Infinite at a terminal, where a person can stop the command. */
   endsAtMs: number;
   signal: AbortSignal;
   /** Returns the link that the QR code of a pairing code encodes. */
@@ -107,7 +104,7 @@ export interface PairSession {
   changed(pairing: Pairing): void;
 }
 
-/** Completes a sentence that starts with `Waited for`. */
+/** Returns the end of a sentence that starts with `Waited for`. */
 function waitedForText({ place, reached }: Pairing): string {
   const name = `"${placeName(place)}"`;
   if (reached.length === 0) return `a TV to register with ${name}`;

@@ -28,7 +28,6 @@ import {
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 
-/** Parsed options of the pairing commands. */
 interface PairingOptions {
   waitFor: Milestone | undefined;
   /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
@@ -36,7 +35,8 @@ interface PairingOptions {
 }
 
 async function makeSession(call: CommandContext, options: PairingOptions): Promise<PairSession> {
-  // Cancels the code when the terminal that shows it closes.
+  // When the terminal that shows the code closes, the command ends in an orderly way and cancels
+  // the code.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
@@ -47,7 +47,7 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
     timeoutMs,
     signal: interrupted,
     changed: () => {},
-    // Starts the timeout only now: the time for questions does not count.
+    // The timeout starts only now, so that the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),
   };
@@ -62,7 +62,7 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If that ends early, says what was left behind. */
+/** Pairs one screen. If the pairing ends early, describes what was left behind. */
 async function pairScreen(session: PairSession, place: Place): Promise<void> {
   const { call, waitFor } = session;
   const pairing = newPairing(place);

@@ -4,7 +4,10 @@ import type { Environment } from '../command/environment.ts';
 import { readDocument } from '../options/input-file.ts';
 import { readTime } from '../options/time.ts';
 
-/** Members that the service adds to a playlist. They are dropped when it is published again. */
+/**
+ * Members that the service adds to a playlist. They are removed before the playlist is published
+ * again.
+ */
 const storedMembers = ['id', 'tenantId', 'screenId', 'status', 'version'];
 
 /** Parses the end of a playlist, in epoch seconds. `none` becomes `null`. */
@@ -29,8 +32,8 @@ function contentOf(document: unknown): Record<string, unknown> {
 
 /**
  * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
- * service, or a list of items. `validUntil` may be ISO 8601 in the file. The parameter overrides
- * it.
+ * service, or a list of items. In the file, `validUntil` may be ISO 8601. The parameter
+ * `validUntil` overrides it.
  */
 export async function readPublication(
   context: Environment,
@@ -46,7 +49,7 @@ export async function readPublication(
       until,
       validUntil === undefined ? 'validUntil' : undefined,
     );
-  // The service validates it.
+  // Not validated here, because the service validates it.
   return content as Publication;
 }
 

@@ -10,7 +10,7 @@ export type Venue = CallAnswer<'getVenue'>;
 export type Screen = CallAnswer<'getScreen'>;
 export type Device = CallAnswer<'getDevice'>;
 
-/** Makes the error for a name that several records have. Commands accept the listed candidates. */
+/** Makes the error for a name that several records have. The message lists up to ten of them. */
 function ambiguous(records: string, text: string, candidates: readonly string[]): SignageError {
   const shown =
     candidates.slice(0, 10).join(', ') +
@@ -25,7 +25,7 @@ function ambiguous(records: string, text: string, candidates: readonly string[])
 interface Search<T> {
   byId(id: string): Promise<T>;
   byName(name: string): Promise<T[]>;
-  /** Returns what tells records of the same name apart. */
+  /** Returns texts that distinguish records of the same name. */
   candidates?(found: readonly T[]): string[] | Promise<string[]>;
 }
 
@@ -62,7 +62,8 @@ export function findTenant(reader: Reader, text: string): Promise<Tenant> {
 }
 
 /**
- * Finds a management token by id or name. A tenant and the platform may each have one of the name.
+ * Finds a management token by id or name. A tenant and the platform may each have a token of that
+ * name.
  */
 export function findToken(reader: Reader, text: string): Promise<Token> {
   return find('token', text, {
@@ -72,7 +73,10 @@ export function findToken(reader: Reader, text: string): Promise<Token> {
   });
 }
 
-/** Returns the full names of screens, such as `Lobby/Main`. Reads the venues of the first ten. */
+/**
+ * Returns the full names of screens, such as `Lobby/Main`. Reads only the venues of the first ten
+ * screens.
+ */
 async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<string[]> {
   const venues = new Map<string, string>();
   for (const { venueId } of screens.slice(0, 10)) {
@@ -120,7 +124,7 @@ export async function findDevice(reader: Reader, text: string): Promise<Device> 
 }
 
 /**
- * Creates a record. If somebody else has just created the same name, returns that record. Under
+ * Creates a record. If the name was just taken, returns the existing record of that name. Under
  * `--dry-run` the record is `undefined`.
  */
 export async function createOrFind<T>(

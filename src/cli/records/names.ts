@@ -7,7 +7,8 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * Returns the name of a record as users can type it: its id if the name is unprintable or a UUID.
+ * Returns the name of a record as users can type it. Returns the id if the name is unprintable or a
+ * UUID.
  */
 export function typedName({ id, name }: { id: string; name: string }): string {
   return isPrintable(name) && !isUuid(name) ? name : id;
@@ -34,7 +35,7 @@ export async function screenPathById(reader: Pick<Reader, 'read'>, id: string): 
   return screenPath(reader, await reader.read('getScreen', { params: { id } }));
 }
 
-/** Returns the full names by id of the screens of a venue, or of all screens. */
+/** Returns the full names of screens by id. Default: the screens of all venues. */
 export async function screenPaths(reader: Reader, venueId?: string): Promise<Map<string, string>> {
   const query = venueId === undefined ? {} : { venueId };
   const screens = await reader.all('listScreens', { query });

@@ -31,7 +31,8 @@ export function span(ms: number): string {
 }
 
 /**
- * Formats a time with its distance: `2026-05-01T08:00:00Z (3 h ago)`. Returns other text unchanged.
+ * Formats a time with the time span from now: `2026-05-01T08:00:00Z (3 h ago)`. Returns other text
+ * unchanged.
  */
 export function ago(time: string | number, nowMs: number): string {
   const date = new Date(time);

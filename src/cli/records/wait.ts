@@ -8,7 +8,7 @@ interface Waiting {
   timeoutMs: number;
   /** The condition, as the end of a sentence: `the screen "Lobby/Main" to be active`. */
   what: string;
-  /** Time between two checks. Default: 1000. */
+  /** Time between two checks, in milliseconds. Default: 1000. */
   everyMs?: number;
 }
 
@@ -49,11 +49,14 @@ export async function waitUntil<T>(
 
 interface Status<T> {
   found: T | undefined;
-  /** The present state, as a clause: `it is provisioning`. */
+  /** The present state, as a clause such as `it is provisioning`. */
   saw: string;
 }
 
-/** As `waitUntil`. Shows the state as progress, and names it in the error with `hint`. */
+/**
+ * Like `waitUntil`, but shows the state as progress. The error on timeout contains the state and
+ * `hint`.
+ */
 export async function waitFor<T>(
   call: CommandContext,
   { hint, ...waiting }: Waiting & { hint: string },

@@ -8,9 +8,8 @@ import type { ServeValues } from './options.ts';
 /** The platform token, if known, and where users find it. */
 export interface KnownToken {
   token: string | undefined;
-  /** Whether the terminal shows it: this start created it. */
+  /** Whether to show the token at the terminal, because this start created it. */
   show: boolean;
-  /** The file with the token. */
   file: string | undefined;
 }
 
@@ -27,13 +26,14 @@ const tokenFile = ({ data, store }: ServeValues) =>
   store === 'json' ? join(data, 'admin-token') : undefined;
 
 /**
- * A terminal shows the token instead. The demo keeps it, because each start needs it to pair TVs.
+ * Whether the token is written to its file. At a terminal it is shown instead. The demo always
+ * writes it, because each start of the demo needs the token to pair TVs.
  */
 const isKept = ({ demo }: ServeValues, io: Io) => demo || !io.stdout.isTTY;
 
 /**
- * Writes the token of a first start to the file `admin-token` in the data folder, and returns the
- * path. Throws `token_not_kept`.
+ * Writes the token of a first start to the file `admin-token` in the data folder. Returns the path,
+ * or `undefined` if the token is not written. Throws `token_not_kept`.
  */
 export async function keepToken(
   token: string,
@@ -56,7 +56,10 @@ export async function keepToken(
   }
 }
 
-/** Returns the platform token of a running service. `current` is the token that the start knows. */
+/**
+ * Returns the platform token of a running service. `current` is the token that this start created
+ * or was given.
+ */
 export async function knownToken(
   current: string | undefined,
   settings: ServeValues,

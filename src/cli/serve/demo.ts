@@ -14,9 +14,8 @@ const tvCount = 3;
 
 type Screen = CallAnswer<'getScreen'>;
 
-/** A paired TV of the demo. */
 interface DemoTv {
-  /** `Aurora Café / Entrance` */
+  /** Venue and screen: `Aurora Café / Entrance`. */
   place: string;
   screenId: string;
   player: Player;
@@ -64,8 +63,8 @@ async function findScreen(
 }
 
 /**
- * Makes the screen free, and returns whether it is. Revokes the TV of an earlier run, whose key was
- * only in memory. Leaves any other TV alone.
+ * Revokes the TV of an earlier run, whose key was only in memory. Leaves any other TV alone.
+ * Returns whether the screen is free.
  */
 async function freeScreen(
   { management, interrupted: signal }: Demo,
@@ -87,7 +86,7 @@ async function freeScreen(
   return true;
 }
 
-/** Pairs a TV: creates a code, as an installer does, and registers with it, as a TV does. */
+/** Pairs a TV. Creates a code like an installer, then registers with it like a TV. */
 async function pairTv(
   { management, url, clock, random, log, interrupted: signal }: Demo,
   screen: Screen,
@@ -110,7 +109,7 @@ async function pairTv(
 }
 
 /**
- * Pairs up to `count` simulated TVs with screens of the demo, which it finds by name. Does not
+ * Pairs up to `count` simulated TVs with the screens of the demo, which it finds by name. Does not
  * touch screens with other TVs, or any other records.
  */
 async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
@@ -128,7 +127,10 @@ type StoredEvent = CallAnswer<'listEvents'>['items'][number];
 const waitSeconds = 20;
 const retryDelayMs = 2000;
 
-/** Returns `spring.mp4` for a creative on the TV's playlist, else its id. */
+/**
+ * Returns the file name of a creative on the TV's playlist, such as `spring.mp4`. Returns the id of
+ * any other creative.
+ */
 function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
   const item = tv?.player.state.playlist?.items.find((one) => one.creativeId === creativeId);
   return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);

@@ -14,8 +14,8 @@ import { givenStore, showsPassword } from './store-location.ts';
 import { welcome } from './welcome.ts';
 
 /**
- * Reloads certificate and key at SIGHUP. Keeps the old ones after an error. Without TLS, the signal
- * has its default action.
+ * Reloads certificate and key at SIGHUP. If that fails, the old ones stay in use. Without TLS,
+ * SIGHUP has its default action.
  */
 function reloadOnHangup(
   running: Running,

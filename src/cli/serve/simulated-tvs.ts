@@ -26,7 +26,10 @@ export async function oldestTenant(simulation: Simulation): Promise<string | und
   return items[0]?.id;
 }
 
-/** Keeps the TVs in the data folder for the next start. Without a data folder they are deleted. */
+/**
+ * Returns where to save the TVs for the next start: in the data folder. With any other store, the
+ * TVs are not saved, and are deleted at the end.
+ */
 function keptIn({
   store,
   data,

@@ -31,7 +31,10 @@ function isInClear(url: string): boolean {
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** Returns the on-demand options. The token comes from the file, else from the environment. */
+/**
+ * Returns the options for playlists on demand. The token comes from the file, else from the
+ * environment.
+ */
 async function readOnDemand(settings: ServeValues, { env }: Io, log: LogSink) {
   const { onDemandUrl: url, onDemandTokenFile: tokenFile } = settings;
   const fromFile =
@@ -125,8 +128,8 @@ export async function startService(
       statementTimeoutSeconds: settings.databaseStatementTimeout,
       lockTimeoutSeconds: settings.databaseLockTimeout,
     },
-    // A new token is shown on the terminal or written to the data folder. A service with a database
-    // and without a terminal would lose it.
+    // A new token is shown at the terminal or written to the data folder. Without a terminal, a
+    // service with a database can do neither.
     makesToken: settings.store === 'json' || io.stdout.isTTY,
     keepToken: async (token) => {
       keptTokenFile = await keepToken(token, settings, io);

@@ -7,7 +7,7 @@ import { type Setting, usage } from '../options/settings.ts';
 
 function readStore(value: string, source: string): string {
   if (value === 'json' || value === 'memory' || isDatabaseUrl(value)) return value;
-  // The value is not quoted: it may be a mistyped URL with a password.
+  // The message does not quote the value, which may be a mistyped URL with a password.
   throw usage(`${source} must be json, memory or postgres://user@host/database.`);
 }
 
@@ -67,7 +67,7 @@ export function readPlace(value: string, source: string): string {
   throw usage(`${source} must be a data folder or postgres://user@host/database.`);
 }
 
-/** Returns the location from `flag`, or from the file of `flag`-file. Throws `usage`. */
+/** Returns the location given by `flag`, or by the file that `flag`-file names. Throws `usage`. */
 export async function givenPlace(
   flag: string,
   place: string | undefined,

@@ -21,8 +21,8 @@ function localUrl(url: string): string {
 }
 
 /**
- * Returns the saved token if this service accepts it. Only the first start knows its token. The
- * request stays within the process.
+ * Returns the saved token if this service accepts it. A later start does not know the token that
+ * the first start created. The request stays within the process.
  */
 async function savedTokenIfValid(
   running: Running,
@@ -39,8 +39,8 @@ async function savedTokenIfValid(
 /**
  * Saves the context `local` for a service started at a terminal, so that commands work at once. It
  * becomes the current context only if there is none.
- * Returns the flags with which commands reach it (`''` or `' --context local'`), or `undefined` if
- * it saved nothing.
+ * Returns the flags that commands need for this context: `''` or `' --context local'`. Returns
+ * `undefined` if nothing was saved.
  */
 async function saveLocalContext(
   running: Running,
@@ -72,7 +72,7 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
     : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
-/** Returns the text for a service that is ready. `flags` are those of `saveLocalContext`. */
+/** Returns the text for a service that is ready. `flags` is the result of `saveLocalContext`. */
 function banner(url: string, data: string, known: KnownToken, flags: string | undefined): string {
   const rows: [string, string][] = [
     ['Service', url],

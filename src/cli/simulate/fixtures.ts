@@ -5,7 +5,6 @@ import { usage } from '../options/settings.ts';
 const root = new URL('../../../fixtures/', import.meta.url);
 const endings = { devices: '.json', playlists: '.json', scenarios: '.yaml' };
 
-/** Returns the names of the fixtures in a folder. */
 export async function fixtureNames(folder: keyof typeof endings): Promise<string[]> {
   const ending = endings[folder];
   const files = await readdir(new URL(folder, root));
@@ -13,11 +12,10 @@ export async function fixtureNames(folder: keyof typeof endings): Promise<string
   return names.map((file) => file.slice(0, -ending.length)).sort();
 }
 
-/** Returns the file of a fixture. */
 export const fixtureFile = (folder: keyof typeof endings, name: string) =>
   new URL(`${folder}/${name}${endings[folder]}`, root);
 
-/** Reads the device info of a TV model. Throws `usage` with all names. */
+/** Reads the device info of a TV model. Throws `usage` with a list of all models. */
 export async function readDeviceProfile(name: string, flag: string): Promise<DeviceInfoInput> {
   const names = await fixtureNames('devices');
   if (!names.includes(name))

@@ -106,5 +106,4 @@ const output = {
   quiet: option.flag('--quiet', 'show no progress'),
 };
 
-/** The settings of `signage simulate`. */
 export const simulateSettings = { ...fleet, ...schedule, ...output, ...connectionOptions };

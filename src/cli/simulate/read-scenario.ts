@@ -22,7 +22,7 @@ export interface ReadScenario extends Omit<Scenario, 'playlist'> {
 const nameForm = /^[a-z0-9-]+$/;
 const mediaUrl = 'https://media.example.com';
 
-/** Returns the file of a named scenario. Any other text is a path already. */
+/** Returns the file of a named scenario. Returns any other text unchanged, as a path. */
 async function fileOf(text: string): Promise<string> {
   if (!nameForm.test(text)) return text;
   const names = await fixtureNames('scenarios');

@@ -21,7 +21,7 @@ const lineIntervalMs = 5 * secondMs;
 
 type SimulateValues = Values<typeof simulateSettings>;
 
-/** Returns the service of the profile. With pairing codes, it needs no token. */
+/** Returns the service of the profile. With pairing codes, no token is needed. */
 async function serviceOf(
   environment: Environment,
   flags: Flags,
@@ -99,7 +99,7 @@ export async function runSimulation(
   environment: ProgramEnvironment,
   flags: Flags,
 ): Promise<number> {
-  // Deletes its records also when the terminal is closed.
+  // Makes the run delete its records also when the terminal is closed.
   environment.heedHangup();
   const { io, clock, random, interrupted } = environment;
   const settings = readSettings(simulateSettings, flags, io.env);

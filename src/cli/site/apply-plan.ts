@@ -12,7 +12,7 @@ export interface Applied {
   id: string | null;
   /** Under `--dry-run`, the planned change: `create`, `update`, `delete`. */
   result: 'created' | 'updated' | 'deleted' | 'unchanged' | 'failed' | Planned['change'];
-  /** The changed members, or those to change. */
+  /** The changed members. Under `--dry-run`, the members that would change. */
   changed: string[];
   error: string | null;
 }
@@ -42,7 +42,7 @@ async function updateRecord(
   const made = known ? undefined : await createRecord(call, kind, venueId, wanted);
   const isNew = made?.isNew === true;
   const current = known ?? made?.current;
-  // Under --dry-run nothing is created, and no plan is applied.
+  // A record is missing here only under --dry-run, which applies no plan.
   if (!current) return;
   applied.id = current.id;
   if (made && !isNew)
@@ -64,13 +64,13 @@ async function deleteRecord(
     if (kind === 'venue') await call.change('deleteVenue', { params });
     else await call.change('deleteScreen', { params, ...(force && { query: { force: 'true' } }) });
   } catch (error) {
-    // Somebody else has already deleted it.
+    // Another client has already deleted the record.
     if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;
   }
   applied.result = 'deleted';
 }
 
-/** Order of the changes: parents are created before and deleted after their children. */
+/** Order of the changes. Venues are created before their screens, and deleted after them. */
 const steps: readonly ((plan: Planned) => boolean)[] = [
   ({ kind, change }) => kind !== 'screen' && change !== 'delete',
   ({ kind, change }) => kind === 'screen' && change !== 'delete',
@@ -79,9 +79,9 @@ const steps: readonly ((plan: Planned) => boolean)[] = [
 ];
 
 /**
- * Applies a plan, many records at once. One failed record does not stop the others. A fatal error,
- * such as no connection, missing rights or a signal, stops all and is returned as `stopped`.
- * Results are in the order of the plan; after a fatal error some are missing.
+ * Applies a plan, several records at a time. One failed record does not stop the others. A fatal
+ * error, such as no connection, missing rights or a signal, stops all. It is returned as `stopped`.
+ * Results are in the order of the plan. After a fatal error, some results are missing.
  */
 export async function applyPlan(
   call: CommandContext,

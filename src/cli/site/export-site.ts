@@ -6,7 +6,7 @@ import type { Attributes, SitePlaylist } from './site-schema.ts';
 
 type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
 
-/** Collects the playlists. One used by several screens is written once, under `playlists`. */
+/** Collects the playlists. A playlist of several screens is written once, under `playlists`. */
 function makePlaylists(reads: Iterable<Read>) {
   const key = (playlist: SitePlaylist) => JSON.stringify(playlist);
   const uses = new Map<string, number>();
@@ -26,7 +26,7 @@ function makePlaylists(reads: Iterable<Read>) {
 
 const filled = (map: object) => Object.keys(map).length > 0;
 
-/** The common members of a record. Leaves out empty ones. */
+/** Returns the members that venues and screens have in common. Leaves out empty members. */
 function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'config'>): object {
   return { name, ...(filled(labels) && { labels }), ...(config && { config }) };
 }

@@ -26,7 +26,7 @@ interface Difference {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Compares two values recursively while their structure is equal. */
+/** Compares two values recursively, as far as their structure is equal. */
 function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
   if (isDeepStrictEqual(from, to)) return;
   if (isMap(from) && isMap(to)) {
@@ -66,7 +66,7 @@ export function differences(current: Attributes, wanted: Attributes): Difference
   ]);
 }
 
-/** Returns the differences of a record that does not exist yet. */
+/** Returns the wanted attributes of a new record as differences. */
 function initialDifferences(wanted: Attributes): Difference[] {
   return attributeNames
     .filter((name) => !isNothing(wanted[name]))
@@ -82,12 +82,12 @@ export interface Planned {
   /** The existing record, or `undefined`. */
   current: CurrentRecord | undefined;
   wanted: Attributes;
-  /** The plan of a screen's venue. */
+  /** The plan of the venue that contains the screen. */
   venue: Planned | undefined;
   differences: readonly Difference[];
 }
 
-/** Returns the tenant of the token. Throws if the files name another one. */
+/** Returns the tenant of the token. Throws if the files name another tenant. */
 async function findTenant(
   reader: Reader,
   name: string | undefined,
@@ -104,8 +104,8 @@ async function findTenant(
 }
 
 /**
- * Reads the screens of the given venues. Uses one list for all screens if these are most of the
- * venues.
+ * Reads the screens of the wanted venues. If these are most of all venues, reads one list of all
+ * screens.
  */
 async function screensOf(
   reader: Reader,
@@ -129,7 +129,7 @@ async function screensOf(
 const byName = <T extends { name: string }>(records: readonly T[]) =>
   new Map(records.map((one) => [foldName(one.name), one]));
 
-/** Makes the plan of a named record. Its change is known once its details are read. */
+/** Makes the plan of a record in the files. `complete` sets its change. */
 function newPlan(
   kind: RecordKind,
   name: string,
@@ -164,8 +164,8 @@ function planDeletion(
 }
 
 /**
- * Plans the deletions of `--prune`: unnamed screens of named venues. If the files have a `tenant`
- * entry, also unnamed venues with their screens.
+ * Plans the deletions of `--prune`: screens that the files omit, in venues that they contain. If
+ * the files have a `tenant` entry, also venues that they omit, with their screens.
  */
 function planDeletions(
   site: Site,
@@ -190,7 +190,7 @@ function planDeletions(
   });
 }
 
-/** Plans the records that the files name. A venue precedes its screens. */
+/** Plans the records that the files contain. Each venue precedes its screens. */
 function planNamed(
   site: Site,
   tenant: Pick<Tenant, 'id' | 'name'> | undefined,

@@ -31,8 +31,8 @@ function isBelow(folder: string, file: string): boolean {
 
 /**
  * Returns a function that reads playlist files, each only once. Errors go to `fieldErrors`. A site
- * file may come from an untrusted source. So only files inside its folder are read, after resolving
- * symbolic links, unless `allowOutside` is set.
+ * file may come from an untrusted source. So the function reads only files inside its folder, after
+ * resolving symbolic links, unless `allowOutside` is set.
  */
 function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowOutside: boolean }) {
   const files = new Map<string, Promise<SitePlaylist | undefined>>();
@@ -55,7 +55,10 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
     return playlist;
   }
 
-  /** Returns the playlist given in place or by file; `at` is its path in the document. */
+  /**
+   * Returns a playlist, written in the document or in its own file. `at` is the path of the
+   * playlist in the document.
+   */
   return async (
     place: PlaylistPlace,
     document: SourceDocument,
@@ -92,7 +95,9 @@ function makeDuplicateCheck(fieldErrors: FieldError[]) {
   };
 }
 
-/** Reads the named playlists of all documents. Screens may use playlists of other files. */
+/**
+ * Reads the named playlists of all documents. A screen may use a playlist that another file names.
+ */
 async function namedPlaylists(
   all: readonly Read[],
   fieldErrors: FieldError[],

@@ -18,8 +18,8 @@ export interface CurrentRecord {
 }
 
 /**
- * Error codes that mean "absent". If the record itself was deleted meanwhile, applying the plan
- * fails later.
+ * Error codes that mean "absent". A record that was deleted meanwhile makes applying the plan fail
+ * later.
  */
 const noneCodes = ['config_not_found', 'playlist_not_found', 'screen_not_found', 'venue_not_found'];
 
@@ -51,7 +51,7 @@ export function readPlaylist(
 }
 
 /**
- * Normalizes media URLs like site files do. An earlier version of the service stored URLs
+ * Normalizes media URLs like site files do, because an earlier version of the service stored URLs
  * unchanged.
  */
 function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylist['items'] {
@@ -87,7 +87,7 @@ export function currentScreen({ id, name, labels, state }: CallAnswer<'getScreen
 }
 
 /**
- * Creates a venue, or a screen in the venue `venueId`. If the name is taken by now, reads the
+ * Creates a venue, or a screen in the venue `venueId`. If the name was taken meanwhile, reads the
  * existing record.
  */
 export async function createRecord(
@@ -124,7 +124,6 @@ function labelsPatch(
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...wanted };
 }
 
-/** Writes the named attributes of a record. */
 export async function writeAttributes(
   call: CommandContext,
   kind: RecordKind,
@@ -159,8 +158,8 @@ export async function writeAttributes(
 const requestsAtOnce = 16;
 
 /**
- * Runs `work` for all items, several at a time. After the first failure it starts no more, waits
- * for those running, then throws.
+ * Runs `work` for all items, several at a time. After the first failure, starts no more work, waits
+ * for running work, then throws the failure.
  */
 export async function concurrently<T>(
   items: readonly T[],

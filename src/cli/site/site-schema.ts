@@ -11,7 +11,10 @@ export interface SitePlaylist {
   validUntil: number | null;
 }
 
-/** Attributes of a record. `undefined` is not compared; `null` means absent. */
+/**
+ * Attributes of a record. `undefined` means that the attribute is not compared, `null` that it is
+ * absent.
+ */
 export interface Attributes {
   name?: string | undefined;
   address?: string | null | undefined;
@@ -57,8 +60,8 @@ const isMap = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Validates with the schema that `choose` returns for the form of the value, because zod reports
- * little about a failed union.
+ * Validates with the schema that `choose` returns for the value. Avoids `z.union`, because zod
+ * reports little about a failed union.
  */
 function chosenBy<T>(choose: (value: unknown) => z.ZodType<T>) {
   return z.unknown().transform((value, context): T => {

@@ -13,7 +13,9 @@ export interface SourceDocument {
   value: unknown;
   /** Base folder for the files that the document names. */
   folder: string;
-  /** Makes a validation error with its place: `site.yaml, document 2, line 12: /venues/0/name`. */
+  /**
+   * Makes a validation error with its position: `site.yaml, document 2, line 12: /venues/0/name`.
+   */
   complaint(path: Path, message: string): FieldError;
   /** Returns the position for people: `site.yaml, line 12`. */
   place(path: Path): string;
@@ -61,8 +63,8 @@ function countMembers(value: unknown): number {
 }
 
 /**
- * Parses JSON directly, about 100 times faster than through YAML. Returns `undefined` for other
- * text, and if a member occurs twice.
+ * Parses JSON directly, about 100 times faster than the YAML parser. Returns `undefined` for other
+ * text, and for JSON in which a member occurs twice.
  */
 function asPlainJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
@@ -125,7 +127,8 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
 }
 
 /**
- * Combines validation errors into one error. Its message is the first one and the number of others.
+ * Combines validation errors into one error. Its message contains the first one and the number of
+ * others.
  */
 export function invalidFile(fieldErrors: readonly FieldError[]): SignageError {
   const [first] = fieldErrors;
@@ -163,7 +166,7 @@ function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): Field
 }
 
 /**
- * Validates a document against a schema. Adds one error for each invalid place to `fieldErrors` and
+ * Validates a document against a schema. If it is invalid, adds each error to `fieldErrors` and
  * returns `undefined`.
  */
 export function checkDocument<S extends z.ZodType>(

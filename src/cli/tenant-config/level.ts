@@ -131,10 +131,13 @@ const assignmentView: View<Assignment> = {
   columns: [member('key'), member('value')],
   nameOf: ({ key }) => key,
 };
-/** Needed by `--fields` only, which has its own columns. */
+/** Only `--fields` uses this view, and replaces its columns. */
 const configView: View<ConfigTree> = { columns: [], nameOf: () => '' };
 
-/** Prints a config: for people a line for each key, as `config set` takes it, else the config. */
+/**
+ * Prints a config. For `json`, `ndjson`, `yaml`, `--jq` and `--fields`, prints it as one record.
+ * Otherwise prints one row for each key, in the form that `config set` takes.
+ */
 export async function showConfig(
   { common, results }: CommandContext,
   config: ConfigTree,

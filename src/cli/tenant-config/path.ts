@@ -15,7 +15,7 @@ export function readPath(text: string): string[] {
   return path;
 }
 
-/** The inverse of `readPath`. */
+/** Formats names as a key. The inverse of `readPath`. */
 const pathText = (path: readonly string[]) =>
   path.map((name) => name.replaceAll('.', '\\.')).join('.');
 
@@ -44,7 +44,10 @@ export function readAssignment(text: string): ConfigTree {
   ) as ConfigTree;
 }
 
-/** Merges two configs as the service merges its levels: objects merge, `over` replaces the rest. */
+/**
+ * Merges two configs as the service merges config levels. Objects merge recursively. Any other
+ * value of `over` replaces the value of `under`.
+ */
 export function mergeConfigs(under: ConfigTree, over: ConfigTree): ConfigTree {
   const merged = new Map(Object.entries(under));
   for (const [name, value] of Object.entries(over)) {

@@ -15,8 +15,8 @@ const plain: Painter = {
 };
 
 /**
- * Returns functions that style text for a stream. They return it unchanged if the stream is not a
- * terminal, or with `NO_COLOR` or `TERM=dumb`. Loads `chalk` only if needed.
+ * Returns functions that style text for a stream. They return the text unchanged if the stream is
+ * not a terminal, or with `NO_COLOR` or `TERM=dumb`. Loads `chalk` only if needed.
  */
 export async function makePainter({ env }: Pick<Io, 'env'>, stream: Output): Promise<Painter> {
   if (!stream.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;

@@ -1,6 +1,6 @@
 /**
- * Control characters, line separators and bidirectional controls, which a terminal interprets, and
- * invisible characters (docs/protocol.md §5.1).
+ * Characters to escape: control characters, line separators and bidirectional controls, which a
+ * terminal would interpret. Also invisible characters (docs/protocol.md §5.1).
  */
 const unprintable =
   /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;
@@ -16,7 +16,7 @@ export function isPrintable(text: string): boolean {
 }
 
 /**
- * Escapes the characters of untrusted text that a terminal would interpret.
+ * Escapes the characters of untrusted text that a terminal would interpret, and invisible ones.
  *
  * @example escapeControl('Lobby\u001b[2J') // 'Lobby\\u001b[2J'
  */
@@ -24,7 +24,7 @@ export function escapeControl(text: string): string {
   return text.replaceAll(unprintable, escaped);
 }
 
-/** As `escapeControl`, but keeps tabs, which separate columns. */
+/** Like `escapeControl`, but keeps tabs, which separate columns. */
 export function printableWithTabs(text: string): string {
   return text.replaceAll(unprintableButTab, escaped);
 }

@@ -1,10 +1,8 @@
 import { memoize } from '../command/memoize.ts';
 
-/** An output stream. */
 export interface Output {
   /** Writes text. Bytes must be UTF-8. */
   write(text: string | Uint8Array): void;
-  /** Whether it is a terminal. */
   readonly isTTY: boolean;
   /** Width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
@@ -12,7 +10,6 @@ export interface Output {
   readonly gone?: AbortSignal;
 }
 
-/** The standard input. */
 interface Input {
   readonly isTTY: boolean;
   /** Reads to the end, and decodes UTF-8. */
@@ -37,7 +34,10 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For prompts, which are drawn on `stderr`. */
   terminal(): Terminal;
-  /** Replaces the default action of a signal by `handle`. Returns a function that restores it. */
+  /**
+   * Replaces the default action of a signal by `handle`. Returns a function that restores the
+   * default action.
+   */
   onSignal(name: SignalName, handle: () => void): () => void;
 }
 
@@ -66,7 +66,7 @@ function output(open: () => NodeJS.WriteStream): Output {
   };
 }
 
-/** Touches `process.stdin` on demand only: opening it costs time and may keep the process alive. */
+/** Opens `process.stdin` on demand only: opening it costs time and may keep the process alive. */
 function input(): Input {
   return {
     get isTTY() {

@@ -10,7 +10,6 @@ export interface LiveLine {
 
 export const line = (text: string, look?: Look): LiveLine => ({ text, ...(look && { look }) });
 
-/** Size of the terminal. */
 export interface LiveViewSize {
   columns: number;
   rows: number;
@@ -19,7 +18,7 @@ export interface LiveViewSize {
 /** A few lines on a terminal (`stderr`) that are redrawn in place. */
 export interface LiveView {
   draw(): void;
-  /** Erases the view, or replaces it by its last lines. */
+  /** Erases the view, or replaces it by the lines of `last`. */
   close(last?: readonly LiveLine[]): void;
 }
 
@@ -33,7 +32,7 @@ interface Screen {
   off?(event: 'resize', handle: () => void): unknown;
 }
 
-/** Whether `stderr` is a terminal and no other output would break the view. */
+/** Whether `stderr` is a terminal on which no other output breaks the view. */
 export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
   // The lines of --verbose would break the view.
   if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;

@@ -4,7 +4,7 @@ import { escapeControl } from './escape.ts';
 
 const minIntervalMs = 100;
 
-/** A line on `stderr` that is overwritten in place. Only at a terminal. `end` erases it. */
+/** A line on `stderr` that is overwritten in place. Shown only at a terminal. `end` erases it. */
 export interface Progress {
   show(text: string): void;
   end(): void;

@@ -12,7 +12,7 @@ export interface Choice<T> {
 }
 
 interface Question {
-  /** Control characters are escaped, also in the names of choices. */
+  /** Text of the question. Control characters are escaped, also in the names of choices. */
   message: string;
   /** The flag that answers the question: `--venue`. */
   flag: string;
@@ -22,7 +22,6 @@ interface Question {
  * Asks questions at the terminal. When it cannot ask, each question throws `usage` with the flag.
  */
 export interface Prompter {
-  /** Whether questions can be asked. */
   readonly canAsk: boolean;
   input(
     question: Question & { initial?: string; validate?(text: string): true | string },
@@ -72,7 +71,7 @@ export function makePrompter(
   common: Pick<CommonValues, 'noInput'>,
   signal: AbortSignal,
 ): Prompter {
-  // On demand, because the check opens stdin.
+  // Checked on demand, because the check opens stdin.
   const available = memoize(() => canAsk(io, common));
   async function ask<T>(
     question: Question,

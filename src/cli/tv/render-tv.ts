@@ -13,12 +13,12 @@ import {
   type TvLogEntry,
 } from './tv-log.ts';
 
-/** What the live view shows besides the state of the player. */
+/** State that the live view shows in addition to the state of the player. */
 export interface TvStatus {
   service: string;
   deviceInfo: DeviceInfoInput;
   speed: number;
-  /** Events since the start. */
+  /** Number of events that the service has stored since the start. */
   stored: number;
   dropped: number;
   /** The last failure. Cleared by the next successful call. */

@@ -27,7 +27,7 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
     await player.register(code);
   }
   await player.fetchConfig().catch((error) => {
-    // On a 401 the player may have returned to its previous key; then one more try is due.
+    // After a 401 the player may use its previous key, so it tries once more.
     if (
       error instanceof SignageError &&
       error.status === 401 &&
@@ -44,8 +44,8 @@ async function runOnce(player: Player, nextCode: CodeSource, nowMs: number): Pro
 }
 
 /**
- * Runs the player until the first signal, `--duration`, or the end of stdout. Then stops it
- * cleanly, and aborts it after `shutdownGraceMs`.
+ * Runs the player until the first signal, `--duration`, or the end of stdout. Then asks the player
+ * to stop, and aborts it after `shutdownGraceMs`.
  */
 async function runUntilStopped(
   { io, clock, interrupted }: CommandContext,

@@ -63,8 +63,8 @@ function parseSavedTv(json: string): SavedTv | undefined {
   } catch {
     return undefined;
   }
-  // Returns the parsed value itself to keep the member order: a retried batch must have the same
-  // bytes.
+  // Returns the parsed JSON itself, because a retried batch must have the same bytes. The schema
+  // could change the order of members.
   return savedTvSchema.safeParse(value).success ? (value as SavedTv) : undefined;
 }
 
@@ -72,8 +72,8 @@ const empty: PlayerState = { format: 1, queue: [] };
 const isWindows = process.platform === 'win32';
 
 /**
- * Reads the file. Rejects one that other users can read, because it holds a key. Windows has no
- * such permission bits.
+ * Reads the file. Rejects a file that other users can read, because it contains a key. Skips that
+ * check on Windows, which has no file modes.
  */
 async function readPrivate(path: string): Promise<string | undefined> {
   try {
@@ -119,7 +119,7 @@ async function syncFolder(path: string): Promise<void> {
  */
 async function replace(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`;
-  // A power failure may have left this file. The lock keeps other processes away from it.
+  // A power failure may have left a temporary file. The lock keeps other processes from using it.
   await unlink(temporary).catch(() => {});
   const handle = await open(temporary, 'wx', 0o600);
   try {
@@ -178,7 +178,7 @@ export class StateFile implements PlayerMemory {
     this.#saved = { format: 1, service, deviceInfo, tv: this.#saved?.tv ?? empty };
   }
 
-  /** Reads the file again, because somebody may have repaired it. */
+  /** Reads the file again, because the user may have repaired it. */
   async load(): Promise<PlayerState | undefined> {
     return (await readSaved(this.#path))?.tv;
   }

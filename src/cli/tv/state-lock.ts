@@ -4,12 +4,11 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Releases the lock. */
 export type Release = () => Promise<void>;
 
 /**
- * Returns a socket name for the file. The operating system frees it when the process ends, even
- * after a crash.
+ * Returns the name of the socket that locks the file. On Linux and Windows the operating system
+ * frees the name when the process ends, even after a crash.
  */
 async function socketName(file: string, platform: NodeJS.Platform): Promise<string> {
   const folder = await realpath(dirname(resolve(file)));

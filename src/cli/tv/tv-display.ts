@@ -14,14 +14,15 @@ import { logLine, logRecord, type TvLogEntry } from './tv-log.ts';
 const drawEveryMs = secondMs / 10;
 
 /**
- * Prints one line for a log entry. `-o ndjson` prints JSON objects. `--quiet` prints only those.
+ * Prints one line for a log entry: with `-o ndjson` a JSON object, otherwise text. `--quiet`
+ * suppresses the text.
  */
 function printEntry({ io, common }: CommandContext, entry: TvLogEntry): void {
   if (common.output === 'ndjson') io.stdout.write(`${printableJson(logRecord(entry), 0)}\n`);
   else if (!common.quiet) io.stdout.write(logLine(entry) ?? '');
 }
 
-/** Shows what a TV does: the live view for a person at a terminal, otherwise lines. */
+/** Shows the activity of a TV: the live view for a person at a terminal, otherwise lines. */
 export class TvDisplay {
   readonly #call: CommandContext;
   readonly #isLive: boolean;

@@ -13,7 +13,6 @@ import type { PlayerEnd } from '../../simulator/player/options.ts';
 import { countText } from '../records/text.ts';
 import { escapeControl } from '../terminal/escape.ts';
 
-/** Texts for people. */
 export const phaseWords: Readonly<Record<PlayerPhase, string>> = {
   unpaired: 'not paired',
   registering: 'registering',
@@ -76,7 +75,7 @@ function eventText({ type, creativeId, duration }: EventInput): string {
   return `${type}${of}${typeof duration === 'number' ? `, ${spanText(duration)}` : ''}`;
 }
 
-/** The kinds of log entries. Their members are the JSON of `-o ndjson`. */
+/** The kinds of log entries. `-o ndjson` prints their members as JSON. */
 type What =
   | { what: 'phase'; phase: PlayerPhase }
   | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }
@@ -134,8 +133,8 @@ const endWords = {
 };
 
 /**
- * Returns the label and text of a log entry. Returns `undefined` for an entry that repeats another
- * line.
+ * Returns the label and text of a log entry. Returns `undefined` for an entry that needs no line of
+ * its own.
  */
 function words(entry: TvLogEntry): [label: string, text: string] | undefined {
   switch (entry.what) {
@@ -180,7 +179,6 @@ export function logLine(entry: TvLogEntry): string | undefined {
   return `${iso(entry.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${escapeControl(text)}\n`;
 }
 
-/** Formats a log entry as a JSON object. */
 export function logRecord({ atMs, ...entry }: TvLogEntry): object {
   if (entry.what !== 'failure') return { at: iso(atMs), ...entry };
   const { error: _, ...failure } = entry;

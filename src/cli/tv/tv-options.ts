@@ -5,7 +5,6 @@ import { rotateEvery, span, speed } from '../simulate/options.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
 
-/** Options of `signage tv`. */
 export const tvOptions = {
   code: option.text(
     '--code <code>',
@@ -49,5 +48,4 @@ export const tvOptions = {
   insecureHttp,
 };
 
-/** The parsed options. */
 export type TvOptions = Values<typeof tvOptions>;

@@ -6,7 +6,7 @@ import { usage } from '../options/settings.ts';
 import { type TvLogEntry, unpairedWords } from './tv-log.ts';
 import type { TvOptions } from './tv-options.ts';
 
-/** Provides pairing codes for the TV, or `undefined` if there are no more. */
+/** Returns the next pairing code for the TV, or `undefined` if there is none. */
 export type CodeSource = (
   why: UnpairedReason,
   error: SignageError | undefined,
@@ -22,8 +22,8 @@ function codeProblem(text: string): string | undefined {
 }
 
 /**
- * Returns first the code of `--code`, then codes typed at the terminal. Without a terminal, there
- * is only the first.
+ * Returns a source of codes: first the code of `--code`, then codes typed at the terminal. Without
+ * a terminal, the code of `--code` is the only one.
  */
 export async function codeSource(
   { io, prompter }: CommandContext,
@@ -56,7 +56,7 @@ export function needCode(): SignageError {
   );
 }
 
-/** Failed attempts of a TV that was never paired before it gives up. */
+/** Number of failed attempts after which a TV that was never paired gives up. */
 const maxAttempts = 3;
 
 const transientCodes = ['unreachable', 'unavailable', 'internal_error'];

@@ -11,8 +11,8 @@ import type { SavedTv } from './state-file.ts';
 import type { TvOptions } from './tv-options.ts';
 
 /**
- * Returns the service that the TV is paired with. Its key is never sent elsewhere. Throws
- * `state_of_elsewhere` if `--url` names another service.
+ * Returns the service that the TV is paired with. The key is never sent to another service. Throws
+ * `state_of_elsewhere` if `--url` names one.
  */
 function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): string | undefined {
   if (!saved?.tv.binding && !saved?.tv.registering) return undefined;
@@ -25,7 +25,8 @@ function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): s
 }
 
 /**
- * Connects to the paired service, or to that of `--url`, or to that of the context. Uses no token.
+ * Connects to the paired service, else to the service of `--url`, else to the service of the
+ * context. Uses no token.
  */
 export async function tvService(
   { io, clock, random, common }: CommandContext,

@@ -3,12 +3,12 @@ export const targets = ['register', 'playlist', 'config', 'events', 'rotate', 'a
 export type Target = (typeof targets)[number];
 
 /**
- * How often a fault occurs, by the TV's own clock: once at a random time in each interval, or as a
- * Poisson process with `times` per `inMs` on average.
+ * How often a fault occurs, by the TV's own clock. With `everyMs`, once at a random time in each
+ * interval. Otherwise as a Poisson process, on average `times` per `inMs`.
  */
 export type Pace = { everyMs: number } | { times: number; inMs: number };
 
-/** A fault of single requests. */
+/** A fault that affects single requests. */
 export type LinkFault =
   | {
       kind: 'lost-request' | 'lost-answer' | 'cut-answer' | 'duplicate';
@@ -29,7 +29,7 @@ type InitialFault = { kind: 'clock-skew'; byMs: number } | { kind: 'shared-code'
 
 export type Fault = LinkFault | LifeFault | InitialFault;
 
-/** A fault with the text of its rule, which names it in reports. */
+/** A fault with the text of its rule. The text identifies the rule in reports. */
 export type Rule = Fault & { rule: string };
 
 const linkKinds: Record<LinkFault['kind'], true> = {

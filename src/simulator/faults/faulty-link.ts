@@ -9,7 +9,7 @@ import type { Outage, Power } from './hardware.ts';
 type LinkRule = Rule & LinkFault;
 
 export interface LinkOptions {
-  /** The transport behind the link. */
+  /** Sends the requests that reach the network. */
   transport: { send(url: string, parts: RequestParts): Promise<RecordedAnswer> };
   /** The correct time, independent of the TV's own skewed clock. */
   clock: VirtualClock;
@@ -22,7 +22,7 @@ export interface LinkOptions {
   counters: { fault(rule: string): void };
 }
 
-/** The faults that hit one request. */
+/** The faults drawn for one request. */
 interface RequestFaults {
   delayMs: number;
   kinds: readonly LinkFault['kind'][];
@@ -65,8 +65,8 @@ function requireNetwork({ outage, clock, counters }: LinkOptions): void {
 }
 
 /**
- * The network of one TV. Injects the faults of the rules, and power cuts before and after each
- * request.
+ * The network of one TV. Injects the faults of the rules. A power cut can strike before or after
+ * each request.
  */
 export function makeFaultyLink(options: LinkOptions): Requester {
   const { transport, clock, power } = options;

@@ -47,7 +47,7 @@ export class Power {
     if (!this.isOn) this.#supply = new AbortController();
   }
 
-  /** Passes a point. Throws `interrupted` if the power is off or fails here. */
+  /** Called when the TV reaches a point. Throws `interrupted` if the power is off or fails here. */
   pass(point: CutPoint): void {
     if (point === this.#cut?.at) this.#fail(this.#cut.forMs);
     if (!this.isOn) throw interrupted();
@@ -71,14 +71,15 @@ export class Outage {
     this.#rule = rule;
   }
 
-  /** Returns the rule that caused the outage at this time; `undefined` if the network is up. */
+  /** Returns the rule that caused the outage at this time, or `undefined` if the network is up. */
   ruleAt(nowMs: number): string | undefined {
     return nowMs < this.#untilMs ? this.#rule : undefined;
   }
 }
 
 /**
- * A clock that runs at the right speed but shows the wrong time, such as after an empty battery.
+ * A clock that runs at the right speed but shows the wrong time, for example after its battery was
+ * empty.
  */
 export class SkewedClock implements Clock {
   readonly #accurate: Clock;

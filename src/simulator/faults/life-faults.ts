@@ -18,7 +18,7 @@ function* delays(pace: Pace, random: SeededRandom): Generator<number> {
   }
 }
 
-/** Calls `onTick` at this pace. Returns a function that stops it. */
+/** Calls `onTick` at the given pace. Returns a function that stops the calls. */
 function startRandomSchedule(
   clock: Clock,
   random: SeededRandom,
@@ -40,9 +40,8 @@ function startRandomSchedule(
 const uses = 9;
 
 /**
- * Simulates a client that keeps using a revoked key, nine times at random intervals.
- * `RecordingTransport` checks the answers, so they are ignored here. Returns a function that stops
- * it.
+ * Simulates a client that keeps using a revoked key, nine times at random intervals. Ignores the
+ * responses, because `RecordingTransport` checks them. Returns a function that stops the client.
  */
 function useRevokedKey(
   tv: SimulatedDevice,
@@ -104,14 +103,14 @@ async function revoke(
   }
 }
 
-/** Injects a fault now. Returns whether it is to be counted here. */
+/** Injects a fault now. Returns whether the caller counts it. */
 function injectFault(fault: LifeFault, context: FaultContext): boolean {
   const { tv, random, rule } = context;
   const { binding } = tv.memory.state ?? {};
   switch (fault.kind) {
     case 'offline':
       tv.outage.begin(tv.clock.now() + fault.lastsMs, rule);
-      // Counted by each request that fails.
+      // The network counts each request that fails.
       return false;
     case 'clock-jump':
       tv.skewedClock.shift(random.between(-fault.byMs, fault.byMs));
@@ -134,7 +133,7 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
 
 /**
  * Skews the TV's clock, and injects the recurring faults of the rules at their pace. Returns a
- * function that stops them.
+ * function that stops the faults.
  */
 export function startLifeFaults(tv: SimulatedDevice): () => void {
   const { rules, counters } = tv.shared;

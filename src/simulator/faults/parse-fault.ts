@@ -62,7 +62,7 @@ class FaultWords {
     return found ?? 'all';
   }
 
-  /** Reads a share, from 0 to 1. Returns `otherwise` if given and the rule ends here. */
+  /** Reads a share, from 0 to 1. Returns `otherwise` if it is given and the rule ends here. */
   share(otherwise?: number): number {
     if (this.#isOver && otherwise !== undefined) return otherwise;
     return this.#take(parseShare(this.#text), this.#isName ? allowed.target : allowed.share);
@@ -73,7 +73,10 @@ class FaultWords {
     return this.#take(parseDuration(this.#text) || undefined, allowed.span);
   }
 
-  /** Reads a range such as `200ms-2s`, in milliseconds. A single duration is both ends. */
+  /**
+   * Reads a range such as `200ms-2s`, in milliseconds. A single duration is both the minimum and
+   * the maximum.
+   */
   spans(): readonly [leastMs: number, mostMs: number] {
     const [, first = '', second = first] = durationRange.exec(this.#text) ?? [];
     const least = parseDuration(first) ?? Number.NaN;
@@ -117,7 +120,7 @@ class FaultWords {
     return this.#next >= this.#words.length;
   }
 
-  /** Whether a name stands in place of a number. */
+  /** Whether the next word begins with a letter, so that it is a name instead of a number. */
   get #isName(): boolean {
     return /^[a-z]/i.test(this.#text);
   }
@@ -136,11 +139,13 @@ class FaultWords {
   }
 }
 
-/** One kind of fault: the syntax of its rule, and how its words are read after the name. */
+/**
+ * One kind of fault: the syntax of its rule, and a function that reads the words after the name.
+ */
 interface Kind {
   form: string;
   example: string;
-  /** What happens, in one sentence. */
+  /** Description of the fault, in one sentence. */
   about: string;
   read(words: FaultWords): Fault;
 }

@@ -5,15 +5,15 @@ import type { FleetLedger } from '../verify/ledger.ts';
 
 /** Provides pairing codes to the TVs of a fleet, as an installer would. */
 export interface PairingCodeProvider {
-  /** Returns the next pairing code for a TV; `undefined` if there is none. */
+  /** Returns the next pairing code for a TV, or `undefined` if there is none. */
   codeFor(tv: number, reason: UnpairedReason): Promise<string | undefined>;
   /** Called when a TV has been bound to this screen. */
   bound(tv: number, screenId: string): void;
-  /** Revokes a device; `undefined` without a management token. */
+  /** Revokes a device. `undefined` without a management token. */
   revoke: Revoke | undefined;
 }
 
-/** `signal` aborts the call, in place of the signal that ends the run. */
+/** Revokes a device. `signal` aborts the call. Default: the signal that ends the run. */
 type Revoke = (deviceId: string, reason: string, signal?: AbortSignal) => Promise<void>;
 
 export interface Installer {
@@ -22,7 +22,7 @@ export interface Installer {
   signal: AbortSignal;
 }
 
-/** Hands out given codes, each once. */
+/** Provides the given codes, each once. */
 export function listedCodes(
   codes: readonly string[],
   installer: Installer | undefined,
@@ -62,7 +62,7 @@ export class ScreenCodes implements PairingCodeProvider {
       this.#shared.set(pair, code);
       return code;
     }
-    // The other TV has taken the code. The screen that is still free belongs to this TV.
+    // The other TV has used the code and has taken this TV's screen. This TV gets the other screen.
     if (reason === 'refused' && (await this.#screenOf(tv)).state === 'active') this.#swap(pair);
     return this.#makeCode(tv);
   }
@@ -72,7 +72,7 @@ export class ScreenCodes implements PairingCodeProvider {
     if (pair !== undefined && this.#screens[tv] !== screenId) this.#swap(pair);
   }
 
-  /** Returns the first of the two TVs that share a code, if this TV is one of them. */
+  /** If this TV shares a code with another one, returns the lower number of the two TVs. */
   #pairOf(tv: number): number | undefined {
     if (this.#sharers.has(tv)) return tv - 1;
     return this.#sharers.has(tv + 1) ? tv : undefined;
@@ -95,10 +95,11 @@ export class ScreenCodes implements PairingCodeProvider {
     try {
       return (await call()).code;
     } catch (error) {
-      // The screen was deleted during the run. Only this TV ends.
+      // The screen was deleted during the run. Only this TV stops.
       if (hasCode(error, 'screen_not_found')) return undefined;
       if (!hasCode(error, 'screen_already_bound')) throw error;
-      // A TV that has lost its key is still bound. As on site, the old device is revoked first.
+      // The device of a TV that has lost its key is still bound. It is revoked first, as an
+      // installer would do.
       const { deviceId } = await this.#screenOf(tv);
       if (deviceId !== null) await this.revoke(deviceId, 'The simulated TV has lost its key.');
       return (await call()).code;
@@ -106,7 +107,10 @@ export class ScreenCodes implements PairingCodeProvider {
   }
 }
 
-/** Once the returned function resolves, every use of the key must be rejected. */
+/**
+ * Returns a function that revokes a device. Once it resolves, the service must reject all keys of
+ * the device.
+ */
 function makeRevoke({ management, ledger, signal }: Installer): Revoke {
   return async (deviceId, reason, ownSignal = signal) => {
     const device = ledger.ofDevice(deviceId);

@@ -27,7 +27,7 @@ function makePool(
   let pool: ReturnType<typeof open> | undefined;
 
   async function open() {
-    // Loaded on demand: undici is a quarter of all files of a program that only serves.
+    // Loaded on demand, because a program that only runs a service does not need undici.
     const { Agent, request } = await import('undici');
     const agent = new Agent({
       connections,
@@ -48,12 +48,14 @@ function makePool(
 }
 
 const defaultConnections = 128;
-/** A separate pool, so that management calls do not queue behind all the TVs. */
+/**
+ * The management client has a separate pool, so that its requests do not queue behind the requests
+ * of the TVs.
+ */
 const managementConnections = 32;
-/** Generous, so that a slow service shows up in the report instead of failing the run. */
+/** Long, so that a slow service shows up in the report instead of failing the run. */
 const managementTimeoutMs = 120_000;
 
-/** The dependencies of a run. */
 export interface FleetDependencies {
   clock: Clock;
   ledger: FleetLedger;
@@ -63,11 +65,10 @@ export interface FleetDependencies {
   limiter: ConcurrencyLimiter;
   /** Remarks for the report. */
   notes: string[];
-  /** Checks whether keys work. Bypasses the recording transport. */
+  /** Client for the check of keys. Bypasses the recording transport. */
   keyless: RuntimeClient;
-  /** `undefined` without a token. */
+  /** `undefined` without a management token. */
   management: ManagementClient | undefined;
-  /** Closes all connections. */
   close(): Promise<void>;
 }
 

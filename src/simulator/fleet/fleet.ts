@@ -20,10 +20,11 @@ import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from
 const progressEveryMs = secondMs / 4;
 /** Time for an orderly stop of the TVs. */
 const graceMs = 10 * secondMs;
-/** Maximum number of events that can be compared in the time after an interruption. */
+/** Maximum number of events that can be compared within `afterInterruptionMs.comparing`. */
 const maxComparedAfterInterruption = 10_000;
 /**
- * Deadlines after an interruption. The cleanup runs in parallel, so all ends within two seconds.
+ * Deadlines after an interruption, in milliseconds. Comparing and clearing run in parallel, so that
+ * the run ends within two seconds.
  */
 const afterInterruptionMs = { working: 400, comparing: 1500, clearing: 1500 };
 
@@ -63,7 +64,10 @@ class FleetRun {
     };
   }
 
-  /** Runs everything. Throws if the run is impossible, after deleting what was created. */
+  /**
+   * Runs the fleet and returns the report. If the run is impossible, deletes the created records
+   * and throws.
+   */
   async run(): Promise<FleetReport> {
     const stopMeter = this.#startMeter();
     try {
@@ -81,7 +85,10 @@ class FleetRun {
     }
   }
 
-  /** Prepares and simulates. Returns the error that failed the run; an interruption is not one. */
+  /**
+   * Prepares and simulates. Returns the error that made the run fail. An interruption is not an
+   * error.
+   */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {
       this.#preparing = this.#prepare();
@@ -172,7 +179,7 @@ class FleetRun {
     });
   }
 
-  /** Returns which keys to check: none after an interruption, because there is no time. */
+  /** Returns which keys to check. After an interruption none, because there is no time. */
   #keyCheck(): ReconcileOptions['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
     return {
@@ -240,11 +247,12 @@ class FleetRun {
 
 /**
  * Runs a fleet of simulated TVs against a service, with the given faults. Each TV registers, plays
- * and reports as a real one does. At the end the run compares what the service acknowledged with
- * what it stored.
+ * and reports like a real TV. At the end the run compares the events that the service acknowledged
+ * with the events that it stored.
  *
- * Creates a venue, screens and pairing codes, unless `codes` are given. At the end it deletes
- * everything it created, unless `keep` is given. It never changes anything else.
+ * Creates a venue, screens and pairing codes, unless `codes` are given. At the end it deletes these
+ * records, or revokes the devices of given codes, unless `keep` is given. Stored events remain. The
+ * run changes no other records.
  *
  * Resolves with the report, which counts the failures of single TVs. Rejects if the run is
  * impossible: `invalid_option`, `invalid_file`, `credential_missing`, `insufficient_role`,

@@ -8,7 +8,7 @@ import { type FleetPlan, sharersOf } from './plan.ts';
 import { clearSite, type FleetSite, ignoring, prepareSite } from './provision.ts';
 import { SavedFleet } from './saved-fleet.ts';
 
-/** The provisioned environment of a fleet. */
+/** The environment of a fleet, with everything that `provision` has created or loaded. */
 export interface FleetLifecycle {
   codeProvider: PairingCodeProvider;
   /** The seed given or generated. */
@@ -17,7 +17,10 @@ export interface FleetLifecycle {
   runSeed: string;
   /** States of the TVs from the previous run, by TV number. */
   states: readonly (PlayerState | undefined)[];
-  /** Saves the TVs for the next run, or deletes what was created. */
+  /**
+   * Saves the TVs for the next run. Without `keep`, deletes the created records, or revokes the
+   * devices of given codes.
+   */
   leave(states: readonly (PlayerState | undefined)[]): Promise<void>;
 }
 
@@ -25,7 +28,7 @@ export interface ProvisionContext {
   options: FleetOptions;
   plan: FleetPlan;
   dependencies: FleetDependencies;
-  /** Aborts work in progress. */
+  /** Aborts all work except the cleanup. */
   signal: AbortSignal;
   /** Aborts the cleanup, some time after `signal`. */
   clearing: AbortSignal;
@@ -57,7 +60,7 @@ function makeCodeProvider(
 ): PairingCodeProvider {
   const { management, ledger, counters } = dependencies;
   const installer = management && { management, ledger, signal };
-  // Without a token and codes, all TVs already have their keys.
+  // Without a token and codes, this is a saved fleet whose TVs already have their keys.
   if (options.codes || !installer) return listedCodes(options.codes ?? [], installer);
   return new ScreenCodes(
     installer,
@@ -66,7 +69,10 @@ function makeCodeProvider(
   );
 }
 
-/** Runs some work. Returns its error as text to append; empty on success or interruption. */
+/**
+ * Runs `work`. Returns the message of its error as text to append. Returns an empty text after
+ * success or an interruption.
+ */
 async function failureText(work: () => Promise<void>): Promise<string> {
   try {
     await work();
@@ -110,8 +116,8 @@ async function deleteSite(
 }
 
 /**
- * Creates or loads what the TVs need. Throws the errors of `/v1`, and `invalid_file` for an
- * unusable folder of a saved fleet.
+ * Creates or loads what the TVs need. Throws the errors of the management API. Throws
+ * `invalid_file` for an unusable folder of a saved fleet.
  */
 export async function provision(context: ProvisionContext): Promise<FleetLifecycle> {
   const { options, plan } = context;

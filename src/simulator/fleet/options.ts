@@ -9,8 +9,9 @@ export interface FleetOptions {
   /** Base URL of the service, such as `http://127.0.0.1:4100`. */
   url: string;
   /**
-   * A management token of the role `operator` or better. Creates the screens and codes, and reads
-   * what is stored. Optional with `codes` or a saved fleet; without it nothing is compared.
+   * A management token with the role `operator` or a higher one. Creates screens and codes, and
+   * reads stored events. Not needed with `codes` or a saved fleet, but without it nothing is
+   * compared.
    */
   token?: string | undefined;
   /** The tenant to act in. Required for a platform token if there are several tenants. */
@@ -38,7 +39,10 @@ export interface FleetOptions {
   speed?: number | undefined;
   /** Real time over which the TVs are switched on. Default: 0. */
   rampMs?: number | undefined;
-  /** Real duration of the run. Without it and `lifeMs`, the run lasts until `signal` aborts. */
+  /**
+   * Real duration of the run. Without `durationMs` and `lifeMs`, the run lasts until `signal`
+   * aborts.
+   */
   durationMs?: number | undefined;
   /** Life of each TV by its own clock. */
   lifeMs?: number | undefined;

@@ -18,10 +18,12 @@ export interface FleetPlan extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs'
   speed: number;
   rampMs: number;
   /**
-   * When TVs without `lifeMs` stop, by their own clock, in milliseconds from the start of the run.
+   * Time at which TVs without `lifeMs` stop, by their own clock, in milliseconds from the start.
    */
   tvEndMs: number | undefined;
-  /** Latest time at which all TVs are asked to stop, in real milliseconds from the start. */
+  /**
+   * Latest time at which all TVs are asked to stop, in real milliseconds from the start of the run.
+   */
   endsAfterMs: number | undefined;
   startMs: number;
   seed: string;
@@ -94,8 +96,8 @@ export function planFleet(options: FleetOptions): FleetPlan {
 }
 
 /**
- * Returns when the TV is switched on and how long it lives, by its own clock. TVs that may share a
- * code start together.
+ * Returns the time at which the TV is switched on and the length of its life, by its own clock. TVs
+ * that may share a code start together.
  */
 export function timesOf(
   { count, rampMs, speed, lifeMs, tvEndMs = Number.POSITIVE_INFINITY }: FleetPlan,

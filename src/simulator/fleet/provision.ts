@@ -7,7 +7,7 @@ import { forEachBounded } from '../time/concurrency.ts';
 export type Publication = CallInput<'publishPlaylist'>['body'];
 export type SiteConfig = CallInput<'putScreenConfig'>['body'];
 
-/** The records that a run created for its fleet, and deletes at the end. */
+/** The records that a run created for its fleet. Without `keep`, they are deleted at the end. */
 export interface FleetSite {
   venueId: string;
   /** Whether the run created the venue. */
@@ -50,7 +50,7 @@ async function ensureVenue({
 }: SiteOptions): Promise<Omit<FleetSite, 'screens'>> {
   if (signal.aborted) throw interrupted();
   try {
-    // Without `signal`: the id of a created venue must be known, so that it can be deleted.
+    // No `signal`: aborting would lose the id of a created venue, which is needed to delete it.
     return {
       venueId: (await management.call('createVenue', { body: { name: venueName } })).id,
       isVenueMade: true,
@@ -92,9 +92,9 @@ async function makeScreen(
 }
 
 /**
- * Creates the venue, if needed, and the screens of a fleet, each with its playlist. Calls `note`
- * with the site before the first screen is created, so that a failed run can delete it. Adds each
- * screen to the site once it exists. Returns the screen ids in order of the TVs.
+ * Creates the screens of a fleet, each with its playlist, and their venue if it does not exist.
+ * Calls `note` with the site before the first screen is created, so that a failed run can delete
+ * it. Adds each screen to the site once it exists. Returns the screen ids in order of the TVs.
  */
 export async function prepareSite(
   wanted: SiteOptions,
@@ -119,8 +119,8 @@ export async function prepareSite(
 }
 
 /**
- * Deletes the screens with their devices, and the venue unless it holds other screens. Events
- * remain. Removes the deleted screens from `site`.
+ * Deletes the screens with their devices. Deletes the venue if the run created it and it is empty.
+ * Events remain. Removes the deleted screens from `site`.
  */
 export async function clearSite(
   management: ManagementClient,

@@ -3,7 +3,7 @@ import type { DropReason, PlayerPhase } from '../player/observer.ts';
 import type { EndpointTraffic, Latencies, LatencyRecorder } from '../tv/latency.ts';
 import type { Reconciliation } from '../verify/reconcile.ts';
 
-/** The phase of a TV: that of its player, or `off`. */
+/** The phase of a TV: the phase of its player, or `off`. */
 export type TvPhase = PlayerPhase | 'off';
 
 /** Event counts of a fleet. */
@@ -25,7 +25,7 @@ export interface Failures {
   message: string;
 }
 
-/** Counts what the TVs of a fleet do. */
+/** Counts the events, failures, faults and phases of the TVs of a fleet. */
 export class FleetCounters {
   made = 0;
   queued = 0;
@@ -88,9 +88,9 @@ export interface FleetProgress {
   phases: Partial<Record<TvPhase, number>>;
   /** Requests so far. */
   requests: number;
-  /** Since the previous progress report. */
+  /** Average since the previous progress report. */
   requestsPerSecond: number;
-  /** Response times of all requests so far. */
+  /** Response times of all requests since the start. */
   latencies: Latencies;
   events: EventCounts;
   /** Real time since the first TV was switched on, in milliseconds. */
@@ -122,10 +122,10 @@ export interface FleetReport {
   seconds: number;
   /**
    * Average simulated life of the TVs, in hours. Less than planned if the service was too slow for
-   * the speed.
+   * the speed of the clocks.
    */
   hoursLived: number;
-  /** Per real second. */
+  /** Average per real second. */
   requestsPerSecond: number;
   requests: number;
   endpoints: EndpointTraffic[];

@@ -11,8 +11,8 @@ export interface SavedFleetRecord {
   service: string;
   seed: string;
   /**
-   * Number of runs so far. It is part of the seed, so that idempotency keys of one run do not recur
-   * in the next.
+   * Number of runs so far. Part of the seed, so that idempotency keys of one run do not recur in
+   * the next run.
    */
   runs: number;
   /** Screen ids by TV number. Empty if pairing codes were given. */

@@ -22,7 +22,10 @@ const rule = z
     }
   });
 
-/** Chosen by type rather than by `z.union`, whose error would only say that no option matches. */
+/**
+ * The schema is chosen by the type of the value. An error of `z.union` would only say that no
+ * schema matches.
+ */
 const playlist = z.unknown().transform((value, context): string | Publication => {
   if (typeof value === 'string') return value;
   const result = publication.safeParse(value);

@@ -21,7 +21,7 @@ const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
 
 /**
  * Returns an impression: the proof that an item was played for `duration` seconds, until now.
- * `undefined` if the item belongs to no campaign.
+ * Returns `undefined` if the item belongs to no campaign.
  */
 export function impression(
   playlist: Playlist,

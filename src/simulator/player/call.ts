@@ -5,8 +5,8 @@ import type { RuntimeOperation, UnpairedReason } from './observer.ts';
 import { freshState } from './saved-state.ts';
 
 /**
- * Forgets the key and everything bound to it: the playlist and config belong to a screen that is no
- * longer this TV's, and the service would not accept its events.
+ * Forgets the key and everything bound to it. The playlist and config belong to a screen that is no
+ * longer this TV's. The service would not accept its events.
  */
 function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError): void {
   const { queue, batch } = core.state;
@@ -22,8 +22,8 @@ function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError
 }
 
 /**
- * Falls back to the previous key, once. Returns whether there was one. It still works if the new
- * key was replaced before its first use, or after the service was restored from an older backup
+ * Falls back to the previous key, once. Returns whether there was one. The previous key still works
+ * if the new key was replaced before its first use, or after the restore of an older backup
  * (docs/protocol.md §2.8).
  */
 function fallBackToPreviousKey(core: PlayerCore, error: SignageError): boolean {
@@ -39,7 +39,10 @@ function fallBackToPreviousKey(core: PlayerCore, error: SignageError): boolean {
   return true;
 }
 
-/** The key in memory may be corrupted: if the saved key differs, uses that one. */
+/**
+ * Uses the saved key if it differs from the key in memory, which may be corrupted. Otherwise falls
+ * back to the previous key, or forgets the key.
+ */
 async function checkKey(core: PlayerCore, error: SignageError): Promise<void> {
   const saved = await core.record.savedBinding();
   if (saved && saved.apiKey !== core.state.binding?.apiKey) core.rebind(saved);
@@ -50,7 +53,10 @@ function leaveRevoked(core: PlayerCore, error: SignageError): void {
   if (!fallBackToPreviousKey(core, error)) forgetKey(core, 'revoked', error);
 }
 
-/** A TV has two ids, of the device and of the screen. If the service rejects one, use the other. */
+/**
+ * Changes the id in paths. A TV has the ids of its device and of its screen. If the service rejects
+ * one of the two, the TV uses the other.
+ */
 function switchId(core: PlayerCore): void {
   const { binding } = core.state;
   if (binding)
@@ -58,7 +64,7 @@ function switchId(core: PlayerCore): void {
 }
 
 /**
- * The reaction to a 401, by its code (docs/protocol.md §2.1). For any other code the TV keeps its
+ * Reactions to a 401, by error code (docs/protocol.md §2.1). After any other code the TV keeps its
  * key, because a proxy may have answered.
  */
 const handlers: Readonly<
@@ -76,7 +82,7 @@ async function handleAuthError(core: PlayerCore, error: SignageError): Promise<v
   if (Object.hasOwn(handlers, error.code)) await handlers[error.code]?.(core, error);
 }
 
-/** The operation of a call, and how to derive the status of a successful response. */
+/** The operation of a call, and a function that returns the status of a successful response. */
 export interface PlayerCall<T> {
   operation: RuntimeOperation;
   statusOf(answer: T): number;
@@ -84,7 +90,7 @@ export interface PlayerCall<T> {
 
 /**
  * Makes one attempt and reports its outcome to the observer. Throws the errors of the client. A
- * power cut aborts it.
+ * power cut aborts the attempt.
  */
 export async function callOnce<T>(
   core: PlayerCore,
@@ -109,8 +115,8 @@ export async function callOnce<T>(
 }
 
 /**
- * Makes one attempt with the TV's key. A 401 is handled before it is thrown, so the binding may be
- * gone by then.
+ * Makes one attempt with the TV's key. Handles a 401 before throwing it, so the caller may find
+ * that the TV has no key any more.
  */
 export async function callWithKey<T>(
   core: PlayerCore,
@@ -120,7 +126,7 @@ export async function callWithKey<T>(
   const { bound } = core;
   try {
     const answer = await callOnce(core, call, (signal) => send(bound.client, bound.id, signal));
-    // The current key works, so a later rejection may try the other key again.
+    // The current key works. If it is rejected later, the TV may fall back to the other key again.
     if (core.state.formerKey?.isRefused && core.bound === bound)
       core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
     return answer;

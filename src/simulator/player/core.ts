@@ -29,7 +29,7 @@ export class PlayerCore {
   readonly clock: NonNullable<PlayerOptions['clock']>;
   readonly speed: number;
   readonly record: SavedPlayerState;
-  /** Why the TV has no binding. */
+  /** Why the TV has no key. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
     why: 'new',
     error: undefined,
@@ -109,14 +109,16 @@ export class PlayerCore {
     return this.#bound;
   }
 
-  /** Replaces or removes the binding. `id` is used in paths. Default: the screen id. */
+  /**
+   * Replaces or removes the binding. `id` is used in the paths of requests. Default: the screen id.
+   */
   rebind(binding: PlayerBinding | undefined, id = binding?.screenId): void {
     this.record.change({ binding });
     this.#bound = undefined;
     if (binding && id !== undefined) this.bound.id = id;
   }
 
-  /** Saves in the background, for changes that need not be durable before the TV goes on. */
+  /** Saves in the background. For changes that need not be durable before the TV goes on. */
   saveInBackground(): void {
     this.record.save().catch((error) => this.fail(error));
   }
@@ -146,8 +148,8 @@ export class PlayerCore {
   }
 
   /**
-   * Makes a call that a power cut aborts. Each call has its own short-lived signal: one kept per TV
-   * would take a tenth of its memory.
+   * Makes a call that a power cut aborts. Each call has its own short-lived signal. A signal kept
+   * for the life of each TV would take a tenth of its memory.
    */
   async abortable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isCut) throw interrupted();
@@ -173,7 +175,6 @@ export class PlayerCore {
     this.notifyAll();
   }
 
-  /** Requests an orderly stop. */
   stop(): void {
     this.isStopping = true;
     this.notifyAll();

@@ -22,7 +22,7 @@ function surplusOf(core: PlayerCore, queue: readonly EventInput[]): number {
   return Math.max(0, Math.min(tooMany, queue.length), fresh);
 }
 
-/** Queues an event. An urgent one is sent at once, with everything else that is queued. */
+/** Queues an event. An urgent event is sent at once, with all other queued events. */
 export function queueEvent(core: PlayerCore, event: EventInput, isUrgent = false): void {
   const queue = [...core.state.queue, event];
   const surplus = surplusOf(core, queue);
@@ -39,12 +39,12 @@ export const unsentCount = ({ state }: PlayerCore) =>
 
 const postCall: PlayerCall<number> = { operation: 'postEvents', statusOf: () => 202 };
 
-/** Returns the events of a batch to the queue, to be sent under another key. */
+/** Returns the events of a batch to the queue. They will be sent under another key. */
 function putBack(core: PlayerCore, { events }: Batch): void {
   core.record.change({ batch: undefined, queue: [...events, ...core.state.queue] });
 }
 
-/** Returns the pending batch, or makes the next one. A batch is durable before it is first sent. */
+/** Returns the pending batch, or makes the next one. Saves a batch before it is first sent. */
 async function nextBatch(core: PlayerCore): Promise<Batch | undefined> {
   const { batch, queue } = core.state;
   if (batch || queue.length === 0) return batch;
@@ -72,7 +72,8 @@ function rejectedIndexes({ errors = [] }: SignageError, count: number): Readonly
 }
 
 /**
- * Drops the rejected events of a batch. The others return to the queue, to be sent under a new key.
+ * Drops the rejected events of a batch. Returns the others to the queue, to be sent under a new
+ * key.
  */
 function dropEvents(
   core: PlayerCore,
@@ -87,7 +88,7 @@ function dropEvents(
   core.observer.onDropped?.(dropped, 'refused');
 }
 
-/** Halves the batch size to isolate a rejected event. A rejected single event is dropped. */
+/** Halves the batch size to isolate a rejected event. If the batch has a single event, drops it. */
 function splitBatch(core: PlayerCore, batch: Batch): void {
   if (batch.events.length === 1) {
     dropEvents(core, batch, () => true);
@@ -112,7 +113,7 @@ function repairBatch(core: PlayerCore, batch: Batch, error: SignageError): void 
 }
 
 /**
- * Sends one batch. Returns the number of stored events, 0 if there was nothing to send. Throws the
+ * Sends one batch. Returns the number of stored events, or 0 if the queue was empty. Throws the
  * error of the service, after repairing the batch.
  */
 export async function flushOnce(core: PlayerCore): Promise<number> {

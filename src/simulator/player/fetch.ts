@@ -24,8 +24,8 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
 }
 
 /**
- * Returns until when a playlist may be played, by the TV's clock. That clock may be wrong, so the
- * remaining time is computed by the clock of the service.
+ * Returns the end of the playlist's validity by the TV's clock. That clock may be wrong, so the
+ * remaining time is computed with the clock of the service.
  */
 function validUntilMs(
   { validUntil }: Playlist,
@@ -49,8 +49,8 @@ function takePlaylist(core: PlayerCore, { answer, etag, answeredAtMs }: Fetched<
 }
 
 /**
- * The service says that the screen has no playlist (docs/protocol.md §2.3), so the saved one must
- * no longer be played.
+ * Forgets the saved playlist, because the service says that the screen has no playlist
+ * (docs/protocol.md §2.3).
  */
 function dropPlaylist(core: PlayerCore): void {
   if (!core.state.playlist) return;

@@ -7,8 +7,8 @@ import type { PlayerCore } from './core.ts';
 const rotateCall: PlayerCall<string> = { operation: 'rotateDeviceKey', statusOf: () => 201 };
 
 /**
- * Returns the delay until the next key rotation: 0 if one is pending, `undefined` for never.
- * Tolerates a clock that was set back.
+ * Returns the delay until the next key rotation. Returns 0 if a rotation is pending, and
+ * `undefined` if keys are never rotated. Tolerates a clock that was set back.
  */
 export function rotationDelayMs(core: PlayerCore): number | undefined {
   const { rotateEveryMs } = core.options;
@@ -44,7 +44,7 @@ async function switchKey(core: PlayerCore, apiKey: string): Promise<void> {
 /**
  * Makes one attempt to rotate the key (docs/protocol.md §2.8). The `Idempotency-Key` is saved
  * before the first attempt and reused until the response arrives, also after a power cut. The new
- * key is saved beside the old one before it is used. So the TV always has a working key.
+ * key is saved beside the old one before its first use. So the TV always has a working key.
  */
 export async function rotateOnce(core: PlayerCore): Promise<void> {
   const rotating = core.state.rotating ?? { idempotencyKey: core.makeIdempotencyKey() };

@@ -20,7 +20,7 @@ class HeartbeatTimer {
     this.#core = core;
   }
 
-  /** Sets the interval. Restarts the timer if it has changed. */
+  /** Sets the interval. Restarts the timer if the interval has changed. */
   setIntervalMs(intervalMs: number): void {
     if (intervalMs === this.#intervalMs) return;
     this.#intervalMs = intervalMs;
@@ -41,8 +41,8 @@ class HeartbeatTimer {
 }
 
 /**
- * One kind of call. `nextMs` returns the delay after a success, or `undefined` if the next call
- * depends on work to do.
+ * One kind of call. `nextMs` returns the delay after a success. `undefined` means that the success
+ * schedules no further call.
  */
 interface Job {
   run(core: PlayerCore): Promise<unknown>;

@@ -5,7 +5,7 @@ import type { PlayerBinding } from './state.ts';
 /**
  * The phase of a TV. `unpaired`: without a key. `registering`: trying a pairing code. `playing`:
  * bound and showing an item. `dark`: bound, with nothing to show. `offline`: bound, and the last
- * call got no response; it keeps playing a saved playlist while that is valid.
+ * call got no response. An offline TV keeps playing its saved playlist while that is valid.
  */
 export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'offline';
 
@@ -43,7 +43,7 @@ export interface PlayerAnswer {
  */
 export type DropReason = 'refused' | 'overflow' | 'unpaired';
 
-/** Synchronous callbacks about what a player does. They must not throw. */
+/** Synchronous callbacks for the actions of a player. They must not throw. */
 export interface PlayerObserver {
   /** An event was queued. */
   onEvent?(event: EventInput): void;
@@ -53,7 +53,7 @@ export interface PlayerObserver {
   onAcknowledged?(batch: Batch, received: number): void;
   /** Events were dropped. */
   onDropped?(events: readonly EventInput[], why: DropReason): void;
-  /** An attempt of a call ended. Not called for an aborted one. */
+  /** An attempt of a call ended. Not called for an aborted attempt. */
   onAnswer?(answer: PlayerAnswer): void;
   /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
@@ -63,7 +63,7 @@ export interface PlayerObserver {
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
   /** The key was rotated. The new and the previous key are already saved. */
   onRotated?(): void;
-  /** The key was rejected, and the TV fell back to the previous one. */
+  /** The key was rejected, and the TV fell back to the previous key. */
   onFallBack?(error: SignageError): void;
   /** The TV lost its key. */
   onUnpaired?(why: UnpairedReason, error: SignageError | undefined): void;

@@ -16,11 +16,11 @@ import type { PlayerConfig, PlayerMemory } from './state.ts';
 /** Options of a `Player`. */
 export interface PlayerOptions {
   /**
-   * A client of the service without a key: the player adds its own. Its retries are not used,
-   * because the player makes each attempt itself.
+   * A client of the service without a key. The player adds its own key. The player makes each
+   * attempt itself, so the client's retries are not used.
    */
   client: RuntimeClient;
-  /** What the TV sends about itself when it registers. */
+  /** The device info that the TV sends when it registers. */
   deviceInfo: DeviceInfoInput;
   /** Persistent memory of the TV. Default: `ramMemory()`. */
   memory?: PlayerMemory;
@@ -32,9 +32,9 @@ export interface PlayerOptions {
   /** Default: none. */
   observer?: PlayerObserver;
   /**
-   * The TV's own clock. It may be wrong, and may differ from the client's clock, which counts
+   * The TV's own clock. It may be wrong, and may differ from the client's clock, which measures
    * timeouts. A clock with `hold` stops while a call, a save or `nextCode` is pending. Default: the
-   * system clock, or one that runs at `speed`.
+   * system clock. If `speed` is not 1, a clock that runs at `speed`.
    */
   clock?: Clock & Partial<Pick<VirtualClock, 'hold'>>;
   /** Source of idempotency keys and jitter. Default: the platform's CSPRNG. */
@@ -70,7 +70,7 @@ export interface PlayerEnd {
   error?: SignageError | undefined;
 }
 
-/** The item on the screen. */
+/** The item that the TV shows. */
 export interface Showing {
   item: Item;
   /** Index in the playlist, from 0. */
@@ -91,7 +91,7 @@ export interface PlayerView {
   /** End of the playlist's validity. */
   validUntilMs: number | undefined;
   showing: Showing | undefined;
-  /** Number of events not acknowledged yet, those of the batch included. */
+  /** Number of events not acknowledged yet, including the events of the pending batch. */
   queued: number;
   /** The pending batch. */
   batch: Batch | undefined;

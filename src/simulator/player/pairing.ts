@@ -88,7 +88,7 @@ async function untilEnding(core: PlayerCore): Promise<undefined> {
   while (!core.isEnding) await core.networkNotifier.wait();
 }
 
-/** Returns the next code; `undefined` if there is none or the TV stops first. */
+/** Returns the next code. Returns `undefined` if there is none or the TV stops first. */
 async function askForCode(core: PlayerCore): Promise<string | undefined> {
   const { why, error } = core.unpaired;
   const { nextCode } = core.options;

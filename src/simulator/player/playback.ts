@@ -17,8 +17,8 @@ function playable({ state, clock }: PlayerCore): Playlist | undefined {
 }
 
 /**
- * Shows one item, until it or its playlist ends. Queues an impression with the seconds actually
- * played.
+ * Shows one item until the item or its playlist ends. Queues an impression with the seconds
+ * actually played.
  */
 async function showItem(core: PlayerCore, playlist: Playlist, index: number): Promise<void> {
   const item = playlist.items[index] as Item;
@@ -76,7 +76,8 @@ async function showAll(core: PlayerCore): Promise<void> {
 export async function showItems(core: PlayerCore): Promise<void> {
   try {
     await showAll(core);
-    // Queued here, so that the event is saved even if there is no time to send it.
+    // Queued before the network loop ends, so that the event is saved even if there is no time to
+    // send it.
     if (core.isStopping && core.state.binding && !core.isCut)
       queueEvent(core, statusEvent('app_stopped', core.clock.now()));
     showNothing(core);

@@ -104,8 +104,8 @@ export class Player {
   }
 
   /**
-   * Asks `run` to stop in an orderly way: it reports the current item and `app_stopped`, sends the
-   * queued events, and keeps those that cannot be sent.
+   * Asks `run` to stop in an orderly way. `run` reports the current item and `app_stopped`, and
+   * sends the queued events. Events that cannot be sent stay saved.
    */
   stop(): void {
     this.#core.stop();
@@ -133,15 +133,16 @@ export class Player {
   }
 
   /**
-   * Fetches the playlist if it has changed. Returns whether it has. If the screen has none, forgets
-   * the saved one and throws `playlist_not_found`.
+   * Fetches the playlist if it has changed. Returns whether it has. If the screen has no playlist,
+   * forgets the saved playlist and throws `playlist_not_found`.
    */
   fetchPlaylist(): Promise<boolean> {
     return this.#step(fetchPlaylist);
   }
 
   /**
-   * Sends one batch of queued events. Returns the number of stored events, 0 if none were queued.
+   * Sends one batch of queued events. Returns the number of stored events, or 0 if none were
+   * queued.
    */
   flush(): Promise<number> {
     return this.#step(flushOnce);

@@ -2,7 +2,7 @@ import { interrupted } from '../../client/pause.ts';
 import type { PlayerBinding, PlayerMemory, PlayerState } from './state.ts';
 
 /**
- * Single flight: runs work one at a time. All callers that arrive during a run share the next one.
+ * Single flight: runs work one at a time. All callers that arrive during a run share the next run.
  */
 class SingleFlight {
   readonly #work: () => Promise<void>;
@@ -13,7 +13,7 @@ class SingleFlight {
     this.#work = work;
   }
 
-  /** Settles with a run that began after this call. */
+  /** Settles like a run that begins after this call. */
   run(): Promise<void> {
     this.#next ??= this.#runAfter(this.#current);
     return this.#next;
@@ -62,7 +62,7 @@ export class SavedPlayerState {
     return this.#loaded;
   }
 
-  /** Returns the saved binding, to compare with the one in memory. */
+  /** Returns the saved binding, to compare it with the binding in memory. */
   async savedBinding(): Promise<PlayerBinding | undefined> {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }

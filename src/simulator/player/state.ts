@@ -26,7 +26,10 @@ interface Rotating {
  */
 interface FormerKey {
   apiKey: string;
-  /** Set if this key was the last to be rejected. Then there is no fallback. */
+  /**
+   * Set when the TV fell back from this key, because the service rejected it. Prevents another
+   * fallback until the other key has worked.
+   */
   isRefused?: boolean | undefined;
 }
 
@@ -69,18 +72,18 @@ export interface PlayerState {
   /** Events not in a batch yet, oldest first. */
   readonly queue: readonly EventInput[];
   /**
-   * The pending batch: sent again, unchanged and under the same key, until the service accepts or
-   * rejects it.
+   * The pending batch. It is sent again, unchanged and under the same key, until the service
+   * accepts or rejects it.
    */
   readonly batch?: Batch | undefined;
 }
 
 /**
  * The persistent memory of a player. The player makes one call at a time. If `save` rejects, the
- * player does not send what depends on it, and retries later.
+ * player sends nothing that depends on the saved state, and retries later.
  */
 export interface PlayerMemory {
-  /** Resolves with the last saved state; `undefined` if there is none. */
+  /** Resolves with the last saved state, or `undefined` if there is none. */
   load(): Promise<PlayerState | undefined>;
   /** Resolves once the state is durable. */
   save(state: PlayerState): Promise<void>;

@@ -24,7 +24,7 @@ export async function forEachBounded<T>(
   if (failure) throw failure.error;
 }
 
-/** Returns a signal that aborts `delayMs` after another one has aborted. */
+/** Returns a signal that aborts `delayMs` after `signal` has aborted. */
 export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number): AbortSignal {
   const delayed = new AbortController();
   const begin = () => void clock.after(delayMs, () => delayed.abort());
@@ -34,8 +34,8 @@ export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number)
 }
 
 /**
- * Resolves with the result of the work, or with `undefined` as soon as the signal aborts. The work
- * itself goes on.
+ * Resolves with the result of the work, or with `undefined` as soon as the signal aborts. Does not
+ * stop the work.
  */
 export async function unlessAborted<T>(
   work: Promise<T>,

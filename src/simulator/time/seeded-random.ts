@@ -35,7 +35,6 @@ export class SeededRandom {
     return this.fraction() < probability;
   }
 
-  /** Returns random bytes. */
   bytes(length: number): Uint8Array {
     const bytes = Buffer.alloc(Math.ceil(length / 4) * 4);
     for (let at = 0; at < length; at += 4) bytes.writeUInt32LE(this.#word(), at);

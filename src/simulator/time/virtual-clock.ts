@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
 
 /**
- * Limits how many TVs have a request in flight. The others wait before their next step:
- * backpressure, so that a slow service slows a fast fleet down and requests do not pile up.
+ * Limits how many TVs have a request in flight. The other TVs wait before their next step. This
+ * backpressure makes a fast fleet as slow as a slow service, so that requests do not pile up.
  */
 export class ConcurrencyLimiter {
   readonly #limit: number;
@@ -15,13 +15,14 @@ export class ConcurrencyLimiter {
     this.#limit = limit;
   }
 
-  /** Whether a step may run now: there is capacity, and no other step waits. */
+  /** Whether a step may run now: fewer TVs than the limit are busy, and no other step waits. */
   get isOpen(): boolean {
     return this.#hasRoom && this.#waiting.size === 0;
   }
 
   /**
-   * Calls `step` once there is capacity, first come, first served. The returned function cancels.
+   * Calls `step` once fewer TVs than the limit are busy, first come, first served. Returns a
+   * function that cancels the wait.
    */
   wait(step: () => void): () => void {
     // A new function each time, because the same step may wait more than once.
@@ -44,7 +45,10 @@ export class ConcurrencyLimiter {
     return this.#busy < this.#limit;
   }
 
-  /** Admits one step at a time. The next one waits until it is known whether the step entered. */
+  /**
+   * Admits one step per macrotask, because a step may call `enter` before the next step is
+   * admitted.
+   */
   #admit(): void {
     if (this.#isAdmitting || !this.#hasRoom || this.#waiting.size === 0) return;
     this.#isAdmitting = true;
@@ -80,8 +84,8 @@ export interface VirtualClockOptions {
   /** Real time. */
   wall: Clock;
   /**
-   * Shared by the clocks of all TVs: a held clock counts as busy, and this clock waits while too
-   * many are. Default: no limit.
+   * Shared by the clocks of all TVs. A held clock counts as busy, and this clock waits while too
+   * many clocks are busy. Default: no limit.
    */
   limiter?: ConcurrencyLimiter;
 }
@@ -103,9 +107,9 @@ const soon = (step: () => void) => {
 };
 
 /**
- * A simulated clock that jumps from timer to timer. Each timer fires at its real time, or at once
- * if that is past. The clock stops while it is held, so a TV's behaviour depends only on its seed
- * and the responses, never on how long they took.
+ * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
+ * to its simulated time, or at once if that is past. While the clock is held, it stops. So a TV's
+ * behaviour depends only on its seed and the responses, not on how long they took.
  */
 class FastClock implements VirtualClock {
   readonly #speed: number;
@@ -183,7 +187,8 @@ class FastClock implements VirtualClock {
       this.#cancelStep = this.#limiter?.wait(() => this.#step(true));
       return;
     }
-    // False if the timer of this step was cancelled, or is further away than one wait.
+    // The condition is false if the timer of this step was cancelled, or is further away than
+    // `longestWaitMs`.
     if (this.#waitMs(next) <= 0) {
       this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
@@ -205,7 +210,7 @@ function makeRealTimeClock(wall: Clock): VirtualClock {
   return { now: () => wall.now(), after, hold: (work) => work() };
 }
 
-/** Makes the clock of one TV. It starts at once. */
+/** Makes the clock of one TV. The clock starts at once. */
 export function makeVirtualClock(options: VirtualClockOptions): VirtualClock {
   return options.speed === 1 ? makeRealTimeClock(options.wall) : new FastClock(options);
 }

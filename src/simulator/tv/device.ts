@@ -11,7 +11,7 @@ import { SeededRandom } from '../time/seeded-random.ts';
 import { makeVirtualClock, type VirtualClock } from '../time/virtual-clock.ts';
 import { replyOf } from './recording-transport.ts';
 
-/** What all TVs of a fleet share. */
+/** The settings and dependencies that all TVs of a fleet share. */
 export interface FleetContext
   extends Pick<FleetPlan, 'speed' | 'startMs' | 'rotateEveryMs' | 'rules'>,
     Pick<FleetDependencies, 'clock' | 'limiter' | 'transport' | 'ledger' | 'counters'> {
@@ -21,12 +21,12 @@ export interface FleetContext
   codeProvider: PairingCodeProvider;
 }
 
-/** Generous, because a request may wait for one of the shared connections. */
+/** Long, because a request may wait for one of the shared connections. */
 const requestTimeoutMs = 120_000;
 
 /**
- * The hardware around a player: its clock, network, power and memory, with the faults injected into
- * them.
+ * The simulated hardware of a player: its clock, network, power and memory, with the injected
+ * faults.
  */
 export class SimulatedDevice {
   readonly clock: VirtualClock;
@@ -78,7 +78,7 @@ export class SimulatedDevice {
     });
   }
 
-  /** Timeouts use real time: by its own clock, a fast TV would not wait for any response. */
+  /** Timeouts use real time. By the TV's own clock, a fast TV would not wait for any response. */
   #clientOver(requester: Requester): RuntimeClient {
     const { url, clock } = this.shared;
     const options = { url, clock, timeoutMs: requestTimeoutMs, retry: { attempts: 1 } };

@@ -11,7 +11,7 @@ import type { FleetContext } from './device.ts';
 const queuedIn = (state: PlayerState | undefined) =>
   (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
-/** Updates the fleet's counters with what one player reports. */
+/** Updates the fleet's counters with the reports of one player. */
 export class DeviceObserver implements PlayerObserver {
   readonly #shared: FleetContext;
   readonly #number: number;
@@ -27,8 +27,8 @@ export class DeviceObserver implements PlayerObserver {
   }
 
   /**
-   * The TV is switched on with its saved state. Events since the last save are lost, and
-   * acknowledged events may be queued again.
+   * Called when the TV is switched on with its saved state. Events since the last save are lost,
+   * and acknowledged events may be queued again.
    */
   switchedOn(state: PlayerState | undefined): void {
     this.#deviceId = state?.binding?.deviceId;
@@ -77,7 +77,7 @@ export class DeviceObserver implements PlayerObserver {
     this.#shared.counters.fallBacks++;
   }
 
-  /** A TV that rotates its key must never be locked out, unless it was revoked. */
+  /** Reports a TV that rotates its key and has lost all working keys, unless it was revoked. */
   onUnpaired(reason: UnpairedReason): void {
     const device = this.#shared.ledger.ofDevice(this.#deviceId ?? '');
     if (

@@ -5,7 +5,6 @@ import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import type { LatencyRecorder } from './latency.ts';
 
-/** A complete response. */
 export interface RecordedAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -62,8 +61,8 @@ function outcomeOf(status: number | undefined): AttemptOutcome {
 }
 
 /**
- * The transport next to the network, behind all injected faults. It records in the ledger what the
- * service really answered.
+ * Sends requests over the real network, after all faults were injected. Records in the ledger how
+ * the service really responded.
  */
 export class RecordingTransport {
   readonly #options: RecordingTransportOptions;
@@ -72,7 +71,7 @@ export class RecordingTransport {
     this.#options = options;
   }
 
-  /** Sends one request and reads the whole answer. Rejects with the connection's own error. */
+  /** Sends one request and reads the whole response. Rejects with the error of the connection. */
   async send(url: string, parts: RequestParts): Promise<RecordedAnswer> {
     const { traffic, stopwatch, ledger } = this.#options;
     const operation = operations[endpointOf(url) ?? ''];
@@ -117,8 +116,8 @@ export class RecordingTransport {
   }
 
   /**
-   * After a confirmed revocation, every response must be a 401 that says so. Allowed exceptions: a
-   * 5xx, and `device_key_invalid` for a key that was replaced earlier.
+   * Checks a response after a confirmed revocation. It must be a 401 with `device_key_revoked`.
+   * Allowed exceptions: a 5xx, and `device_key_invalid` for a key that was replaced earlier.
    */
   #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: RecordedAnswer): void {
     const { deviceId } = device;

@@ -14,7 +14,7 @@ export interface FleetTvOptions {
   deviceInfo: DeviceInfoInput;
   /** Delay until the TV is switched on, by its own clock, in milliseconds. */
   delayMs: number;
-  /** Life from then on, by its own clock, in milliseconds. */
+  /** Life after switching on, by its own clock, in milliseconds. */
   lifeMs: number;
   /** Saved state of an earlier run. */
   state?: PlayerState | undefined;
@@ -83,7 +83,7 @@ export class FleetTv {
     this.#ending.abort();
   }
 
-  /** Cuts the power for good. */
+  /** Cuts the power and never restores it. */
   kill(): void {
     this.#device.power.cut('now', 0);
     this.#ending.abort();

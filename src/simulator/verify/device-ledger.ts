@@ -28,18 +28,20 @@ export type AttemptOutcome = 'acknowledged' | 'refused' | 'unknown';
 export interface DeviceBalance {
   acknowledged: number;
   stored: number;
-  /** Acknowledged but not stored. */
+  /** Number of events that were acknowledged but are not stored. */
   lost: number;
-  /** Stored more often than sent under different idempotency keys. */
+  /**
+   * Number of events stored too often. An event may be stored once for each idempotency key under
+   * which it was sent.
+   */
   duplicated: number;
-  /** Stored, although never sent or always rejected. */
+  /** Number of stored events that were never sent or always rejected. */
   strange: number;
 }
 
 /** A batch not acknowledged yet. It may have been stored. */
 interface OpenBatch {
   hashes: readonly number[];
-  /** Number of attempts in flight. */
   inFlight: number;
   /** Number of attempts with an unknown outcome. */
   unknown: number;
@@ -50,19 +52,20 @@ interface OpenBatch {
  */
 const rememberedKeys = 4;
 
-/** Records what was sent under the keys of one device, and how the service answered. */
+/** Records the events sent under the keys of one device, and the responses of the service. */
 export class DeviceLedger {
   readonly deviceId: string;
   readonly screenId: string;
-  /** Set when its revocation is requested. */
+  /** Whether a revocation of the device was requested. */
   isBeingRevoked = false;
-  /** Set when the service has confirmed the revocation. */
+  /** Whether the service has confirmed the revocation. */
   isRevoked = false;
   /** All issued keys in order of issue, and whether the service has accepted each. */
   readonly keys = new Map<string, boolean>();
   readonly #acknowledged: number[] = [];
   /**
-   * Hashes of events that may or may not be stored: of batches that an earlier run began to send.
+   * Hashes of acknowledged events in batches that an earlier run began to send. They may have been
+   * stored before this run, so they need not be in the compared list.
    */
   readonly #optional: number[] = [];
   readonly #open = new Map<string, OpenBatch>();
@@ -121,7 +124,7 @@ export class DeviceLedger {
     if (isOver) this.#open.delete(name);
   }
 
-  /** Compares with the hashes of all stored events of this device. */
+  /** Compares the sent events with the hashes of all stored events of this device. */
   balance(stored: readonly number[]): DeviceBalance {
     const countsByHash = new Map<
       number,

@@ -11,7 +11,7 @@ export interface KeyBalance {
   tvs: number;
   /** Keys ever issued to the checked devices. */
   issued: number;
-  /** Keys that work: one per TV, plus one per TV in `underWay`. */
+  /** Keys that work. Expected: one for each TV, and one more for each TV in `underWay`. */
   working: number;
   /** TVs in the middle of a key rotation. Both of their keys work. */
   underWay: number;
@@ -28,8 +28,8 @@ export interface KeyCheck {
 }
 
 /**
- * An id that no device has: the service answers `device_key_mismatch` to a working key, which does
- * not count as a use (docs/protocol.md §2.8).
+ * An id that no device has. The service answers `device_key_mismatch` to a working key, without
+ * counting the request as a use of the key (docs/protocol.md §2.8).
  */
 const unusedId = '00000000-0000-0000-0000-000000000000';
 const concurrentDevices = 32;
@@ -46,13 +46,14 @@ async function works({ client, signal }: KeyCheck, apiKey: string): Promise<bool
 }
 
 /**
- * Whether a rotation may be pending: the new key was not used yet, so the old one still works too.
+ * Whether a rotation may be pending. The old key then still works, because the new key was not used
+ * yet.
  */
 function isRotating({ rotating }: PlayerState, device: DeviceLedger, own: string): boolean {
   return rotating !== undefined || device.keys.get(own) === false;
 }
 
-/** Returns what is wrong with the keys of a TV; `undefined` if nothing is. */
+/** Returns the complaint about the keys of a TV, or `undefined` if they are right. */
 function complaintOf(
   own: string,
   isRotationPending: boolean,

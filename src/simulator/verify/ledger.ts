@@ -36,8 +36,8 @@ interface Registered {
 }
 
 /**
- * Records what the service answered to all TVs of a fleet, whether or not the response reached the
- * TV.
+ * Records the responses of the service to all TVs of a fleet, including responses that did not
+ * reach the TV.
  */
 export class FleetLedger {
   readonly findings = new Findings();
@@ -63,7 +63,7 @@ export class FleetLedger {
 
   /**
    * Records a TV that continues from an earlier run. It may fall back to `formerKey`. `carriedKeys`
-   * are the idempotency keys of batches it had begun to send.
+   * are the idempotency keys of batches that the TV had begun to send.
    */
   resumed(
     { deviceId, screenId, apiKey }: Registered,
@@ -75,7 +75,7 @@ export class FleetLedger {
     this.#add(apiKey, device);
   }
 
-  /** Records a rotated key. The service may repeat the same one. */
+  /** Records a rotated key. The service may return the same key more than once. */
   rotated(device: DeviceLedger, apiKey: string): void {
     if (!this.#byKey.has(apiKey)) this.#add(apiKey, device);
   }

@@ -12,7 +12,7 @@ export interface Reconciliation {
    * the service rejected a request.
    */
   outcome: 'compared' | 'skipped' | 'failed';
-  /** Why it was skipped or failed. */
+  /** Why the comparison was skipped or failed. */
   why?: string;
   /** Number of devices compared. */
   devices: number;
@@ -62,7 +62,7 @@ export async function readBaseline(
   return { after: items[0]?.id, report: await readReport(management, signal) };
 }
 
-/** The listed events: hashes by device, and playback by screen. */
+/** The listed events: their hashes by device, and their impressions by screen. */
 class ListedEvents {
   readonly hashes = new Map<string, number[]>();
   readonly played = new Map<string, Played>();
@@ -155,8 +155,8 @@ export interface ReconcileOptions {
 }
 
 /**
- * Compares after all TVs have stopped. If the signal aborts it, the result still contains the
- * findings recorded by the transport.
+ * Compares sent and stored events. Call it after all TVs have stopped. If the signal aborts the
+ * comparison, the result still contains the findings of the transport.
  */
 export async function reconcile({
   management,
@@ -168,7 +168,8 @@ export async function reconcile({
 }: ReconcileOptions): Promise<Reconciliation> {
   const listed = new ListedEvents();
   try {
-    // Pages of all devices, because the service would scan all events for each device.
+    // Lists the events of all devices together. With a filter by device, the service would scan all
+    // events once for each device.
     const query = { order: 'asc', limit: pageSize, after: baseline.after } as const;
     for await (const page of management.pages('listEvents', { query, signal })) {
       for (const one of page) if (ledger.ofDevice(one.deviceId)) listed.add(one);

@@ -21,7 +21,6 @@ function nameProblem(text: string): string | undefined {
   return name.includes('/') ? 'Do not use "/": it separates the venue from the screen.' : undefined;
 }
 
-/** Asks for the name of a new record. */
 export async function askName(
   { prompter }: CommandContext,
   message: string,
@@ -35,10 +34,10 @@ export async function askName(
   return { name: name.trim() };
 }
 
-/** List entry that creates a record. Without a name, the name is asked for next. */
+/** Entry of the list that creates a record. Without a name, the next question asks for one. */
 type CreateOffer = { id?: undefined; name: string | undefined };
 
-/** Offers to create a record with the typed name, if that is a valid name and not taken. */
+/** Offers to create a record with the typed name, if the name is valid and not taken. */
 function offerToCreate(
   kind: string,
   term: string,
@@ -53,8 +52,8 @@ function offerToCreate(
 }
 
 /**
- * Returns the record to create under a missing name, if `--create` or the person at the terminal
- * allows it. Otherwise throws `error` with a hint.
+ * Returns the record to create for a name that was not found, if `--create` or the person at the
+ * terminal allows it. Otherwise throws `error`, with a hint if possible, or `declined`.
  */
 export async function orCreate(
   call: CommandContext,
@@ -89,7 +88,7 @@ interface Choices<T> {
   list(query: { search?: string }, signal: AbortSignal): Promise<T[]>;
   shown(record: T): Omit<Choice<T>, 'value'>;
   mayCreate: boolean;
-  /** Throws if the token may not create the first record. */
+  /** Called when the list is empty. Throws if the token may not create a record. */
   requireFirstRight(): void;
 }
 

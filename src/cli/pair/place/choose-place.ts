@@ -9,7 +9,7 @@ import { type PairRights, requireCreateRight, venueRights } from './pair-rights.
 const maxVenues = 20;
 const maxScreens = 50;
 
-/** Finds a venue by id or name, or returns the one to create. */
+/** Finds a venue by id or name. If there is none, returns the venue to create. */
 async function venueNamed(
   call: CommandContext,
   anyRights: PairRights,
@@ -46,7 +46,7 @@ export function askVenue(
   });
 }
 
-/** Finds a screen of the venue by id or name, or returns the one to create. */
+/** Finds a screen of the venue by id or name. If there is none, returns the screen to create. */
 async function screenNamed(
   call: CommandContext,
   rights: PairRights,

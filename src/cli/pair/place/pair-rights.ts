@@ -3,20 +3,20 @@ import { mayAct, type Role, roles } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations.ts';
 import type { Reader } from '../../api/client.ts';
 
-/** Rights of the token beyond pairing. */
+/** Rights of the token, in addition to the right to pair. */
 export interface PairRights {
   role: Role;
-  /** Whether it may create missing venues and screens. */
+  /** Whether the token may create missing venues and screens. */
   mayCreate: boolean;
-  /** Whether it is limited to some venues. */
+  /** Whether the token is limited to some venues. */
   isBound: boolean;
 }
 
-/** The rights for venues: a token limited to some venues may not create others. */
+/** Returns the rights for venues. A token limited to some venues may not create others. */
 export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
   rights && { ...rights, mayCreate: rights.mayCreate && !rights.isBound };
 
-/** `operator, admin or platform` */
+/** Lists a role and all higher ones: `operator, admin or platform`. */
 function rolesFrom(needs: Role): string {
   const able = roles.slice(roles.indexOf(needs));
   return able.length === 1 ? needs : `${able.slice(0, -1).join(', ')} or ${able.at(-1)}`;
@@ -30,7 +30,8 @@ function notAllowed(role: Role, what: string, needs: Role): SignageError {
 }
 
 /**
- * Reads the rights of the token. Throws `insufficient_role` before any question if it may not pair.
+ * Reads the rights of the token. If the token may not pair, throws `insufficient_role` before any
+ * question.
  */
 export async function readRights(reader: Reader): Promise<PairRights> {
   const { role, venueIds } = await reader.read('getMe');
@@ -43,7 +44,9 @@ export async function readRights(reader: Reader): Promise<PairRights> {
   };
 }
 
-/** Throws `insufficient_role` if the token may not create this, and says which token can. */
+/**
+ * Throws `insufficient_role` if the token may not create `what`. The error says which token may.
+ */
 export function requireCreateRight({ role, mayCreate }: PairRights, what: string): void {
   if (mayCreate) return;
   const needs = operations.createScreen.access;

@@ -7,7 +7,7 @@ import type { ChosenPlace } from './choose-place.ts';
 
 const defaultReason = 'Replaced by another TV (signage pair)';
 
-/** A device to revoke, and the recorded reason. */
+/** A device to revoke, and the reason to record. */
 export interface Replacement {
   device: Device;
   reason: string;
@@ -61,8 +61,8 @@ export async function confirmReplacement(
 }
 
 /**
- * Creates missing records and revokes the old device. Under `--dry-run` missing ids are
- * placeholders.
+ * Creates missing records and revokes the old device. Under `--dry-run`, returns placeholders as
+ * the ids of missing records.
  */
 export async function preparePlace(
   call: CommandContext,

@@ -46,11 +46,14 @@ function reachColumns<T extends Reach>(
   ];
 }
 
-/** Returns a function that names a venue by its id. */
+/** Returns a function that returns the name of a venue by its id. */
 export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) =>
   names.get(id) ?? `${id} (deleted)`;
 
-/** Fetches the names of a token's venues. Returns a function that names a venue by its id. */
+/**
+ * Fetches the names of a token's venues. Returns a function that returns the name of a venue by its
+ * id.
+ */
 async function namesInReach(
   reader: Pick<Reader, 'read'>,
   { venueIds }: Reach,
@@ -111,7 +114,7 @@ export const createdTokenView = (
   nameOf: typedName,
 });
 
-/** The identity of the token, the service, and the sources of both. */
+/** The identity of the token, the service, and the sources of URL and token. */
 export interface Identity extends CallAnswer<'getMe'> {
   context: string | null;
   url: string;

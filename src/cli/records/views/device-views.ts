@@ -79,10 +79,10 @@ export const revocationView = (screen: string): View<CallAnswer<'revokeDevice'>>
 type Code = CallAnswer<'createCode'>;
 type CodeStatus = CallAnswer<'getCodeStatus'>;
 
-/** The forms for people. They show a code in two groups. */
+/** The formats for people, which show a code in two groups. */
 const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
 
-/** Returns the columns of every code. */
+/** Returns the columns that all views of a code share. */
 async function codeColumns(call: CommandContext, screenId: string): Promise<Column<Code>[]> {
   const screen = await screenPathById(call, screenId);
   const isForPeople = forPeople.includes(call.common.output);

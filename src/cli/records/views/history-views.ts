@@ -22,7 +22,10 @@ function detail({ event }: StoredEvent): string {
   return rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ');
 }
 
-/** The view of events. Fetches the names of the screens. A deleted or new screen has its id. */
+/**
+ * The view of events. Fetches the names of the screens. Shows the id of a screen whose name is
+ * unknown.
+ */
 export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>> => {
   const names = await screenPaths(reader);
   return {
@@ -41,7 +44,9 @@ export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>
   };
 };
 
-/** The view of the report. Fetches the names of screens or venues if they are the keys. */
+/**
+ * The view of the report. Fetches the names of screens or venues if the report is grouped by them.
+ */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
     const columns = members<ReportRow>('key', 'impressions', 'seconds');
@@ -53,7 +58,7 @@ export const impressionView =
 
 type AuditEntry = ListItem<'listAudit'>;
 
-/** Returns `token CI`, `device 0190…` or `system`. */
+/** Formats a kind with a name or id: `token CI`, `device 0190…`, `system`. */
 const titled = ({ kind, id, name }: { kind: string; id: string | null; name?: string | null }) =>
   [kind, name ?? id ?? ''].join(' ').trimEnd();
 

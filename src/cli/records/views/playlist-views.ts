@@ -17,10 +17,10 @@ const columns: readonly Column<Playlist>[] = [
   ...wideMembers<Playlist>('screenId', 'id'),
 ];
 
-/** The view of a screen's playlist. Its name is the id of the screen. */
+/** The view of a screen's playlist. `-o name` prints the id of the screen. */
 export const playlistView: View<Playlist> = { columns, nameOf: ({ screenId }) => screenId };
 
-/** The view of the versions of a screen's playlist. Their names are the version numbers. */
+/** The view of the versions of a screen's playlist. `-o name` prints the version numbers. */
 export const versionView: View<Playlist> = { columns, nameOf: ({ version }) => String(version) };
 
 /** Members with their own columns. The last column shows all other members. */
@@ -43,7 +43,7 @@ export const itemView: View<Item> = {
 
 export type MirrorCopy = ListItem<'listMirror'>;
 
-/** The view of copies, by the full names of their screens. Fetches the names of the venues. */
+/** The view of playlist copies. Fetches the names of the venues. */
 export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>> => {
   const names = await venueNames(reader);
   const venueOf = ({ venueId }: MirrorCopy) => names.get(venueId) ?? venueId;
