@@ -11,7 +11,7 @@ export interface EventPosition {
 }
 
 const variant = 0x8000_0000;
-/** Number of batch numbers that fit beside an index in 32 bits. */
+/** 2^24: the low 32 bits of an id hold 24 bits of the batch number, and 8 bits of the index. */
 const lowBatches = 0x100_0000;
 
 /**

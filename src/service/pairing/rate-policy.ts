@@ -56,7 +56,7 @@ export type Decision =
 export interface RegistrationAttempt {
   /** The tenant of the code. `undefined`: the code is unknown. */
   owner: string | undefined;
-  /** The groups of the source. */
+  /** The groups of addresses that contain the source, the smallest first. */
   groups: readonly SourceGroup[];
   /** The tenants that trust the source. */
   trustingTenants: readonly string[];

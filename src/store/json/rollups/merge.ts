@@ -35,7 +35,7 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
   return merged.concat(right.slice(at));
 }
 
-/** Yields a counter's counts with the prefixes of their lines, sorted. */
+/** Yields each count of a counter with the prefix of its line, sorted by section, day and key. */
 async function* entriesOf(counter: ImpressionCounter): AsyncGenerator<Entry> {
   for (const [section, days] of [...counter.sections].sort(byName)) {
     for (const [day, counts] of [...days].sort(byName)) {
