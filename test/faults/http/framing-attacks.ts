@@ -109,7 +109,12 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     none('a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
     none('the preface of HTTP/2', `PRI * HTTP/2.0${crlf}${crlf}SM${crlf}${crlf}`),
     none('HTTP/0.9', `GET /healthz${crlf}${crlf}`),
-    none('a method in lower case', `get /healthz HTTP/1.1${crlf}Host: ${host}${crlf}${crlf}`),
+    {
+      name: 'a method in lower case, which is another method',
+      bytes: `get /healthz HTTP/1.1${crlf}Host: ${host}${crlf}${crlf}`,
+      statuses: [501],
+      code: 'method_unknown',
+    },
     none('a backslash in the path', get('/v1\\venues', `Host: ${host}`)),
     {
       name: 'a second request after one with Connection: close',

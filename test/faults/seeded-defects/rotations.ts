@@ -39,12 +39,16 @@ const staysAlive = keepingKeys((row, before) =>
 const waitsOn = keepingKeys((row, before) =>
   row.state === 'revoked' && before?.firstUsedAt === null ? undefined : row,
 );
-/** The secret changes, so a repeat cannot return the same key. */
+/** The secret changes after the first rotation, so a repeat cannot return the same key. */
 const forgetful: Plant = (store) => {
   let count = 0;
-  return new Proxy(store, {
+  const watched = keepingKeys((row) => {
+    if (row.state === 'retiring') count++;
+    return row;
+  })(store);
+  return new Proxy(watched, {
     get(target, name) {
-      if (name === 'secret') return Buffer.from(`secret ${count++}`);
+      if (name === 'secret' && count > 0) return Buffer.from(`secret ${count++}`);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
