@@ -13,8 +13,8 @@ import type { Reply } from './problem.ts';
 /** Options of a `ManagementClient`. */
 export interface ManagementOptions extends ClientOptions {
   /**
-   * The management token, `mak_…`. The constructor throws `invalid_option` if a header cannot carry
-   * the token.
+   * The management token, `mak_…`. The constructor throws `invalid_option` if a header cannot
+   * carry the token.
    */
   token: string;
   /**

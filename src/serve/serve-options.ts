@@ -96,8 +96,8 @@ export interface ServeOptions {
   onDemandConcurrency?: number;
   /**
    * Location of a copy of every playlist and config outside the store: `file:///folder`,
-   * `s3://bucket/prefix?endpoint=…&region=…`, or `none` (docs/object-store.md). Default: the folder
-   * `mirror` inside the data folder, or none if the store is not a folder.
+   * `s3://bucket/prefix?endpoint=…&region=…`, or `none` (docs/object-store.md). Default: the
+   * folder `mirror` inside the data folder, or none if the store is not a folder.
    */
   objectStore?: string;
   /** Credentials and region for `s3:`. The region may also be part of the URL. */

@@ -1,4 +1,6 @@
-/** HTTP status of an error code, and the title of its problem: the status phrase (RFC 9110 §15). */
+/**
+ * HTTP status of an error code, and the title of its problem: the status phrase (RFC 9110 §15).
+ */
 interface ErrorKind {
   status: number;
   title: string;

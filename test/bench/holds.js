@@ -11,9 +11,9 @@ function openSchedstat() {
 }
 
 /**
- * Looks at the clock once a millisecond, which costs 2 µs of CPU. `longestOwnHoldMs` leaves out the
- * time in which the thread was ready and waited for a core: the second number of `schedstat`, in
- * nanoseconds. Where that file does not exist, both figures are equal.
+ * Looks at the clock once a millisecond, which costs 2 µs of CPU. `longestOwnHoldMs` leaves out
+ * the time in which the thread was ready and waited for a core: the second number of `schedstat`,
+ * in nanoseconds. Where that file does not exist, both figures are equal.
  */
 export function watchHolds() {
   const schedstat = openSchedstat();

@@ -310,7 +310,7 @@ describe('signage pair at a terminal, live view', () => {
     expect(await ended).toBe(130);
     // Requests mask the code, because it is a secret.
     expect(io.err().match(/provisioning-codes\/[A-Z2-9]{8}/)).toBeNull();
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: lines that are drawn again are made of it
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: moves the cursor up
     expect(text + io.err()).not.toMatch(/\u001b\[\d+A/);
   });
 

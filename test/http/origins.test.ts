@@ -13,7 +13,9 @@ const fromSource = [item({ title: 'on demand' })];
 const published = [item({ title: 'published' })];
 const mirrored = [item({ title: 'mirrored' })];
 
-/** Returns the response that the protocol requires for each combination (docs/protocol.md §2.3). */
+/**
+ * Returns the response that the protocol requires for each combination (docs/protocol.md §2.3).
+ */
 function expected(onDemand: State, store: State, objectStore: State): string {
   // A new on-demand playlist is stored with a version before it is served. The screen's first
   // playlist has version 1.

@@ -1,4 +1,5 @@
-// Preconditions of changes (docs/protocol.md §5.10): two callers never overwrite each other unseen.
+// Preconditions of changes (docs/protocol.md §5.10): two callers never overwrite each other
+// unseen.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, type Manager, manager } from '../support/management.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';

@@ -1,7 +1,6 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { PlaylistView as Playlist, Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
-import { failedExitCode } from '../command/exit-code.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
@@ -12,18 +11,11 @@ import {
   selectionOptions,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { limitPages } from '../output/results.ts';
+import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
 import { checkPublication, readPublication, readValidUntil } from '../playlist/publication.ts';
-import { findScreen, findVenue } from '../records/find.ts';
-import { countText, shellQuote } from '../records/text.ts';
-import {
-  copiesView,
-  itemView,
-  type MirrorCopy,
-  playlistView,
-  repairView,
-  versionView,
-} from '../records/views/playlist-views.ts';
+import { findScreen } from '../records/find.ts';
+import { shellQuote } from '../records/text.ts';
+import { itemView, playlistView, versionView } from '../records/views/playlist-views.ts';
 
 async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
   try {
@@ -166,48 +158,6 @@ const history = defineCommand({
   },
 });
 
-const states = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
-/** States in which the copy matches the store. */
-const matchingStates: readonly string[] = ['ok', 'tombstone'];
-interface CheckOptions {
-  venue: string | undefined;
-  state: (typeof states)[number] | undefined;
-}
-
-async function check(call: CommandContext, { venue, state }: CheckOptions): Promise<number> {
-  const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
-  const counts = { all: 0, differ: 0 };
-  async function* countedPages(pages: AsyncIterable<readonly MirrorCopy[]>) {
-    for await (const page of limitPages(pages, call.common.limit)) {
-      counts.all += page.length;
-      counts.differ += page.filter((copy) => !matchingStates.includes(copy.state)).length;
-      yield page;
-    }
-  }
-  await call.results.list(
-    countedPages(call.pages('listMirror', { query: { venueId, state } })),
-    copiesView(call),
-  );
-  const { all, differ } = counts;
-  if (differ === 0) call.note(`All copies match the service: ${countText(all, 'screen')}.`);
-  else
-    call.note(
-      `Of ${countText(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}. To repair: signage playlist mirror --repair`,
-    );
-  return differ === 0 ? 0 : failedExitCode;
-}
-
-async function repair(call: CommandContext): Promise<number> {
-  const made = await call.change('repairMirror');
-  if (!made) return 0;
-  const { queued } = made.answer;
-  call.note(
-    `${countText(queued, 'screen')} queued for repair. To see the result: signage playlist mirror --check`,
-  );
-  await call.results.record(made.answer, repairView);
-  return 0;
-}
-
 const mirror = defineCommand({
   summary: 'Check or repair the playlist copies in the object store',
   description: `The service keeps a copy of each screen's playlist in an object store
@@ -219,7 +169,7 @@ and repairs those that differ.`,
     check: option.flag('--check', 'compare without changing anything (the default)'),
     repair: option.flag('--repair', 'repair the copies that differ'),
     venue: option.text('--venue <venue>', 'check only this venue, by id or name', 'venue'),
-    state: option.choice(states, '--state <state>', 'show only copies in this state'),
+    state: option.choice(copyStates, '--state <state>', 'show only copies in this state'),
   },
   examples: [
     ['signage playlist mirror --check', 'the state of all copies'],
@@ -233,7 +183,7 @@ and repairs those that differ.`,
     if (isCheck && isRepair) throw usage('Give --check or --repair, not both.');
     if (isRepair && (venue !== undefined || state !== undefined))
       throw usage('--venue and --state work only with --check. --repair covers all screens.');
-    return isRepair ? repair(call) : check(call, { venue, state });
+    return isRepair ? repairCopies(call) : checkCopies(call, { venue, state });
   },
 });
 

@@ -198,5 +198,7 @@ const audit = checkGroup(
   ],
 );
 
-/** Checks of events, reports, devices and the audit trail (docs/protocol.md §5.3, §5.5–§5.7). */
+/**
+ * Checks of events, reports, devices and the audit trail (docs/protocol.md §5.3, §5.5–§5.7).
+ */
 export const readingChecks: readonly Check[] = [...events, ...reports, ...devices, ...audit];

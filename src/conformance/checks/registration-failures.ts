@@ -135,8 +135,8 @@ function lockedOut(fixture: Fixture): Promise<Answer> {
 }
 
 /**
- * Checks of the guess limit (docs/protocol.md §3.5). They run last, because registrations from this
- * address are rejected for a while afterwards.
+ * Checks of the guess limit (docs/protocol.md §3.5). They run last, because registrations from
+ * this address are rejected for a while afterwards.
  */
 export const guessingChecks: readonly Check[] = checkGroup(
   { id: 'guessing', subject: 'POST /devices/register', section: '3.5', needs: 'guessing' },

@@ -34,8 +34,8 @@ export interface LoadShedOptions {
 export interface LoadShed {
   /**
    * Returns whether the service may handle the request. If not, this call has already answered it
-   * with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in progress
-   * from the end of its body until its `admission` ends.
+   * with 503 and a `Retry-After` (docs/protocol.md §1.8). An admitted request counts as in
+   * progress from the end of its body until its `admission` ends.
    */
   admit(incoming: ServedRequest, outgoing: ServerResponse): boolean;
 }

@@ -29,8 +29,8 @@ function folderOf(text: string): string {
 }
 
 /**
- * Opens `file:///folder` or `s3://bucket/prefix?…` (see `readS3Location`). Sends no request. Throws
- * `invalid_option`.
+ * Opens `file:///folder` or `s3://bucket/prefix?…` (see `readS3Location`). Sends no request.
+ * Throws `invalid_option`.
  */
 export async function openObjectStore(
   text: string,

@@ -42,10 +42,10 @@ function bucketUrl(bucket: string, endpoint: URL, addressing: string): string {
 }
 
 /**
- * Parses `s3://bucket/prefix?endpoint=…&region=…&addressing=path|virtual-host`. Default endpoint:
- * AWS. Default addressing: `path` with an explicit endpoint, or if the bucket name has dots,
- * because no certificate covers such a host name. Otherwise `virtual-host`. Throws
- * `invalid_option`.
+ * Parses `s3://bucket/prefix?endpoint=…&region=…&addressing=path|virtual-host`. Default
+ * endpoint: AWS. Default addressing: `path` if the URL names an endpoint or the bucket name has
+ * dots, else `virtual-host`. With dots in the bucket name, no certificate would cover the virtual
+ * host name. Throws `invalid_option`.
  *
  * @param region default region, if the URL names none
  */

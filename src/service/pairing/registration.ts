@@ -150,8 +150,8 @@ export function makeRegistration(
 
   /**
    * Registers a TV. Of concurrent registrations with one code, exactly one succeeds. The device key
-   * works when the promise resolves. Throws `pairing_code_not_found`, `…_expired`, `…_cancelled`,
-   * `…_used`, `too_many_attempts`.
+   * works when the promise resolves. Throws `pairing_code_not_found`, `…_expired`,
+   * `…_cancelled`, `…_used`, `too_many_attempts`.
    */
   return async function register(request: RegistrationRequest): Promise<RegistrationResult> {
     const { pairingCode } = request.body;

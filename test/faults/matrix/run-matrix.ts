@@ -157,7 +157,8 @@ function bytesOf({ status, headers, text }: Answer): string {
 }
 
 /**
- * Tries every operation, kind of caller and record, and checks each answer (docs/protocol.md §1.3).
+ * Tries every operation, kind of caller and record, and checks each answer (docs/protocol.md
+ * §1.3).
  */
 export async function runMatrix(
   service: Assembled,

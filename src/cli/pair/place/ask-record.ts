@@ -13,7 +13,9 @@ export interface NewRecord {
 
 const maxNameLength = 200;
 
-/** Checks a name early, by the main rules of docs/protocol.md §5.1. The service checks it again. */
+/**
+ * Checks a name early, by the main rules of docs/protocol.md §5.1. The service checks it again.
+ */
 function nameProblem(text: string): string | undefined {
   const name = text.trim();
   if (name === '') return 'Type a name.';

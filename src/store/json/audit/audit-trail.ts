@@ -32,10 +32,10 @@ export interface AuditDrop {
 
 /**
  * Audit trail in day files `audit/YYYY-MM-DD.ndjson`. Each entry is one line, `{"crc":…,"seq":
- * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which keeps
- * them until a checkpoint has written them to these files. `recover` accepts only entries up to the
- * position, and the journal replays all later ones. After the clock steps back, entries still go to
- * the newest file.
+ * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which
+ * keeps them until a checkpoint has written them to these files. `recover` accepts only entries up
+ * to the position, and the journal replays all later ones. After the clock steps back, entries
+ * still go to the newest file.
  */
 export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly name = 'audit';

@@ -55,10 +55,11 @@ export interface EventLogHooks {
 }
 
 /**
- * Telemetry. Each batch is one line, `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in
- * the file of the day it was received, `events/YYYY-MM-DD.ndjson`. `seq` counts up without gaps
- * over all files; `receivedAt` never decreases. When a line becomes durable, the idempotency keys
- * and roll-ups in memory are updated, in log order. Call `prepare` before rendering the documents.
+ * Telemetry. Each batch is one line,
+ * `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in the file of the day it was
+ * received, `events/YYYY-MM-DD.ndjson`. `seq` counts up without gaps over all files; `receivedAt`
+ * never decreases. When a line becomes durable, the idempotency keys and roll-ups in memory are
+ * updated, in log order. Call `prepare` before rendering the documents.
  */
 export class EventLog implements FilePart<EventLogPosition> {
   readonly name = 'events';

@@ -13,7 +13,8 @@ export function dayStart(name: string): number {
 }
 
 /**
- * Position of a log in the manifest: valid up to `size` in `file`, and all earlier files entirely.
+ * Position of a log in the manifest. The log is valid up to `size` in `file`; all earlier files are
+ * valid as a whole.
  */
 export interface LogFilesPosition {
   /** `null` if nothing was ever written. */

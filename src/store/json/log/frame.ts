@@ -17,8 +17,8 @@ function head(sum: number): string {
 const lineEnd = Buffer.of(0x0a);
 
 /**
- * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`. Parts are text or
- * bytes without line feeds. Returns the pieces of the line.
+ * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`. Parts are text
+ * or bytes without line feeds. Returns the pieces of the line.
  */
 export function framePieces(...parts: (string | Uint8Array)[]): Uint8Array[] {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));

@@ -70,7 +70,7 @@ export class GroupLog {
   #uncheckedBytes = 0;
   /** Reused buffer in which a group is assembled. */
   #buffer: Uint8Array = new Uint8Array();
-  /** Created files without a durable record. */
+  /** Names of new files that have no durable record yet. `close` deletes these files. */
   readonly #empty = new Set<string>();
 
   constructor(options: GroupLogOptions) {
