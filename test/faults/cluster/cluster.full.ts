@@ -31,7 +31,10 @@ it('two instances keep acknowledged data, and recover within 5 s of any fault', 
       await server.stop('QUIT');
       await server.start();
     });
-    for (const place of [0, 1]) await note('an instance is restarted', () => restart(place));
+    for (const place of [0, 1]) {
+      await cluster.healthy();
+      await note('an instance is restarted', () => restart(place));
+    }
   }
   const lived = await fleet.stop();
   await load.stop();

@@ -75,6 +75,27 @@ export class Cluster {
     });
   }
 
+  /**
+   * Waits until every component of both instances works, as a rolling restart does. After an outage
+   * of the database, the circuit breaker of the playlists may stay open for up to 2 s.
+   */
+  async healthy(): Promise<void> {
+    for (const url of this.#urls) {
+      const isWell = async () => {
+        const text = await fetch(`${url}/readyz?verbose`).then((response) => response.text());
+        const lines = text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        return lines.every(({ status }) => status === 'ok');
+      };
+      for (let tries = 0; !(await isWell()); tries++) {
+        if (tries === 200) throw new Error(`${url} does not get well.`);
+        await sleep(50);
+      }
+    }
+  }
+
   /** Returns acknowledged data that is missing. */
   async missing(load: ClusterLoad): Promise<string[]> {
     const asked = { url: this.#balancer.url, token };
