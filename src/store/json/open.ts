@@ -28,7 +28,7 @@ const concurrency = 8;
 
 /** Names allowed in a folder that is not a store yet. */
 const allowedNames =
-  /^(\..*|lost\+documentsToLoad|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
+  /^(\..*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
 const storeFolders = ['journal', 'documents', 'events', 'audit'];
 
 /**

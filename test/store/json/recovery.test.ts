@@ -92,6 +92,15 @@ describe('a new data folder', () => {
     await store.close();
   });
 
+  it('is created at the root of a new ext4 file system, beside `lost+found`', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'lost+found'));
+    const store = await open(folder);
+    await put(store, 1);
+    await store.close();
+    expect(await numbersIn(folder)).toEqual([1]);
+  });
+
   it('is not created in a folder with other files, over a file, or where no folder can be created', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'holiday.jpg'), '');
