@@ -55,11 +55,7 @@ export class SharedGuessCounters {
 
   /** Deletes expired counters. */
   async purge(): Promise<void> {
-    const parameters = [this.#clock?.now() ?? null];
-    await this.#database.query(
-      'DELETE FROM signage.attempts WHERE forget_at < coalesce($1::bigint, signage.now_ms())',
-      parameters,
-    );
+    await this.#database.query(deleteExpired, [this.#clock?.now() ?? null]);
   }
 }
 
@@ -106,3 +102,7 @@ const lockCounters = `INSERT INTO signage.attempts AS a (source, state, forget_a
   RETURNING a.source, ${state}`;
 const updateCounters = `UPDATE signage.attempts a SET state = n.state, forget_at = n.forget_at
   FROM json_to_recordset($1::text::json) AS n (source text, state text, forget_at bigint) WHERE a.source = n.source`;
+/** Skips locked rows: waiting for them in another order than `lockCounters` could deadlock. */
+const deleteExpired = `DELETE FROM signage.attempts WHERE source IN (
+  SELECT source FROM signage.attempts WHERE forget_at < coalesce($1::bigint, signage.now_ms())
+  FOR UPDATE SKIP LOCKED)`;

@@ -156,6 +156,20 @@ describe('the background jobs', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('delete expired guess counters without waiting for a locked one', async () => {
+    const counter = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: clock.now() + 1000 };
+    const sources = ['192.0.2.1', '192.0.2.2'];
+    await store.updateGuessCounters(sources, () => ({ attempts: [counter, counter], result: 1 }));
+    const stored = () => sql('SELECT source FROM signage.attempts');
+    await inDatabase(url, async (send) => {
+      await send('BEGIN');
+      await send(`SELECT * FROM signage.attempts WHERE source = '192.0.2.1' FOR UPDATE`);
+      clock.advance(61_000);
+      await expect.poll(stored).toEqual([{ source: '192.0.2.1' }]);
+      await send('ROLLBACK');
+    });
+  });
+
   it('log a failure, and run again the next time', async () => {
     await store.appendBatch(batchOf([impression(1)]));
     await sql('ALTER TABLE signage.rollups RENAME TO elsewhere');
