@@ -35,6 +35,8 @@ export class LastActivityTable {
   /** Activity that is being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
   readonly #flushLimit = pLimit(1);
+  /** The flush that waits for the current one. Later callers share it. */
+  #nextFlush: Promise<void> | undefined;
   readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>
     this.#readStored(names),
   );
@@ -69,7 +71,11 @@ export class LastActivityTable {
 
   /** Writes the activity recorded before the call. */
   flush(): Promise<void> {
-    return this.#flushLimit(() => this.#flush());
+    this.#nextFlush ??= this.#flushLimit(() => {
+      this.#nextFlush = undefined;
+      return this.#flush();
+    });
+    return this.#nextFlush;
   }
 
   async #flush(): Promise<void> {
