@@ -63,6 +63,15 @@ export interface RawRequest {
   signal?: AbortSignal | undefined;
 }
 
+/**
+ * Returns whether a call may be repeated after a lost response. A repeated PUT with `If-Match`
+ * would fail because of the first attempt's own change.
+ */
+function isRepeatable(method: string, headers: Record<string, string> = {}): boolean {
+  const isConditional = Object.keys(headers).some((name) => /^if-(none-)?match$/i.test(name));
+  return idempotentMethods.includes(method) && (method === 'GET' || !isConditional);
+}
+
 const visible = /^[\x21-\x7e]+$/;
 
 /**
@@ -110,7 +119,7 @@ export class Caller {
     const operation: Operation = operations[id];
     const plain: PlainInput = input;
     const isIdempotent =
-      idempotentMethods.includes(operation.method) || plain.idempotencyKey !== undefined;
+      isRepeatable(operation.method, plain.headers) || plain.idempotencyKey !== undefined;
     const request = this.#request(operation.method, requestPath(operation, plain), plain, headers);
     const reply = await this.#send(request, isIdempotent, plain.attempts);
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
@@ -139,7 +148,7 @@ export class Caller {
    * Sends a request that is not an operation. `path` includes the query; `body` is sent as JSON.
    */
   send(method: Method, path: string, request: RawRequest): Promise<Reply> {
-    return this.#send(this.#request(method, path, request), idempotentMethods.includes(method));
+    return this.#send(this.#request(method, path, request), isRepeatable(method, request.headers));
   }
 
   /** Sends a request with retries. Resolves for 2xx and 304, otherwise throws the error. */

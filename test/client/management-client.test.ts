@@ -316,6 +316,14 @@ describe('a call is retried', () => {
     expect(clock.waits).toEqual([250]);
   });
 
+  it('not if it is a PUT with If-Match, which its own first attempt could fail', async () => {
+    const { client, clock } = await clientOf(hangUp, json(200, {}));
+    const headers = { 'If-Match': '"1"' };
+    const call = client.call('putScreenConfig', { params: { id }, body: {}, headers });
+    expect((await failure(call)).code).toBe('unreachable');
+    expect(clock.waits).toEqual([]);
+  });
+
   it.each([
     ['a proxy answers', raw(503, '<html>', { 'retry-after': '7' })],
     ['the service does not say when', problem(503, 'unavailable', 'Later.')],
