@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { SignageError } from '../../domain/error.ts';
 import type { IdSource } from '../../domain/id.ts';
 import { problemParts } from '../problem.ts';
+import { makeCorsHeaders } from '../request/cors.ts';
 import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
@@ -19,20 +20,12 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
-  /** Web TV apps of these origins may read the error and `Retry-After`. */
+  /** Web TV apps of these origins may read the error and its headers. */
   corsOrigins?: readonly string[];
 }
 
 export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions): EarlyErrors {
-  function corsHeaders(origin: string | undefined): Record<string, string> {
-    const allowed = corsOrigins.includes('*') ? '*' : origin;
-    if (allowed === undefined || !corsOrigins.includes(allowed)) return {};
-    return {
-      'Access-Control-Allow-Origin': allowed,
-      'Access-Control-Expose-Headers': 'Retry-After,X-Request-Id',
-      Vary: 'Origin',
-    };
-  }
+  const corsHeaders = corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : () => ({});
 
   function parts(error: SignageError, given?: string | string[]) {
     const requestId = requestIdOf(given?.toString(), newId);
