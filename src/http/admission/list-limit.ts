@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { SignageError } from '../../domain/error.ts';
+import type { ServedRequest } from '../request/request-context.ts';
 
 /**
  * Maximum number of lists one token reads at a time. Each response may take 1 MiB until its client
@@ -12,7 +13,7 @@ const retryAfterSeconds = 1;
 
 /** The connection of a request. A mounted `fetch` has none. */
 interface Connection {
-  incoming?: IncomingMessage | undefined;
+  incoming?: ServedRequest | undefined;
   outgoing?: ServerResponse | undefined;
 }
 
@@ -31,9 +32,11 @@ export class ListLimit {
   /**
    * Resolves when a request of the token may begin. Long polls (`waitSeconds`) have a separate
    * limit, and any number of them may wait. Throws `unavailable` when too many requests wait, and
-   * `malformed_request` when the client disconnects while waiting.
+   * `malformed_request` when the client disconnects, or has disconnected.
    */
   async enter(tokenId: string, isLongPoll: boolean, connection: Connection): Promise<ListSlot> {
+    // `close` was emitted already if the client disconnected during the look-up of its credential.
+    if (connection.incoming?.socket.destroyed) throw clientGone();
     const key = isLongPoll ? `${tokenId} long poll` : tokenId;
     const token = this.#tokens.get(key) ?? { limit: pLimit(maxConcurrent), users: 0 };
     if (!isLongPoll && token.limit.pendingCount >= maxWaiting) throw tooMany();
@@ -47,6 +50,8 @@ export class ListLimit {
     connection.incoming?.once('close', slot.end);
     connection.outgoing?.once('close', slot.end);
     slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;
+    // A wait for other lists of the same token says nothing about overload.
+    if (slot.hasWaited) connection.incoming?.admission?.end();
     await slot.resume();
     return slot;
   }

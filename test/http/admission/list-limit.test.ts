@@ -1,12 +1,14 @@
 // Limits the concurrent lists of a token, so that they cannot delay TVs (docs/protocol.md §1.8).
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListLimit, type ListSlot } from '../../../src/http/admission/list-limit.ts';
+import type { ServedRequest } from '../../../src/http/request/request-context.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Reader, Store } from '../../../src/store/store.ts';
 import { item } from '../../support/content.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
@@ -51,6 +53,18 @@ describe('ListLimit', () => {
     await begun[0]?.resume();
   });
 
+  it('does not count a wait towards overload', async () => {
+    let ended = 0;
+    const incoming = Object.assign(new EventEmitter(), {
+      socket: { destroyed: false },
+      admission: { verified() {}, end: () => void ended++ },
+    }) as unknown as ServedRequest;
+    for (let n = 0; n < 4; n++) await limit.enter('a', false, { incoming });
+    expect(ended).toBe(0);
+    void limit.enter('a', false, { incoming });
+    expect(ended).toBe(1);
+  });
+
   it('keeps no state for an idle token', async () => {
     const turns = await Promise.all([enter('a'), enter('a'), enter('a', true), enter('b')]);
     expect(limit.size).toBe(3);
@@ -63,12 +77,15 @@ describe('lists of one token', () => {
   let held: (() => void)[];
   let asked: number;
   let isHeld: boolean;
+  /** Delays each look-up of a credential by this many milliseconds. */
+  let lookUpMs: number;
   let service: TestService;
   let sockets: Socket[];
   beforeEach(async () => {
     held = [];
     asked = 0;
     isHeld = false;
+    lookUpMs = 0;
     sockets = [];
     const list: Store['list'] = async (...query) => {
       if (query[0] === 'venues') {
@@ -80,7 +97,11 @@ describe('lists of one token', () => {
     let inner: Store;
     const open: typeof openStore = async (...options) => {
       inner = await openStore(...options);
-      return decorateStore(inner, { list });
+      const find: Reader['find'] = async (...key) => {
+        if (lookUpMs > 0) await sleep(lookUpMs);
+        return inner.read.find(...key);
+      };
+      return decorateStore(inner, { list, read: decorateStore(inner.read, { find }) });
     };
     service = await startService({}, (options = {}) => serveOn(open, options));
     isHeld = true;
@@ -156,6 +177,20 @@ describe('lists of one token', () => {
     for (const answer of await Promise.all(waiting))
       expectProblem(answer, 401, 'credential_invalid');
     expect(asked).toBe(4);
+  });
+
+  it('are not begun for clients that disconnected during the look-up of their token', async () => {
+    isHeld = false;
+    lookUpMs = 100;
+    for (let n = 0; n < 4; n++) {
+      const socket = await ask();
+      await sleep(20);
+      socket.destroy();
+    }
+    await sleep(200);
+    lookUpMs = 0;
+    expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
+    expect(asked).toBe(1);
   });
 
   it('free their places when their clients disconnect, even with pipelined requests', async () => {
