@@ -78,7 +78,6 @@ const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
  */
 const tvPrefix = '/devices/';
 const registration = /^\/devices\/register(?:$|\?)/;
-const longPoll = /^\/v1\/.*[?&]waitSeconds=/;
 
 function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKind {
   if (registration.test(url)) return 'registrations';
@@ -162,8 +161,7 @@ export function makeLoadShed({
         metrics.requestShed(kind);
         return false;
       }
-      // The duration of a long poll says nothing about overload: it waits for an event.
-      if (!longPoll.test(url)) enter(lane, incoming, kind === 'strangers');
+      enter(lane, incoming, kind === 'strangers');
       return true;
     },
   };

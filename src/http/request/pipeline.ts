@@ -164,6 +164,8 @@ export function makeOperation<K extends OperationId>(
     if (record) await services.checkRecord(caller as TenantCaller, record, request.id);
     const query = querySchema && check(querySchema, queryObject(request.query()), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
+    // The duration of a long poll says nothing about overload: it waits for an event.
+    if (isLongPoll(query)) request.incoming?.admission?.end();
     const slot = isLimited
       ? await enterList(lists, caller as TenantCaller, query, request)
       : undefined;
@@ -203,12 +205,15 @@ function preconditionOf(request: Exchange): Precondition {
   };
 }
 
+function isLongPoll(query: unknown): boolean {
+  return (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
+}
+
 function enterList(
   lists: ListLimit,
   caller: TenantCaller,
   query: unknown,
   request: Exchange,
 ): Promise<ListSlot> {
-  const isLongPoll = (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
-  return lists.enter(caller.actor.id as string, isLongPoll, request);
+  return lists.enter(caller.actor.id as string, isLongPoll(query), request);
 }
