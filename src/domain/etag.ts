@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { SignageError } from './error.ts';
 import type { ConfigBody } from './records/config.ts';
-import type { Screen, Venue } from './records/rows.ts';
+import type { Playlist, Screen, Venue } from './records/rows.ts';
 
 type VenueMember = 'id' | 'name' | 'address' | 'timezone' | 'labels';
 
@@ -33,9 +33,23 @@ export const revision = {
   screen: ({ id, name, labels }: Pick<Screen, 'id' | 'name' | 'labels'>) =>
     tagOf([id, name, labels]),
   config: (config: ConfigBody) => tagOf(config),
-  /** Consists of id and version, because a version of a playlist never changes. */
-  playlist: ({ id, version }: { id: string; version: number }) => `"${id}.${version}"`,
+  playlist: (row: PlaylistVersion) => `"${versionTag(row)}"`,
 };
+
+type PlaylistVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
+
+/**
+ * Identifies one version of a playlist, whose content never changes. After a restore, the service
+ * gives the numbers of lost versions to others, so the time of publication is part of it.
+ */
+function versionTag({ playlistId, version, publishedAt }: PlaylistVersion): string {
+  return `${playlistId}.${version}.${publishedAt}`;
+}
+
+/** Returns the ETag of a playlist as a TV gets it. `validUntil`: Unix epoch seconds. */
+export function servedPlaylistEtag(row: PlaylistVersion, validUntil: number): string {
+  return `"${versionTag(row)}.${validUntil}"`;
+}
 
 /** The headers `If-Match` and `If-None-Match` of a request (RFC 9110 §13.1). */
 export interface Precondition {
@@ -59,8 +73,9 @@ function matchesStrongly(ifMatch: string, etag: string | undefined): boolean {
  */
 export function matchesWeakly(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
-  return tagsOf(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === etag);
+  if (ifNoneMatch === etag) return true;
+  // Node joins repeated headers with a comma, so `*` may be one of several.
+  return tagsOf(ifNoneMatch).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag);
 }
 
 /**

@@ -1,8 +1,11 @@
 // Preconditions of changes (docs/protocol.md §5.10): two callers never overwrite each other
 // unseen.
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, type Manager, manager } from '../support/management.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const playlist = (name: string) => ({
   items: [
@@ -136,6 +139,10 @@ describe.each(['playlist', 'config'])('PUT of a %s with If-None-Match: *', (kind
       await send('PUT', path, { 'If-None-Match': '*' }, change('second')),
       'precondition_failed',
     );
+    expectProblem(
+      await send('PUT', path, { 'If-None-Match': '*, *' }, change('second')),
+      'precondition_failed',
+    );
     expect((await admin.get(path)).text).toBe(first.text);
   });
 
@@ -201,3 +208,39 @@ it('loses nothing of two operators who change one record 1,000 times at once', a
   await Promise.all([operator('one'), operator('other')]);
   expect((await admin.get(path)).body.labels).toEqual({ one: '500', other: '500', sum: '1000' });
 }, 120_000);
+
+it('gives a playlist another ETag than a lost one with the same version, after a restore', async () => {
+  const folder = await temporaryFolder();
+  const dataOf = (name: string) => ({ store: join(folder, name) });
+  const valid = { validUntil: 4_102_444_800 };
+  const first = await startService(dataOf('data'));
+  const tv = await first.tv();
+  const path = `/v1/screens/${tv.screenId}/playlist`;
+  await first.close();
+  await cp(join(folder, 'data'), join(folder, 'backup'), { recursive: true });
+
+  const lost = await startService(dataOf('data'));
+  const published = await lost.manage('PUT', path, { ...playlist('lost'), ...valid });
+  const device = { key: tv.apiKey };
+  const served = await lost.send('GET', `/devices/${tv.screenId}/playlist`, device);
+  await lost.close();
+
+  const restored = await startService(dataOf('backup'));
+  restored.clock.advance(1000);
+  const version = published.body.version;
+  const next = await restored.manage('PUT', path, { ...playlist('next'), ...valid });
+  expect(next.body.version).toBe(version);
+  const headers = { 'If-None-Match': served.headers.get('etag') ?? '' };
+  const again = await restored.send('GET', `/devices/${tv.screenId}/playlist`, {
+    ...device,
+    headers,
+  });
+  expect(again.status).toBe(200);
+  expect(again.text).toContain('next.mp4');
+  const overwrite = await manager(restored).send('PUT', path, {
+    headers: { 'If-Match': published.headers.get('etag') ?? '' },
+    body: { ...playlist('unseen'), ...valid },
+  });
+  expectProblem(overwrite, 'precondition_failed');
+  await restored.close();
+});

@@ -70,9 +70,14 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     ...recordHandlers(services),
     ...configHandlers(services),
 
-    publishPlaylist: ({ caller, id, body, precondition }) =>
-      revised(revision.playlist, playlists.publish(caller, id, body, precondition)),
-    readPlaylist: ({ caller, id }) => revised(revision.playlist, playlists.get(caller, id)),
+    async publishPlaylist({ caller, id, body, precondition }) {
+      const { playlist, etag } = await playlists.publish(caller, id, body, precondition);
+      return { body: playlist, headers: { ETag: etag } };
+    },
+    async readPlaylist({ caller, id }) {
+      const { playlist, etag } = await playlists.get(caller, id);
+      return { body: playlist, headers: { ETag: etag } };
+    },
     withdrawPlaylist: ({ caller, id, precondition }) =>
       done(playlists.withdraw(caller, id, precondition)),
     listPlaylistVersions: ({ caller, id, query }) => result(playlists.versions(caller, id, query)),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { matchesWeakly } from '../../domain/etag.ts';
+import { matchesWeakly, servedPlaylistEtag } from '../../domain/etag.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import { servedValidUntil } from '../../domain/records/playlist.ts';
 import type { Device, Playlist } from '../../domain/records/rows.ts';
@@ -53,8 +53,7 @@ function render(row: Playlist, validUntil: number): CacheEntry {
     version,
     publishedAt,
     validUntil,
-    // The body depends only on these members.
-    etag: `"${playlistId}.${version}.${validUntil}"`,
+    etag: servedPlaylistEtag(row, validUntil),
     bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
   };
 }

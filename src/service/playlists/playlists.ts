@@ -33,9 +33,17 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
 
 /** Returns the ETag of a screen's playlist, or `undefined` if the screen has none. */
 function revisionOf(row: Playlist | undefined): string | undefined {
-  return row && row.state !== 'withdrawn'
-    ? revision.playlist({ id: row.playlistId, version: row.version })
-    : undefined;
+  return row && row.state !== 'withdrawn' ? revision.playlist(row) : undefined;
+}
+
+/** A playlist and its revision (docs/protocol.md §5.10). */
+export interface RevisedPlaylist {
+  playlist: PlaylistView;
+  etag: string;
+}
+
+function revised(row: Playlist, nowMs: number): RevisedPlaylist {
+  return { playlist: playlistView(row, nowMs), etag: revision.playlist(row) };
 }
 
 /** Playlist management (docs/protocol.md §5.4). */
@@ -51,7 +59,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     screenId: string,
     { items, validUntil }: Publication,
     precondition: Precondition = {},
-  ): Promise<PlaylistView> {
+  ): Promise<RevisedPlaylist> {
     const until = validUntil == null ? null : epochMs(validUntil);
     return deps.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
@@ -60,22 +68,19 @@ export function makePlaylists(deps: ServiceDependencies) {
       const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
       checkPrecondition(precondition, revisionOf(before));
-      if (hasSameContent(before, content, tx.now))
-        return playlistView(await adopt(tx, before), tx.now);
-      return playlistView(
-        await putNextVersion(deps, tx, caller, screen, content, 'published'),
-        tx.now,
-      );
+      if (hasSameContent(before, content, tx.now)) return revised(await adopt(tx, before), tx.now);
+      const next = await putNextVersion(deps, tx, caller, screen, content, 'published');
+      return revised(next, tx.now);
     });
   }
 
   /** Throws `playlist_not_found`. */
-  async function get(caller: Caller, screenId: string): Promise<PlaylistView> {
+  async function get(caller: Caller, screenId: string): Promise<RevisedPlaylist> {
     const screen = await lookUp(store.read, caller, 'screen', screenId);
     const row = await store.read.get('playlists', screen.id);
     if (!row || row.state === 'withdrawn')
       throw new SignageError('playlist_not_found', 'This screen has no playlist: publish one.');
-    return playlistView(row, clock.now());
+    return revised(row, clock.now());
   }
 
   async function withdraw(

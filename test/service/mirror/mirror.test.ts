@@ -104,7 +104,9 @@ describe('the mirror', () => {
   it('does not delay a publish', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'hang';
-    expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({ version: 1 });
+    expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({
+      playlist: { version: 1 },
+    });
     expect(mirror.lag()).toEqual({
       pending: 1,
       oldestMs: expect.any(Number),
