@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { createRequire } from 'node:module';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
@@ -88,6 +89,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const opened = await open(location, { clock, random, database: options.database, onWarning });
   const stopping = new AbortController();
+  // Each long poll listens.
+  setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
   stops.push(() => opened.close());
   const metrics = makeMetrics(version);

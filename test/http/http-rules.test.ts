@@ -48,6 +48,8 @@ describe('WWW-Authenticate', () => {
 it.each([
   { line: 'FOO /v1/me HTTP/1.1', status: 501, code: 'method_unknown' },
   { line: 'SPACEJUMP / HTTP/1.1', status: 501, code: 'method_unknown' },
+  { line: 'DESCRIBE /v1/me HTTP/1.1', status: 501, code: 'method_unknown' },
+  { line: 'GET /v1/me HTTP/3.0', status: 400, code: 'malformed_request' },
   { line: 'PURGE /v1/me HTTP/1.1', status: 405, code: 'method_not_allowed' },
   { line: 'nonsense', status: 400, code: 'malformed_request' },
 ])('$status for the request line "$line", with a Date', async ({ line, status, code }) => {

@@ -80,9 +80,12 @@ type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: n
 
 const requestLine = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
+/** Codes of Node's parser for unknown methods. The second one is for methods of RTSP. */
+const methodErrors = ['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT'];
+
 /** Returns whether the parser rejected a well-formed request line because its method is unknown. */
-function hasUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
-  if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false;
+function hasUnknownMethod({ code = '', rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  if (!methodErrors.includes(code) || !rawPacket) return false;
   const lineStart = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
   return requestLine.test(rawPacket.toString('latin1', lineStart));
 }
