@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const maxWidth = 100;
@@ -95,6 +96,13 @@ describe('the Markdown pages', () => {
     const named = pages.filter(({ path }) => ['README.md', 'CONTRIBUTING.md'].includes(path));
     const exists = (path: string) => existsSync(root + path);
     expect(named.flatMap((page) => missingFiles(page, exists))).toEqual([]);
+  });
+
+  it('have valid YAML examples', () => {
+    const examples = pages.flatMap(({ text }) => [...text.matchAll(/^```yaml\n(.*?)^```$/gms)]);
+    expect(examples.length).toBeGreaterThan(1);
+    for (const [, example = ''] of examples)
+      for (const { errors } of parseAllDocuments(example)) expect(errors).toEqual([]);
   });
 
   it('are all linked from README', () => {
