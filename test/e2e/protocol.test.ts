@@ -441,7 +441,7 @@ describe('docs/protocol.md', () => {
     expect(inTicks(page)).toContain(`${method} ${path}`),
   );
 
-  it('mentions only endpoints that exist, except in "Not in this version"', () => {
+  it('mentions only endpoints that exist', () => {
     const outside = [
       'GET /healthz',
       'GET /readyz',
@@ -450,10 +450,7 @@ describe('docs/protocol.md', () => {
       'GET /docs',
     ];
     const known = [...all.map(({ method, path }) => `${method} ${path}`), ...outside];
-    const before = page.slice(0, page.indexOf('\n## Not in this version\n'));
-    const endpoints = inTicks(before).filter((text) =>
-      /^(GET|POST|PUT|PATCH|DELETE) \//.test(text),
-    );
+    const endpoints = inTicks(page).filter((text) => /^(GET|POST|PUT|PATCH|DELETE) \//.test(text));
     expect(endpoints.filter((text) => !known.includes(text))).toEqual([]);
   });
 
