@@ -49,8 +49,8 @@ function isTransient(error: unknown, isIdempotent: boolean): error is SignageErr
 }
 
 /**
- * Returns the delay in milliseconds: `Retry-After` plus jitter if given, otherwise between half of
- * the backoff step and all of it.
+ * Returns the delay in milliseconds. With `Retry-After`, it is that time plus jitter. Otherwise it
+ * is random, between half of the backoff step and the whole step.
  */
 function delayBefore(
   attempt: number,

@@ -1,7 +1,7 @@
 /**
  * A bounded cache: keeps the last `max` entries, and up to `max` older ones. A `WeakMap` would grow
- * until the next full garbage collection, slow that collection down with each entry, and block
- * while it grows.
+ * until the next full garbage collection. Each entry would slow that collection down, and each
+ * resize would block.
  */
 export class BoundedMap<K, V> {
   readonly #max: number;

@@ -142,7 +142,7 @@ function hasAtMostMembers(value: object, max: number): boolean {
 }
 
 /**
- * A map whose members are counted before they are validated. zod does so for arrays, but not for
+ * A map whose number of members is checked before the members. zod does so for arrays, but not for
  * maps.
  */
 function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {

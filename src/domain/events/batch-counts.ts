@@ -65,8 +65,9 @@ export class DaySums {
 }
 
 /**
- * Sums of a batch of events, kept while the batch waits for the disk. A hundred event objects would
- * burden the garbage collector, but most batches have few days, campaigns and creatives.
+ * Sums of a batch of events, kept while the batch waits for the disk. They replace the event
+ * objects, which would burden the garbage collector. Most batches have few days, campaigns and
+ * creatives.
  */
 export class BatchSums {
   /** Number of events. */

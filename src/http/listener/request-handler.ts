@@ -45,8 +45,8 @@ const strangersBudgetMs = 0.25;
 const probeEveryMs = 5;
 
 /**
- * Returns whether there is exactly one `Host` header, or none in HTTP/1.0. With two, a proxy may
- * have routed the request by one, and the service may read the other.
+ * Returns whether there is exactly one `Host` header, or none in HTTP/1.0. With two, the proxy
+ * could route by one of them, and the service could read the other.
  */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;

@@ -123,7 +123,7 @@ export class RequestQueue {
 
   #startNext(connection: Connection): void {
     const { socket, waiting } = connection;
-    // If the socket is not writable, the client closed it, or the service did after a response with
+    // The socket is not writable after the client closed it, or after a response with
     // `Connection: close` (RFC 9112 §9.6).
     const [next] = this.#remove(connection, 0, socket.writable ? 1 : waiting.length);
     if (next && socket.writable) this.#start(connection, next);

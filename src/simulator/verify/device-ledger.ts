@@ -48,7 +48,8 @@ interface OpenBatch {
 }
 
 /**
- * A few keys are enough: a TV settles one batch before it sends the next, so repeats follow soon.
+ * A few keys are enough, because repeats follow soon: a TV sends the next batch only after it got
+ * an answer for this one.
  */
 const rememberedKeys = 4;
 

@@ -124,7 +124,7 @@ export class ChainKey {
   }
 
   /**
-   * Signs the gap before the next remaining entry, of which the link and the JSON text are given.
+   * Signs the gap before the next remaining entry. Takes the link and the JSON text of that entry.
    */
   gap(from: number, { writer, seq, mac }: AuditLink, text: string): ChainGap {
     return { from, to: seq - 1, sig: this.#mac('gap', from, seq - 1, writer, mac, text) };

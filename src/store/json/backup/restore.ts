@@ -26,7 +26,7 @@ export interface Restored {
 
 /**
  * Maximum size of the file list and of the checksums. Both are held in memory. 16 MiB is enough for
- * 200,000 files. 100 years of day files are fewer.
+ * 200,000 files, which is more than 100 years of day files.
  */
 const maxTextBytes = 16 * 1024 * 1024;
 

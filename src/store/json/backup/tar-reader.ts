@@ -27,7 +27,7 @@ export function shownName(name: string): string {
  * other kind of entry is an error. Memory use is one chunk of the source and one header. The reader
  * stops at the end mark.
  *
- * modern-tar packs our backups, but does not read them: it accepts PAX headers of up to 8 MiB, and
+ * modern-tar packs our backups, but does not read them. It accepts PAX headers of up to 8 MiB, and
  * parses them in quadratic time (30 s for 200 KB).
  *
  * Throws `TarError`.

@@ -50,8 +50,8 @@ export interface DocumentOwner {
   keepsBytes?(name: string): boolean;
   /**
    * Returns the names of the documents that differ from disk. Owners with the log `journal` must
-   * name all of them, because the checkpoint then deletes the journal records that precede it.
-   * Owners with `events` or `none` may defer some.
+   * name all of these documents, because the checkpoint then deletes the earlier journal records.
+   * Owners with `events` or `none` may defer some documents.
    */
   dirty(): string[];
   /**

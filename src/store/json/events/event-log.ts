@@ -47,9 +47,9 @@ export interface EventLogHooks {
   /** Called after each durable batch. */
   stored(tenantId: string): void;
   /**
-   * Requests a checkpoint soon: 64 MiB of events are in no document yet, or a hidden file is to be
-   * deleted. Without a request, the documents of `events` are written at most once a minute, and in
-   * the first checkpoint after `close`.
+   * Requests a checkpoint soon, because 64 MiB of events are in no document yet, or a hidden file
+   * must be deleted. Without a request, the documents of `events` are written at most once a
+   * minute, and in the first checkpoint after `close`.
    */
   due(): void;
 }

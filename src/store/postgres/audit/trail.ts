@@ -86,8 +86,8 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
 }
 
 /**
- * Deletes all entries before the day of `timeMs`, up to the first entry of that day or later. Only
- * the beginning of the chain is deleted, so it has no gaps. Signs a new start of the chain for each
+ * Deletes the oldest entries, up to the first one of the day of `timeMs` or later. Only the
+ * beginning of the chain is deleted, so it has no gaps. Signs a new start of the chain for each
  * batch of entries that verifies. Returns false if linked entries did not verify.
  */
 export async function purgeAuditBefore(
