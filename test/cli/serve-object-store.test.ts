@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { type FakeIo, fakeIo } from '../support/fake-io.ts';
-import { item } from '../support/management.ts';
+import { item, recordMaker } from '../support/management.ts';
 import { s3Bucket, s3Credentials, startS3Server } from '../support/s3-server.ts';
+import { managerAt } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const token = 'mak_abcdefghijklmnopqrstuvwxyz';
@@ -30,14 +31,9 @@ function serve(argv: string[], env: Record<string, string> = {}) {
 /** Publishes a playlist on a screen of the running service. */
 async function publish(io: FakeIo): Promise<void> {
   const url = await io.until(/https?:\/\/127\.0\.0\.1:\d+/);
-  const send = async (method: string, path: string, body: unknown): Promise<{ id: string }> => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
-    return (await answer.json()) as { id: string };
-  };
-  const venue = await send('POST', '/v1/venues', { name: 'Lobby' });
-  const screen = await send('POST', '/v1/screens', { venueId: venue.id, name: 'Main' });
-  await send('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()] });
+  const management = managerAt(url, token);
+  const screen = await recordMaker(() => management).screen();
+  await management.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
 }
 
 describe('signage serve --object-store', () => {

@@ -2,16 +2,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/domain/clock.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
 import { makeMetrics } from '../../src/http/metrics/metrics.ts';
 import { makeFastPath } from '../../src/http/request/fast-path.ts';
+import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
 import { impression, item } from '../support/content.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
-import { adminToken, listenWithoutFastPath, startService } from '../support/service.ts';
+import {
+  type BoundTv,
+  listenWithoutFastPath,
+  startService,
+  type TestService,
+} from '../support/service.ts';
 import { type WireAnswer, type WireRequest, wireRequest } from '../support/wire-request.ts';
 
 const host = ['Host', 'signage.example'];
@@ -114,61 +120,42 @@ describe('the fast path', () => {
   });
 });
 
-describe('fast path and app', () => {
-  let running: Running;
-  let plain: Awaited<ReturnType<typeof listenWithoutFastPath>>;
-  const tvs: { screenId: string; deviceId: string; apiKey: string; etags: string[] }[] = [];
-  const clock = new ManualClock();
+/** Starts a service with two listeners, of which `plain` has no fast path. */
+async function startBoth(options: ServeOptions = {}) {
+  let running: Running | undefined;
+  const service = await startService(options, async (all) => {
+    running = await serve(all);
+    return running;
+  });
+  return { service, plain: await listenWithoutFastPath(running as Running) };
+}
 
-  async function call(method: string, path: string, token: string | undefined, body?: unknown) {
-    const answer = await fetch(`${running.url}${path}`, {
-      method,
-      headers: {
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        'content-type': 'application/json',
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
-    return { etag: answer.headers.get('etag') ?? '', body: (await answer.json()) as any };
-  }
-  const manage = async (method: string, path: string, body?: unknown) =>
-    (await call(method, path, adminToken, body)).body;
+describe('fast path and app', () => {
+  let service: TestService<Clock>;
+  let plain: Awaited<ReturnType<typeof listenWithoutFastPath>>;
+  const tvs: (BoundTv & { etags: string[] })[] = [];
 
   beforeAll(async () => {
-    running = await serve({ port: 0, store: 'memory:', adminToken, clock });
-    plain = await listenWithoutFastPath(running);
-    const venue = await manage('POST', '/v1/venues', { name: 'Venue' });
+    ({ service, plain } = await startBoth());
     for (const name of ['with a playlist', 'without', 'revoked']) {
-      const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name });
-      const { code } = await manage('POST', '/v1/devices/provisioning-codes', {
-        screenId: screen.id,
-      });
-      const tv = (
-        await call('POST', '/devices/register', undefined, { pairingCode: code, deviceInfo: {} })
-      ).body;
+      const tv = await service.tv();
       if (name === 'with a playlist') {
-        await manage('PUT', `/v1/screens/${screen.id}/playlist`, {
+        await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
           items: [item({ title: 'Grüße ☀' })],
         });
-        await manage('PUT', `/v1/screens/${screen.id}/config`, {
+        await service.manage('PUT', `/v1/screens/${tv.screenId}/config`, {
           syncIntervalMinutes: 7,
           more: 'ä',
         });
       }
-      const etags = await Promise.all(
-        ['playlist', 'config'].map(
-          async (what) => (await call('GET', `/devices/${screen.id}/${what}`, tv.apiKey)).etag,
-        ),
-      );
-      if (name === 'revoked') await manage('POST', `/v1/devices/${tv.deviceId}/revoke`, {});
+      const etagOf = async (what: 'playlist' | 'config') =>
+        (await tv.send('GET', what)).headers.get('etag') ?? '';
+      const etags = [await etagOf('playlist'), await etagOf('config')];
+      if (name === 'revoked') await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
       tvs.push({ ...tv, etags });
     }
   });
-  afterAll(async () => {
-    await plain.close();
-    await running.close();
-  });
+  afterAll(() => plain.close());
 
   const comparable = ({ status, headers, text }: WireAnswer, ownId: boolean) => {
     const id = headers.find(([name]) => name === 'x-request-id')?.[1] ?? '';
@@ -185,7 +172,7 @@ describe('fast path and app', () => {
 
   /** Expects that the latest batch was stored twice, once per path. */
   async function expectBothStored(received: number): Promise<void> {
-    const { items } = await manage('GET', `/v1/events?limit=${2 * received}`);
+    const { items } = (await service.manage('GET', `/v1/events?limit=${2 * received}`)).body;
     const told = items.map(({ event, deviceId }: { event: object; deviceId: string }) =>
       JSON.stringify([deviceId, event]),
     );
@@ -362,7 +349,7 @@ describe('fast path and app', () => {
         fc.constant(undefined).chain(() => wire),
         async (request) => {
           const ownId = request.headers.includes('mine');
-          const quick = await wireRequest(running.url, request);
+          const quick = await wireRequest(service.url, request);
           const slow = await wireRequest(plain.url, request);
           expect(comparable(quick, ownId)).toEqual(comparable(slow, ownId));
           if (quick.status === 202 && !request.headers.includes('Idempotency-Key'))
@@ -380,13 +367,7 @@ describe('fast path and app', () => {
   it.each([['https://tv.example'], ['*']])(
     'return the same CORS headers for the allowed origin %s',
     async (allowed) => {
-      let whole: Running | undefined;
-      const start: typeof serve = async (options) => {
-        whole = await serve(options);
-        return whole;
-      };
-      const service = await startService({ corsOrigins: [allowed] }, start);
-      const appOnly = await listenWithoutFastPath(whole as Running);
+      const { service, plain } = await startBoth({ corsOrigins: [allowed] });
       const { screenId, apiKey } = await service.tv();
       const key = ['Authorization', `Bearer ${apiKey}`];
       for (const origin of [['Origin', 'https://tv.example'], ['Origin', 'https://other'], []]) {
@@ -394,7 +375,7 @@ describe('fast path and app', () => {
           const path = `/devices/${screenId}/config`;
           const request = { method: 'GET', path, headers: [...host, ...credential, ...origin] };
           const quick = comparable(await wireRequest(service.url, request), false);
-          expect(quick).toEqual(comparable(await wireRequest(appOnly.url, request), false));
+          expect(quick).toEqual(comparable(await wireRequest(plain.url, request), false));
           const names = quick.headers.map(([name]) => name);
           expect(names).toContain('access-control-expose-headers');
           expect(names.includes('access-control-allow-origin')).toBe(
@@ -402,7 +383,7 @@ describe('fast path and app', () => {
           );
         }
       }
-      await appOnly.close();
+      await plain.close();
     },
   );
 });

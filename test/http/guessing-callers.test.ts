@@ -8,8 +8,9 @@ import { silentLog } from '../../src/domain/log.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import type { RequestInfo } from '../../src/serve.ts';
 import { type Running, serve } from '../../src/serve.ts';
+import { recordMaker } from '../support/management.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { adminToken, sendTo, startService } from '../support/service.ts';
+import { adminToken, managerAt, sendTo, startService } from '../support/service.ts';
 
 /** Codes that are never generated, because they contain excluded characters. */
 let guesses = 0;
@@ -84,6 +85,7 @@ function callersOf(url: string, running: Running) {
         body,
       })
     ).body;
+  const records = recordMaker(() => managerAt(running.url));
   return {
     register,
     manage,
@@ -99,13 +101,7 @@ function callersOf(url: string, running: Running) {
     /**
      * Created over the service's own listener, so that the mounted service has not seen the caller.
      */
-    async code(): Promise<string> {
-      const send = (path: string, body: unknown) =>
-        sendTo(running.url, 'POST', path, { key: adminToken, body });
-      const venue = (await send('/v1/venues', { name: `Venue ${guesses++}` })).body;
-      const screen = (await send('/v1/screens', { venueId: venue.id, name: 'Screen' })).body;
-      return (await send('/v1/devices/provisioning-codes', { screenId: screen.id })).body.code;
-    },
+    code: async (): Promise<string> => (await records.code()).code,
   };
 }
 

@@ -1,7 +1,10 @@
 // Callers of the management API, and checks of their answers.
 import { expect } from 'vitest';
 import { type ErrorCode, errorKinds } from '../../src/wire/errors.ts';
-import { type Answer, adminToken, type Sent, type TestService } from './service.ts';
+import * as content from './content.ts';
+import type { Answer, Sent, TestService } from './service.ts';
+
+export const adminToken = 'mak_TheTokenThatEveryTestStartsWith';
 
 /** Returns a caller with a token. With `tenantId`, it sends `X-Tenant-Id`. */
 export function manager(service: Pick<TestService, 'send'>, token = adminToken, tenantId?: string) {
@@ -46,6 +49,18 @@ export function manager(service: Pick<TestService, 'send'>, token = adminToken, 
 }
 
 export type Manager = ReturnType<typeof manager>;
+
+type Fields = Record<string, unknown> & { venueId?: string };
+
+/** Returns functions that create a record, with all parents that are not given. */
+export function recordMaker(caller: () => Manager) {
+  let count = 0;
+  const venue = (fields: Fields = {}) => caller().venue(`Venue ${++count}`, fields);
+  const screen = async ({ venueId, ...fields }: Fields = {}) =>
+    caller().screen(venueId ?? (await venue()).id, `Screen ${++count}`, fields);
+  const code = async (screenId?: string) => caller().code(screenId ?? (await screen()).id);
+  return { venue, screen, code };
+}
 
 /** Expects a complete problem document with this code. */
 export function expectProblem(answer: Answer, code: ErrorCode, members: object = {}): void {
@@ -111,24 +126,16 @@ export async function auditOf(
 /** The id of no record. */
 export const unknownId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
-/** A playlist item with fixed ids. */
-export function item(more: object = {}) {
-  const creativeId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
-  return {
-    creativeId,
-    creativeUrl: 'https://media.example.com/spring.mp4',
-    creativeType: 'video',
-    duration: 15,
-    ...more,
-  };
-}
+/** A playlist item with a fixed id. */
+export const item = (more: object = {}) =>
+  content.item({ creativeId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c', ...more });
 
 /** An impression event with fixed ids. */
-export function impression(more: object = {}) {
-  const ids = {
+export const impression = (more: object = {}) =>
+  content.impression({
+    timestamp: 1_790_000_000,
     playlistId: '11111111-1111-4111-8111-111111111111',
     creativeId: '22222222-2222-4222-8222-222222222222',
     campaignId: '33333333-3333-4333-8333-333333333333',
-  };
-  return { type: 'impression', timestamp: 1_790_000_000, ...ids, ...more };
-}
+    ...more,
+  });

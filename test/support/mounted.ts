@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../src/domain/clock.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import { makeApp } from '../../src/http/app.ts';
@@ -10,9 +10,9 @@ import { makeStoredOrigin } from '../../src/origin/stored.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';
 import { makeServices, type ServiceOptions } from '../../src/service/services.ts';
 import type { Store } from '../../src/store/store.ts';
-import { manager } from './management.ts';
+import { adminToken, manager, recordMaker } from './management.ts';
 import { ManualClock } from './manual-clock.ts';
-import { adminToken, type Sent, sendTo } from './service.ts';
+import { type Sent, sendTo } from './service.ts';
 
 /** The default connection. */
 const local: Bindings = { peer: { socket: { remoteAddress: '127.0.0.1' }, headers: {} } };
@@ -74,17 +74,7 @@ export async function mounted<C extends Clock = ManualClock>({
   const manage = async (method: string, path: string, body?: unknown) =>
     (await management.send(method, path, { body })).body;
 
-  async function screen(): Promise<{ id: string; venueId: string }> {
-    const { id: venueId } = await management.venue(randomUUID());
-    return management.screen(venueId, 'Screen');
-  }
-
-  /** Creates a venue, a screen and its code. */
-  async function code(): Promise<{ code: string; screenId: string; venueId: string }> {
-    const { id, venueId } = await screen();
-    return { ...(await management.code(id)), venueId };
-  }
-
+  const { screen, code } = recordMaker(() => management);
   /** Creates a bound TV. */
   const tv = async () => management.tv((await screen()).id);
 

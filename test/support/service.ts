@@ -6,8 +6,9 @@ import { ManualClock } from './manual-clock.ts';
 // Imported first, so that temporary folders are deleted after their services are closed.
 import './temporary-folder.ts';
 import { afterEachFile } from './clean-up.ts';
+import { adminToken, type Manager, manager, recordMaker } from './management.ts';
 
-export const adminToken = 'mak_TheTokenThatEveryTestStartsWith';
+export { adminToken };
 
 export interface Answer {
   status: number;
@@ -107,6 +108,10 @@ export async function sendTo(
   };
 }
 
+/** Returns a caller of the management API of the service at this URL. */
+export const managerAt = (url: string, token?: string): Manager =>
+  manager({ send: (method, path, sent = {}) => sendTo(url, method, path, sent) }, token);
+
 /** Returns the body of a successful answer. */
 function made({ status, text, body }: Answer): Answer['body'] {
   if (status !== 200 && status !== 201) throw new Error(`${status} ${text}`);
@@ -156,6 +161,7 @@ export async function startService<C extends Clock = ManualClock>(
   const start = () => run({ port: 0, store: 'memory:', adminToken, ...options, clock });
   let current: Running = await start();
   let count = 0;
+  const caller = () => manager(service, current.adminToken ?? adminToken, service.tenantId);
 
   const service: TestService<C> = {
     clock,
@@ -164,38 +170,11 @@ export async function startService<C extends Clock = ManualClock>(
     },
     send: (method, path, sent = {}) => sendTo(current.url, method, path, sent),
     tenantId: undefined,
-    manage(method, path, body, { headers, ...sent } = {}) {
-      const tenant: Record<string, string> =
-        service.tenantId === undefined ? {} : { 'x-tenant-id': service.tenantId };
-      return service.send(method, path, {
-        key: current.adminToken ?? adminToken,
-        ...sent,
-        headers: { ...tenant, ...headers },
-        body,
-      });
-    },
+    manage: (method, path, body, sent = {}) => caller().send(method, path, { ...sent, body }),
     token: async (role, sent) =>
       made(await service.manage('POST', '/v1/tokens', { name: `Token ${++count}`, role }, sent))
         .token,
-    venue: async (fields = {}) =>
-      made(await service.manage('POST', '/v1/venues', { name: `Venue ${++count}`, ...fields })),
-    async screen(fields = {}) {
-      const venueId = fields.venueId ?? (await service.venue()).id;
-      return made(
-        await service.manage('POST', '/v1/screens', {
-          name: `Screen ${++count}`,
-          ...fields,
-          venueId,
-        }),
-      );
-    },
-    async code(screenId) {
-      return made(
-        await service.manage('POST', '/v1/devices/provisioning-codes', {
-          screenId: screenId ?? (await service.screen()).id,
-        }),
-      );
-    },
+    ...recordMaker(caller),
     register: (code, { deviceInfo = {}, ...sent } = {}) =>
       service.send('POST', '/devices/register', {
         body: { pairingCode: code, deviceInfo },

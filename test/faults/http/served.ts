@@ -1,7 +1,6 @@
-import { manager } from '../../support/management.ts';
 import { unitOptions } from '../../support/node-options.ts';
 import { startProgram } from '../../support/program.ts';
-import { type Answer, sendTo } from '../../support/service.ts';
+import { type Answer, managerAt } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Aim } from './attack.ts';
 
@@ -49,10 +48,7 @@ export async function startServed({
     { nodeOptions, ...(core !== undefined && { core }) },
   );
   const { url } = first;
-  const management = manager(
-    { send: (method, path, sent = {}) => sendTo(url, method, path, sent) },
-    adminToken,
-  );
+  const management = managerAt(url, adminToken);
   const { id: venueId } = await management.venue('Harness');
   let count = 0;
   const tv = async () => management.tv((await management.screen(venueId, `Screen ${++count}`)).id);
