@@ -7,6 +7,7 @@ import { fakeIo } from '../support/fake-io.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { terminalScreen } from '../support/terminal-screen.ts';
+import { tvPlace } from '../support/tv-place.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -46,19 +47,11 @@ async function sitDown(
   };
 }
 
-async function place(more: object = {}) {
-  const { code, screenId } = await service.code();
-  const items = [
-    item({ creativeUrl: 'https://media.example.com/spring.mp4' }),
-    item({ creativeUrl: 'https://media.example.com/fall.mp4' }),
-  ];
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, {
-    items: items.map((one) => ({ ...one, ...more })),
-  });
-  const device = async () =>
-    (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.at(-1);
-  return { code, screenId, device };
-}
+const place = (more: object = {}) =>
+  tvPlace(service, [
+    item({ creativeUrl: 'https://media.example.com/spring.mp4', ...more }),
+    item({ creativeUrl: 'https://media.example.com/fall.mp4', ...more }),
+  ]);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of it
 const colours = /\u001b\[[0-9;]*m/g;

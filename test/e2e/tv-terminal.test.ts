@@ -9,6 +9,7 @@ import { startService, type TestService } from '../support/service.ts';
 import { checkout, endProcesses, startProcess } from '../support/signage-process.ts';
 import { openTerminal } from '../support/signage-terminal.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { tvPlace } from '../support/tv-place.ts';
 
 let service: TestService<Clock>;
 let folder: string;
@@ -21,23 +22,8 @@ beforeAll(async () => {
 });
 afterEach(endProcesses);
 
-async function place() {
-  const { code, screenId } = await service.code();
-  const campaignId = '00000000-0000-4000-8000-0000000000ca';
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, {
-    items: [item({ duration: 2, campaignId })],
-  });
-  const devices = async () =>
-    (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items;
-  const events = async () => {
-    const { body } = await service.manage(
-      'GET',
-      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
-    );
-    return body.items.map(({ event }: { event: object }) => event);
-  };
-  return { code, screenId, devices, events };
-}
+const campaignId = '00000000-0000-4000-8000-0000000000ca';
+const place = () => tvPlace(service, [item({ duration: 2, campaignId })]);
 
 // `script` of other systems is another program: there these tests cannot run.
 describe.skipIf(process.platform !== 'linux')(

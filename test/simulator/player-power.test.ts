@@ -7,6 +7,7 @@ import {
   ramMemory,
 } from '../../src/simulator/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { tvPlace } from '../support/tv-place.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
 
 let service: TestService<Clock>;
@@ -15,18 +16,8 @@ beforeAll(async () => {
 });
 
 async function place() {
-  const { code, screenId } = await service.code();
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, {
-    items: [video(1, 10), video(2, 25)],
-  });
-  const stored = async () => {
-    const { body } = await service.manage(
-      'GET',
-      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
-    );
-    return body.items.map((one: { event: unknown }) => one.event);
-  };
-  return { nextCode: async () => code, stored, screenId };
+  const { code, screenId, events } = await tvPlace(service, [video(1, 10), video(2, 25)]);
+  return { nextCode: async () => code, stored: events, screenId };
 }
 
 /** Counts requests and saves. */
