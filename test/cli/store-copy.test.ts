@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
+import { impression, item } from '../support/management.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
@@ -14,23 +15,8 @@ const copy = (argv: string[], env: Record<string, string> = {}) =>
 const serve = (store: string) => startService({ store, clock });
 const folder = async () => join(await temporaryFolder(), 'data');
 
-const items = (name: string) => [
-  {
-    creativeId: '11111111-1111-4111-8111-111111111111',
-    creativeUrl: `https://media.example.com/${name}.mp4`,
-    creativeType: 'video',
-    duration: 10,
-  },
-];
-const batch = (at: number) => [
-  {
-    type: 'impression',
-    timestamp: at,
-    playlistId: '22222222-2222-4222-8222-222222222222',
-    creativeId: '11111111-1111-4111-8111-111111111111',
-    campaignId: '33333333-3333-4333-8333-333333333333',
-  },
-];
+const items = (name: string) => [item({ creativeUrl: `https://media.example.com/${name}.mp4` })];
+const batch = (at: number) => [impression({ timestamp: at })];
 
 interface Life {
   old: TestService;

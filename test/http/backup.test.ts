@@ -5,7 +5,7 @@ import { SignageError } from '../../src/domain/error.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { manager } from '../support/management.ts';
+import { item, manager } from '../support/management.ts';
 import { mounted } from '../support/mounted.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -58,14 +58,7 @@ describe('POST /v1/backup', () => {
   it('restores keys, playlists, events and pending codes', async () => {
     const tv = await service.tv();
     await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-      items: [
-        {
-          creativeId: crypto.randomUUID(),
-          creativeUrl: 'https://media.example.com/a.mp4',
-          creativeType: 'video',
-          duration: 10,
-        },
-      ],
+      items: [item()],
     });
     await tv.send('POST', 'events', {
       body: [{ type: 'log', timestamp: 1_760_000_000 }],

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/domain/api-key.ts';
 import { openStore } from '../../src/store/open.ts';
+import { item } from '../support/content.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
 import { expectProblem } from '../support/problem.ts';
@@ -20,14 +21,7 @@ beforeAll(async () => {
   service = await startService();
   tv = await service.tv();
   await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-    items: [
-      {
-        creativeId: randomUUID(),
-        creativeUrl: 'https://media.example.com/a.mp4',
-        creativeType: 'video',
-        duration: 15,
-      },
-    ],
+    items: [item()],
   });
 });
 

@@ -3,19 +3,12 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, type Manager, manager } from '../support/management.ts';
+import { expectProblem, item, type Manager, manager } from '../support/management.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const playlist = (name: string) => ({
-  items: [
-    {
-      creativeId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c',
-      creativeUrl: `https://media.example.com/${name}.mp4`,
-      creativeType: 'video',
-      duration: 15,
-    },
-  ],
+  items: [item({ creativeUrl: `https://media.example.com/${name}.mp4` })],
 });
 
 let service: TestService;

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/clock.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
-import { virtualTv } from '../support/virtual-tv.ts';
+import { video, virtualTv } from '../support/virtual-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -202,13 +202,8 @@ describe('A player whose calls fail', () => {
 
   it('keeps playlist, config and events after a 5xx', async () => {
     const { code, screenId } = await service.code();
-    const item = {
-      creativeId: '00000000-0000-4000-8000-000000000001',
-      creativeUrl: 'http://x/1.mp4',
-      creativeType: 'video',
-      duration: 10,
-    };
-    await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item] });
+    const items = [video(1, 10)];
+    await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items });
     let isIll = false;
     const ill = await stubWith({
       playlist: problem(500, 'playlist_fetch_failed', 'No.'),
@@ -225,7 +220,7 @@ describe('A player whose calls fail', () => {
     expect(tv.told.shown.filter((one) => one)).toHaveLength(360);
     expect(tv.player.state).toMatchObject({
       screenId,
-      playlist: { items: [item] },
+      playlist: { items },
       config: { syncIntervalMinutes: 5 },
     });
     expect(tv.told.unpaired).toEqual([]);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { item } from '../../support/content.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { floods, type Met, meet, serviceCore, startBare } from './floods.ts';
 import { startServed } from './served.ts';
@@ -40,7 +41,7 @@ it('a flood without credentials slows a TV at most twice as much as on a bare se
   ] as const) {
     const served = await startServed({ store, core: serviceCore });
     const { status } = await served.manage('PUT', `/v1/screens/${served.aim.screenId}/playlist`, {
-      items: [item],
+      items: [item()],
     });
     expect(status).toBe(200);
     const round = await measure(name, served.url, served.aim);
@@ -56,10 +57,3 @@ it('a flood without credentials slows a TV at most twice as much as on a bare se
   }
   expect(slowed).toEqual([]);
 });
-
-const item = {
-  creativeId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c',
-  creativeUrl: 'https://media.example.com/a.mp4',
-  creativeType: 'video',
-  duration: 15,
-};

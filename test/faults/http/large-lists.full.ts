@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { item } from '../../support/content.ts';
 import { type Served, startServed } from './served.ts';
 
 const versions = 20;
@@ -11,14 +12,8 @@ const mostGrowthBytes = 150 * 1024 * 1024;
 const seconds = 10;
 
 async function publishLarge({ manage, aim }: Served): Promise<void> {
-  const item = {
-    creativeId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c',
-    creativeUrl: 'https://media.example.com/a.mp4',
-    creativeType: 'video',
-    duration: 15,
-  };
   for (let n = 0; n < versions; n++) {
-    const items = [{ ...item, n, text: 'x'.repeat(1_000_000) }];
+    const items = [item({ n, text: 'x'.repeat(1_000_000) })];
     expect((await manage('PUT', `/v1/screens/${aim.screenId}/playlist`, { items })).status).toBe(
       200,
     );

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { item } from '../../support/content.ts';
 import type { Served } from './served.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 
@@ -108,17 +109,11 @@ async function comeAndGo({ manage, tv }: Served): Promise<void> {
 
 /** Creates TVs with a playlist each. */
 export async function soakTvs(served: Served, count: number): Promise<Tv[]> {
-  const item = {
-    creativeId: randomUUID(),
-    creativeUrl: 'https://media.example.com/a.mp4',
-    creativeType: 'video',
-    duration: 15,
-  };
   const tvs: Tv[] = [];
   for (let n = 0; n < count; n++) {
     const { screenId, apiKey } = await served.tv();
     await served.manage('PUT', `/v1/screens/${screenId}/playlist`, {
-      items: Array.from({ length: 10 }, () => item),
+      items: Array.from({ length: 10 }, () => item()),
     });
     const answer = await fetch(`${served.url}/devices/${screenId}/playlist`, {
       headers: { Authorization: `Bearer ${apiKey}` },
