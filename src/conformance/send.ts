@@ -31,7 +31,7 @@ export interface SendOptions extends TransportOptions {
 }
 
 /**
- * Number of bytes from which a body is sent on a connection of its own. A service may reject a
+ * Number of bytes from which a body is sent on a separate connection. A service may reject a
  * large body before it has arrived completely, and close the connection.
  */
 const largeBody = 4096;

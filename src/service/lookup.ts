@@ -19,7 +19,7 @@ type RowOf<K extends RecordKind> = Rows[(typeof tableOf)[K]];
 
 /**
  * Whether a caller may see a record or entry that concerns these venues. A caller bound to venues
- * must be bound to all of them.
+ * must be bound to every one of these venues.
  */
 export function isInScope(
   { venueIds }: Pick<Caller, 'venueIds'>,

@@ -3,8 +3,8 @@ import { type BatchSums, DaySums } from '../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../domain/records/report.ts';
 
 /**
- * Impressions of one batch on one day. `clock` tells whether the day is that of the timestamps or
- * that of receipt.
+ * Impressions of one batch on one day. `clock` tells whether it is the day of the timestamps or the
+ * day of receipt.
  */
 export interface DayCount {
   clock: ReportClock;

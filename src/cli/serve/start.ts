@@ -128,8 +128,8 @@ export async function startService(
       statementTimeoutSeconds: settings.databaseStatementTimeout,
       lockTimeoutSeconds: settings.databaseLockTimeout,
     },
-    // A new token is shown at the terminal or written to the data folder. Without a terminal, a
-    // service with a database can do neither.
+    // A new token is shown at the terminal or written to the data folder. A service with a database
+    // has no data folder, so it needs a terminal.
     makesToken: settings.store === 'json' || io.stdout.isTTY,
     keepToken: async (token) => {
       keptTokenFile = await keepToken(token, settings, io);

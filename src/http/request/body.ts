@@ -161,7 +161,7 @@ function membersOf(value: unknown): number {
 /**
  * Returns a JSON body as one line that means exactly what was parsed: the bytes as sent, with line
  * breaks replaced by spaces. Valid JSON has line breaks only between tokens. A body with duplicate
- * or dropped members is serialized anew.
+ * or dropped members is serialized again.
  */
 export function compactLine({ bytes, json, scan }: ReadBody): Uint8Array {
   if (scan.isCompact) return bytes;

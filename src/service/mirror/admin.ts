@@ -100,8 +100,8 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   /**
-   * Queues those of the screens that have a playlist, or with `hasPlaylist` false, those that have
-   * none. Returns the number of queued screens.
+   * Queues the screens that have a playlist. With `hasPlaylist` false, queues the screens without
+   * one instead. Returns the number of queued screens.
    */
   async function queue(
     caller: TenantCaller,

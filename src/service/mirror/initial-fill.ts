@@ -3,7 +3,7 @@ import type { Store, Tx } from '../../store/store.ts';
 import { queueCopy } from './outbox.ts';
 
 const playlistTarget = 'current';
-/** A target of its own, because older versions of the service mirrored only playlists. */
+/** A separate target, because older versions of the service mirrored only playlists. */
 const configTarget = 'configs';
 const pageSize = 200;
 /** Stored location while no object store is configured. */

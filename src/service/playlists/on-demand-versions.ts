@@ -16,8 +16,8 @@ import type { ServedVersions } from './served-versions.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
 /**
- * How long a playlist is kept after the source began to report none. Then it is withdrawn
- * (docs/protocol.md §2.3).
+ * How long a playlist is kept after the source began to report that there is none. Then it is
+ * withdrawn (docs/protocol.md §2.3).
  */
 const maxKeptMs = 24 * hourMs;
 const writeTimeoutMs = 2000;
@@ -31,7 +31,7 @@ export interface OnDemandVersionsOptions {
 
 /**
  * Whether a row is an active playlist from the source. Such a row is kept while the source reports
- * none.
+ * that there is no playlist.
  */
 function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist {
   return (

@@ -179,7 +179,7 @@ class FleetRun {
     });
   }
 
-  /** Returns which keys to check. After an interruption none, because there is no time. */
+  /** Returns the keys to check. After an interruption there is no time to check any. */
   #keyCheck(): ReconcileOptions['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
     return {

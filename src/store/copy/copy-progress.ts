@@ -8,7 +8,7 @@ export interface CopyProgress {
   /** Identifies the source: a hash of its secret, and its state. */
   origin: { store: string; state: string };
   logEnd: LogEnd;
-  /** Chain of the source, without its writer: the copy gets a writer of its own. */
+  /** Chain of the source, without its writer: the copy gets a new writer. */
   chain?: ChainState;
   /** Durably copied records by section. */
   done: { [S in Section]?: number };

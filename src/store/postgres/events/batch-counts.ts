@@ -16,8 +16,8 @@ type Sum = [
 ];
 
 /**
- * Impressions of one batch on one day, by group and key (ids in lower case). The day is that of the
- * timestamps or that of receipt, as `clock` says.
+ * Impressions of one batch on one day, by group and key (ids in lower case). `clock` tells whether
+ * it is the day of the timestamps or the day of receipt.
  */
 interface DayCells {
   clock: ReportClock;

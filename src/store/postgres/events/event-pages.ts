@@ -84,8 +84,8 @@ function eventsOf(
 
 /**
  * Returns the statement for the next batches, including the batch of `after` if it may have more
- * events. With a type, the statement returns the batches that contain it. If there are too few, it
- * adds the last batch scanned.
+ * events. With a type, the statement returns the batches that contain it. If it finds too few, it
+ * also returns the last scanned batch.
  */
 function pageStatement(
   pageQuery: EventPageQuery,
