@@ -163,7 +163,7 @@ const mirror = defineCommand({
   description: `The service keeps a copy of each screen's playlist in an object store
 (docs/object-store.md). --check compares the copies with the service. The states ok and tombstone
 (withdrawn on both sides) match. The states missing, stale, newer and damaged differ; the exit code
-is then 9. Pending copies show since when they wait. --repair checks all copies in the background
+is then 9. The column QUEUED AT shows since when a pending copy waits. --repair checks all copies in the background
 and repairs those that differ.`,
   options: {
     check: option.flag('--check', 'compare without changing anything (the default)'),

@@ -143,8 +143,8 @@ export function makeOnDemandSource({
   const waiters = new Waiters();
   const limiter = pLimit(concurrency);
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
-  // Waiting requests are rejected in a later turn, so that requests whose own call failed get the
-  // error of that call.
+  // When the breaker opens, all waiting requests are rejected, but in a later turn of the event
+  // loop. A request whose own call failed thus gets the error of that call.
   const breaker = new CircuitBreaker({
     clock,
     classify,

@@ -148,7 +148,7 @@ export interface ReconcileOptions {
   ledger: FleetLedger;
   baseline: Baseline;
   signal: AbortSignal;
-  /** The keys to check, for TVs that rotate them. */
+  /** What the check of device keys needs. `undefined`: keys are not checked. */
   keys?: Omit<KeyCheck, 'ledger'> | undefined;
   /** Called with the number of events compared so far. */
   onProgress(compared: number): void;

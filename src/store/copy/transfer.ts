@@ -86,8 +86,8 @@ export interface LogEnd {
 
 /**
  * A store to copy from. Nothing writes to it during the copy. Records of a section keep their order
- * as long as `state` is unchanged. Batches and audit entries come in log order, impressions by
- * clock and day.
+ * as long as `state` is unchanged. Batches and audit entries come in log order. Impressions are
+ * sorted by `clock`, then by `day`.
  */
 export interface StoreSource {
   readonly secret: Uint8Array;

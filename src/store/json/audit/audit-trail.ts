@@ -50,8 +50,8 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   constructor(context: PartContext) {
     this.#context = context;
     this.#log = new FramedLog(context, auditFormat, {
-      // No low-water mark: the journal can free space only after its entries are written to this
-      // log.
+      // No low-water mark, so that entries are written even when the disk is almost full. Only
+      // then can the journal free space.
       lowWaterBytes: 0,
     });
   }

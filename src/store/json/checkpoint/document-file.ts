@@ -21,8 +21,8 @@ export interface DocumentEntry {
 }
 
 /**
- * Size of a rendered and written slice in characters. The event loop is blocked for one slice at
- * most.
+ * Size of the slices in which a document is rendered and written, in characters. The event loop
+ * is blocked for one slice at most. Also the size of the first read, in bytes.
  */
 const sliceBytes = 64 * 1024;
 /** Maximum size of a chunk in bytes. A report takes 2 ms to process one. */

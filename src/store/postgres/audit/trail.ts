@@ -127,8 +127,8 @@ export async function purgeAuditBefore(
 }
 
 /**
- * Returns the chain's start after these entries, or `undefined` if they do not verify or have no
- * links.
+ * Returns where the chain starts once these entries are deleted. `undefined` if they fail
+ * verification or have no links.
  */
 function nextStart(
   key: ChainKey,
