@@ -136,7 +136,8 @@ interface Sources {
 }
 
 /**
- * Rebuilds the damaged documents and writes them. Their sources are the journal, the events and their readable lines.
+ * Rebuilds the damaged documents and writes them. Their sources are the journal, the events and
+ * their readable lines.
  */
 async function rewriteDocuments(
   context: RepairContext,
