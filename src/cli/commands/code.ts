@@ -8,7 +8,7 @@ import { pairingOptions } from '../pair/pairing-options.ts';
 import { findScreen } from '../records/find.ts';
 import { codeStatusView, createdCodeView } from '../records/views/device-views.ts';
 import { waitUntil } from '../records/wait.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 const codeArgument = many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin');
 
@@ -41,19 +41,16 @@ const everyMs = 500;
 async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatus> {
   const timeoutMs: number = call.options.timeout;
   const endsAt = call.clock.now() + timeoutMs;
-  const progress = makeProgress(call);
   const what = 'a TV to use the code';
-  try {
-    return await waitUntil(call, { timeoutMs, what, everyMs }, async () => {
-      progress.show(`Waiting for ${what} …`);
+  return withProgress(call, (show) =>
+    waitUntil(call, { timeoutMs, what, everyMs }, async () => {
+      show(`Waiting for ${what} …`);
       const leftSeconds = Math.ceil((endsAt - call.clock.now()) / 1000);
       const waitSeconds = Math.min(Math.max(leftSeconds, 1), longestHoldSeconds);
       const now = await call.read('getCodeStatus', { params: { code }, query: { waitSeconds } });
       return now.status === 'pending' ? undefined : now;
-    });
-  } finally {
-    progress.end();
-  }
+    }),
+  );
 }
 
 const status = defineCommand({

@@ -8,7 +8,7 @@ import { defineCommand, one } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 const backup = defineCommand({
   summary: 'Back up a running service',
@@ -56,18 +56,18 @@ async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uin
 async function restoreInto(call: CommandContext, path: string, folder: string) {
   const { restoreStore } = await import('../../store/maintenance/restore.ts');
   const { megabytes } = await import('../data/take-backup.ts');
-  const progress = makeProgress(call);
+  const source = readUntil(call.interrupted, path);
   try {
-    return await restoreStore(readUntil(call.interrupted, path), folder, {
-      name: path,
-      onProgress: (done, all) => progress.show(`${megabytes(done)} of ${megabytes(all)}`),
-    });
+    return await withProgress(call, (show) =>
+      restoreStore(source, folder, {
+        name: path,
+        onProgress: (done, all) => show(`${megabytes(done)} of ${megabytes(all)}`),
+      }),
+    );
   } catch (error) {
     throw call.interrupted.aborted
       ? new SignageError('interrupted', 'The restore was interrupted.')
       : error;
-  } finally {
-    progress.end();
   }
 }
 

@@ -13,7 +13,7 @@ import {
   storeFileSetting,
   storeSetting,
 } from '../serve/store-location.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({
   ...withVariable(env, text(flags, help)),
@@ -91,14 +91,14 @@ async function showPlan(call: CommandContext, from: string, to: string): Promise
 
 async function runCopy(call: CommandContext, from: string, to: string): Promise<void> {
   const { copyStore } = await import('../../store/copy/copy-store.ts');
-  const progress = makeProgress(call);
-  const compared = await copyStore(from, to, {
-    clock: call.clock,
-    signal: call.interrupted,
-    onResume: () => call.note('Continuing the interrupted copy.'),
-    onProgress: (what, section, done, all) =>
-      progress.show(`${what} ${section}: ${done} of ${all}`),
-  }).finally(() => progress.end());
+  const compared = await withProgress(call, (show) =>
+    copyStore(from, to, {
+      clock: call.clock,
+      signal: call.interrupted,
+      onResume: () => call.note('Continuing the interrupted copy.'),
+      onProgress: (what, section, done, all) => show(`${what} ${section}: ${done} of ${all}`),
+    }),
+  );
   await call.results.list([compared], comparedView);
   const differing = compared.filter(({ same }) => !same).map(({ section }) => section);
   if (differing.length === 0)

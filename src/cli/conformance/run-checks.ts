@@ -6,7 +6,7 @@ import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { member, type View } from '../output/view.ts';
 import { wideMembers } from '../records/views/columns.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 const pageSize = 25;
 
@@ -87,8 +87,7 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
   );
   const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
   const leftovers: string[] = [];
-  const progress = makeProgress(call);
-  const outcomes = runConformance({
+  const run = {
     url,
     token,
     tenantId,
@@ -101,19 +100,18 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
     ids: options.row,
     allow: allowed(options),
     signal: call.interrupted,
-    onProgress: (done, of) => progress.show(`${done} of ${of} rows`),
-    onLeft: (what) => void leftovers.push(...what),
-  });
+    onLeft: (what: readonly string[]) => void leftovers.push(...what),
+  };
   try {
-    await call.results.list(
-      inPages(outcomes, ({ result }) => {
-        progress.end();
+    await withProgress(call, (show, erase) => {
+      const onProgress = (done: number, of: number) => show(`${done} of ${of} rows`);
+      const pages = inPages(runConformance({ ...run, onProgress }), ({ result }) => {
+        erase();
         counts[result]++;
-      }),
-      outcomeView(call.common.output),
-    );
+      });
+      return call.results.list(pages, outcomeView(call.common.output));
+    });
   } finally {
-    progress.end();
     for (const what of leftovers) call.note(`Could not be removed: ${what}`);
   }
   call.note(`${counts.pass} rows passed, ${counts.fail} failed, ${counts.skip} were skipped.`);

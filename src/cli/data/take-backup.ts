@@ -1,7 +1,7 @@
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 /** Formats a number of bytes. */
 export function megabytes(bytes: number): string {
@@ -46,17 +46,17 @@ async function fill(
   backup: AsyncIterable<Buffer>,
   call: CommandContext,
 ): Promise<number> {
-  const progress = makeProgress(call);
   let bytes = 0;
   try {
-    for await (const chunk of backup) {
-      await file.writeFile(chunk);
-      bytes += chunk.length;
-      progress.show(`${megabytes(bytes)} so far`);
-    }
+    await withProgress(call, async (show) => {
+      for await (const chunk of backup) {
+        await file.writeFile(chunk);
+        bytes += chunk.length;
+        show(`${megabytes(bytes)} so far`);
+      }
+    });
     await file.sync();
   } finally {
-    progress.end();
     await file.close();
   }
   return bytes;

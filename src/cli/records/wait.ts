@@ -2,7 +2,7 @@ import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { Environment } from '../command/environment.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 interface Waiting {
   timeoutMs: number;
@@ -62,18 +62,15 @@ export async function waitFor<T>(
   { hint, ...waiting }: Waiting & { hint: string },
   check: () => Promise<Status<T>>,
 ): Promise<T> {
-  const progress = makeProgress(call);
   let last = '';
-  try {
-    const found = await poll(call, waiting, async () => {
+  const found = await withProgress(call, (show) =>
+    poll(call, waiting, async () => {
       const { found, saw } = await check();
       last = saw;
-      progress.show(`Waiting for ${waiting.what}: ${saw} …`);
+      show(`Waiting for ${waiting.what}: ${saw} …`);
       return found;
-    });
-    if (found !== undefined) return found;
-    throw new SignageError('wait_timed_out', `${timedOut(waiting)}: ${last}.`, { hint });
-  } finally {
-    progress.end();
-  }
+    }),
+  );
+  if (found !== undefined) return found;
+  throw new SignageError('wait_timed_out', `${timedOut(waiting)}: ${last}.`, { hint });
 }

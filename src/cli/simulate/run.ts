@@ -1,6 +1,6 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import type { FleetOptions } from '../../simulator/fleet/options.ts';
-import type { FleetProgress, FleetReport } from '../../simulator/fleet/report.ts';
+import type { FleetReport } from '../../simulator/fleet/report.ts';
 import { connect, readCertificates } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
 import type { Environment, Flags, ProgramEnvironment } from '../command/environment.ts';
@@ -9,7 +9,7 @@ import { readCode } from '../options/pairing-code.ts';
 import { readSettings, type Values } from '../options/settings.ts';
 import { connectionOptions } from '../options/shared.ts';
 import { printableJson } from '../terminal/escape.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { readDeviceProfiles } from './fixtures.ts';
 import { simulateSettings } from './options.ts';
 import type { ReadScenario } from './read-scenario.ts';
@@ -61,17 +61,22 @@ function fleetOf(settings: SimulateValues, scenario: Partial<ReadScenario>): Par
   };
 }
 
-/** Shows progress: one line in place at a terminal, else a new line every 5 s. */
-function makeWatch({ io, clock, random, interrupted }: Environment, quiet: boolean) {
-  const line = makeProgress({ io, clock, random, interrupted, common: { quiet } });
+/** Runs a fleet with progress: one line in place at a terminal, else a new line every 5 s. */
+function runWithProgress(
+  environment: Environment,
+  { quiet }: SimulateValues,
+  run: (onProgress: FleetOptions['onProgress']) => Promise<FleetReport>,
+): Promise<FleetReport> {
+  const { io, clock } = environment;
   let shownAt = clock.now();
-  const show = (progress: FleetProgress) => {
-    line.show(progressText(progress));
-    if (quiet || io.stderr.isTTY || clock.now() - shownAt < lineIntervalMs) return;
-    shownAt = clock.now();
-    io.stderr.write(`${progressText(progress)}\n`);
-  };
-  return { show, end: line.end };
+  return withProgress({ ...environment, common: { quiet } }, (show) =>
+    run((progress) => {
+      show(progressText(progress));
+      if (quiet || io.stderr.isTTY || clock.now() - shownAt < lineIntervalMs) return;
+      shownAt = clock.now();
+      io.stderr.write(`${progressText(progress)}\n`);
+    }),
+  );
 }
 
 async function print(
@@ -112,12 +117,11 @@ export async function runSimulation(
   const service = await serviceOf(environment, flags, codes !== undefined);
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
   await keepHeapSmall();
-  const watch = makeWatch(environment, settings.quiet);
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;
   const deviceInfos = await readDeviceProfiles(names, '--profile');
   const fleet = { ...service, ...fleetOf(settings, scenario), codes, deviceInfos, clock, random };
-  const report = await runFleet({ ...fleet, signal: interrupted, onProgress: watch.show }).finally(
-    watch.end,
+  const report = await runWithProgress(environment, settings, (onProgress) =>
+    runFleet({ ...fleet, signal: interrupted, onProgress }),
   );
   await print(environment, settings.output, report);
   if (report.isInterrupted) return Number(interrupted.reason);

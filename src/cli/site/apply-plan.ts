@@ -1,7 +1,7 @@
 import { hasCode, type SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isFatal } from '../command/exit-code.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { differences, differingAttributes, type Planned } from './plan-site.ts';
 import { concurrently, createRecord, writeAttributes } from './site-records.ts';
 
@@ -88,11 +88,10 @@ export async function applyPlan(
   plans: readonly Planned[],
   { force }: { force: boolean },
 ): Promise<{ results: Applied[]; stopped: unknown }> {
-  const progress = makeProgress(call);
   const done = new Map<Planned, Applied>();
   let stopped: unknown;
 
-  async function apply(plan: Planned): Promise<void> {
+  async function apply(plan: Planned, show: (text: string) => void): Promise<void> {
     const applied = plannedResult(plan, force);
     const venueId = plan.venue && done.get(plan.venue)?.id;
     if (plan.change === 'create' && venueId === null)
@@ -107,15 +106,16 @@ export async function applyPlan(
       applied.error = (error as SignageError).message;
     }
     done.set(plan, applied);
-    progress.show(`Applying: ${done.size} of ${plans.length}`);
+    show(`Applying: ${done.size} of ${plans.length}`);
   }
 
   try {
-    for (const belongs of steps) await concurrently(plans.filter(belongs), apply);
+    await withProgress(call, async (show) => {
+      for (const belongs of steps)
+        await concurrently(plans.filter(belongs), (plan) => apply(plan, show));
+    });
   } catch (error) {
     stopped = error;
-  } finally {
-    progress.end();
   }
   return { results: plans.flatMap((plan) => done.get(plan) ?? []), stopped };
 }

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { concurrently, type RecordKind, readConfig, readPlaylist } from './site-records.ts';
 import type { Attributes, SitePlaylist } from './site-schema.ts';
 
@@ -32,8 +32,7 @@ function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'c
 }
 
 /** Exports the named venues, or the whole tenant, as one site document. */
-export async function exportSite(call: CommandContext, names: readonly string[]): Promise<object> {
-  const progress = makeProgress(call);
+export function exportSite(call: CommandContext, names: readonly string[]): Promise<object> {
   const reads = new Map<string, Read>();
   const read = async (kind: RecordKind, id: string) => {
     const config = await readConfig(call, kind, id);
@@ -45,8 +44,8 @@ export async function exportSite(call: CommandContext, names: readonly string[])
         : null;
     reads.set(id, { config, playlist: active });
   };
-  try {
-    progress.show('Reading current records …');
+  return withProgress(call, async (show) => {
+    show('Reading current records …');
     const found = await Promise.all(names.map((name) => findVenue(call, name)));
     const venues =
       names.length > 0
@@ -67,12 +66,10 @@ export async function exportSite(call: CommandContext, names: readonly string[])
     ];
     await concurrently(records, async ([kind, id]) => {
       await read(kind, id);
-      progress.show(`Reading current records: ${reads.size} of ${records.length}`);
+      show(`Reading current records: ${reads.size} of ${records.length}`);
     });
     return document(tenantId, venues, screens, reads);
-  } finally {
-    progress.end();
-  }
+  });
 }
 
 function document(

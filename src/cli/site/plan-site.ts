@@ -4,7 +4,7 @@ import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import type { Screen, Tenant, Venue } from '../records/find.ts';
-import { makeProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import {
   type CurrentRecord,
   concurrently,
@@ -217,14 +217,13 @@ function planNamed(
 }
 
 /** Reads the current records and plans the changes, in file order. Deletions come last. */
-export async function planSite(
+export function planSite(
   call: CommandContext,
   site: Site,
   { prune }: { prune: boolean },
 ): Promise<Planned[]> {
-  const progress = makeProgress(call);
-  try {
-    progress.show('Reading current records …');
+  return withProgress(call, async (show) => {
+    show('Reading current records …');
     const tenant = site.tenant && (await findTenant(call, site.tenant.name));
     const venues = await call.all('listVenues');
     const named = byName(site.venues);
@@ -237,10 +236,8 @@ export async function planSite(
     let read = 0;
     await concurrently(plans, async (plan) => {
       await complete(call, plan);
-      progress.show(`Reading current records: ${++read} of ${plans.length}`);
+      show(`Reading current records: ${++read} of ${plans.length}`);
     });
     return [...plans, ...(prune ? planDeletions(site, relevantVenues, screens) : [])];
-  } finally {
-    progress.end();
-  }
+  });
 }

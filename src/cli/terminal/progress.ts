@@ -4,29 +4,29 @@ import { escapeControl } from './escape.ts';
 
 const minIntervalMs = 100;
 
-/** A line on `stderr` that is overwritten in place. Shown only at a terminal. `end` erases it. */
-export interface Progress {
-  show(text: string): void;
-  end(): void;
-}
-
-export function makeProgress({
-  io,
-  clock,
-  common,
-}: Environment & { common: Pick<CommonValues, 'quiet'> }): Progress {
-  let shownAt = Number.NEGATIVE_INFINITY;
+/**
+ * Runs `work` with a progress line on `stderr`. `show` overwrites the line, `erase` removes it. The
+ * line is shown only at a terminal, and erased at the end.
+ */
+export async function withProgress<T>(
+  { io, clock, common }: Environment & { common: Pick<CommonValues, 'quiet'> },
+  work: (show: (text: string) => void, erase: () => void) => Promise<T>,
+): Promise<T> {
   const isWatched = io.stderr.isTTY && !common.quiet;
-  return {
-    show(text) {
-      const now = clock.now();
-      if (!isWatched || now - shownAt < minIntervalMs) return;
-      shownAt = now;
-      io.stderr.write(`\r\u001b[K${escapeControl(text)}`);
-    },
-    end() {
-      if (shownAt > Number.NEGATIVE_INFINITY) io.stderr.write('\r\u001b[K');
-      shownAt = Number.NEGATIVE_INFINITY;
-    },
+  let shownAt = Number.NEGATIVE_INFINITY;
+  const show = (text: string) => {
+    const now = clock.now();
+    if (!isWatched || now - shownAt < minIntervalMs) return;
+    shownAt = now;
+    io.stderr.write(`\r\u001b[K${escapeControl(text)}`);
   };
+  const erase = () => {
+    if (shownAt > Number.NEGATIVE_INFINITY) io.stderr.write('\r\u001b[K');
+    shownAt = Number.NEGATIVE_INFINITY;
+  };
+  try {
+    return await work(show, erase);
+  } finally {
+    erase();
+  }
 }
