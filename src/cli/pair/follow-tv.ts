@@ -1,5 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { interrupted } from '../../client/pause.ts';
+import { abortedLater } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Device } from '../records/find.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
@@ -21,34 +22,15 @@ const maxHoldSeconds = 25;
 const minHoldMs = 500;
 
 /**
- * Runs a request to its end after an interruption, so that its outcome is known. Aborts it after
- * `graceMs`.
+ * Returns the signal for a request whose outcome must be known, also after an interruption. It
+ * aborts `graceMs` after the interruption.
  */
-async function withGracePeriod<T>(
-  { call, signal }: PairSession,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const giveUp = new AbortController();
-  let cancel = () => {};
-  const begin = () => {
-    cancel = call.clock.after(graceMs, () => giveUp.abort());
-  };
-  if (signal.aborted) begin();
-  else signal.addEventListener('abort', begin, { once: true });
-  try {
-    return await work(giveUp.signal);
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', begin);
-  }
-}
+const graceSignal = ({ call, signal }: PairSession) => abortedLater(call.clock, signal, graceMs);
 
 async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
   const body = { screenId: pairing.place.screen.id };
-  const made = await withGracePeriod(session, (signal) =>
-    call.change('createCode', { body, signal }),
-  );
+  const made = await call.change('createCode', { body, signal: graceSignal(session) });
   if (!made) return;
   const { code, createdAt, expiresAt, expiresInSeconds } = made.answer;
   const endsAtMs = call.clock.now() + expiresInSeconds * 1000;
@@ -90,19 +72,15 @@ async function waitForCodeEnd(
 /** Cancels an unused code and records its final status. Never throws. */
 async function cancelCode(session: PairSession, { code }: Pairing): Promise<void> {
   if (code?.status !== 'pending') return;
-  const params = { code: code.code };
+  const input = { params: { code: code.code }, signal: graceSignal(session) };
   try {
-    await withGracePeriod(session, (signal) =>
-      session.call.change('cancelCode', { params, signal }),
-    );
+    await session.call.change('cancelCode', input);
     code.status = 'cancelled';
   } catch (error) {
     if (hasCode(error, 'pairing_code_not_found')) code.status = 'expired';
     else if (!hasCode(error, 'pairing_code_not_pending')) code.status = 'uncancelled';
     else {
-      const look = withGracePeriod(session, (signal) =>
-        session.call.read('getCodeStatus', { params, signal }),
-      );
+      const look = session.call.read('getCodeStatus', input);
       code.status = await look.then(
         ({ status }) => status,
         () => 'uncancelled' as const,

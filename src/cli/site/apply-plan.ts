@@ -1,9 +1,10 @@
+import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, type SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isFatal } from '../command/exit-code.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { differences, differingAttributes, type Planned } from './plan-site.ts';
-import { concurrently, createRecord, writeAttributes } from './site-records.ts';
+import { createRecord, requestsAtOnce, writeAttributes } from './site-records.ts';
 
 /** The result for one record. */
 export interface Applied {
@@ -112,7 +113,7 @@ export async function applyPlan(
   try {
     await withProgress(call, async (show) => {
       for (const belongs of steps)
-        await concurrently(plans.filter(belongs), (plan) => apply(plan, show));
+        await forEachBounded(plans.filter(belongs), requestsAtOnce, (plan) => apply(plan, show));
     });
   } catch (error) {
     stopped = error;

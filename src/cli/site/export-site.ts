@@ -1,7 +1,8 @@
+import { forEachBounded } from '../../domain/concurrency.ts';
 import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { concurrently, type RecordKind, readConfig, readPlaylist } from './site-records.ts';
+import { type RecordKind, readConfig, readPlaylist, requestsAtOnce } from './site-records.ts';
 import type { Attributes, SitePlaylist } from './site-schema.ts';
 
 type Read = Pick<Attributes, 'config'> & { playlist: SitePlaylist | null };
@@ -64,7 +65,7 @@ export function exportSite(call: CommandContext, names: readonly string[]): Prom
       ...venues.map(({ id }): [RecordKind, string] => ['venue', id]),
       ...screens.map(({ id }): [RecordKind, string] => ['screen', id]),
     ];
-    await concurrently(records, async ([kind, id]) => {
+    await forEachBounded(records, requestsAtOnce, async ([kind, id]) => {
       await read(kind, id);
       show(`Reading current records: ${reads.size} of ${records.length}`);
     });

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { forEachBounded } from '../../domain/concurrency.ts';
 import { foldName } from '../../domain/fields.ts';
 import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -7,11 +8,11 @@ import type { Screen, Tenant, Venue } from '../records/find.ts';
 import { withProgress } from '../terminal/progress.ts';
 import {
   type CurrentRecord,
-  concurrently,
   currentScreen,
   currentVenue,
   type RecordKind,
   readDetails,
+  requestsAtOnce,
 } from './site-records.ts';
 import type { AttributeName, Attributes, Site } from './site-schema.ts';
 
@@ -117,11 +118,9 @@ async function screensOf(
     for await (const page of reader.pages('listScreens'))
       for (const screen of page) screens.get(screen.venueId)?.push(screen);
   } else {
-    await concurrently(
-      wanted,
-      async ({ id }) =>
-        void screens.set(id, await reader.all('listScreens', { query: { venueId: id } })),
-    );
+    await forEachBounded(wanted, requestsAtOnce, async ({ id }) => {
+      screens.set(id, await reader.all('listScreens', { query: { venueId: id } }));
+    });
   }
   return screens;
 }
@@ -234,7 +233,7 @@ export function planSite(
     const screens = await screensOf(call, relevantVenues, venues.length);
     const plans = planNamed(site, tenant, byName(venues), screens);
     let read = 0;
-    await concurrently(plans, async (plan) => {
+    await forEachBounded(plans, requestsAtOnce, async (plan) => {
       await complete(call, plan);
       show(`Reading current records: ${++read} of ${plans.length}`);
     });

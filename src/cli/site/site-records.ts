@@ -9,6 +9,9 @@ import type { AttributeName, Attributes, SitePlaylist } from './site-schema.ts';
 
 export type RecordKind = Level;
 
+/** Maximum concurrent requests of one command. */
+export const requestsAtOnce = 16;
+
 /** A record as it exists on the service. */
 export interface CurrentRecord {
   id: string;
@@ -152,27 +155,4 @@ export async function writeAttributes(
       await call.change('publishPlaylist', { params, body: playlist });
     }
   }
-}
-
-/** Maximum concurrent requests of one command. */
-const requestsAtOnce = 16;
-
-/**
- * Runs `work` for all items, several at a time. After the first failure, starts no more work, waits
- * for running work, then throws the failure.
- */
-export async function concurrently<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const failures: unknown[] = [];
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) {
-      await work(item).catch((error: unknown) => failures.push(error));
-      if (failures.length > 0) return;
-    }
-  };
-  await Promise.all(Array.from({ length: requestsAtOnce }, worker));
-  if (failures.length > 0) throw failures[0];
 }

@@ -1,7 +1,7 @@
 import { keepProcessAlive } from '../../client/pause.ts';
 import { hourMs, secondMs } from '../../domain/clock.ts';
+import { abortedLater, unlessAborted } from '../../domain/concurrency.ts';
 import { hasCode } from '../../domain/error.ts';
-import { abortedLater, unlessAborted } from '../time/concurrency.ts';
 import { FleetTv } from '../tv/tv.ts';
 import {
   type Baseline,

@@ -1,8 +1,8 @@
 import type { CallInput } from '../../client/call.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { interrupted } from '../../client/pause.ts';
+import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode } from '../../domain/error.ts';
-import { forEachBounded } from '../time/concurrency.ts';
 
 export type Publication = CallInput<'publishPlaylist'>['body'];
 export type SiteConfig = CallInput<'putScreenConfig'>['body'];

@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from './clock.ts';
 
 /**
  * Runs `work` for each item in order, at most `limit` at a time. After the first error it starts no

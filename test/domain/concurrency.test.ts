@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { forEachBounded } from '../../../src/simulator/time/concurrency.ts';
+import { forEachBounded } from '../../src/domain/concurrency.ts';
 
 const soon = () => new Promise<void>((done) => setImmediate(done));
 
