@@ -1,7 +1,9 @@
-import { chmod, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
+import { othersCanWrite } from '../../domain/file-access.ts';
 import type { Io } from '../terminal/io.ts';
+import { readPrivateFile, replaceFile } from './private-file.ts';
 
 /** A saved service with its token. */
 export interface SavedContext {
@@ -81,18 +83,6 @@ function parse(text: string, file: string): Contexts {
 }
 
 /**
- * Throws if other users can read the file, because it contains tokens. Skips Windows, which has no
- * file modes.
- */
-function requirePrivate(mode: number, path: string, wanted: string): void {
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return;
-  throw unusable(
-    `${path} can be read by other users of this machine (mode ${(mode & 0o777).toString(8).padStart(4, '0')}).`,
-    `chmod ${wanted} ${path}`,
-  );
-}
-
-/**
  * Reads the saved contexts. Returns none if the file does not exist. Throws `contexts_unusable` if
  * the file is damaged, or if other users can read it.
  */
@@ -100,49 +90,30 @@ export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   const file = await contextFile(io);
   if (file === undefined) return noContexts();
   try {
-    requirePrivate((await stat(file)).mode, file, '600');
-    return parse(await readFile(file, 'utf8'), file);
+    const text = await readPrivateFile(file, 'contexts_unusable');
+    return text === undefined ? noContexts() : parse(text, file);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return noContexts();
     if (error instanceof SignageError) throw error;
     throw unusable(
-      `${file} cannot be read: ${message}.`,
+      `${file} cannot be read: ${(error as Error).message}.`,
       'Fix the cause, or set SIGNAGE_URL and SIGNAGE_TOKEN.',
     );
   }
 }
 
-/** Replaces the file atomically. No other user can read it, not even while it is written. */
-async function replace(file: string, text: string): Promise<void> {
-  const folder = dirname(file);
-  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) === undefined)
-    requirePrivateFolder((await stat(folder)).mode, folder);
-  else await chmod(folder, 0o700);
-  const temporary = `${file}.${crypto.randomUUID()}`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-    await handle.close();
-    await rename(temporary, file);
-  } catch (error) {
-    await handle.close().catch(() => {});
-    await unlink(temporary).catch(() => {});
-    throw error;
-  }
-}
-
 /**
- * Throws if other users can write to the folder, because they could replace the file. They may read
- * the folder, because the file in it is private.
+ * Creates the folder of the context file. Throws if other users can write to it, because they could
+ * replace the file. They may read the folder, because the file in it is private.
  */
-function requirePrivateFolder(mode: number, folder: string): void {
-  if (process.platform === 'win32' || (mode & 0o022) === 0) return;
-  throw unusable(
-    `${folder} can be written to by other users of this machine.`,
-    `chmod 700 ${folder}`,
-  );
+async function makeFolder(folder: string): Promise<void> {
+  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined)
+    return chmod(folder, 0o700);
+  const { mode } = await stat(folder);
+  if (process.platform !== 'win32' && othersCanWrite(mode))
+    throw unusable(
+      `${folder} can be written to by other users of this machine.`,
+      `chmod 700 ${folder}`,
+    );
 }
 
 /** Throws `context_not_found` if the context does not exist. */
@@ -167,7 +138,8 @@ export async function changeContexts(
   const saved = await readContexts(io);
   change(saved);
   try {
-    await replace(file, `${JSON.stringify(saved, null, 2)}\n`);
+    await makeFolder(dirname(file));
+    await replaceFile(file, `${JSON.stringify(saved, null, 2)}\n`);
   } catch (error) {
     if (error instanceof SignageError) throw error;
     throw unusable(

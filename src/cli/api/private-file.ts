@@ -1,4 +1,6 @@
-import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SignageError } from '../../domain/error.ts';
 import {
   describeOthersAccess,
   openToOthersError,
@@ -11,6 +13,9 @@ import { shellQuote } from '../records/text.ts';
 
 type Report = (message: string) => void;
 
+/** Windows has no file modes, and cannot sync a folder. */
+const isWindows = process.platform === 'win32';
+
 /**
  * Checks who can access a file with a secret. If other users can change it, calls `allow`, or
  * throws `open_to_others` without `allow`. If they can read it, calls `warn`. Skips pipes and
@@ -21,7 +26,7 @@ async function checkSecretAccess(
   { warn, allow }: { warn?: Report; allow?: Report } = {},
 ): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile() || process.platform === 'win32') return;
+  if (!found?.isFile() || isWindows) return;
   const fix = `chmod go-rwx ${shellQuote(path)}`;
   if (othersCanWrite(found.mode)) {
     if (!allow) throw openToOthersError(path, found.mode, fix);
@@ -111,4 +116,52 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
       await unlink(path);
     },
   };
+}
+
+/**
+ * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if other
+ * users can read it. Skips that check on Windows.
+ */
+export async function readPrivateFile(path: string, code: string): Promise<string | undefined> {
+  try {
+    const { mode } = await stat(path);
+    if (!isWindows && (mode & 0o077) !== 0) {
+      const shown = (mode & 0o777).toString(8).padStart(4, '0');
+      const message = `${path} can be read by other users of this machine (mode ${shown}).`;
+      throw new SignageError(code, message, { hint: `chmod 600 ${shellQuote(path)}` });
+    }
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  if (isWindows) return;
+  const folder = await open(dirname(path));
+  await folder.sync().finally(() => folder.close());
+}
+
+/**
+ * Replaces a file atomically and durably: writes `temporary`, which must not exist, and renames it.
+ * Default mode: 0600, so that no other user can read the file, not even while it is written.
+ */
+export async function replaceFile(
+  path: string,
+  text: string,
+  { temporary = `${path}.${crypto.randomUUID()}`, mode = 0o600 } = {},
+): Promise<void> {
+  const file = await open(temporary, 'wx', mode);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    await file.close();
+    await rename(temporary, path);
+  } catch (error) {
+    await file.close().catch(() => {});
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+  await syncFolder(path);
 }

@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
+import { replaceFile } from '../api/private-file.ts';
 import { usage } from '../options/settings.ts';
 
 const headFile = z.object({
@@ -35,8 +36,7 @@ export async function readHead(path: string): Promise<HeadFile> {
 /** Replaces the file atomically. Throws `usage` if it cannot be written. */
 export async function writeHead(path: string, head: HeadFile): Promise<void> {
   try {
-    await writeFile(`${path}.partial`, `${JSON.stringify(head)}\n`, { flush: true });
-    await rename(`${path}.partial`, path);
+    await replaceFile(path, `${JSON.stringify(head)}\n`, { mode: 0o666 });
   } catch (error) {
     throw usage(`The file of --save-head cannot be written: ${(error as Error).message}.`);
   }

@@ -1,9 +1,9 @@
-import { open, readFile, rename, stat, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerMemory, PlayerState } from '../../simulator/player/state.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
+import { readPrivateFile, replaceFile } from '../api/private-file.ts';
 import { acquireLock, type Release } from './state-lock.ts';
 
 /** Content of a state file: the service, the device info and the saved player state. */
@@ -69,36 +69,13 @@ function parseSavedTv(json: string): SavedTv | undefined {
 }
 
 const empty: PlayerState = { format: 1, queue: [] };
-const isWindows = process.platform === 'win32';
-
-/**
- * Reads the file. Rejects a file that other users can read, because it contains a key. Skips that
- * check on Windows, which has no file modes.
- */
-async function readPrivate(path: string): Promise<string | undefined> {
-  try {
-    const { mode } = await stat(path);
-    if (!isWindows && (mode & 0o077) !== 0) {
-      const shown = (mode & 0o777).toString(8).padStart(4, '0');
-      throw new SignageError(
-        'invalid_file',
-        `Other users can read the state file ${path} (mode ${shown}).`,
-        {
-          hint: `chmod 600 ${path}`,
-        },
-      );
-    }
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    if (error instanceof SignageError) throw error;
-    throw new SignageError('invalid_file', `The state file ${path} cannot be read: ${message}.`);
-  }
-}
 
 async function readSaved(path: string): Promise<SavedTv | undefined> {
-  const text = await readPrivate(path);
+  const text = await readPrivateFile(path, 'invalid_file').catch((error: Error) => {
+    if (error instanceof SignageError) throw error;
+    const message = `The state file ${path} cannot be read: ${error.message}.`;
+    throw new SignageError('invalid_file', message);
+  });
   if (text === undefined) return undefined;
   const saved = parseSavedTv(text);
   if (saved) return saved;
@@ -107,29 +84,12 @@ async function readSaved(path: string): Promise<SavedTv | undefined> {
   });
 }
 
-async function syncFolder(path: string): Promise<void> {
-  if (isWindows) return;
-  const folder = await open(dirname(path));
-  await folder.sync().finally(() => folder.close());
-}
-
-/**
- * Replaces the file atomically and durably: writes a temporary file with mode 0600, syncs it, then
- * renames it.
- */
+/** Replaces the file. The lock keeps other processes from using the temporary file. */
 async function replace(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`;
-  // A power failure may have left a temporary file. The lock keeps other processes from using it.
-  await unlink(temporary).catch(() => {});
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, path);
-  await syncFolder(path);
+  // A power failure may have left a temporary file.
+  await rm(temporary, { force: true });
+  await replaceFile(path, text, { temporary });
 }
 
 /** The file of `--state`, which keeps a TV across restarts. */
