@@ -12,11 +12,13 @@ const defaultWidth = 80;
 /** Minimum width of help, in columns. A narrower terminal wraps the lines itself. */
 const minWidth = 40;
 const maxTermWidth = 26;
-const defaultHelp = new Help();
+const defaultHelp = Object.assign(new Help(), { minWidthToWrap: 1 });
+
+/** Wraps a text at word boundaries. Keeps a word that is longer than a line. */
+export const wrapText = (text: string, columns: number) => defaultHelp.boxWrap(text, columns);
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {
-  minWidthToWrap: 1,
   argumentTerm(argument) {
     const name = argument.variadic ? `${argument.name()}...` : argument.name();
     return argument.required ? `<${name}>` : `[${name}]`;
@@ -35,9 +37,7 @@ const helpLayout: HelpConfiguration = {
   /** Does not wrap indented lines, which are commands or the content of a file. */
   boxWrap(text, width) {
     const lines = text.split('\n');
-    return lines
-      .map((line) => (line.startsWith(' ') ? line : Help.prototype.boxWrap.call(this, line, width)))
-      .join('\n');
+    return lines.map((line) => (line.startsWith(' ') ? line : wrapText(line, width))).join('\n');
   },
 };
 

@@ -7,10 +7,10 @@ import { member } from '../output/view.ts';
 import { auditView } from '../records/views/history-views.ts';
 import {
   givenStore,
-  showsPassword,
   storeFileSetting,
   storePlace,
   storeSetting,
+  warnOfPassword,
 } from '../serve/store-location.ts';
 
 const list = defineCommand({
@@ -85,10 +85,7 @@ intact, 9 it was changed, 5 the folder is in use, 6 the file given with --head i
   local: true,
   async run(call) {
     const { data, head, saveHead } = call.options;
-    if (showsPassword(call.flags))
-      call.note(
-        'The database password is in the command line, where everyone on this machine can read it: use --store-file.',
-      );
+    warnOfPassword(call.flags.store, '--store-file', call.note);
     const place = storePlace({ store: await givenStore(call.options), data });
     if (place === 'memory:')
       throw usage('A store in memory cannot be verified. Name a data folder or a database.');

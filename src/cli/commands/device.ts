@@ -4,9 +4,10 @@ import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
   confirmSelected,
+  hasFilter,
   isSingle,
-  resolveScreens,
   selectionOptions,
+  selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
@@ -53,10 +54,9 @@ async function revokeOne(call: CommandContext, named: string): Promise<void> {
 }
 
 async function chosenTargets(call: CommandContext, named: readonly string[]): Promise<Target[]> {
-  const { venue, selector } = call.options;
-  if (named.length === 0 || venue !== undefined || selector.length > 0) {
-    const chosen = await resolveScreens(call, { screens: named, venue, selector });
-    return chosen.map(({ id, name, screen: { deviceId } }) => ({
+  if (named.length === 0 || hasFilter(call)) {
+    const { screens } = await selectScreens(call, named);
+    return screens.map(({ id, name, screen: { deviceId } }) => ({
       id,
       name,
       device: deviceId === null ? undefined : { id: deviceId, state: 'bound' },
@@ -99,7 +99,7 @@ others. Screens without a device are not changed.`,
   effect: 'destroys',
   async run(call) {
     const named = call.args.device;
-    if (isSingle({ ...call.options, screens: named })) {
+    if (isSingle(call, named)) {
       await revokeOne(call, named[0] ?? '');
       return 0;
     }

@@ -7,8 +7,8 @@ import * as option from '../options/option.ts';
 import {
   confirmSelected,
   isSingle,
-  resolveScreens,
   selectionOptions,
+  selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
@@ -79,16 +79,12 @@ nothing.`,
   effect: 'changes',
   async run(call) {
     const { file, validUntil } = call.options;
-    const choice = { screens: call.args.screens, ...call.options };
+    const names = call.args.screens;
     const body = await readPublication(call, file, validUntil);
-    if (call.common.dryRun || !isSingle(choice)) await checkPublication(body);
-    const screens = await resolveScreens(call, choice);
-    if (!isSingle(choice))
-      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
-    const made = await call.change('publishPlaylist', {
-      params: { id: screens[0]?.id ?? '' },
-      body,
-    });
+    if (call.common.dryRun || !isSingle(call, names)) await checkPublication(body);
+    const { screens, single } = await selectScreens(call, names);
+    if (!single) return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
+    const made = await call.change('publishPlaylist', { params: { id: single.id }, body });
     if (made) await call.results.record(made.answer, playlistView);
   },
 });
@@ -128,14 +124,12 @@ playlist are not changed.`,
   ],
   effect: 'destroys',
   async run(call) {
-    const choice = { screens: call.args.screens, ...call.options };
-    const screens = await resolveScreens(call, choice);
+    const { screens, single } = await selectScreens(call, call.args.screens);
     await confirmSelected(call, 'Withdraw the playlist of', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
-    if (!isSingle(choice))
+    if (!single)
       return forEachRecord(call, screens, async ({ id }) => (await withdraw(id)) && 'withdrawn');
-    if (await withdraw(screens[0]?.id ?? ''))
-      call.note(`Withdrew the playlist of "${screens[0]?.name}".`);
+    if (await withdraw(single.id)) call.note(`Withdrew the playlist of "${single.name}".`);
   },
 });
 

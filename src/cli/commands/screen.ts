@@ -6,9 +6,9 @@ import * as option from '../options/option.ts';
 import {
   confirmSelected,
   isSingle,
-  resolveScreens,
   type Selected,
   selectionOptions,
+  selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
@@ -114,21 +114,20 @@ const update = defineCommand({
   effect: 'changes',
   async run(call) {
     const { name, label } = call.options;
-    const choice = { ...call.options, screens: call.args.screen };
+    const names = call.args.screen;
     const labels = readLabelChanges(label);
     const body = { ...(name !== undefined && { name }), ...(label.length > 0 && { labels }) };
     if (Object.keys(body).length === 0) throw usage('Nothing to change. Give --name or --label.');
-    if (name !== undefined && !isSingle(choice))
+    if (name !== undefined && !isSingle(call, names))
       throw usage('--name works only with one named screen.');
     const update = (id: string) => call.change('updateScreen', { params: { id }, body });
-    const chosen = await resolveScreens(call, choice);
-    const [only] = chosen;
-    if (!isSingle(choice) || only === undefined) {
-      return forEachRecord(call, chosen, async ({ id, screen }) =>
+    const { screens, single } = await selectScreens(call, names);
+    if (!single) {
+      return forEachRecord(call, screens, async ({ id, screen }) =>
         isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
       );
     }
-    const made = await update(only.id);
+    const made = await update(single.id);
     if (made) await call.results.record(made.answer, screensOfVenueView(call, made.answer.venueId));
     return 0;
   },
@@ -184,11 +183,9 @@ failure does not stop the others.`,
     screen_active: 'Revoke its device first (signage device revoke {screen}), or use --force.',
   },
   async run(call) {
-    const choice = { ...call.options, screens: call.args.screen };
-    const chosen = await resolveScreens(call, choice);
-    const [only] = chosen;
-    if (!isSingle(choice) || only === undefined) return deleteMany(call, chosen);
-    await deleteOne(call, only.screen);
+    const { screens, single } = await selectScreens(call, call.args.screen);
+    if (!single) return deleteMany(call, screens);
+    await deleteOne(call, single.screen);
     return 0;
   },
 });

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import { hasPassword, isDatabaseUrl } from '../../domain/store-url.ts';
+import { isDatabaseUrl } from '../../domain/store-url.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand } from '../command/spec.ts';
 import { text, withVariable } from '../options/option.ts';
@@ -9,9 +9,9 @@ import {
   givenPlace,
   givenStore,
   readPlace,
-  showsPassword,
   storeFileSetting,
   storeSetting,
+  warnOfPassword,
 } from '../serve/store-location.ts';
 import { withProgress } from '../terminal/progress.ts';
 
@@ -70,12 +70,7 @@ codes: 0 both stores are equal, 9 they differ, 5 a store is in use or not empty.
     const { options, flags } = call;
     const from = await givenPlace('--from', options.from, options.fromFile);
     const to = await givenPlace('--to', options.to, options.toFile);
-    for (const flag of ['from', 'to'] as const) {
-      if (hasPassword(String(flags[flag] ?? '')))
-        call.note(
-          `The database password is in the command line, where everyone on this machine can read it: use --${flag}-file.`,
-        );
-    }
+    for (const flag of ['from', 'to']) warnOfPassword(flags[flag], `--${flag}-file`, call.note);
     if (call.common.dryRun) await showPlan(call, from, to);
     else await runCopy(call, from, to);
   },
@@ -148,11 +143,7 @@ otherwise.`,
   local: true,
   async run(call) {
     const store = await givenStore(call.options);
-    if (showsPassword(call.flags)) {
-      call.note(
-        'The database password is in the command line, where everyone on this machine can read it: use SIGNAGE_STORE or --store-file.',
-      );
-    }
+    warnOfPassword(call.flags.store, 'SIGNAGE_STORE or --store-file', call.note);
     if (!isDatabaseUrl(store))
       throw usage(
         'There is no database to migrate. Name it with SIGNAGE_STORE, --store or --store-file.',

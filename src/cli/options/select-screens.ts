@@ -4,13 +4,6 @@ import { labelFilters } from './labels.ts';
 import * as option from './option.ts';
 import { usage } from './settings.ts';
 
-interface ScreenChoice {
-  screens: readonly string[];
-  venue: string | undefined;
-  /** Labels in the form `key=value`. A screen must have all of them. */
-  selector: readonly string[];
-}
-
 /** A screen that a command changes. */
 export interface Selected {
   id: string;
@@ -32,22 +25,23 @@ export const selectionOptions = {
   ),
 };
 
+/** Whether the options select the screens, instead of their names. */
+export const hasFilter = ({ options: { venue, selector } }: CommandContext) =>
+  venue !== undefined || selector.length > 0;
+
 /**
- * Whether exactly one screen is named. If so, the result of a command is one record instead of a
- * list.
+ * Whether a command names exactly one record. If so, its result is one record instead of a list.
  */
-export function isSingle({ screens, venue, selector }: ScreenChoice): boolean {
-  return screens.length === 1 && venue === undefined && selector.length === 0;
+export function isSingle(call: CommandContext, names: readonly string[]): boolean {
+  return names.length === 1 && !hasFilter(call);
 }
 
 /**
  * Returns all screens of the venue with these labels. Reads the whole list first, because changes
  * could move records to other pages.
  */
-async function matchingScreens(
-  call: CommandContext,
-  { selector, venue }: Pick<ScreenChoice, 'selector' | 'venue'>,
-): Promise<Selected[]> {
+async function matchingScreens(call: CommandContext): Promise<Selected[]> {
+  const { selector, venue } = call.options;
   const label = labelFilters(selector);
   const onlyVenue = venue === undefined ? undefined : await findVenue(call, venue);
   const screens = await call.all('listScreens', {
@@ -63,23 +57,36 @@ async function matchingScreens(
   }));
 }
 
-/** Returns the chosen screens without duplicates. Throws before the command changes any of them. */
-export async function resolveScreens(
+/** The screens that a command changes. */
+interface Selection {
+  /** Without duplicates. */
+  screens: Selected[];
+  /** The screen, if `isSingle`. */
+  single: Selected | undefined;
+}
+
+/**
+ * Returns the screens of these names, or those that `selectionOptions` select. Throws before the
+ * command changes any of them.
+ */
+export async function selectScreens(
   call: CommandContext,
-  { screens, venue, selector }: ScreenChoice,
-): Promise<Selected[]> {
-  const byFilter = venue !== undefined || selector.length > 0;
-  if (byFilter && screens.length > 0)
-    throw usage('Name screens, or select them with --selector and --venue, but not both.');
-  if (byFilter) return matchingScreens(call, { selector, venue });
-  if (screens.length === 0)
+  names: readonly string[],
+): Promise<Selection> {
+  if (hasFilter(call)) {
+    if (names.length > 0)
+      throw usage('Name screens, or select them with --selector and --venue, but not both.');
+    return { screens: await matchingScreens(call), single: undefined };
+  }
+  if (names.length === 0)
     throw usage('Name a screen, or select several with --selector or --venue.');
   const chosen = new Map<string, Selected>();
-  for (const name of screens) {
+  for (const name of names) {
     const screen = await findScreen(call, name);
     if (!chosen.has(screen.id)) chosen.set(screen.id, { id: screen.id, name, screen });
   }
-  return [...chosen.values()];
+  const screens = [...chosen.values()];
+  return { screens, single: names.length === 1 ? screens[0] : undefined };
 }
 
 const maxShownNames = 5;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
+import { wrapText } from '../command/parser.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
 import { blockLetters, type DrawQr } from './draw-code.ts';
@@ -39,18 +40,6 @@ function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
 }
 
 const blank = line('');
-
-/** Wraps text at word boundaries. The live view truncates words that are longer than a line. */
-function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ').filter((one) => one !== '')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
 
 function codeLines(
   { code }: Pairing,
@@ -103,8 +92,11 @@ export function renderPairing(
   size: LiveViewSize,
 ): LiveLine[] {
   const title = line(placeName(pairing.place), 'strong');
-  const problem = wrapped(pairing.problem ?? '', size.columns - 1);
-  const rest = [...milestoneLines(pairing, waitFor), ...problem.map((text) => line(text, 'bad'))];
+  const problem = pairing.problem && wrapText(pairing.problem, size.columns - 1);
+  const rest = [
+    ...milestoneLines(pairing, waitFor),
+    ...(problem ? problem.split('\n').map((text) => line(text, 'bad')) : []),
+  ];
   if (pairing.reached.length > 0) return [title, blank, ...rest];
   if (drawQr && pairing.code) {
     const lines = [title, ...codeLines(pairing, clock, undefined), ...rest];

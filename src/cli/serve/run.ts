@@ -10,7 +10,7 @@ import { makeLogger } from './logger.ts';
 import { type ServeValues, serveSettings } from './options.ts';
 import { runSimulatedTvs } from './simulated-tvs.ts';
 import { readTls, startService } from './start.ts';
-import { givenStore, showsPassword } from './store-location.ts';
+import { givenStore, visibleSecret, warnOfPassword } from './store-location.ts';
 import { welcome } from './welcome.ts';
 
 /**
@@ -61,11 +61,10 @@ async function runUntilInterrupted(
 
 /** Warns of secrets on the command line, which other users of the machine can read. */
 function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
-  const where = 'is in the command line, where everyone on this machine can read it: use';
-  if (showsPassword(flags))
-    log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
+  const warn = (message: string) => log.warn({}, message);
+  warnOfPassword(flags.store, 'SIGNAGE_STORE or --store-file', warn);
   if (flags.metricsToken !== undefined)
-    log.warn({}, `The metrics token ${where} SIGNAGE_METRICS_TOKEN or --metrics-token-file.`);
+    warn(visibleSecret('metrics token', 'SIGNAGE_METRICS_TOKEN or --metrics-token-file'));
 }
 
 /** `signage serve`: runs the service until SIGINT or SIGTERM, then shuts it down gracefully. */

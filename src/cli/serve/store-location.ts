@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { hasPassword, isDatabaseUrl, publicUrl } from '../../domain/store-url.ts';
 import { readSecretFile } from '../api/private-file.ts';
-import type { Flags } from '../command/environment.ts';
 import { text, withVariable } from '../options/option.ts';
 import { type Setting, usage } from '../options/settings.ts';
 
@@ -44,9 +43,18 @@ export async function givenStore({
   );
 }
 
-/** Whether the command line contains a password of the database. */
-export function showsPassword({ store }: Flags): boolean {
-  return typeof store === 'string' && hasPassword(store);
+/** Returns the warning of a secret in the command line. `instead` names safer sources. */
+export const visibleSecret = (secret: string, instead: string) =>
+  `The ${secret} is in the command line, where everyone on this machine can read it: use ${instead}.`;
+
+/** Calls `warn` if a flag is a URL with a password. `instead` names safer sources. */
+export function warnOfPassword(
+  store: unknown,
+  instead: string,
+  warn: (message: string) => void,
+): void {
+  if (typeof store === 'string' && hasPassword(store))
+    warn(visibleSecret('database password', instead));
 }
 
 /** Returns the location of the store as `serve()` takes it. */

@@ -4,6 +4,7 @@ import type { FleetReport } from '../../simulator/fleet/report.ts';
 import { connect, readCertificates } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
 import type { Environment, Flags, ProgramEnvironment } from '../command/environment.ts';
+import { failedExitCode } from '../command/exit-code.ts';
 import { readInput } from '../options/input-file.ts';
 import { readCode } from '../options/pairing-code.ts';
 import { readSettings, type Values } from '../options/settings.ts';
@@ -15,7 +16,6 @@ import { simulateSettings } from './options.ts';
 import type { ReadScenario } from './read-scenario.ts';
 import { progressText, writeReport } from './report-text.ts';
 
-const partlyFailed = 9;
 const defaultDurationMs = 10 * minuteMs;
 const lineIntervalMs = 5 * secondMs;
 
@@ -126,5 +126,7 @@ export async function runSimulation(
   await print(environment, settings.output, report);
   if (report.isInterrupted) return Number(interrupted.reason);
   const { findings, outcome } = report.reconciliation;
-  return findings.length > 0 || outcome === 'failed' || report.tvs.unpaired > 0 ? partlyFailed : 0;
+  return findings.length > 0 || outcome === 'failed' || report.tvs.unpaired > 0
+    ? failedExitCode
+    : 0;
 }

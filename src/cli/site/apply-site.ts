@@ -1,5 +1,6 @@
 import { hasCode } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
 import { member, type View } from '../output/view.ts';
 import { countsText, countText } from '../records/text.ts';
 import { members } from '../records/views/columns.ts';
@@ -7,9 +8,6 @@ import { isPrintable } from '../terminal/escape.ts';
 import { type Applied, applyPlan, deletionRefusal, plannedResult } from './apply-plan.ts';
 import { type Planned, planSite } from './plan-site.ts';
 import { readSite } from './read-site.ts';
-
-/** Exit code when records differ or failed. */
-const differsExitCode = 9;
 
 /** One difference as an output row. */
 interface DifferenceLine {
@@ -92,7 +90,7 @@ export async function showDifferences(
     call.note(
       `${countText(changes.length, 'record')} to change: ${countsText(changes.map(({ change }) => `to ${change}`))}.`,
     );
-  return changes.length === 0 ? 0 : differsExitCode;
+  return changes.length === 0 ? 0 : failedExitCode;
 }
 
 /** The confirmation question for all deletions of `--prune`. */
@@ -143,5 +141,5 @@ export async function applySite(
     throw stopped;
   }
   call.note(summary(results));
-  return results.some(({ result }) => result === 'failed') ? differsExitCode : 0;
+  return results.some(({ result }) => result === 'failed') ? failedExitCode : 0;
 }
