@@ -44,8 +44,14 @@ const mayImport: Record<string, string[]> = {
   ],
 };
 
-/** Folders that may import only these packages. `node:zlib` provides a native CRC-32. */
-const packagesOf: Record<string, string[]> = { domain: ['zod', 'node:crypto', 'node:zlib'] };
+/**
+ * Folders that may import only these packages. `node:zlib` provides a native CRC-32. The player
+ * must also run in a browser.
+ */
+const packagesOf: Record<string, string[]> = {
+  domain: ['zod', 'node:crypto', 'node:zlib'],
+  'simulator/player': [],
+};
 
 /** Every command loads these files and their static imports. They must not load `slowPackages`. */
 const quickStart = ['cli/main.ts', 'cli/command/run.ts'];

@@ -1,4 +1,4 @@
-import { type Clock, type Random, systemClock, systemRandom } from '../domain/clock.ts';
+import { type Clock, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { type Operation, type OperationId, operations } from '../wire/operations.ts';
 import { readAnswer } from './answer.ts';
@@ -107,7 +107,7 @@ export class Caller {
 
   /** Returns a new, unguessable `Idempotency-Key`. */
   makeIdempotencyKey(): string {
-    return Buffer.from(this.random(16)).toString('hex');
+    return randomHex(this.random, 16);
   }
 
   /** Calls one operation. `headers` are sent in addition to the headers of the input. */

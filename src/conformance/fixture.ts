@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../domain/clock.ts';
+import { type Clock, type Random, randomHex } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Role } from '../domain/records/role.ts';
 import { type Answer, listAt, statusAndCode, textAt } from './answer.ts';
@@ -113,7 +113,7 @@ export class Fixture {
 
   /** Returns a new `Idempotency-Key`. */
   idempotencyKey(): string {
-    return Buffer.from(this.#options.random(16)).toString('hex');
+    return randomHex(this.#options.random, 16);
   }
 
   /** Creates a venue and returns its id. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { interrupted } from '../client/pause.ts';
 import type { MakeRequester } from '../client/requester.ts';
 import { type Exchanged, serviceAddress } from '../client/transport.ts';
-import { type Clock, type Random, systemClock } from '../domain/clock.ts';
+import { type Clock, type Random, randomHex, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { allChecks } from './all-checks.ts';
 import { type Answer, statusAndCode, statusAndPaths } from './answer.ts';
@@ -138,7 +138,7 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   const checks = selectChecks(options);
   const rights = await readRights(send, options);
   const cleanup = new Cleanup();
-  const name = `Conformance ${Buffer.from(random(4)).toString('hex')}`;
+  const name = `Conformance ${randomHex(random, 4)}`;
   const fixture = new Fixture({
     send,
     cleanup,

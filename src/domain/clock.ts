@@ -18,6 +18,10 @@ export type Random = (length: number) => Uint8Array;
  */
 export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length));
 
+/** Returns random bytes in hex, two digits for each byte. */
+export const randomHex = (random: Random, length: number): string =>
+  Array.from(random(length), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -1,4 +1,4 @@
-import { type Clock, minuteMs, secondMs } from '../../domain/clock.ts';
+import { type Clock, minuteMs, randomHex, secondMs } from '../../domain/clock.ts';
 import type { PlayerBinding } from '../player/state.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
 import type { SimulatedDevice } from '../tv/device.ts';
@@ -59,7 +59,7 @@ function useRevokedKey(
       message: 'Sent with a revoked key.',
     };
     return client.postEvents(screenId, [event], {
-      idempotencyKey: Buffer.from(random.bytes(16)).toString('hex'),
+      idempotencyKey: randomHex((length) => random.bytes(length), 16),
     });
   };
   const calls = [

@@ -1,6 +1,6 @@
 import { interrupted } from '../../client/pause.ts';
 import type { RuntimeClient } from '../../client/runtime-client.ts';
-import { minuteMs, type Random, systemClock, systemRandom } from '../../domain/clock.ts';
+import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { makeVirtualClock } from '../time/virtual-clock.ts';
 import { largestBatch } from './batch.ts';
@@ -193,7 +193,7 @@ export class PlayerCore {
   }
 
   makeIdempotencyKey(): string {
-    return Buffer.from(this.#random(16)).toString('hex');
+    return randomHex(this.#random, 16);
   }
 
   intervalMs(name: keyof typeof defaultIntervals): number {

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { keepProcessAlive } from '../../client/pause.ts';
 import { statusEvent } from './batch.ts';
 import { PlayerCore } from './core.ts';
@@ -15,8 +14,6 @@ function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => 
   core.record.isCut = signal?.aborted === true;
   if (!signal) return () => {};
   const cut = () => core.cut();
-  // Many TVs may share one signal: suppress the listener leak warning.
-  setMaxListeners(0, signal);
   signal.addEventListener('abort', cut, { once: true });
   return () => signal.removeEventListener('abort', cut);
 }

@@ -1,5 +1,5 @@
 import type { CallInput } from '../../client/call.ts';
-import type { Random } from '../../domain/clock.ts';
+import { type Random, randomHex } from '../../domain/clock.ts';
 
 export type DeviceInfoInput = CallInput<'registerDevice'>['body']['deviceInfo'];
 
@@ -19,7 +19,7 @@ export function simulatedDeviceInfo(
   random: Random,
   model = defaultModel,
 ): DeviceInfoInput {
-  const tail = Buffer.from(random(2)).toString('hex').toUpperCase();
+  const tail = randomHex(random, 2).toUpperCase();
   return {
     ...model,
     macAddress: `02:00:5E:10:${tail.slice(0, 2)}:${tail.slice(2)}`,
