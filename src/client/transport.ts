@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { readBody } from '../domain/json/read-body.ts';
 import { interrupted } from './pause.ts';
 import type { Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
@@ -46,19 +47,11 @@ export function serviceAddress(url: string): string {
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
 }
 
-async function readText(body: AsyncIterable<Buffer>, service: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxAnswerBytes)
-      throw new SignageError(
-        'unexpected_answer',
-        `${service} sent more than ${maxAnswerBytes} bytes.`,
-      );
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** Returns the body of a response. Throws `unexpected_answer` if it is too large. */
+export async function readReply(body: AsyncIterable<Buffer>, service: string): Promise<Buffer> {
+  const bytes = await readBody(body, maxAnswerBytes);
+  if (bytes) return bytes;
+  throw new SignageError('unexpected_answer', `${service} sent more than ${maxAnswerBytes} bytes.`);
 }
 
 const certificateHint = '--ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.';
@@ -230,7 +223,7 @@ export function makeTransport({
       });
       if (streamed && status === 200)
         return { status, headers, text: '', stream: streamBody(body, inactivity, toSignageError) };
-      const text = await readText(body, service);
+      const text = (await readReply(body, service)).toString('utf8');
       inactivity.dispose();
       return { status, headers, text };
     } catch (error) {

@@ -3,6 +3,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Clock, iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { readBody } from '../../domain/json/read-body.ts';
 import { maxObjectBytes } from './object-store.ts';
 import type { S3Location } from './s3-location.ts';
 
@@ -68,22 +69,11 @@ export async function signRequest(
   return { url: request.url, headers: Object.fromEntries(request.headers) };
 }
 
-async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  if (
-    Number(headers['content-length']) <= maxObjectBytes ||
-    headers['content-length'] === undefined
-  ) {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxObjectBytes) break;
-      chunks.push(chunk);
-    }
-    if (size <= maxObjectBytes) return Buffer.concat(chunks);
-  }
-  body.on('error', () => {}).destroy();
-  return undefined;
+async function readObject({ body, headers }: Dispatcher.ResponseData): Promise<Buffer | undefined> {
+  const isTooLarge = Number(headers['content-length'] ?? 0) > maxObjectBytes;
+  const bytes = isTooLarge ? undefined : await readBody(body, maxObjectBytes);
+  if (!bytes) body.on('error', () => {}).destroy();
+  return bytes;
 }
 
 function errorCode(status: number, body: Buffer | undefined): string | undefined {
@@ -128,7 +118,7 @@ export function makeS3Client(
           signal,
           dispatcher,
         });
-        const body = await readBody(response);
+        const body = await readObject(response);
         return {
           status: response.statusCode,
           headers: response.headers,

@@ -2,6 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
+import { readBody } from '../../domain/json/read-body.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { badAnswer } from './content.ts';
 import { onDemandUrl } from './url.ts';
@@ -62,7 +63,7 @@ export function onDemandHttp({
 
   async function askOnce(path: string, signal: AbortSignal): Promise<unknown> {
     const { statusCode: status, body } = await request(path, signal);
-    if (status === 200) return parse(await readBody(body));
+    if (status === 200) return parse(await readAnswer(body));
     await body.dump({ limit: maxBytes, signal });
     if (status === 204 || status === 404) return null;
     throw new SignageError('origin_status', `The source answered ${status}.`, { status });
@@ -94,24 +95,16 @@ function isRetryable(error: unknown): boolean {
 }
 
 /** Counts the bytes while it reads, because Content-Length is not trusted. */
-async function readBody(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      length += chunk.length;
-      if (length > maxBytes) throw badAnswer(`it has more than ${maxBytes} bytes.`);
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    if (cause instanceof SignageError) throw cause;
+async function readAnswer(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
+  const bytes = await readBody(body, maxBytes).catch((cause: Error) => {
     throw new SignageError(
       'origin_unreachable',
-      `The source closed the connection early: ${(cause as Error).message}.`,
+      `The source closed the connection early: ${cause.message}.`,
       { cause },
     );
-  }
-  return Buffer.concat(chunks);
+  });
+  if (bytes) return bytes;
+  throw badAnswer(`it has more than ${maxBytes} bytes.`);
 }
 
 function parse(bytes: Uint8Array): unknown {

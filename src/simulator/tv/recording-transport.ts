@@ -1,5 +1,6 @@
 import { asObject } from '../../client/problem.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
+import { readReply } from '../../client/transport.ts';
 import type { RuntimeOperation } from '../player/observer.ts';
 import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
@@ -45,12 +46,6 @@ const devicePath =
 /** Returns the last word of the path of a TV's request; `undefined` for any other request. */
 export const endpointOf = (url: string): string | undefined => devicePath.exec(url)?.[1];
 
-async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
 /**
  * Classifies a response to a batch. After a 5xx the outcome is unknown, because a proxy may have
  * answered.
@@ -84,7 +79,7 @@ export class RecordingTransport {
     let answer: RecordedAnswer | undefined;
     try {
       const { statusCode, headers, body } = await this.#options.requester(url, parts);
-      answer = { status: statusCode, headers, bytes: await readAll(body) };
+      answer = { status: statusCode, headers, bytes: await readReply(body, url) };
       if (operation === 'registerDevice' && answer.status === 201) this.#registered(parts, answer);
       if (operation === 'rotateDeviceKey' && device && answer.status === 201)
         this.#rotated(device, answer);
