@@ -119,8 +119,8 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
 }
 
 /**
- * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if other
- * users can read it. Skips that check on Windows.
+ * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if
+ * other users can read it. Skips that check on Windows.
  */
 export async function readPrivateFile(path: string, code: string): Promise<string | undefined> {
   try {

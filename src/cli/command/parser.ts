@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'c
 import { describeSetting, type Setting, usage } from '../options/settings.ts';
 import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
 import type { Io } from '../terminal/io.ts';
+import { wrapText } from '../terminal/wrap.ts';
 import type { Argument, Arguments, CommandSpec, Verbs } from './spec.ts';
 import { nouns, single } from './tree.ts';
 
@@ -12,10 +13,7 @@ const defaultWidth = 80;
 /** Minimum width of help, in columns. A narrower terminal wraps the lines itself. */
 const minWidth = 40;
 const maxTermWidth = 26;
-const defaultHelp = Object.assign(new Help(), { minWidthToWrap: 1 });
-
-/** Wraps a text at word boundaries. Keeps a word that is longer than a line. */
-export const wrapText = (text: string, columns: number) => defaultHelp.boxWrap(text, columns);
+const defaultHelp = new Help();
 
 /** Keeps the column of options and arguments narrow. A longer term gets its own line. */
 const helpLayout: HelpConfiguration = {

@@ -1,6 +1,5 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { interrupted } from '../../client/pause.ts';
-import { abortedLater } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Device } from '../records/find.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
@@ -17,20 +16,13 @@ import {
 import { type Milestone, milestones } from './pairing-options.ts';
 
 const pollIntervalMs = 1000;
-const graceMs = 5000;
 const maxHoldSeconds = 25;
 const minHoldMs = 500;
-
-/**
- * Returns the signal for a request whose outcome must be known, also after an interruption. It
- * aborts `graceMs` after the interruption.
- */
-const graceSignal = ({ call, signal }: PairSession) => abortedLater(call.clock, signal, graceMs);
 
 async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
   const body = { screenId: pairing.place.screen.id };
-  const made = await call.change('createCode', { body, signal: graceSignal(session) });
+  const made = await call.change('createCode', { body, signal: session.graceSignal });
   if (!made) return;
   const { code, createdAt, expiresAt, expiresInSeconds } = made.answer;
   const endsAtMs = call.clock.now() + expiresInSeconds * 1000;
@@ -72,7 +64,7 @@ async function waitForCodeEnd(
 /** Cancels an unused code and records its final status. Never throws. */
 async function cancelCode(session: PairSession, { code }: Pairing): Promise<void> {
   if (code?.status !== 'pending') return;
-  const input = { params: { code: code.code }, signal: graceSignal(session) };
+  const input = { params: { code: code.code }, signal: session.graceSignal };
   try {
     await session.call.change('cancelCode', input);
     code.status = 'cancelled';

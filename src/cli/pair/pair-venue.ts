@@ -13,6 +13,7 @@ import {
   type Pairing,
   type PairSession,
   placeName,
+  signalsOf,
 } from './pairing.ts';
 import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { askVenue } from './place/choose-place.ts';
@@ -99,8 +100,8 @@ function pairAll(
   failures: Map<Pairing, SignageError>,
 ): AsyncGenerator<PairUpdate> {
   const stop = new AbortController();
-  const signal = AbortSignal.any([session.signal, stop.signal]);
-  const sources = pairings.map((one) => pairOneOfMany({ ...session, signal }, one, failures));
+  const signals = signalsOf(session.call, AbortSignal.any([session.signal, stop.signal]));
+  const sources = pairings.map((one) => pairOneOfMany({ ...session, ...signals }, one, failures));
   return merge(sources, maxConcurrent, () => stop.abort());
 }
 

@@ -1,4 +1,5 @@
 import { interrupted, pause } from '../../client/pause.ts';
+import { abortedLater } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { groupedCode } from '../options/pairing-code.ts';
@@ -98,10 +99,22 @@ export interface PairSession {
   /** Deadline by the local clock. Infinite at a terminal, where a person can stop the command. */
   endsAtMs: number;
   signal: AbortSignal;
+  /** Aborts some time after `signal`. For requests whose outcome must be known at the end. */
+  graceSignal: AbortSignal;
   /** Returns the link that the QR code of a pairing code encodes. */
   linkOf(code: string): string;
   /** Called whenever a pairing has changed. */
   changed(pairing: Pairing): void;
+}
+
+const graceMs = 5000;
+
+/** Returns the two signals of a session. */
+export function signalsOf(
+  { clock }: Pick<CommandContext, 'clock'>,
+  signal: AbortSignal,
+): Pick<PairSession, 'signal' | 'graceSignal'> {
+  return { signal, graceSignal: abortedLater(clock, signal, graceMs) };
 }
 
 /** Returns the end of a sentence that starts with `Waited for`. */

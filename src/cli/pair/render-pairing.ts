@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
-import { wrapText } from '../command/parser.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
+import { wrapText } from '../terminal/wrap.ts';
 import { blockLetters, type DrawQr } from './draw-code.ts';
 import { modelText, versionText } from './pair-update.ts';
 import { type Pairing, type PairSession, placeName } from './pairing.ts';

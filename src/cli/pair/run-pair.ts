@@ -14,6 +14,7 @@ import {
   type Place,
   placeArgument,
   placeName,
+  signalsOf,
 } from './pairing.ts';
 import { defaultTimeoutMs, type Milestone } from './pairing-options.ts';
 import { requireVisibleCode, showUpdates, updatesWithOutput } from './pairing-output.ts';
@@ -45,7 +46,7 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
     call,
     waitFor: options.waitFor ?? 'event',
     timeoutMs,
-    signal: interrupted,
+    ...signalsOf(call, interrupted),
     changed: () => {},
     // The timeout starts only now, so that the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
