@@ -10,9 +10,8 @@ import { type Cli, cliOf, runCli, startCli } from './run-cli.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
-let as: (role: string) => Promise<Cli>;
 beforeAll(async () => {
-  ({ cli, service, as } = await startCli());
+  ({ cli, service } = await startCli());
 });
 
 const status = async (code: string) =>
@@ -69,21 +68,8 @@ describe('signage code create', () => {
     );
   });
 
-  it('creates no code under --dry-run', async () => {
-    const screen = await service.screen();
-    const run = await cli(['code', 'create', screen.id, '--dry-run', '-o', 'json']);
-    expect(run.json).toEqual([
-      { method: 'POST', path: '/v1/devices/provisioning-codes', body: { screenId: screen.id } },
-    ]);
-    expect(
-      (await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode,
-    ).toBeNull();
-  });
-
-  it('3 for an unknown screen, 4 for an insufficient role, 5 for a screen that has a device, with the next command', async () => {
+  it('5 for a screen that has a device, with the next command', async () => {
     const tv = await service.tv();
-    expect((await cli(['code', 'create', 'Nothing'])).code).toBe(3);
-    expect((await (await as('viewer'))(['code', 'create', tv.screenId])).code).toBe(4);
     const bound = await cli(['code', 'create', tv.screenId]);
     expect(bound.code).toBe(5);
     expect(bound.stderr).toContain(`signage device revoke ${tv.screenId}`);
@@ -231,11 +217,7 @@ describe('signage code cancel', () => {
     expect(await status(code)).toBe('pending');
   });
 
-  it('3 for an unknown code, 4 for an insufficient role, 5 for a finished code', async () => {
-    const { code } = await service.code();
-    expect((await cli(['code', 'cancel', 'ZZZZ2222'])).code).toBe(3);
-    expect((await (await as('viewer'))(['code', 'cancel', code])).code).toBe(4);
+  it('5 for a finished code', async () => {
     expect((await cli(['code', 'cancel', (await service.tv()).code])).code).toBe(5);
-    expect(await status(code)).toBe('pending');
   });
 });

@@ -125,16 +125,6 @@ describe('signage playlist mirror --repair', () => {
     await settled();
     expect((await mirror('--check')).code).toBe(0);
   });
-
-  it('--dry-run shows the request and does not send it', async () => {
-    await lose(0);
-    const { code, stdout } = await mirror('--repair', '--dry-run', '-o', 'json');
-    expect([code, JSON.parse(stdout)]).toEqual([
-      0,
-      [{ method: 'POST', path: '/v1/mirror/repair' }],
-    ]);
-    expect((await readdir(await copies())).length).toBe(2);
-  });
 });
 
 describe('signage playlist mirror', () => {

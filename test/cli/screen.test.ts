@@ -52,25 +52,6 @@ describe('signage screen create', () => {
     ).toBe('Foyer/Right\n');
   });
 
-  it('changes nothing under --dry-run, and shows what would be sent', async () => {
-    const venue = await service.venue();
-    const run = await cli([
-      'screen',
-      'create',
-      '--venue',
-      venue.id,
-      '--name',
-      'Dry',
-      '--dry-run',
-      '-o',
-      'json',
-    ]);
-    expect(run.json).toEqual([
-      { method: 'POST', path: '/v1/screens', body: { venueId: venue.id, name: 'Dry', labels: {} } },
-    ]);
-    expect(await screensOf(venue.id)).toEqual([]);
-  });
-
   it('3 for an unknown venue, 5 when the name is taken, with a hint', async () => {
     await service.venue({ name: 'North wing' });
     expect(await cli(['screen', 'create', '--venue', 'Nowhere', '--name', 'A'])).toMatchObject({
@@ -140,22 +121,16 @@ describe('signage screen update', () => {
     expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body).toEqual(json);
   });
 
-  it('changes nothing under --dry-run or without a change option', async () => {
+  it('2 without a change option', async () => {
     const screen = await service.screen();
-    const dry = await cli(['screen', 'update', screen.id, '--name', 'Other', '--dry-run']);
-    expect(dry.stdout).toContain(`PATCH /v1/screens/${screen.id}`);
     expect((await cli(['screen', 'update', screen.id])).code).toBe(2);
     expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body).toEqual(screen);
   });
 
-  it('3 for an unknown screen, 4 for an insufficient role, 5 for a name that is taken', async () => {
+  it('5 for a name that is taken', async () => {
     const venue = await service.venue();
     await service.screen({ venueId: venue.id, name: 'Taken' });
     const screen = await service.screen({ venueId: venue.id });
-    expect((await cli(['screen', 'update', 'Nothing', '--name', 'x'])).code).toBe(3);
-    expect((await (await as('viewer'))(['screen', 'update', screen.id, '--name', 'x'])).code).toBe(
-      4,
-    );
     expect((await cli(['screen', 'update', screen.id, '--name', 'TAKEN'])).code).toBe(5);
   });
 
@@ -302,13 +277,6 @@ describe('signage screen delete', () => {
     expect(await stands(screen.id)).toBe(true);
   });
 
-  it('changes nothing under --dry-run', async () => {
-    const screen = await service.screen();
-    const run = await cli(['screen', 'delete', screen.id, '--force', '--dry-run']);
-    expect(run.stdout).toContain(`DELETE /v1/screens/${screen.id}?force=true`);
-    expect(await stands(screen.id)).toBe(true);
-  });
-
   it('5 for a screen with a device, with a hint; --force deletes both', async () => {
     const tv = await service.tv();
     const refused = await cli(['screen', 'delete', tv.screenId, '--yes']);
@@ -321,13 +289,6 @@ describe('signage screen delete', () => {
     });
     expect(forced.code).toBe(0);
     expect((await tv.send('GET', 'config')).body.code).toBe('device_key_orphaned');
-  });
-
-  it('3 for an unknown screen, 4 for an insufficient role', async () => {
-    const screen = await service.screen();
-    expect((await cli(['screen', 'delete', 'Nothing', '--yes'])).code).toBe(3);
-    expect((await (await as('installer'))(['screen', 'delete', screen.id, '--yes'])).code).toBe(4);
-    expect(await stands(screen.id)).toBe(true);
   });
 
   it('--selector asks once, and prints one result each; 9 when a screen has a device', async () => {
