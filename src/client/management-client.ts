@@ -7,7 +7,7 @@ import {
   type Method,
   type RawRequest,
 } from './caller.ts';
-import { makePageGuard } from './page-guard.ts';
+import { followPages } from './pages.ts';
 import type { Reply } from './problem.ts';
 
 /** Options of a `ManagementClient`. */
@@ -92,27 +92,17 @@ export class ManagementClient {
    * Yields the pages of a list, one request per page. Starts at `query.cursor`, if given. Throws
    * `unexpected_answer` if the pages never end.
    */
-  async *pages<I extends ListId>(
-    id: I,
-    ...[input]: CallArguments<I>
-  ): AsyncGenerator<ListItem<I>[]> {
+  pages<I extends ListId>(id: I, ...[input]: CallArguments<I>): AsyncGenerator<ListItem<I>[]> {
     const plain: PlainInput = input ?? {};
-    let cursor: string | undefined;
-    const given = plain.query?.cursor;
-    const checkPage = makePageGuard(id, typeof given === 'string' ? given : undefined);
-    for (;;) {
+    const { query } = plain;
+    const read = async (cursor: string | undefined) => {
       // A cursor replaces `after`, which only sets the start of a list.
-      const query =
-        cursor === undefined ? plain.query : { ...plain.query, after: undefined, cursor };
-      const page = (await this.call(
-        id,
-        ...([{ ...plain, query }] as unknown as CallArguments<I>),
-      )) as CallAnswer<ListId>;
-      yield page.items as ListItem<I>[];
-      cursor = page.nextCursor ?? undefined;
-      if (cursor === undefined) return;
-      checkPage(page);
-    }
+      const ofPage = cursor === undefined ? query : { ...query, after: undefined, cursor };
+      const inputs = [{ ...plain, query: ofPage }] as unknown as CallArguments<I>;
+      const page = (await this.call(id, ...inputs)) as CallAnswer<ListId>;
+      return { items: page.items as ListItem<I>[], nextCursor: page.nextCursor };
+    };
+    return followPages(id, read, typeof query?.cursor === 'string' ? query.cursor : undefined);
   }
 
   /** Yields all items of a list, across pages. */

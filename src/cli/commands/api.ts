@@ -1,4 +1,4 @@
-import { makePageGuard } from '../../client/page-guard.ts';
+import { followPages } from '../../client/pages.ts';
 import { SignageError } from '../../domain/error.ts';
 import { largestPage } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -91,7 +91,7 @@ const resultsOf = ({ io, common }: CommandContext) =>
   makeResults(io, { ...common, output: common.output ?? 'json' });
 
 interface RawPage {
-  items: readonly unknown[];
+  items: unknown[];
   nextCursor: string | null;
 }
 
@@ -115,23 +115,18 @@ function withQuery(path: string, changes: Readonly<Record<string, string>>): str
  * Yields the pages of the list at a path, from the `cursor` in the path or from the first page.
  * `get` requests one page and parses its JSON.
  */
-async function* listedPages(
+function listedPages(
   path: string,
   get: (path: string) => Promise<unknown>,
 ): AsyncGenerator<readonly unknown[]> {
   const first = /[?&]limit=/.test(path) ? path : withQuery(path, { limit: String(largestPage) });
-  const checkPage = makePageGuard(
-    'this list',
-    new URLSearchParams(path.split('?')[1]).get('cursor') ?? undefined,
-  );
-  let cursor: string | null = null;
-  do {
-    const page = asPage(await get(cursor === null ? first : withQuery(first, { cursor })));
-    if (!page) throw usage('--paginate needs a list, and the response is not a list.');
-    yield page.items;
-    checkPage(page);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
+  const read = async (cursor: string | undefined) => {
+    const page = asPage(await get(cursor === undefined ? first : withQuery(first, { cursor })));
+    if (page) return page;
+    throw usage('--paginate needs a list, and the response is not a list.');
+  };
+  const start = new URLSearchParams(path.split('?')[1]).get('cursor');
+  return followPages('this list', read, start ?? undefined);
 }
 
 /**

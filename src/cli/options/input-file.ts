@@ -17,44 +17,17 @@ export async function readInput(io: Io, path: string): Promise<string> {
 }
 
 /**
- * Returns the non-empty documents of a YAML or JSON file (`-` for stdin). Throws `invalid_file`
- * with the position of a syntax error.
- */
-async function readDocuments(io: Io, path: string): Promise<unknown[]> {
-  const text = await readInput(io, path);
-  const { parseAllDocuments } = await import('yaml');
-  const documents = parseAllDocuments(text, { prettyErrors: true, uniqueKeys: true });
-  const source = path === '-' ? 'stdin' : path;
-  return [...documents].flatMap((document) => {
-    const [first] = document.errors;
-    if (first)
-      throw new SignageError(
-        'invalid_file',
-        `${source} is not valid YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
-      );
-    try {
-      // The limit on aliases prevents a "billion laughs" attack.
-      const value: unknown = document.toJS({ maxAliasCount: 100 });
-      return value === null ? [] : [value];
-    } catch (error) {
-      throw new SignageError(
-        'invalid_file',
-        `${source} cannot be used: ${(error as Error).message}.`,
-        { cause: error },
-      );
-    }
-  });
-}
-
-/**
- * Returns the only document of a YAML or JSON file. Throws `invalid_file` if there are none or
- * several.
+ * Returns the only document of a YAML or JSON file (`-` for stdin). Throws `invalid_file` for
+ * several documents, for none, and for a syntax error with its position.
  */
 export async function readDocument(io: Io, path: string): Promise<unknown> {
-  const [document, ...more] = await readDocuments(io, path);
-  if (document !== undefined && more.length === 0) return document;
+  const text = await readInput(io, path);
+  const { parseDocuments } = await import('./source-document.ts');
+  const documents = parseDocuments(text, path);
+  const [document] = documents;
+  if (document && documents.length === 1) return document.value;
   throw new SignageError(
     'invalid_file',
-    `${path === '-' ? 'stdin' : path} must contain one document, not ${more.length + (document === undefined ? 0 : 1)}.`,
+    `${path === '-' ? 'stdin' : path} must contain one document, not ${documents.length}.`,
   );
 }

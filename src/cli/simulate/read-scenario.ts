@@ -10,7 +10,7 @@ import {
   invalidFile,
   parseDocuments,
   type SourceDocument,
-} from '../site/source-document.ts';
+} from '../options/source-document.ts';
 import type { Io } from '../terminal/io.ts';
 import { fixtureFile, fixtureNames } from './fixtures.ts';
 

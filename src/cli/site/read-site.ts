@@ -4,6 +4,13 @@ import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
 import { readInput } from '../options/input-file.ts';
 import { usage } from '../options/settings.ts';
+import {
+  checkDocument,
+  invalidFile,
+  type Path,
+  parseDocuments,
+  type SourceDocument,
+} from '../options/source-document.ts';
 import type { Io } from '../terminal/io.ts';
 import {
   type NamedAttributes,
@@ -15,13 +22,6 @@ import {
   type SiteVenue,
   siteDocument,
 } from './site-schema.ts';
-import {
-  checkDocument,
-  invalidFile,
-  type Path,
-  parseDocuments,
-  type SourceDocument,
-} from './source-document.ts';
 
 /** Whether a file is inside a folder. Both paths must be free of symbolic links. */
 function isBelow(folder: string, file: string): boolean {

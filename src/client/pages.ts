@@ -8,32 +8,38 @@ const maxEmptyPages = 10_000;
 /** In characters. A longer cursor exceeds the request line limit of the service. */
 const maxCursorLength = 4096;
 
+interface Page<T> {
+  items: T[];
+  nextCursor: string | null;
+}
+
 /**
- * Returns a function that checks each page of one list. It throws `unexpected_answer` if the list
- * does not seem to end. The signs are a repeated cursor, a very long cursor, and too many empty
- * pages in a row. `cursor` is the start of the list.
+ * Yields the items of each page of a list, from the page at the cursor `start` or from the first
+ * page. `read` requests one page. Throws `unexpected_answer` if the list does not seem to end. The
+ * signs are a repeated cursor, a very long cursor, and too many empty pages in a row.
  *
  * @param list the name of the list in the error
  */
-export function makePageGuard(list: string, cursor?: string) {
-  const followed = new Set<string>(cursor === undefined ? [] : [cursor]);
-  let emptyPages = 0;
+export async function* followPages<T>(
+  list: string,
+  read: (cursor: string | undefined) => Promise<Page<T>>,
+  start?: string,
+): AsyncGenerator<T[]> {
+  const followed = new Set<string>(start === undefined ? [] : [start]);
   const endless = (reason: string) =>
     new SignageError('unexpected_answer', `The pages of ${list} do not end: ${reason}.`);
-
-  return ({
-    items,
-    nextCursor,
-  }: {
-    items: readonly unknown[];
-    nextCursor: string | null;
-  }): void => {
-    emptyPages = items.length === 0 ? emptyPages + 1 : 0;
+  let emptyPages = 0;
+  let cursor = start;
+  for (;;) {
+    const { items, nextCursor } = await read(cursor);
+    yield items;
     if (nextCursor === null) return;
+    emptyPages = items.length === 0 ? emptyPages + 1 : 0;
     if (nextCursor.length > maxCursorLength)
       throw endless(`a cursor has more than ${maxCursorLength} characters`);
     if (followed.has(nextCursor)) throw endless('a cursor was repeated');
     if (emptyPages >= maxEmptyPages) throw endless(`${maxEmptyPages} in a row were empty`);
     followed.add(nextCursor);
-  };
+    cursor = nextCursor;
+  }
 }
