@@ -11,30 +11,18 @@ export interface Argument<F extends Form = Form> {
   choices?: readonly string[];
 }
 
+const argument =
+  <F extends Form>(form: F) =>
+  (help: string, completes?: NameKind): Argument<F> => ({ form, help, completes });
+
 /** A required argument. */
-export const one = (help: string, completes?: NameKind): Argument<'one'> => ({
-  form: 'one',
-  help,
-  completes,
-});
+export const one = argument('one');
 /** An optional argument. */
-export const optional = (help: string, completes?: NameKind): Argument<'optional'> => ({
-  form: 'optional',
-  help,
-  completes,
-});
+export const optional = argument('optional');
 /** One or more arguments, at the end of a command. */
-export const many = (help: string, completes?: NameKind): Argument<'many'> => ({
-  form: 'many',
-  help,
-  completes,
-});
+export const many = argument('many');
 /** Zero or more arguments, at the end of a command. */
-export const some = (help: string, completes?: NameKind): Argument<'some'> => ({
-  form: 'some',
-  help,
-  completes,
-});
+export const some = argument('some');
 
 export type Arguments = Readonly<Record<string, Argument>>;
 // biome-ignore lint/suspicious/noExplicitAny: settings of every type

@@ -3,6 +3,7 @@ import { SignageError } from '../../domain/error.ts';
 import { largestPage } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one } from '../command/spec.ts';
+import { isDocument } from '../options/format.ts';
 import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
@@ -136,7 +137,7 @@ function listedPages(
 async function showAnswer(call: CommandContext, answer: Answer): Promise<void> {
   const value = asJson(answer);
   if (value === undefined) return answer.text === '' ? undefined : showText(call, answer.text);
-  const page = ['json', 'yaml'].includes(call.common.output ?? 'json') ? undefined : asPage(value);
+  const page = isDocument(call.common.output ?? 'json') ? undefined : asPage(value);
   const results = resultsOf(call);
   if (page) await results.list([page.items], anyView(page.items[0]));
   else await results.record(value, anyView(value));

@@ -1,4 +1,5 @@
 import { defineCommand } from '../command/spec.ts';
+import { isData } from '../options/format.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
@@ -81,8 +82,7 @@ Default format: YAML. Devices, codes, tokens and expired playlists are left out.
   async run(call) {
     const { output, jq } = call.common;
     const format = output ?? (jq === undefined ? 'yaml' : 'json');
-    if (!['yaml', 'json', 'ndjson'].includes(format))
-      throw usage(`Export supports yaml and json, not ${format}.`);
+    if (!isData(format)) throw usage(`Export supports yaml and json, not ${format}.`);
     const { exportSite } = await import('../site/export-site.ts');
     const site = await exportSite(call, call.options.venue);
     await makeResults(call.io, { ...call.common, output: format }).record(site, {

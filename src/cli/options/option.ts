@@ -9,6 +9,18 @@ export function withVariable<T>(env: string, setting: Setting<T>): Setting<T> {
   return { ...setting, env };
 }
 
+/** Adds the environment variable of each setting: `SIGNAGE_PORT` for `--port`. */
+export function withVariables<S extends Readonly<Record<string, Setting<unknown>>>>(
+  settings: S,
+): S {
+  const withEach = Object.entries(settings).map(([name, setting]) => {
+    const [flag = ''] = setting.flags.split(' ');
+    const env = `SIGNAGE_${flag.slice('--'.length).replaceAll('-', '_').toUpperCase()}`;
+    return [name, { ...setting, env }];
+  });
+  return Object.fromEntries(withEach);
+}
+
 /** A text. Default: `undefined`. `completes` is the kind of record that the text names. */
 export function text(
   flags: string,

@@ -1,8 +1,6 @@
+import { formats } from './format.ts';
 import * as option from './option.ts';
 import type { Setting, Values } from './settings.ts';
-
-const formats = ['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'name'] as const;
-export type Format = (typeof formats)[number];
 
 /** Options for the format of results. */
 export const outputOptions = {
@@ -18,34 +16,23 @@ export const outputOptions = {
 export const behaviourOptions = {
   quiet: option.flag('--quiet', 'print only results and errors'),
   verbose: option.flag('--verbose', 'show each request on stderr, without secrets'),
-  noInput: option.withVariable(
-    'SIGNAGE_NO_INPUT',
-    option.flag('--no-input', 'never ask; the default without a terminal, and under CI'),
-  ),
+  ...option.withVariables({
+    noInput: option.flag('--no-input', 'never ask; the default without a terminal, and under CI'),
+  }),
 };
 
 /** Options for the service and the credentials. */
 export const connectionOptions = {
-  url: option.withVariable('SIGNAGE_URL', option.text('--url <url>', 'URL of the service')),
-  context: option.withVariable(
-    'SIGNAGE_CONTEXT',
-    option.text('--context <name>', 'the saved service and token to use', 'context'),
-  ),
-  tenant: option.withVariable(
-    'SIGNAGE_TENANT',
-    option.text('--tenant <tenant>', 'the tenant to act in, by id or name', 'tenant'),
-  ),
-  tokenFile: option.withVariable(
-    'SIGNAGE_TOKEN_FILE',
-    option.text(
+  ...option.withVariables({
+    url: option.text('--url <url>', 'URL of the service'),
+    context: option.text('--context <name>', 'the saved service and token to use', 'context'),
+    tenant: option.text('--tenant <tenant>', 'the tenant to act in, by id or name', 'tenant'),
+    tokenFile: option.text(
       '--token-file <file>',
       'file with the management token; otherwise SIGNAGE_TOKEN or the context provides it',
     ),
-  ),
-  caFile: option.withVariable(
-    'SIGNAGE_CA_FILE',
-    option.text('--ca-file <file>', 'more CA certificates to trust (PEM)'),
-  ),
+    caFile: option.text('--ca-file <file>', 'more CA certificates to trust (PEM)'),
+  }),
   insecureHttp: option.flag('--insecure-http', 'allow unencrypted http to other machines'),
 };
 

@@ -1,3 +1,4 @@
+import { isData, isDocument } from '../options/format.ts';
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
 import { makePainter } from '../terminal/colours.ts';
@@ -118,7 +119,7 @@ export function makeResults(
   }
 
   async function makeWriter<T>(shape: Shape, source: ViewSource<T>): Promise<RecordWriter> {
-    if (['json', 'ndjson', 'yaml'].includes(format)) return dataWriter(shape);
+    if (isData(format)) return dataWriter(shape);
     return columnWriter(
       shape,
       (typeof source === 'function' ? await source() : source) as View<unknown>,
@@ -142,7 +143,7 @@ export function makeResults(
       await writer.end();
     },
     requireEndless(what) {
-      if (format === 'json' || format === 'yaml')
+      if (isDocument(format))
         throw usage(`${what} never ends, and ${format} is written at the end: use -o ndjson.`);
     },
     async planned(request) {

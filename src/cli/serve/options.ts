@@ -7,22 +7,13 @@ import {
   text,
   textOr,
   wholeNumber,
+  withVariables,
 } from '../options/option.ts';
-import type { Setting, Values } from '../options/settings.ts';
+import type { Values } from '../options/settings.ts';
 import { rotateEvery } from '../simulate/options.ts';
 import { storeFileSetting, storeSetting } from './store-location.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-
-/** Adds the environment variable of each setting: `SIGNAGE_PORT` for `--port`. */
-function withVariables<S extends Readonly<Record<string, Setting<unknown>>>>(settings: S): S {
-  const withEach = Object.entries(settings).map(([name, setting]) => {
-    const [flag = ''] = setting.flags.split(' ');
-    const env = `SIGNAGE_${flag.slice('--'.length).replaceAll('-', '_').toUpperCase()}`;
-    return [name, { ...setting, env }];
-  });
-  return Object.fromEntries(withEach);
-}
 
 /**
  * The settings of `signage serve`. Secrets come from files or the environment: other users of the

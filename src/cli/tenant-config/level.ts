@@ -1,6 +1,7 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
+import { isData } from '../options/format.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
@@ -143,8 +144,7 @@ export async function showConfig(
   config: ConfigTree,
 ): Promise<void> {
   const { output, jq, fields } = common;
-  const asData =
-    jq !== undefined || fields !== undefined || ['json', 'ndjson', 'yaml'].includes(output ?? '');
-  if (asData) return results.record(config, configView);
+  if (jq !== undefined || fields !== undefined || isData(output))
+    return results.record(config, configView);
   await results.list([listAssignments(config)], assignmentView);
 }

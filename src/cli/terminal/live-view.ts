@@ -1,4 +1,5 @@
 import type { CommandContext } from '../command/context.ts';
+import { isForPeople } from '../options/format.ts';
 import { type Look, makePainter } from './colours.ts';
 import { escapeControl } from './escape.ts';
 
@@ -36,8 +37,7 @@ interface Screen {
 export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
   // The lines of --verbose would break the view.
   if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;
-  const isPlain = common.jq === undefined && [undefined, 'table', 'wide'].includes(common.output);
-  return isPlain || !io.stdout.isTTY;
+  return (common.jq === undefined && isForPeople(common.output)) || !io.stdout.isTTY;
 }
 
 /** Draws a view once a second, at `draw`, and when the terminal is resized, until it is closed. */

@@ -1,8 +1,8 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
+import { isForPeople } from '../../options/format.ts';
 import { groupedCode } from '../../options/pairing-code.ts';
-import type { Format } from '../../options/shared.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { Device } from '../find.ts';
 import { screenPathById, screenPaths } from '../names.ts';
@@ -79,15 +79,12 @@ export const revocationView = (screen: string): View<CallAnswer<'revokeDevice'>>
 type Code = CallAnswer<'createCode'>;
 type CodeStatus = CallAnswer<'getCodeStatus'>;
 
-/** The formats for people, which show a code in two groups. */
-const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
-
 /** Returns the columns that all views of a code share. */
 async function codeColumns(call: CommandContext, screenId: string): Promise<Column<Code>[]> {
   const screen = await screenPathById(call, screenId);
-  const isForPeople = forPeople.includes(call.common.output);
+  const isShown = isForPeople(call.common.output);
   return [
-    { name: 'code', value: ({ code }) => (isForPeople ? groupedCode(code) : code) },
+    { name: 'code', value: ({ code }) => (isShown ? groupedCode(code) : code) },
     { name: 'screen', value: () => screen },
     ...members<Code>('status', 'expiresAt', 'expiresInSeconds'),
     ...wideMembers<Code>('screenId', 'createdAt'),
