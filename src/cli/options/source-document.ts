@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import type { z } from 'zod';
 import { type FieldError, SignageError } from '../../domain/error.ts';
+import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
 import { memoize } from '../command/memoize.ts';
 
 /** Path inside a document: `['venues', 0, 'name']`. */
@@ -32,9 +33,6 @@ function offsetOf(document: Document.Parsed, path: Path): number {
   }
   return document.contents?.range[0] ?? document.range[0];
 }
-
-const pointer = (path: Path) =>
-  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** Normalizes a value to JSON, and drops `__proto__` keys as the service does. */
 function asJson(value: unknown): unknown {
@@ -119,7 +117,7 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
       return `${file}${number}, line ${lines.linePos(offsetOf(documents[at] as Document.Parsed, where)).line}`;
     };
     const complaint = (where: Path, message: string) => ({
-      path: `${place(where)}: ${pointer(where) || 'the document'}`,
+      path: `${place(where)}: ${jsonPointer(where) || 'the document'}`,
       message,
     });
     return [{ value, folder: path === '-' ? '.' : dirname(path), place, complaint }];
@@ -153,16 +151,14 @@ function quoteHint(message: string, value: unknown): string {
 }
 
 function fieldErrorsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) =>
-      document.complaint([...issue.path, key], 'is not a known entry: check the spelling'),
-    );
-  }
-  const value = valueAt(document.value, issue.path);
-  const message =
-    issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  const isMissing = value === undefined && issue.path.length > 0;
-  return [document.complaint(issue.path, isMissing ? 'is missing' : quoteHint(message, value))];
+  const isUnknown = issue.code === 'unrecognized_keys';
+  return wrongMembers(issue, 'is not a known entry: check the spelling').map(
+    ({ path, message }) => {
+      const value = valueAt(document.value, path);
+      const isMissing = value === undefined && path.length > 0 && !isUnknown;
+      return document.complaint(path, isMissing ? 'is missing' : quoteHint(message, value));
+    },
+  );
 }
 
 /**

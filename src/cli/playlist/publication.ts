@@ -1,4 +1,5 @@
 import { invalid, SignageError } from '../../domain/error.ts';
+import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { Environment } from '../command/environment.ts';
 import { readDocument } from '../options/input-file.ts';
@@ -53,9 +54,6 @@ export async function readPublication(
   return content as Publication;
 }
 
-const escapePointer = (part: PropertyKey) =>
-  `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-
 /**
  * Validates a playlist before it goes to several screens. Throws `invalid_request`, as the service
  * does.
@@ -64,13 +62,8 @@ export async function checkPublication(content: Publication): Promise<void> {
   const { publication } = await import('../../domain/records/playlist.ts');
   const { error } = publication.safeParse(content);
   if (!error) return;
-  const fieldErrors = error.issues.flatMap((issue) => {
-    const path = issue.path.map(escapePointer).join('');
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-    return issue.keys.map((key) => ({
-      path: path + escapePointer(key),
-      message: 'is no member that we know: check its spelling',
-    }));
-  });
-  throw invalid(fieldErrors);
+  const wrong = error.issues.flatMap((issue) =>
+    wrongMembers(issue, 'is no member that we know: check its spelling'),
+  );
+  throw invalid(wrong.map(({ path, message }) => ({ path: jsonPointer(path), message })));
 }

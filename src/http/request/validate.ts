@@ -6,31 +6,20 @@ import {
   type TelemetryEvent,
   withoutUnknownMembers,
 } from '../../domain/events/event.ts';
+import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
 import { type SchemaName, type Schemas, schemas } from '../../wire/schemas.ts';
 import type { Exchange } from './request-context.ts';
-
-const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Returns the path of an issue: a JSON Pointer into the body (RFC 6901), or `query.<name>`. */
 function pathOf(source: 'body' | 'query', path: readonly PropertyKey[]): string {
   if (source === 'query') return `query.${String(path[0] ?? '')}`;
-  return path.map((part) => `/${escapePointer(String(part))}`).join('');
+  return jsonPointer(path);
 }
 
-function* fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): Generator<FieldError> {
-  if (issue.code === 'unrecognized_keys') {
-    const noun = source === 'query' ? 'query parameter' : 'member';
-    for (const key of issue.keys) {
-      yield {
-        path: pathOf(source, [...issue.path, key]),
-        message: `is no ${noun} that we know: check its spelling`,
-      };
-    }
-    return;
-  }
-  const message =
-    issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  yield { path: pathOf(source, issue.path), message };
+function fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): FieldError[] {
+  const noun = source === 'query' ? 'query parameter' : 'member';
+  const wrong = wrongMembers(issue, `is no ${noun} that we know: check its spelling`);
+  return wrong.map(({ path, message }) => ({ path: pathOf(source, path), message }));
 }
 
 const wholePath = (path: string) => path;

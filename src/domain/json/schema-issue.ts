@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+
+/** Returns a JSON Pointer (RFC 6901) to a member: `/items/0/duration`. */
+export const jsonPointer = (path: readonly PropertyKey[]): string =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/**
+ * Returns the wrong members that an issue of a zod schema names. `ifUnknown` is the message for
+ * members that the schema does not know.
+ */
+export function wrongMembers(
+  issue: z.core.$ZodIssue,
+  ifUnknown: string,
+): { path: PropertyKey[]; message: string }[] {
+  const { path, message } = issue;
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key], message: ifUnknown }));
+  const inner = issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined;
+  return [{ path, message: inner ?? message }];
+}
