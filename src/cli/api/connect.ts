@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { ClientOptions } from '../../client/caller.ts';
 import { ManagementClient, type ManagementOptions } from '../../client/management-client.ts';
 import { makeNodeRequester } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';
@@ -7,7 +8,7 @@ import type { Environment } from '../command/environment.ts';
 import { usage } from '../options/settings.ts';
 import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
-import type { Profile } from './profile.ts';
+import type { Address, Profile } from './profile.ts';
 
 /** A client of the service, and the tenant that is named in its requests. */
 export interface Connection {
@@ -80,23 +81,30 @@ async function tenantIdOf(
   });
 }
 
-/** Returns the options for a client of the profile's service. */
-export async function clientOptions(
-  profile: Profile,
+/** Returns the options of a client that concern its connections. */
+export async function clientConnection(
+  { caFile }: Pick<Address, 'caFile'>,
   { io, clock, random }: Environment,
   verbose: boolean,
-): Promise<ManagementOptions> {
+): Promise<Omit<ClientOptions, 'url'>> {
   return {
-    url: profile.url.value,
-    token: requireToken(profile),
     clock,
     random,
     makeRequester: makeNodeRequester,
-    ...(profile.caFile !== undefined && { certificates: await readCertificates(profile.caFile) }),
-    ...(verbose && {
-      onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),
-    }),
+    ...(caFile !== undefined && { certificates: await readCertificates(caFile) }),
+    ...(verbose && { onExchange: (exchange) => io.stderr.write(exchangeLine(exchange)) }),
   };
+}
+
+/** Returns the options for a client of the profile's service. */
+export async function clientOptions(
+  profile: Profile,
+  environment: Environment,
+  verbose: boolean,
+): Promise<ManagementOptions> {
+  const token = requireToken(profile);
+  const options = await clientConnection(profile, environment, verbose);
+  return { ...options, url: profile.url.value, token };
 }
 
 /** Makes a client of the profile's service. Sends a request only to look up a tenant by name. */

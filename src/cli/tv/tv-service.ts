@@ -1,9 +1,8 @@
-import { makeNodeRequester } from '../../client/node-requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import { type Exchanged, serviceAddress } from '../../client/transport.ts';
+import { serviceAddress } from '../../client/transport.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
-import { exchangeLine, readCertificates } from '../api/connect.ts';
+import { clientConnection } from '../api/connect.ts';
 import { readAddress } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
@@ -29,22 +28,14 @@ function pairedService(saved: SavedTv | undefined, { url, state }: TvOptions): s
  * context. Uses no token.
  */
 export async function tvService(
-  { io, clock, random, common }: CommandContext,
+  call: CommandContext,
   options: TvOptions,
   saved: SavedTv | undefined,
 ): Promise<{ address: string; client: RuntimeClient }> {
   const url = pairedService(saved, options) ?? options.url;
-  const address = await readAddress({ ...options, url }, io);
-  const client = new RuntimeClient({
-    url: address.url.value,
-    clock,
-    random,
-    makeRequester: makeNodeRequester,
-    ...(address.caFile !== undefined && { certificates: await readCertificates(address.caFile) }),
-    ...(common.verbose && {
-      onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),
-    }),
-  });
+  const address = await readAddress({ ...options, url }, call.io);
+  const connection = await clientConnection(address, call, call.common.verbose);
+  const client = new RuntimeClient({ ...connection, url: address.url.value });
   return { address: serviceAddress(address.url.value), client };
 }
 
