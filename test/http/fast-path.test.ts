@@ -34,7 +34,12 @@ describe('the fast path', () => {
     tv = await service.tv();
     key = ['Authorization', `Bearer ${tv.apiKey}`];
     const { services, clock } = service;
-    const edges = { corsOrigins: [], trustedProxies: [], stopping: new AbortController().signal };
+    const edges = {
+      corsOrigins: [],
+      trustedProxies: [],
+      compression: true,
+      stopping: new AbortController().signal,
+    };
     options = {
       services,
       clock,

@@ -3,6 +3,7 @@ import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/operation.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
+import { isCompressible } from '../compression.ts';
 import { media } from './content.ts';
 
 const text = (description: string): oas31.HeaderObject => ({
@@ -37,6 +38,8 @@ export const responseHeaders = {
   'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
   'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
+  'Content-Encoding': text('`br` or `gzip`, if the client accepts it and the body is large'),
+  Vary: text('Request headers that select this representation'),
 } as const satisfies Record<string, oas31.HeaderObject>;
 
 type HeaderName = keyof typeof responseHeaders;
@@ -102,6 +105,7 @@ function success(id: string, operation: Operation): ZodOpenApiResponseObject {
       ...(isManagement ? (['Cache-Control'] as const) : []),
       ...(conditional || (revision && status !== 204) ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
+      ...(isCompressible(operation) ? (['Vary', 'Content-Encoding'] as const) : []),
     ),
     ...(hasLocation ? { links: linksOf(operation) } : {}),
     ...(answer || otherMedia[id]

@@ -89,7 +89,7 @@ function makeAuthenticate(
 }
 
 /** Returns whether the response of a management operation is a list, which may be large. */
-function isList({ method, path, answer }: Operation): boolean {
+export function isList({ method, path, answer }: Operation): boolean {
   const schema = answer && schemas[answer];
   return (
     method === 'GET' &&

@@ -224,6 +224,7 @@ describe.each(table)('%s in the document', (id, operation) => {
       (operation.access !== 'public' && operation.conditional) ||
       operation.status === 201;
     const location = operation.status === 201 && isManagement ? ['Location'] : [];
+    const isCompressed = isManagement && /^(list|report)/.test(id);
     expect(Object.keys(answer.headers!).toSorted()).toEqual(
       [
         'X-Request-Id',
@@ -231,6 +232,7 @@ describe.each(table)('%s in the document', (id, operation) => {
         ...(hasCacheControl ? ['Cache-Control'] : []),
         ...(operation.conditional || (operation.revision && operation.answer) ? ['ETag'] : []),
         ...location,
+        ...(isCompressed ? ['Vary', 'Content-Encoding'] : []),
       ].toSorted(),
     );
     for (const each of Object.values(entry.responses!))
@@ -286,6 +288,12 @@ describe('the document beyond the table', () => {
     });
     const statuses = Object.keys(document.paths!['/readyz']!.get!.responses!);
     expect(statuses).toEqual(['200', '400', '408', '431', '501', '503']);
+    for (const path of ['/openapi.json', '/docs']) {
+      const file = document.paths![path]!.get!.responses!;
+      expect(Object.keys(file['304']!.headers!)).toEqual(
+        expect.arrayContaining(['ETag', 'Vary', 'Content-Encoding']),
+      );
+    }
   });
 });
 
