@@ -112,7 +112,7 @@ export function makeRequestHandler(
     if (incoming.socket.destroyed) return;
     if (admit && !admit(incoming, outgoing)) return;
     const intoApp = () => void app(incoming, outgoing).finally(() => incoming.admission?.end());
-    if (fastPath) fastPath(incoming, outgoing, intoApp);
+    if (fastPath && !incoming.sendContinue) fastPath(incoming, outgoing, intoApp);
     else intoApp();
   };
   const shared = { begin, isUrgent: makeIsUrgent(), maxWaiting };

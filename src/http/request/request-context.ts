@@ -10,6 +10,8 @@ import type { Peer } from './client-address.ts';
 export type ServedRequest = IncomingMessage & {
   /** The body, if it was buffered. `@hono/node-server` reads the same property. */
   rawBody?: Buffer;
+  /** Sends `100 Continue`. Set if the client waits for it before it sends the body. */
+  sendContinue?: () => void;
   /** Hash of the device key, if the key is well-formed and the hash was already computed. */
   keyHash?: string | undefined;
   /** Set while the request counts towards overload. */
