@@ -144,6 +144,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const earlyErrors = makeEarlyErrors({
       newId: services.deps.newId,
       corsOrigins: options.corsOrigins ?? [],
+      metrics,
     });
     const isKnown = makeIsKnown(services.known);
     const loadShed = makeLoadShed({

@@ -34,7 +34,7 @@ function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
     const { headers, status } = context.res;
     headers.set('X-Request-Id', logged.client.requestId);
     for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
-    requestLog.end(logged, context.var.operation, status);
+    requestLog.end(logged, context.var.operation, status, context.var.isHeld);
   };
 }
 

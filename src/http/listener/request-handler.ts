@@ -126,6 +126,8 @@ export function makeRequestHandler(
     };
     if (!isHostClear(incoming)) rejectAndClose(malformed('Send one Host header.'));
     else if (!isCodingKnown(incoming)) rejectAndClose(unsupportedTransferCoding());
+    else if (incoming.method === 'OPTIONS' && incoming.url === '*')
+      earlyErrors.serverOptions(incoming, outgoing);
     else
       bufferBody(incoming, () =>
         isKnown(incoming) ? beginKnown(outgoing) : beginStranger(outgoing),

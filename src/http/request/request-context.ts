@@ -66,6 +66,8 @@ interface Variables {
   client: RequestClient;
   /** The operation, for log and metrics. */
   operation: MeteredOperation;
+  /** Set for long polls, whose duration is not measured. */
+  isHeld?: boolean;
 }
 
 export type App = { Bindings: Bindings; Variables: Variables };
