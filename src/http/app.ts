@@ -8,10 +8,10 @@ import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
-import type { Metrics } from './metrics/metrics.ts';
 import { corsMiddleware } from './request/cors.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
 import { type Handlers, makeOperation } from './request/pipeline.ts';
+import { registrationMiddleware } from './request/registrations.ts';
 import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
 
@@ -93,7 +93,7 @@ export function makeApp(options: AppOptions): Hono<App> {
   app.use('*', requestLogging(requestLog));
   if (corsOrigins.length > 0) app.use('*', corsMiddleware(corsOrigins));
   if (options.faultResponses) app.use('*', options.faultResponses);
-  app.use('/devices/register', countFailedRegistrations(metrics));
+  app.use('/devices/register', registrationMiddleware(metrics));
   operationRoutes(app, options, {
     ...runtimeHandlers(services, metrics),
     ...managementHandlers(services, options.stopping),
@@ -105,13 +105,4 @@ export function makeApp(options: AppOptions): Hono<App> {
   app.use('/media/*', setOperation('media'));
   if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;
-}
-
-/** Counts failed registrations by reason. */
-function countFailedRegistrations(metrics: Metrics): MiddlewareHandler<App> {
-  return async (context, next) => {
-    await next();
-    if (context.var.operation !== 'registerDevice' || context.res.status < 400) return;
-    metrics.registration(context.res.status === 429 ? 'locked_out' : 'refused');
-  };
 }

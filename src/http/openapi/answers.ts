@@ -35,6 +35,10 @@ export const responseHeaders = {
     description: 'Whole seconds after which to retry',
     schema: { type: 'integer', minimum: 0 },
   },
+  'RateLimit-Policy': text(
+    'How many unknown codes (`q`) the source may send in how many seconds (`w`)',
+  ),
+  RateLimit: text('How many are left (`r`), and seconds until there are more (`t`)'),
   'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
   'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
@@ -51,8 +55,10 @@ export function headers(...names: HeaderName[]): oas31.HeadersObject {
   );
 }
 
+const rateLimit = ['RateLimit-Policy', 'RateLimit'] as const satisfies HeaderName[];
+
 const ownHeaders: Record<string, HeaderName[]> = {
-  registerDevice: ['Cache-Control'],
+  registerDevice: ['Cache-Control', ...rateLimit],
   getPlaylist: ['X-Playlist-Version', 'X-Source', 'Cache-Control'],
   getDeviceConfig: ['X-Config-Source', 'Cache-Control'],
   rotateDeviceKey: ['Cache-Control'],
@@ -123,7 +129,7 @@ const transient: ErrorCode[] = [
 ];
 
 /** Returns an error response: a problem document with one of these codes. */
-function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
+function problem(codes: ErrorCode[], own: readonly HeaderName[]): ZodOpenApiResponseObject {
   const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
@@ -132,6 +138,7 @@ function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
       'Cache-Control',
       ...(isTransient ? (['Retry-After'] as const) : []),
       ...(isUnauthorized ? (['WWW-Authenticate'] as const) : []),
+      ...own,
     ),
     content: {
       'application/problem+json': {
@@ -152,15 +159,18 @@ export const listenerErrors = [
   'transfer_encoding_unsupported',
 ] as const satisfies ErrorCode[];
 
-/** Returns error responses, by status. */
-export function problems(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject {
+/** Returns error responses, by status. `own`: headers of the operation's errors. */
+export function problems(
+  codes: readonly ErrorCode[],
+  own: readonly HeaderName[] = [],
+): ZodOpenApiResponsesObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...listenerErrors, ...codes]) {
     const { status } = errorKinds[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), problem(...codes)]),
+    [...byStatus].map(([status, codes]) => [String(status), problem(codes, own)]),
   );
 }
 
@@ -173,6 +183,6 @@ export function answers(id: string, operation: Operation): ZodOpenApiResponsesOb
   return {
     [`${operation.status}`]: success(id, operation),
     ...(operation.conditional ? { '304': unchanged } : {}),
-    ...problems(possibleErrors(operation)),
+    ...problems(possibleErrors(operation), id === 'registerDevice' ? rateLimit : []),
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientInfo } from '../../service/context.ts';
+import type { GuessQuota } from '../../service/pairing/guess-quota.ts';
 import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
@@ -66,6 +67,8 @@ interface Variables {
   client: RequestClient;
   /** The operation, for log and metrics. */
   operation: MeteredOperation;
+  /** The quota of the source of a registration. */
+  guessQuota?: GuessQuota;
   /** Set for long polls, whose duration is not measured. */
   isHeld?: boolean;
 }

@@ -218,6 +218,7 @@ describe.each(table)('%s in the document', (id, operation) => {
         getPlaylist: ['X-Playlist-Version', 'X-Source'],
         getDeviceConfig: ['X-Config-Source'],
         createBackup: ['Content-Disposition'],
+        registerDevice: ['RateLimit-Policy', 'RateLimit'],
       }[id] ?? [];
     const hasCacheControl =
       isManagement ||
@@ -235,6 +236,8 @@ describe.each(table)('%s in the document', (id, operation) => {
         ...(isCompressed ? ['Vary', 'Content-Encoding'] : []),
       ].toSorted(),
     );
+    for (const [status, each] of Object.entries(entry.responses!))
+      expect('RateLimit' in each.headers!, status).toBe(id === 'registerDevice');
     for (const each of Object.values(entry.responses!))
       expect(each.headers).toHaveProperty('X-Request-Id');
   });
