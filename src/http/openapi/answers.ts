@@ -14,6 +14,8 @@ const text = (description: string): oas31.HeaderObject => ({
 /** Response headers, as components of the document. */
 export const responseHeaders = {
   'X-Request-Id': { ...text('Names this request in the log of the service'), required: true },
+  'X-Content-Type-Options': { ...text('`nosniff`'), required: true },
+  'Referrer-Policy': { ...text('`no-referrer`'), required: true },
   'X-Playlist-Version': {
     description: 'The `version` of the playlist',
     required: true,
@@ -42,16 +44,20 @@ export const responseHeaders = {
   'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
   'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
+  'Content-Security-Policy': text('What the page may load'),
   'Content-Encoding': text('`br` or `gzip`, if the client accepts it and the body is large'),
   Vary: text('Request headers that select this representation'),
 } as const satisfies Record<string, oas31.HeaderObject>;
 
 type HeaderName = keyof typeof responseHeaders;
 
-/** Returns the response headers with these names, and `X-Request-Id`. */
+/** Headers of every response. */
+const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'] as const;
+
+/** Returns the response headers with these names, and those of every response. */
 export function headers(...names: HeaderName[]): oas31.HeadersObject {
   return Object.fromEntries(
-    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    [...everywhere, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 

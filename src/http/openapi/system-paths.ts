@@ -99,7 +99,9 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
     [mediaType]: { schema },
     ...(linesWith && { [lines]: { schema: linesWith.schema } }),
   };
-  const own = isFile ? headers('ETag', 'Cache-Control', 'Vary', 'Content-Encoding') : headers();
+  const own = isFile
+    ? headers('ETag', 'Cache-Control', 'Content-Security-Policy', 'Vary', 'Content-Encoding')
+    : headers('Cache-Control');
   const done = { description: 'Done', headers: own, content };
   const unchanged = { description: 'Not modified', headers: own };
   const parameter = linesWith && {

@@ -28,6 +28,7 @@ function* objectsIn(
     yield* objectsIn(member, `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 }
 
+const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'];
 const objects = [...objectsIn(document)];
 const places = new Set(objects.map(([place]) => place));
 
@@ -228,7 +229,7 @@ describe.each(table)('%s in the document', (id, operation) => {
     const isCompressed = isManagement && /^(list|report)/.test(id);
     expect(Object.keys(answer.headers!).toSorted()).toEqual(
       [
-        'X-Request-Id',
+        ...everywhere,
         ...own,
         ...(hasCacheControl ? ['Cache-Control'] : []),
         ...(operation.conditional || (operation.revision && operation.answer) ? ['ETag'] : []),
@@ -239,7 +240,7 @@ describe.each(table)('%s in the document', (id, operation) => {
     for (const [status, each] of Object.entries(entry.responses!))
       expect('RateLimit' in each.headers!, status).toBe(id === 'registerDevice');
     for (const each of Object.values(entry.responses!))
-      expect(each.headers).toHaveProperty('X-Request-Id');
+      expect(Object.keys(each.headers!)).toEqual(expect.arrayContaining(everywhere));
   });
 });
 
