@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCompressAnswer, preferredCoding } from '../../src/http/compression.ts';
+import { serve } from '../../src/serve.ts';
 import { expectProblem, item, type Manager, manager } from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 
@@ -152,6 +153,16 @@ it('does not compress errors', async () => {
   const { headers, bytes } = await receive('/v1/venues?nonsense=1', manage('gzip'));
   expect(headers['content-encoding']).toBeUndefined();
   expect(JSON.parse(bytes.toString()).code).toBe('invalid_request');
+});
+
+it('is the same for a service that is mounted', async () => {
+  const running = await serve({ port: 0, store: 'memory:' });
+  const headers = { 'accept-encoding': 'gzip' };
+  const answer = await running.fetch(new Request('http://signage.test/openapi.json', { headers }));
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  await running.close();
+  expect(answer.headers.get('content-encoding')).toBe('gzip');
+  expect(JSON.parse(gunzipSync(bytes).toString()).openapi).toMatch(/^3\./);
 });
 
 it('is decoded by fetch', async () => {

@@ -56,7 +56,7 @@ it.each(parts)('each operation with each kind of credential: $name', async ({ na
   const startedAt = performance.now();
   const own = await options();
   const { requests, succeeded, wrong } = await withFuzzed(own, (subject) =>
-    runCallers({ ...subject, seed, each: 100 }),
+    runCallers({ ...subject, seed, each: 25 }),
   );
   tell(`callers, ${name}: ${requests} requests, ${succeeded.size} operations`, wrong, startedAt);
   expect(wrong.length).toBe(0);
