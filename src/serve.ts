@@ -77,6 +77,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     clock = systemClock,
     random = randomBytes,
     log = silentLog,
+    compression = true,
   } = options;
   const { port, codeTtlMinutes, retentionDays, authGraceMs } = checkOptions(options);
   checkAdminToken(options.adminToken);
@@ -126,8 +127,9 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       metricsToken: options.metricsToken,
       corsOrigins: options.corsOrigins ?? [],
       trustedProxies: options.trustProxy ?? [],
+      compression,
       stopping: stopping.signal,
-      extraRoutes: options.demo ? mediaRoutes(demoMediaFolder) : undefined,
+      extraRoutes: options.demo ? mediaRoutes(demoMediaFolder, compression) : undefined,
       faultResponses: faults && faultResponses,
     };
     const app = makeApp(appOptions);
@@ -142,6 +144,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const earlyErrors = makeEarlyErrors({
       newId: services.deps.newId,
       corsOrigins: options.corsOrigins ?? [],
+      metrics,
     });
     const isKnown = makeIsKnown(services.known);
     const loadShed = makeLoadShed({

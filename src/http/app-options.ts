@@ -17,6 +17,8 @@ export interface AppOptions {
   metricsToken?: string | undefined;
   corsOrigins: readonly string[];
   trustedProxies: readonly string[];
+  /** Whether lists, the document and static files are compressed. */
+  compression: boolean;
   /** Aborted when the service stops. Ends long polls. */
   stopping: AbortSignal;
   /** Additional routes, such as the demo's media. */

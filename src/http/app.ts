@@ -1,17 +1,17 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { SignageError } from '../domain/error.ts';
-import type { Services } from '../service/services.ts';
 import { type OperationId, operations } from '../wire/operations.ts';
 import { ListLimit } from './admission/list-limit.ts';
 import type { AppOptions } from './app-options.ts';
+import { isCompressible, makeCompressAnswer } from './compression.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
-import type { Metrics } from './metrics/metrics.ts';
 import { corsMiddleware } from './request/cors.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
 import { type Handlers, makeOperation } from './request/pipeline.ts';
+import { registrationMiddleware } from './request/registrations.ts';
 import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
 
@@ -34,7 +34,7 @@ function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
     const { headers, status } = context.res;
     headers.set('X-Request-Id', logged.client.requestId);
     for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
-    requestLog.end(logged, context.var.operation, status);
+    requestLog.end(logged, context.var.operation, status, context.var.isHeld);
   };
 }
 
@@ -44,14 +44,20 @@ function literalFirst(paths: Iterable<string>): string[] {
   return [...new Set(paths)].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers): void {
+function operationRoutes(
+  app: Hono<App>,
+  { services, compression }: AppOptions,
+  handlers: Handlers,
+): void {
   const lists = new ListLimit();
+  const compress = compression ? makeCompressAnswer() : undefined;
   const entries = Object.entries(operations) as [OperationId, (typeof operations)[OperationId]][];
   for (const path of literalFirst(entries.map(([, { path: operationPath }]) => operationPath))) {
     const sharingPath = entries.filter(([, operation]) => operation.path === path);
-    for (const [id, { method }] of sharingPath) {
+    for (const [id, operation] of sharingPath) {
       const run = makeOperation(services, id, handlers[id] as Handlers[typeof id], lists);
-      app.on(method, path, fetchRoute(id, run));
+      const route = fetchRoute(id, run, isCompressible(operation) ? compress : undefined);
+      app.on(operation.method, path, route);
     }
     methodNotAllowed(
       app,
@@ -87,25 +93,16 @@ export function makeApp(options: AppOptions): Hono<App> {
   app.use('*', requestLogging(requestLog));
   if (corsOrigins.length > 0) app.use('*', corsMiddleware(corsOrigins));
   if (options.faultResponses) app.use('*', options.faultResponses);
-  app.use('/devices/register', countFailedRegistrations(metrics));
-  operationRoutes(app, services, {
+  app.use('/devices/register', registrationMiddleware(metrics));
+  operationRoutes(app, options, {
     ...runtimeHandlers(services, metrics),
     ...managementHandlers(services, options.stopping),
   });
   systemRoutes(app, options);
   app.use('/docs/*', setOperation('docs'));
-  app.route('/', docsRoutes() as unknown as Hono<App>);
+  app.route('/', docsRoutes(options.compression) as unknown as Hono<App>);
   for (const path of docsPaths) methodNotAllowed(app, path, ['GET']);
   app.use('/media/*', setOperation('media'));
   if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;
-}
-
-/** Counts failed registrations by reason. */
-function countFailedRegistrations(metrics: Metrics): MiddlewareHandler<App> {
-  return async (context, next) => {
-    await next();
-    if (context.var.operation !== 'registerDevice' || context.res.status < 400) return;
-    metrics.registration(context.res.status === 429 ? 'locked_out' : 'refused');
-  };
 }

@@ -70,7 +70,6 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
   if (allow) headers.Allow = allow.join(', ');
   const wait = retryAfterSeconds ?? (status === 503 ? 5 : undefined);
   if (wait !== undefined) headers['Retry-After'] = String(wait);
-  if (code === 'body_too_large') headers.Connection = 'close';
   return { status, headers, text: JSON.stringify(body) };
 }
 

@@ -47,6 +47,11 @@ export interface ServeOptions {
    * `https://tv.example.com`; `*` allows all. Default: none.
    */
   corsOrigins?: readonly string[];
+  /**
+   * Whether lists, reports, the OpenAPI document and static files are compressed for clients that
+   * accept it. Turn it off behind a proxy that compresses. Default: true.
+   */
+  compression?: boolean;
   /** Certificate and private key, as PEM texts. Default: plain HTTP. */
   tls?: Tls;
   /**

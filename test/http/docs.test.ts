@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { docsRoutes } from '../../src/http/docs/docs-routes.ts';
 
-const app = docsRoutes();
+const app = docsRoutes(false);
 const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers });
 const origins = (text: string) =>
   [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+\.[a-z]/gi)].map(([origin]) => origin);

@@ -79,3 +79,80 @@ it('has a series for each kind of rejected requests before the first one', async
   for (const kind of ['reads', 'writes', 'management', 'registrations', 'strangers'])
     expect(text).toContain(`signage_requests_shed_total{kind="${kind}"} 0`);
 });
+
+it.each([
+  ['HTTP/1.1', 'Host: x\r\n'],
+  ['HTTP/1.0', ''],
+])('204 with Allow for OPTIONS * in %s', async (version, host) => {
+  const text = await rawRequest(
+    service.url,
+    `OPTIONS * ${version}\r\n${host}X-Request-Id: all\r\nConnection: close\r\n\r\n`,
+  );
+  expect(text).toMatch(/^HTTP\/1\.1 204 /);
+  expect(text).toMatch(/\r\nAllow: DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT\r\n/);
+  expect(text).toMatch(/\r\nX-Request-Id: all\r\n/);
+  expect(text).toMatch(/\r\n\r\n$/);
+});
+
+it('400 for * with another method', async () => {
+  const text = await rawRequest(
+    service.url,
+    'GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+  expect(text).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+it.each(['/docs', '/openapi.json', '/docs/page.js'])(
+  '304 for If-None-Match: * on %s',
+  async (path) => {
+    const answer = await service.send('GET', path, { headers: { 'If-None-Match': '*' } });
+    expect(answer).toMatchObject({ status: 304, text: '' });
+    expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
+  },
+);
+
+describe('GET /metrics', () => {
+  const sample = async (line: string) => {
+    const { text } = await service.send('GET', '/metrics');
+    const found = text.split('\n').find((one) => one.startsWith(`${line} `));
+    return Number(found?.slice(line.length + 1) ?? 0);
+  };
+  const answered = (status: number) =>
+    sample(`signage_http_requests_total{operation="none",status="${status}"}`);
+
+  it.each([
+    { status: 400, bytes: 'nonsense\r\n\r\n' },
+    { status: 400, bytes: 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n' },
+    { status: 431, bytes: `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n\r\n` },
+    { status: 501, bytes: 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n' },
+    {
+      status: 501,
+      bytes: 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n',
+    },
+    {
+      status: 413,
+      bytes: `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(40_000)}\r\n{}\r\n`,
+    },
+    { status: 204, bytes: 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' },
+  ])('counts the $status of the listener', async ({ status, bytes }) => {
+    const before = await answered(status);
+    expect(await rawRequest(service.url, bytes)).toMatch(new RegExp(`HTTP/1.1 ${status} `));
+    expect(await answered(status)).toBe(before + 1);
+  });
+
+  it('counts long polls, and leaves them out of the duration histogram', async () => {
+    const count = 'signage_http_request_duration_seconds_count{operation="listEvents"}';
+    const held = 'signage_http_held_requests_total{operation="listEvents"}';
+    const total = 'signage_http_requests_total{operation="listEvents",status="200"}';
+    const before = [await sample(count), await sample(held), await sample(total)];
+    const { waiting } = service.clock;
+    const hold = admin.get('/v1/events?type=none&waitSeconds=5');
+    await expect.poll(() => service.clock.waiting).toBeGreaterThan(waiting);
+    service.clock.advance(5_000);
+    expect((await hold).status).toBe(200);
+    expect((await admin.get('/v1/events?type=none')).status).toBe(200);
+    expect((await admin.get('/v1/events?waitSeconds=99')).status).toBe(400);
+    const after = [await sample(count), await sample(held), await sample(total)];
+    expect(after.map((value, n) => value - (before[n] ?? 0))).toEqual([2, 1, 2]);
+  });
+});

@@ -217,6 +217,9 @@ describe('the OpenAPI document', () => {
     expect(other({ body: { ...one.answer.body, name: 5 } })).toHaveLength(1);
     expect(other({ status: 418 })).toEqual(['418 is not described']);
     expect(other({ headers: new Headers({ 'Content-Type': 'text/html' }) })).not.toEqual([]);
+    const more = new Headers(one.answer.headers);
+    more.set('X-Powered-By', 'x');
+    expect(other({ headers: more })).toEqual(['the header x-powered-by is not described']);
   });
 
   it('is checked against most possible responses', () => {

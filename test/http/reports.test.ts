@@ -158,7 +158,7 @@ describe('GET /v1/reports/impressions as CSV', () => {
     const { status, headers, text } = await csv('text/csv', '?from=2026-11-01');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
-    expect(headers.get('vary')).toBe('Accept');
+    expect(headers.get('vary')).toBe('Accept, Accept-Encoding');
     expect(text).toBe(
       `key,impressions,seconds\r\n${guid(1)},3,2.75\r\n${guid(2)},1,10\r\n${guid(3)},1,0\r\n`,
     );
@@ -182,7 +182,7 @@ describe('GET /v1/reports/impressions as CSV', () => {
   ])('%s gets %s', async (accept, type) => {
     const { headers } = await csv(accept);
     expect(headers.get('content-type')?.split(';')[0]).toBe(type);
-    expect(headers.get('vary')).toBe('Accept');
+    expect(headers.get('vary')).toBe('Accept, Accept-Encoding');
   });
 
   it('200 with keys quoted where necessary, and none that a spreadsheet would evaluate', async () => {

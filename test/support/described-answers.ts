@@ -63,6 +63,18 @@ export function operationOf(method: string, url: string): Described | undefined 
   return found && { operation: found.id, path: found.path };
 }
 
+/** Headers of HTTP itself, of its framing and of CORS. OpenAPI ignores `Content-Type`. */
+const undescribed =
+  /^(access-control-.*|connection|content-length|content-type|date|keep-alive|transfer-encoding)$/;
+
+/** Returns the headers that the document must name. With CORS, all answers vary by `Origin`. */
+function namesOf(headers: Headers): string[] {
+  return [...headers]
+    .filter(([name, value]) => !(name === 'vary' && value === 'Origin'))
+    .map(([name]) => name)
+    .filter((name) => !undescribed.test(name));
+}
+
 const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 const at = (...parts: string[]) => `doc#/${parts.map(escaped).map(encodeURIComponent).join('/')}`;
 
@@ -93,7 +105,14 @@ export function describedAnswers(document: any) {
       const { status, headers, text, body } = answer;
       const described = document.paths[path][method.toLowerCase()].responses[status];
       if (!described) return [`${status} is not described`];
-      const wrong = Object.keys(described.headers ?? {}).flatMap((name) => ofHeader(name, headers));
+      const known = Object.keys(described.headers ?? {});
+      const lower = known.map((name) => name.toLowerCase());
+      const wrong = [
+        ...known.flatMap((name) => ofHeader(name, headers)),
+        ...namesOf(headers)
+          .filter((name) => !lower.includes(name))
+          .map((name) => `the header ${name} is not described`),
+      ];
       const type = headers.get('content-type')?.split(';')[0];
       if (!described.content) return text === '' ? wrong : [...wrong, 'it has a body'];
       if (!type || !described.content[type]) return [...wrong, `${type} is not described`];

@@ -60,6 +60,7 @@ export async function mounted<C extends Clock = ManualClock>({
     log,
     metrics: makeMetrics('0.0.0'),
     version: '0.0.0',
+    compression: false,
     corsOrigins: [],
     trustedProxies: [],
     stopping: new AbortController().signal,

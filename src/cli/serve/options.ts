@@ -76,6 +76,10 @@ export const serveSettings = {
       'address or CIDR range of a proxy whose X-Forwarded-For is trusted',
     ),
     corsOrigin: list('--cors-origin <origin>', 'web origin that may call the service'),
+    noCompression: flag(
+      '--no-compression',
+      'send lists, reports and the API reference uncompressed, such as behind a proxy that compresses',
+    ),
     tlsCert: text('--tls-cert <file>', 'certificate for HTTPS (PEM); SIGHUP reloads it'),
     tlsKey: text('--tls-key <file>', 'its private key (PEM)'),
     metricsToken: text(

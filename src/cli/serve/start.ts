@@ -135,6 +135,7 @@ export async function startService(
       keptTokenFile = await keepToken(token, settings, io);
     },
     corsOrigins: settings.corsOrigin,
+    compression: !settings.noCompression,
     faults: settings.fault,
     aws: readAwsSettings(io),
     ...(await readOnDemand(settings, io, log)),

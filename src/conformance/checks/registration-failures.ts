@@ -19,6 +19,17 @@ const failures = checkGroup({ id: 'register', subject: 'POST /devices/register',
   profile('409', '409 for a used code').expects('409 pairing_code_used', async (fixture) =>
     fixture.register((await fixture.newTv()).code),
   ),
+  profile('rate-limit', 'has RateLimit and RateLimit-Policy of one name').expects(
+    'one name',
+    async (fixture) => {
+      const { headers } = await fixture.register((await fixture.newTv()).code);
+      const policy = headers['ratelimit-policy'] ?? 'no RateLimit-Policy';
+      const limit = headers.ratelimit ?? 'no RateLimit';
+      const [, name] = /^("[^"]+");q=\d+;w=\d+$/.exec(policy) ?? [];
+      const isOne = name !== undefined && /^;r=\d+(;t=\d+)?$/.test(limit.replace(name, ''));
+      return isOne ? 'one name' : [policy, limit];
+    },
+  ),
   profile('410.cancelled', '410 for a cancelled code').expects(
     '410 pairing_code_cancelled',
     async (fixture) => {

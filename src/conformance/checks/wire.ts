@@ -182,5 +182,35 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
   ),
 ]);
 
+const codings = checkGroup({ id: 'compression', subject: 'Compression', section: '1.9' }, [
+  profile('unasked', 'a list without Accept-Encoding is not compressed').expects(
+    'no Content-Encoding',
+    async (fixture) =>
+      (await fixture.manage('GET', '/v1/venues')).headers['content-encoding'] ??
+      'no Content-Encoding',
+  ),
+  profile('vary', 'a compressed list has Vary: Accept-Encoding').expects(
+    'yes, or not compressed',
+    async (fixture) => {
+      const sent = { headers: { 'accept-encoding': 'gzip' } };
+      const { headers } = await fixture.manage('GET', '/v1/venues?limit=200', undefined, sent);
+      const varies = /\baccept-encoding\b/i.test(headers.vary ?? '');
+      return varies || headers['content-encoding'] === undefined
+        ? 'yes, or not compressed'
+        : String(headers.vary);
+    },
+  ),
+  profile('config', 'a config has one ETag and is never compressed').expects(
+    'the same ETag, not compressed',
+    async (fixture) => {
+      const { send } = await fixture.tv();
+      const plain = await send('GET', 'config');
+      const asked = await send('GET', 'config', { headers: { 'accept-encoding': 'br, gzip' } });
+      const tag = asked.headers.etag === plain.headers.etag ? 'the same ETag' : 'another ETag';
+      return [tag, asked.headers['content-encoding'] ?? 'not compressed'];
+    },
+  ),
+]);
+
 /** Checks that apply to every request (docs/protocol.md §1). */
-export const wireChecks: readonly Check[] = [...problems, ...requestIds, ...order];
+export const wireChecks: readonly Check[] = [...problems, ...requestIds, ...order, ...codings];

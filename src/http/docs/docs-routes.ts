@@ -34,10 +34,10 @@ function locate(name: string): string {
  * Returns a function that reads the file at its first call, because most services never show the
  * page.
  */
-function lazily(name: string): () => StaticFile {
+function lazily(name: string, compression: boolean): () => StaticFile {
   let file: StaticFile | undefined;
   return () => {
-    file ??= readStaticFile(locate(name), headers);
+    file ??= readStaticFile(locate(name), { headers, compression });
     return file;
   };
 }
@@ -45,14 +45,16 @@ function lazily(name: string): () => StaticFile {
 /**
  * Routes of the reference page `/docs` and its files under `/docs/`. The page shows `/openapi.json`
  * and makes no requests to other hosts.
+ *
+ * @param compression whether clients get compressed files
  */
-export function docsRoutes(): Hono {
+export function docsRoutes(compression: boolean): Hono {
   const app = new Hono();
-  const page = lazily('index.html');
+  const page = lazily('index.html', compression);
   app.get('/docs', (context) => answerStaticFile(context, page()));
   app.get('/docs/', (context) => context.redirect('../docs', 301));
   for (const name of names) {
-    const file = lazily(name);
+    const file = lazily(name, compression);
     app.get(`/docs/${name}`, (context) => answerStaticFile(context, file()));
   }
   return app;

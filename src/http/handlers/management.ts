@@ -40,15 +40,17 @@ async function created<T extends { id: string }>(
 }
 
 /**
- * Calls `work` with a signal that aborts when the client disconnects or the service stops. Does not
- * use `AbortSignal.any`, because in Node 20 each call of it leaks memory on the signal that lives
- * longest.
+ * Marks the request as a long poll if it has `waitSeconds`. Calls `work` with a signal that aborts
+ * when the client disconnects or the service stops. Does not use `AbortSignal.any`, because in Node
+ * 20 each call of it leaks memory on the signal that lives longest.
  */
 async function longPoll<T>(
   stopping: AbortSignal,
   { context }: Exchange,
+  { waitSeconds }: { waitSeconds?: number | undefined },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<Reply> {
+  if (waitSeconds !== undefined) context?.set('isHeld', true);
   const disconnected = context?.req.raw.signal;
   const combined = new AbortController();
   const end = () => combined.abort();
@@ -88,14 +90,16 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       return { body, headers: { Location: path, ...noStore } };
     },
     getCodeStatus: ({ caller, id, query, request }) =>
-      longPoll(stopping, request, (signal) => codes.status(caller, id, query.waitSeconds, signal)),
+      longPoll(stopping, request, query, (signal) =>
+        codes.status(caller, id, query.waitSeconds, signal),
+      ),
     cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
 
     listMirror: ({ caller, query }) => result(copies.list(caller, query)),
     repairMirror: ({ caller }) => result(copies.repair(caller)),
 
     listEvents: ({ caller, query, request, slot }) =>
-      longPoll(stopping, request, (signal) => telemetry.list(caller, query, signal, slot)),
+      longPoll(stopping, request, query, (signal) => telemetry.list(caller, query, signal, slot)),
     async createBackup({ caller, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);

@@ -46,7 +46,12 @@ export function runtimeHandlers(
   return {
     async registerDevice({ body, request }) {
       const key = idempotencyKey(request, secretKey, secretRule);
-      const { answer, repeated } = await register({ ...request.client, body, idempotencyKey: key });
+      const { answer, repeated } = await register({
+        ...request.client,
+        body,
+        idempotencyKey: key,
+        onQuota: (quota) => request.context?.set('guessQuota', quota),
+      });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
     },

@@ -2,15 +2,71 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono } from 'hono';
+import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/compress';
 import { getMimeType } from 'hono/utils/mime';
 import { SignageError } from '../../domain/error.ts';
 import { matchesWeakly } from '../../domain/etag.ts';
+import { type Coding, compress, maxUncompressedBytes, preferredCoding } from '../compression.ts';
 
-/** A static file, held in memory once for all responses. */
-export interface StaticFile {
-  bytes: Uint8Array<ArrayBuffer>;
+interface StaticFileOptions {
+  /** Headers of every response. */
   headers: Record<string, string>;
+  /** Whether clients that accept it get the file compressed. */
+  compression: boolean;
+}
+
+/** A file in one content coding. */
+interface Representation {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** A strong `ETag`: a hash of `bytes`. */
   etag: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * A static file, held in memory once for all responses. Each compressed form is made at its first
+ * request, and kept.
+ */
+export class StaticFile {
+  readonly #plain: Representation;
+  readonly #isCompressible: boolean;
+  readonly #compressed = new Map<Coding, Promise<Representation>>();
+
+  constructor(
+    bytes: Uint8Array<ArrayBuffer>,
+    type: string,
+    { headers, compression }: StaticFileOptions,
+  ) {
+    this.#isCompressible =
+      compression &&
+      bytes.length > maxUncompressedBytes &&
+      COMPRESSIBLE_CONTENT_TYPE_REGEX.test(type);
+    const own = { ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' };
+    const varying = this.#isCompressible ? { ...own, Vary: 'Accept-Encoding' } : own;
+    this.#plain = representation(bytes, varying);
+  }
+
+  /** Returns the file in the form that the client prefers. */
+  async represent(acceptEncoding: string | undefined): Promise<Representation> {
+    const coding = this.#isCompressible ? preferredCoding(acceptEncoding) : undefined;
+    if (!coding) return this.#plain;
+    const known = this.#compressed.get(coding);
+    if (known) return known;
+    const { bytes, headers } = this.#plain;
+    const made = compress(coding, bytes, 'once').then((smaller) =>
+      representation(smaller, { ...headers, 'Content-Encoding': coding }),
+    );
+    this.#compressed.set(coding, made);
+    return made;
+  }
+}
+
+function representation(
+  bytes: Uint8Array<ArrayBuffer>,
+  headers: Record<string, string>,
+): Representation {
+  const etag = `"${hash('sha256', bytes, 'base64url')}"`;
+  return { bytes, etag, headers: { ...headers, ETag: etag } };
 }
 
 /**
@@ -42,35 +98,20 @@ function sharedBody(
   );
 }
 
-/**
- * Reads a file. Its content type follows from its extension. `headers` are added to every response.
- */
-export function readStaticFile(path: string, headers: Record<string, string>): StaticFile {
+/** Reads a file. Its content type follows from its extension. */
+export function readStaticFile(path: string, options: StaticFileOptions): StaticFile {
   const type = getMimeType(path) ?? 'application/octet-stream';
-  return staticFile(Uint8Array.from(readFileSync(path)), type, headers);
-}
-
-/** Returns a static file with this content. */
-export function staticFile(
-  bytes: Uint8Array<ArrayBuffer>,
-  type: string,
-  headers: Record<string, string>,
-): StaticFile {
-  const etag = `"${hash('sha256', bytes, 'base64url')}"`;
-  return {
-    bytes,
-    etag,
-    headers: { ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff', ETag: etag },
-  };
+  return new StaticFile(Uint8Array.from(readFileSync(path)), type, options);
 }
 
 /** Responds with the file, or with 304 if the client has it already. */
-export function answerStaticFile(context: Context, file: StaticFile): Response {
-  if (matchesWeakly(context.req.header('If-None-Match'), file.etag))
-    return context.body(null, 304, file.headers);
-  return context.body(sharedBody(context, file.bytes), 200, {
-    ...file.headers,
-    'Content-Length': String(file.bytes.length),
+export async function answerStaticFile(context: Context, file: StaticFile): Promise<Response> {
+  const { bytes, etag, headers } = await file.represent(context.req.header('Accept-Encoding'));
+  if (matchesWeakly(context.req.header('If-None-Match'), etag))
+    return context.body(null, 304, headers);
+  return context.body(sharedBody(context, bytes), 200, {
+    ...headers,
+    'Content-Length': String(bytes.length),
   });
 }
 
@@ -90,13 +131,18 @@ const mediaHeaders = {
 /**
  * Serves the files of a folder under `/media/`, without subfolders. Reads them once, when this is
  * called. Requests are matched against the list of file names, so no path can leave the folder.
+ *
+ * @param compression whether clients get compressed files
  */
-export function mediaRoutes(folder: string): Hono {
+export function mediaRoutes(folder: string, compression: boolean): Hono {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(
     (entry) => entry.isFile() && !entry.name.startsWith('.'),
   );
   const files = new Map(
-    entries.map(({ name }) => [name, readStaticFile(join(folder, name), mediaHeaders)]),
+    entries.map(({ name }) => [
+      name,
+      readStaticFile(join(folder, name), { headers: mediaHeaders, compression }),
+    ]),
   );
   const app = new Hono();
   app.get('/media/:name', (context) => {

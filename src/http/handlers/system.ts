@@ -8,7 +8,7 @@ import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { methodNotAllowed, setOperation } from '../request/fetch-adapter.ts';
 import type { App, Ctx } from '../request/request-context.ts';
-import { answerStaticFile, type StaticFile, staticFile } from './static-file.ts';
+import { answerStaticFile, StaticFile } from './static-file.ts';
 
 function isLoopback(address: string | null): boolean {
   return (
@@ -60,7 +60,7 @@ function verboseReadiness({ isReady, components }: Readiness): Response {
  * Routes for operators: health, readiness, metrics and the OpenAPI document (docs/protocol.md §7).
  */
 export function systemRoutes(app: Hono<App>, options: AppOptions): void {
-  const { services, metrics, version } = options;
+  const { services, metrics, version, compression } = options;
   let openApi: StaticFile | undefined;
   const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
     app.get(path, setOperation('system'), answer);
@@ -82,10 +82,10 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
     });
   });
   route('/openapi.json', async (context) => {
-    openApi ??= staticFile(
+    openApi ??= new StaticFile(
       new TextEncoder().encode(JSON.stringify(openApiDocument(version))),
       'application/json',
-      { 'Cache-Control': 'no-cache' },
+      { headers: { 'Cache-Control': 'no-cache' }, compression },
     );
     return answerStaticFile(context, openApi);
   });

@@ -2,16 +2,19 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import { SignageError } from '../../domain/error.ts';
 import type { IdSource } from '../../domain/id.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { problemParts } from '../problem.ts';
 import { makeCorsHeaders } from '../request/cors.ts';
 import { commonHeaders, requestIdOf } from '../request/request-log.ts';
 
 /**
- * Answers requests that are rejected before they reach the app. Uses the same problem documents and
- * common headers as the app.
+ * Answers requests that do not reach the app, most of them with an error. Uses the same problem
+ * documents and common headers as the app.
  */
 export interface EarlyErrors {
   request(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
+  /** Answers `OPTIONS *`, which is about the whole server (RFC 9110 §9.3.7), with 204. */
+  serverOptions(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** Returns a `Response` for a request without a valid URL. */
   response(error: SignageError): Response;
   /** Writes a response to a connection whose input is not a valid request, and closes it. */
@@ -22,14 +25,24 @@ export interface EarlyErrorsOptions {
   newId: IdSource;
   /** Web TV apps of these origins may read the error and its headers. */
   corsOrigins?: readonly string[];
+  /** Counts each answer. */
+  metrics?: Pick<Metrics, 'answeredEarly'>;
 }
 
-export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions): EarlyErrors {
+/** Every method of the service, some of which each path allows. */
+const allMethods = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT';
+
+export function makeEarlyErrors({
+  newId,
+  corsOrigins = [],
+  metrics,
+}: EarlyErrorsOptions): EarlyErrors {
   const corsHeaders = corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : () => ({});
 
   function parts(error: SignageError, given?: string | string[]) {
     const requestId = requestIdOf(given?.toString(), newId);
     const { status, headers, text } = problemParts(error, requestId);
+    metrics?.answeredEarly(status);
     return { status, headers: { ...headers, 'X-Request-Id': requestId, ...commonHeaders }, text };
   }
 
@@ -42,6 +55,12 @@ export function makeEarlyErrors({ newId, corsOrigins = [] }: EarlyErrorsOptions)
         'Content-Length': Buffer.byteLength(text),
       });
       outgoing.end(text);
+    },
+    serverOptions(incoming, outgoing) {
+      const requestId = requestIdOf(incoming.headers['x-request-id']?.toString(), newId);
+      metrics?.answeredEarly(204);
+      outgoing.writeHead(204, { Allow: allMethods, 'X-Request-Id': requestId, ...commonHeaders });
+      outgoing.end();
     },
     response(error) {
       const { status, headers, text } = parts(error);

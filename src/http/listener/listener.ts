@@ -10,6 +10,7 @@ import type { TLSSocket } from 'node:tls';
 import { minuteMs, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { makeIdSource } from '../../domain/id.ts';
+import type { ServedRequest } from '../request/request-context.ts';
 import { makeClientErrorHandler } from './client-errors.ts';
 import { type EarlyErrors, makeEarlyErrors } from './early-errors.ts';
 import { makeRequestHandler, type RequestHandlerOptions } from './request-handler.ts';
@@ -124,6 +125,10 @@ export async function listen(options: ListenerOptions) {
   const server: Server = tls
     ? createHttpsServer(serverOptions, onRequest)
     : createHttpServer(serverOptions, onRequest);
+  server.on('checkContinue', (incoming: ServedRequest, outgoing: ServerResponse) => {
+    incoming.sendContinue = () => outgoing.writeContinue();
+    requests.add(outgoing);
+  });
   // An unknown expectation is no reason to reject a request (RFC 9110 §10.1.1).
   server.on('checkExpectation', onRequest);
   server.on(

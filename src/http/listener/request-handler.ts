@@ -112,7 +112,7 @@ export function makeRequestHandler(
     if (incoming.socket.destroyed) return;
     if (admit && !admit(incoming, outgoing)) return;
     const intoApp = () => void app(incoming, outgoing).finally(() => incoming.admission?.end());
-    if (fastPath) fastPath(incoming, outgoing, intoApp);
+    if (fastPath && !incoming.sendContinue) fastPath(incoming, outgoing, intoApp);
     else intoApp();
   };
   const shared = { begin, isUrgent: makeIsUrgent(), maxWaiting };
@@ -126,6 +126,8 @@ export function makeRequestHandler(
     };
     if (!isHostClear(incoming)) rejectAndClose(malformed('Send one Host header.'));
     else if (!isCodingKnown(incoming)) rejectAndClose(unsupportedTransferCoding());
+    else if (incoming.method === 'OPTIONS' && incoming.url === '*')
+      earlyErrors.serverOptions(incoming, outgoing);
     else
       bufferBody(incoming, () =>
         isKnown(incoming) ? beginKnown(outgoing) : beginStranger(outgoing),

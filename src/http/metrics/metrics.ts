@@ -18,8 +18,12 @@ export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'str
 export type ShedKind = (typeof shedKinds)[number];
 
 export interface Metrics {
-  /** Counts one answered request. */
+  /** Counts one answered request, and adds its duration to the histogram. */
   observe(operation: MeteredOperation, status: number, seconds: number): void;
+  /** Counts one answered long poll. Its duration says nothing about the service. */
+  observeHeld(operation: MeteredOperation, status: number): void;
+  /** Counts one answer of the listener to a request that did not reach an operation. */
+  answeredEarly(status: number): void;
   /** Counts the events of an accepted batch. */
   eventsReceived(count: number): void;
   registration(outcome: RegistrationOutcome): void;
@@ -36,9 +40,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/**
- * Histogram bounds in milliseconds, from the duration of most responses to the 30 s of a long poll.
- */
+/** Histogram bounds in milliseconds, from the duration of most responses to that of slow lists. */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
 interface Answered {
@@ -47,6 +49,7 @@ interface Answered {
   counts: number[];
   sumMs: number;
   byStatus: Map<number, number>;
+  held: number;
 }
 
 let processRegistry: Registry | undefined;
@@ -63,10 +66,12 @@ function processMetrics(): Registry {
 }
 
 /**
- * Returns `observe`. It only counts, because it runs for each request, while metrics are read every
- * few seconds at most.
+ * Returns the functions that count requests. They only count, because they run for each request,
+ * while metrics are read every few seconds at most.
  */
-function makeObserve(register: Registry): Metrics['observe'] {
+function makeRequestCounts(
+  register: Registry,
+): Pick<Metrics, 'observe' | 'observeHeld' | 'answeredEarly'> {
   const all = new Map<MeteredOperation, Answered>();
   collect(
     register,
@@ -87,12 +92,26 @@ function makeObserve(register: Registry): Metrics['observe'] {
     register,
     {
       name: 'signage_http_request_duration_seconds',
-      help: 'Time from the request to its answer, by operation.',
+      help: 'Time from the request to its answer, by operation. Without long polls.',
       label: 'operation',
     },
-    () => [...all.values()],
+    () => [...all.values()].filter(({ counts }) => counts.some((count) => count > 0)),
   );
-  return (operation, status, seconds) => {
+  collect(
+    register,
+    'counter',
+    {
+      name: 'signage_http_held_requests_total',
+      help: 'Answered long polls (waitSeconds), by operation.',
+      labelNames: ['operation'],
+    },
+    () =>
+      [...all.values()]
+        .filter(({ held }) => held > 0)
+        .map(({ value: operation, held }) => [{ operation }, held] as const),
+  );
+
+  function count(operation: MeteredOperation, status: number): Answered {
     let answered = all.get(operation);
     if (!answered) {
       answered = {
@@ -101,15 +120,29 @@ function makeObserve(register: Registry): Metrics['observe'] {
         counts: [0, ...boundsMs.map(() => 0)],
         sumMs: 0,
         byStatus: new Map(),
+        held: 0,
       };
       all.set(operation, answered);
     }
     answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
-    const ms = seconds * 1000;
-    let bucket = 0;
-    while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
-    answered.counts[bucket] = (answered.counts[bucket] as number) + 1;
-    answered.sumMs += ms;
+    return answered;
+  }
+
+  return {
+    observe(operation, status, seconds) {
+      const answered = count(operation, status);
+      const ms = seconds * 1000;
+      let bucket = 0;
+      while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
+      answered.counts[bucket] = (answered.counts[bucket] as number) + 1;
+      answered.sumMs += ms;
+    },
+    observeHeld(operation, status) {
+      count(operation, status).held++;
+    },
+    answeredEarly(status) {
+      count('none', status);
+    },
   };
 }
 
@@ -156,7 +189,7 @@ export function makeMetrics(version: string): Metrics {
   });
   for (const kind of shedKinds) shed.inc({ kind }, 0);
   return {
-    observe: makeObserve(register),
+    ...makeRequestCounts(register),
     eventsReceived: (count) => events.inc(count),
     registration: (outcome) => registrations.inc({ outcome }),
     registerLockout: (scope) => lockouts.inc({ scope }),

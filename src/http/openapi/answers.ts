@@ -3,6 +3,7 @@ import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/operation.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
+import { isCompressible } from '../compression.ts';
 import { media } from './content.ts';
 
 const text = (description: string): oas31.HeaderObject => ({
@@ -13,6 +14,8 @@ const text = (description: string): oas31.HeaderObject => ({
 /** Response headers, as components of the document. */
 export const responseHeaders = {
   'X-Request-Id': { ...text('Names this request in the log of the service'), required: true },
+  'X-Content-Type-Options': { ...text('`nosniff`'), required: true },
+  'Referrer-Policy': { ...text('`no-referrer`'), required: true },
   'X-Playlist-Version': {
     description: 'The `version` of the playlist',
     required: true,
@@ -34,22 +37,34 @@ export const responseHeaders = {
     description: 'Whole seconds after which to retry',
     schema: { type: 'integer', minimum: 0 },
   },
+  'RateLimit-Policy': text(
+    'How many unknown codes (`q`) the source may send in how many seconds (`w`)',
+  ),
+  RateLimit: text('How many are left (`r`), and seconds until there are more (`t`)'),
   'WWW-Authenticate': text('`Bearer`, with `error="invalid_token"` if there was a credential'),
   'Cache-Control': text('`private, no-cache` for playlists and configs of TVs, else `no-store`'),
   'Content-Disposition': text('The name of the file'),
+  'Content-Security-Policy': text('What the page may load'),
+  'Content-Encoding': text('`br` or `gzip`, if the client accepts it and the body is large'),
+  Vary: text('Request headers that select this representation'),
 } as const satisfies Record<string, oas31.HeaderObject>;
 
 type HeaderName = keyof typeof responseHeaders;
 
-/** Returns the response headers with these names, and `X-Request-Id`. */
+/** Headers of every response. */
+const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'] as const;
+
+/** Returns the response headers with these names, and those of every response. */
 export function headers(...names: HeaderName[]): oas31.HeadersObject {
   return Object.fromEntries(
-    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    [...everywhere, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
+const rateLimit = ['RateLimit-Policy', 'RateLimit'] as const satisfies HeaderName[];
+
 const ownHeaders: Record<string, HeaderName[]> = {
-  registerDevice: ['Cache-Control'],
+  registerDevice: ['Cache-Control', ...rateLimit],
   getPlaylist: ['X-Playlist-Version', 'X-Source', 'Cache-Control'],
   getDeviceConfig: ['X-Config-Source', 'Cache-Control'],
   rotateDeviceKey: ['Cache-Control'],
@@ -102,6 +117,7 @@ function success(id: string, operation: Operation): ZodOpenApiResponseObject {
       ...(isManagement ? (['Cache-Control'] as const) : []),
       ...(conditional || (revision && status !== 204) ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
+      ...(isCompressible(operation) ? (['Vary', 'Content-Encoding'] as const) : []),
     ),
     ...(hasLocation ? { links: linksOf(operation) } : {}),
     ...(answer || otherMedia[id]
@@ -119,7 +135,7 @@ const transient: ErrorCode[] = [
 ];
 
 /** Returns an error response: a problem document with one of these codes. */
-function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
+function problem(codes: ErrorCode[], own: readonly HeaderName[]): ZodOpenApiResponseObject {
   const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
@@ -128,6 +144,7 @@ function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
       'Cache-Control',
       ...(isTransient ? (['Retry-After'] as const) : []),
       ...(isUnauthorized ? (['WWW-Authenticate'] as const) : []),
+      ...own,
     ),
     content: {
       'application/problem+json': {
@@ -148,15 +165,18 @@ export const listenerErrors = [
   'transfer_encoding_unsupported',
 ] as const satisfies ErrorCode[];
 
-/** Returns error responses, by status. */
-export function problems(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject {
+/** Returns error responses, by status. `own`: headers of the operation's errors. */
+export function problems(
+  codes: readonly ErrorCode[],
+  own: readonly HeaderName[] = [],
+): ZodOpenApiResponsesObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...listenerErrors, ...codes]) {
     const { status } = errorKinds[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), problem(...codes)]),
+    [...byStatus].map(([status, codes]) => [String(status), problem(codes, own)]),
   );
 }
 
@@ -169,6 +189,6 @@ export function answers(id: string, operation: Operation): ZodOpenApiResponsesOb
   return {
     [`${operation.status}`]: success(id, operation),
     ...(operation.conditional ? { '304': unchanged } : {}),
-    ...problems(possibleErrors(operation)),
+    ...problems(possibleErrors(operation), id === 'registerDevice' ? rateLimit : []),
   };
 }

@@ -13,6 +13,8 @@ interface SystemPath {
    * Optional query parameter without a value. With it, each line of the response has this schema.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
+  /** Whether it is a static file, with an `ETag` and compressed forms. */
+  isFile?: boolean;
   errors?: readonly ErrorCode[];
   security?: ZodOpenApiOperationObject['security'];
 }
@@ -66,6 +68,7 @@ const paths: SystemPath[] = [
     summary: 'This document',
     description: 'Made from the schemas that validate requests.',
     schema: { type: 'object' },
+    isFile: true,
   },
   {
     path: '/docs',
@@ -74,6 +77,7 @@ const paths: SystemPath[] = [
     description: 'Works without internet.',
     mediaType: 'text/html',
     schema: text,
+    isFile: true,
   },
 ];
 
@@ -87,6 +91,7 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
     mediaType = 'application/json',
     schema,
     linesWith,
+    isFile = false,
     errors = [],
     security = [],
   } = path;
@@ -94,7 +99,11 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
     [mediaType]: { schema },
     ...(linesWith && { [lines]: { schema: linesWith.schema } }),
   };
-  const done = { description: 'Done', headers: headers(), content };
+  const own = isFile
+    ? headers('ETag', 'Cache-Control', 'Content-Security-Policy', 'Vary', 'Content-Encoding')
+    : headers('Cache-Control');
+  const done = { description: 'Done', headers: own, content };
+  const unchanged = { description: 'Not modified', headers: own };
   const parameter = linesWith && {
     in: 'query' as const,
     name: linesWith.parameter,
@@ -108,7 +117,11 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
     tags: ['service'],
     security,
     ...(parameter && { parameters: [parameter] }),
-    responses: { '200': done, ...problems(errors) },
+    responses: {
+      '200': done,
+      ...(isFile ? { '304': unchanged } : {}),
+      ...problems(errors),
+    },
   };
 }
 

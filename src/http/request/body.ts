@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { SignageError } from '../../domain/error.ts';
 import { invalidJson, type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { ServedRequest } from './request-context.ts';
+import type { Exchange, ServedRequest } from './request-context.ts';
 
 /** A body: its bytes and its parsed JSON. `json` is `undefined` if there was no body. */
 export interface ReadBody extends ParsedJson {
@@ -49,13 +49,14 @@ function collect(incoming: IncomingMessage, length: number, done: (body: Buffer)
 }
 
 /**
- * Calls `begin` once a small body of known length is buffered, and at once for any other request. A
- * slow client thus costs only its connection: the app's objects for a request take three times as
- * much memory. `begin` is not called if the request is aborted or times out first.
+ * Calls `begin` once a small body of known length is buffered, and at once for any other request,
+ * such as one that waits for `100 Continue`. A slow client thus costs only its connection: the
+ * app's objects for a request take three times as much memory. `begin` is not called if the request
+ * is aborted or times out first.
  */
 export function bufferBody(incoming: ServedRequest, begin: () => void): void {
   const announced = Number(incoming.headers['content-length'] ?? 0);
-  if (!(announced > 0 && announced <= maxBufferedBytes)) {
+  if (incoming.sendContinue || !(announced > 0 && announced <= maxBufferedBytes)) {
     begin();
     return;
   }
@@ -83,16 +84,29 @@ export function readFixedLength(incoming: ServedRequest, length: number): MaybeP
 }
 
 /**
- * Reads at most `limit` bytes. Throws `body_too_large` for a larger body, even if its length was
- * not announced. `incoming` is the request of the listener, if there is one.
+ * Judges a body by its headers, before any of it is read: first its size, then its content type and
+ * encoding (docs/protocol.md §1.3). Throws `body_too_large`, `unsupported_media_type`. Bodies
+ * without a `Content-Length` are judged while they are read.
+ */
+export function checkAnnouncedBody(request: Pick<Exchange, 'header'>, limit: number): void {
+  const length = Number(request.header('content-length') ?? 0);
+  if (length > limit) throw tooLarge(limit);
+  if (length > 0)
+    checkMediaType(request.header('content-type'), request.header('content-encoding'));
+}
+
+/**
+ * Reads a body that passed `checkAnnouncedBody`. Throws `body_too_large` if one of unknown length
+ * has more than `limit` bytes. `incoming` is the request of the listener, if there is one. A client
+ * that waits for `100 Continue` gets it now.
  */
 export async function readBytes(
   request: Request,
   limit: number,
-  incoming: IncomingMessage | undefined,
+  incoming: ServedRequest | undefined,
 ): Promise<Uint8Array> {
   const contentLength = request.headers.get('content-length');
-  if (contentLength !== null && Number(contentLength) > limit) throw tooLarge(limit);
+  incoming?.sendContinue?.();
   // Bypasses web streams, which create one promise per chunk, even of a single byte.
   if (contentLength !== null && incoming) return readFixedLength(incoming, Number(contentLength));
   try {
@@ -122,6 +136,21 @@ function isJsonType(contentType: string): boolean {
   return type === 'application/json' || (type.includes('/') && type.endsWith('+json'));
 }
 
+/** Throws `unsupported_media_type` unless a body is JSON and uncompressed. */
+function checkMediaType(
+  contentType: string | null | undefined,
+  encoding: string | null | undefined,
+): void {
+  if (contentType != null && !isJsonType(contentType)) {
+    throw new SignageError(
+      'unsupported_media_type',
+      'Send the body as JSON, with Content-Type: application/json.',
+    );
+  }
+  if ((encoding ?? 'identity').toLowerCase() !== 'identity')
+    throw new SignageError('unsupported_media_type', 'Send the body uncompressed.');
+}
+
 /**
  * Parses a body, with the checks in the order of docs/protocol.md §1.3. Throws
  * `unsupported_media_type` for a wrong content type or encoding, unless the body is empty. Then
@@ -134,14 +163,7 @@ export function parseBody(
   maxParts = defaultPartLimit,
 ): ReadBody {
   if (bytes.length === 0) return noBody;
-  if (contentType != null && !isJsonType(contentType)) {
-    throw new SignageError(
-      'unsupported_media_type',
-      'Send the body as JSON, with Content-Type: application/json.',
-    );
-  }
-  if ((encoding ?? 'identity').toLowerCase() !== 'identity')
-    throw new SignageError('unsupported_media_type', 'Send the body uncompressed.');
+  checkMediaType(contentType, encoding);
   return { bytes, ...parseJson(bytes, maxParts) };
 }
 

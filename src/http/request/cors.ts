@@ -8,6 +8,8 @@ const exposedHeaders = [
   'X-Config-Source',
   'ETag',
   'Retry-After',
+  'RateLimit-Policy',
+  'RateLimit',
   'X-Request-Id',
   'Location',
   // Web TVs without a battery-backed clock compare `validUntil` with this header.

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
 import type { OperationId } from '../../wire/operations.ts';
+import type { CompressAnswer } from '../compression.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { readBytes } from './body.ts';
 import type { Answer } from './pipeline.ts';
@@ -36,14 +37,18 @@ class FetchExchange implements Exchange {
   }
 }
 
-/** Returns the Hono handler of an operation. */
+/** Returns the Hono handler of an operation. `compress`: compresses its responses. */
 export function fetchRoute(
   id: OperationId,
   run: (request: Exchange) => Answer | Promise<Answer>,
+  compress?: CompressAnswer,
 ): (context: Ctx) => Promise<Response> {
   return async (context) => {
     context.set('operation', id);
-    const { status, headers, body } = await run(new FetchExchange(context));
+    const answer = await run(new FetchExchange(context));
+    const { status, headers, body } = compress
+      ? await compress(answer, context.req.header('accept-encoding'))
+      : answer;
     return new Response(body, { status, headers });
   };
 }

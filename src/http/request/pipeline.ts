@@ -13,7 +13,7 @@ import {
 } from '../../wire/operations.ts';
 import { type Schemas, schemas } from '../../wire/schemas.ts';
 import type { ListLimit, ListSlot } from '../admission/list-limit.ts';
-import { noBody, parseBody, type ReadBody } from './body.ts';
+import { checkAnnouncedBody, noBody, parseBody, type ReadBody } from './body.ts';
 import type { Exchange } from './request-context.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
@@ -89,7 +89,7 @@ function makeAuthenticate(
 }
 
 /** Returns whether the response of a management operation is a list, which may be large. */
-function isList({ method, path, answer }: Operation): boolean {
+export function isList({ method, path, answer }: Operation): boolean {
   const schema = answer && schemas[answer];
   return (
     method === 'GET' &&
@@ -157,7 +157,9 @@ export function makeOperation<K extends OperationId>(
     request.incoming?.admission?.verified();
     let sent = noBody;
     if (bodySchema) {
-      const bytes = await request.readBody(operation.bodyLimit ?? defaultBodyLimit);
+      const limit = operation.bodyLimit ?? defaultBodyLimit;
+      checkAnnouncedBody(request, limit);
+      const bytes = await request.readBody(limit);
       if (!wasComplete) caller = await authenticate(request);
       sent = parseSent(operation, request, bytes);
     }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientInfo } from '../../service/context.ts';
+import type { GuessQuota } from '../../service/pairing/guess-quota.ts';
 import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
@@ -10,6 +11,8 @@ import type { Peer } from './client-address.ts';
 export type ServedRequest = IncomingMessage & {
   /** The body, if it was buffered. `@hono/node-server` reads the same property. */
   rawBody?: Buffer;
+  /** Sends `100 Continue`. Set if the client waits for it before it sends the body. */
+  sendContinue?: () => void;
   /** Hash of the device key, if the key is well-formed and the hash was already computed. */
   keyHash?: string | undefined;
   /** Set while the request counts towards overload. */
@@ -64,6 +67,10 @@ interface Variables {
   client: RequestClient;
   /** The operation, for log and metrics. */
   operation: MeteredOperation;
+  /** The quota of the source of a registration. */
+  guessQuota?: GuessQuota;
+  /** Set for long polls, whose duration is not measured. */
+  isHeld?: boolean;
 }
 
 export type App = { Bindings: Bindings; Variables: Variables };

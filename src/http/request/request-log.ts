@@ -61,13 +61,16 @@ export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: R
       return answer;
     },
 
+    /** `isHeld`: the request was a long poll. */
     end(
       { startMs, client: { requestId, address } }: LoggedRequest,
       operation: MeteredOperation,
       status: number,
+      isHeld = false,
     ): void {
       const ms = clock.now() - startMs;
-      metrics.observe(operation, status, ms / secondMs);
+      if (isHeld) metrics.observeHeld(operation, status);
+      else metrics.observe(operation, status, ms / secondMs);
       log.debug({ requestId, operation, status, ms, address }, 'request');
     },
   };

@@ -2,6 +2,7 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import { type ClientInfo, recordChange, type SystemDependencies, system } from '../context.ts';
+import { type GuessQuota, quotaOf } from './guess-quota.ts';
 import { formatGroup, groupsOf, sourceOf } from './guess-source.ts';
 import {
   applyRatePolicy,
@@ -31,9 +32,13 @@ export interface GuessRateLimit {
    * the code, or `undefined` for an unknown code. Counts unknown codes in sliding windows across
    * all instances. Beyond the limits it throws `too_many_attempts`, even for a correct code. A
    * trusted source can still bind codes of a tenant that trusts it, while it has guesses left for
-   * that tenant.
+   * that tenant. Calls `onQuota` first, in each case.
    */
-  judge(client: ClientInfo, owner: string | undefined): Promise<void>;
+  judge(
+    client: ClientInfo,
+    owner: string | undefined,
+    onQuota?: (quota: GuessQuota) => void,
+  ): Promise<void>;
 }
 
 function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): SignageError {
@@ -41,6 +46,11 @@ function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): Signa
   const where = scope === 'source' ? 'this address' : 'many addresses';
   const detail = `Too many unknown pairing codes from ${where}: wait ${retryAfterSeconds} seconds, then check the code on the screen's page.`;
   return new SignageError('too_many_attempts', detail, { retryAfterSeconds });
+}
+
+interface Judgement {
+  decision: Decision;
+  quota: GuessQuota;
 }
 
 interface GuessLimitOptions {
@@ -60,12 +70,16 @@ export function makeGuessRateLimit(
    * Reads the counters of tenants only if the source is beyond the limits, because most
    * registrations are within them.
    */
-  async function applyPolicy(source: string, owner: string | undefined): Promise<Decision> {
+  async function applyPolicy(source: string, owner: string | undefined): Promise<Judgement> {
     const groups = groupsOf(source);
     let trustingTenants: readonly string[] = [];
-    const decide = (counters: GuessCountersOfEach, nowMs: number) =>
-      applyRatePolicy(counters, nowMs, { owner, groups, trustingTenants, codeTtlMs });
-    const decision = await store.updateGuessCounters(
+    const decide = (counters: GuessCountersOfEach, nowMs: number) => {
+      const attempt = { owner, groups, trustingTenants, codeTtlMs };
+      const { attempts, result: decision } = applyRatePolicy(counters, nowMs, attempt);
+      const quota = quotaOf(attempts, nowMs, attempt);
+      return { attempts, result: { decision, quota } };
+    };
+    const judgement = await store.updateGuessCounters<Judgement | undefined>(
       counterKeysOf({ groups, trustingTenants }),
       (counters, nowMs) => {
         trustingTenants = isWithinLimits(counters, nowMs, { groups, codeTtlMs })
@@ -76,9 +90,9 @@ export function makeGuessRateLimit(
           : { attempts: counters, result: undefined };
       },
     );
-    return trustingTenants.length === 0
-      ? decision
-      : store.updateGuessCounters(counterKeysOf({ groups, trustingTenants }), decide);
+    return (
+      judgement ?? store.updateGuessCounters(counterKeysOf({ groups, trustingTenants }), decide)
+    );
   }
 
   async function recordLockOut(
@@ -98,9 +112,10 @@ export function makeGuessRateLimit(
   }
 
   return {
-    async judge(client, owner) {
+    async judge(client, owner, onQuota = () => {}) {
       const source = sourceOf(client.address);
-      const decision = await applyPolicy(source, owner);
+      const { decision, quota } = await applyPolicy(source, owner);
+      onQuota(decision ? { ...quota, remaining: 0, resetMs: decision.waitMs } : quota);
       if (!decision) return;
       const { scope, isFirstRefusal, index, unknownCodes } = decision;
       const refusedGroup = (groupsOf(source)[index] ?? { key: source }).key;

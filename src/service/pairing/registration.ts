@@ -10,6 +10,7 @@ import { type ClientInfo, recordChange, type SystemDependencies } from '../conte
 import { changeOf } from '../lookup.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelPendingCodes } from '../places/screens.ts';
+import type { GuessQuota } from './guess-quota.ts';
 import type { GuessRateLimit } from './rate-limit.ts';
 import type { TrustedSources } from './trusted-sources.ts';
 
@@ -17,6 +18,8 @@ import type { TrustedSources } from './trusted-sources.ts';
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;
   idempotencyKey: string | undefined;
+  /** Receives the quota of the source, also before an error. */
+  onQuota?: (quota: GuessQuota) => void;
 }
 
 /** `repeated`: an earlier request already got the same response. */
@@ -157,7 +160,7 @@ export function makeRegistration(
     const { pairingCode } = request.body;
     const codeId = hashCode(store.secret, pairingCode);
     const storedCode = await store.read.get('codes', codeId);
-    await rateLimit.judge(request, storedCode?.tenantId);
+    await rateLimit.judge(request, storedCode?.tenantId, request.onQuota);
     if (!storedCode) throw unknownCode();
     const { idempotencyKey } = request;
     const apiKey =

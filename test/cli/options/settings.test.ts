@@ -32,6 +32,7 @@ describe('settings of signage serve', () => {
       onDemandTimeoutMs: 2000,
       onDemandConcurrency: 20,
       demo: false,
+      noCompression: false,
       noContext: false,
       logLevel: 'info',
       logFormat: 'auto',

@@ -6,6 +6,10 @@ import { nastyTexts } from './nasty-values.ts';
 import type { FuzzRandom } from './random.ts';
 import { spoilBody } from './spoil-json.ts';
 
+/** Kinds of credentials. */
+export const callerKinds = ['platform', 'tenant', 'device'] as const;
+export type CallerKind = (typeof callerKinds)[number];
+
 /** A request with its expectations. */
 export interface Composed {
   method: string;
@@ -82,6 +86,11 @@ export class Composer {
     const operation = fuzzRandom.one(this.#table);
     if (seldom.includes(operation.path) && fuzzRandom.happens(0.97))
       return this.compose(fuzzRandom);
+    return this.composeFor(operation, fuzzRandom);
+  }
+
+  /** Composes a request of one operation. `caller`: whose credential it has. Default: random. */
+  composeFor(operation: Operation, fuzzRandom: FuzzRandom, caller?: CallerKind): Composed {
     const template = operation.path.replace(/:(\w+)/g, '{$1}');
     const described = this.#document.paths[template][operation.method.toLowerCase()];
     const tv = fuzzRandom.one(this.#world.known.tvs);
@@ -93,7 +102,9 @@ export class Composer {
         : operation.method;
     const body = this.#body(described.requestBody, fuzzRandom);
     const headers = [
-      ...this.#credential(operation, tv.apiKey, fuzzRandom),
+      ...(caller
+        ? this.#credentialOf(caller, tv.apiKey)
+        : this.#credential(operation, tv.apiKey, fuzzRandom)),
       ...this.#headers(operation, body, fuzzRandom),
     ];
     return this.#finish(
@@ -191,6 +202,13 @@ export class Composer {
     return fuzzRandom.happens(0.5) ? JSON.stringify(value) : spoilBody(value, fuzzRandom);
   }
 
+  #credentialOf(caller: CallerKind, apiKey: string): Composed['headers'] {
+    const { platformToken, tenantId, adminToken } = this.#world;
+    const key = { platform: platformToken, tenant: adminToken, device: apiKey }[caller];
+    const tenant: Composed['headers'] = caller === 'platform' ? [['x-tenant-id', tenantId]] : [];
+    return [['authorization', `Bearer ${key}`], ...tenant];
+  }
+
   #credential({ access }: Operation, apiKey: string, fuzzRandom: FuzzRandom): Composed['headers'] {
     const { platformToken, tenantId, known } = this.#world;
     if (fuzzRandom.happens(0.03)) return [];
@@ -223,7 +241,7 @@ export class Composer {
   }
 
   #headers(
-    { headers: taken = [], conditional }: Operation,
+    { headers: taken = [], conditional, revision }: Operation,
     body: Composed['body'],
     fuzzRandom: FuzzRandom,
   ): Composed['headers'] {
@@ -255,6 +273,11 @@ export class Composer {
       );
     if (conditional)
       add(0.4, 'if-none-match', '*', '"x"', 'W/"x"', '"', '', ',,,', `${'"a",'.repeat(300)}"b"`);
+    if (revision) {
+      add(0.1, 'if-match', '*', '"x"', 'W/"x"', '"', '', ',,,', `${'"a",'.repeat(300)}"b"`);
+      add(0.05, 'if-none-match', '*', '"x"', '');
+    }
+    add(0.2, 'accept-encoding', 'gzip', 'br, gzip;q=0.5', '*;q=0', 'identity;q=0', ';;,q=', '');
     add(0.05, 'x-request-id', 'fuzz', '', 'a b', 'x'.repeat(129), '../..', 'é');
     add(0.03, 'accept', 'text/csv', 'text/csv;q=0', '*/*', 'application/xml', ';;;', '');
     add(0.02, 'content-encoding', 'gzip', 'identity', 'br', '');

@@ -52,6 +52,11 @@ export class Fixture {
     return this.#platform.token;
   }
 
+  /** A token of the role `admin` of the tenant. */
+  get adminToken(): string {
+    return this.known.tokens[roles.indexOf('admin')] ?? '';
+  }
+
   get tenantId(): string {
     return this.#tenantId;
   }

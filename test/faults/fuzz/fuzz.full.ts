@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { runCallers } from './run-callers.ts';
 import { runFuzz } from './run-fuzz.ts';
 import { runSweep } from './run-sweep.ts';
 import { withFuzzed } from './with-fuzzed.ts';
@@ -48,6 +49,16 @@ it.each(parts)('random requests: $name', async ({ name, requests: wanted, option
   tell(`fuzz, ${name}: ${requests} requests, ${kinds} kinds of answers`, wrong, startedAt);
   const counts = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
   console.log(`  ${counts.join(', ')}`);
+  expect(wrong.length).toBe(0);
+});
+
+it.each(parts)('each operation with each kind of credential: $name', async ({ name, options }) => {
+  const startedAt = performance.now();
+  const own = await options();
+  const { requests, succeeded, wrong } = await withFuzzed(own, (subject) =>
+    runCallers({ ...subject, seed, each: 25 }),
+  );
+  tell(`callers, ${name}: ${requests} requests, ${succeeded.size} operations`, wrong, startedAt);
   expect(wrong.length).toBe(0);
 });
 

@@ -1,5 +1,8 @@
 // Mutated requests. The full suite is fuzz.full.ts.
 import { expect, it } from 'vitest';
+import { operations } from '../../../src/wire/operations.ts';
+import { callerKinds } from './compose-request.ts';
+import { runCallers } from './run-callers.ts';
 import { runFuzz } from './run-fuzz.ts';
 import { withFuzzed } from './with-fuzzed.ts';
 
@@ -16,4 +19,13 @@ it('answers random requests as documented, and never with 500', async () => {
     ),
   ).toEqual([]);
   expect(kinds).toBeGreaterThan(150);
+}, 120_000);
+
+it('answers each operation as documented to a platform token, a tenant token and a TV', async () => {
+  const { requests, succeeded, wrong } = await withFuzzed({}, (subject) =>
+    runCallers({ ...subject, seed: 'callers', each: 4 }),
+  );
+  expect(wrong).toEqual([]);
+  expect(requests).toBe(Object.keys(operations).length * callerKinds.length * 4);
+  expect(succeeded.size).toBeGreaterThan(Object.keys(operations).length * 0.8);
 }, 120_000);

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Client } from 'undici';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
@@ -14,6 +15,10 @@ export interface Probed {
 }
 
 const patienceMs = 20_000;
+const decoders: Record<string, (bytes: Buffer) => Buffer> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+};
 
 function shown({ method, path, headers, body }: Composed): string {
   const text = body === undefined ? '' : JSON.stringify(body.toString().slice(0, 300));
@@ -32,7 +37,11 @@ async function exchange(
     body: body ?? null,
     signal,
   });
-  const text = await answer.body.text();
+  const bytes = Buffer.from(await answer.body.arrayBuffer());
+  const coding = answer.headers['content-encoding'];
+  // HEAD has the headers of GET, but no body.
+  const decode = bytes.length === 0 ? undefined : decoders[String(coding)];
+  const text = (decode ? decode(bytes) : bytes).toString();
   const given = Object.entries(answer.headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );

@@ -112,6 +112,14 @@ const undocumented: Defect = {
   },
 };
 
+const undocumentedHeader: Defect = {
+  middleware: (next) => async (request) => {
+    const answer = await next(request);
+    if (answer.ok) answer.headers.set('x-served-by', 'node-1');
+    return answer;
+  },
+};
+
 const stackShown: Defect = {
   middleware: (next) => async (request) => {
     const answer = await next(request);
@@ -242,6 +250,7 @@ export const intruders: readonly SeededDefect[] = [
   byFuzz('received is off by one', defectOf('counts received off by one'), ['postEvents'], 30),
   byFuzz('101 events are taken', defectOf('takes 101 events'), ['postEvents'], 120),
   byFuzz('a status that is not documented', undocumented, ['getScreen'], 50),
+  byFuzz('a header that is not documented', undocumentedHeader, ['getScreen'], 50),
   byFuzz('a stack trace in an error', stackShown, ['createVenue'], 30),
   {
     defect: 'a token in a log',

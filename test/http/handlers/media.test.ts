@@ -9,7 +9,7 @@ import { mediaRoutes } from '../../../src/http/handlers/static-file.ts';
 
 function appOf(folder: string): Hono {
   const app = new Hono();
-  app.route('/', mediaRoutes(folder));
+  app.route('/', mediaRoutes(folder, false));
   app.onError((error, context) =>
     hasCode(error, 'not_found') ? context.text('not_found', 404) : context.text(String(error), 500),
   );

@@ -30,6 +30,24 @@ describe('GET /metrics', () => {
     });
   });
 
+  it('counts long polls and answers of the listener without a duration', async () => {
+    const metrics = makeMetrics('1.0.0');
+    metrics.observeHeld('listEvents', 200);
+    metrics.observeHeld('listEvents', 401);
+    metrics.answeredEarly(431);
+    expect(await samples(metrics.render(), 'signage_http_requests_total')).toEqual({
+      '{operation="listEvents",status="200"}': 1,
+      '{operation="listEvents",status="401"}': 1,
+      '{operation="none",status="431"}': 1,
+    });
+    expect(await samples(metrics.render(), 'signage_http_held_requests_total')).toEqual({
+      '{operation="listEvents"}': 2,
+    });
+    expect(await samples(metrics.render(), 'signage_http_request_duration_seconds_count')).toEqual(
+      {},
+    );
+  });
+
   it('has the duration of requests', async () => {
     const metrics = makeMetrics('1.0.0');
     for (const seconds of [0.0004, 0.003, 40]) metrics.observe('getPlaylist', 200, seconds);

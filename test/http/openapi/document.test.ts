@@ -28,6 +28,7 @@ function* objectsIn(
     yield* objectsIn(member, `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 }
 
+const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'];
 const objects = [...objectsIn(document)];
 const places = new Set(objects.map(([place]) => place));
 
@@ -218,23 +219,28 @@ describe.each(table)('%s in the document', (id, operation) => {
         getPlaylist: ['X-Playlist-Version', 'X-Source'],
         getDeviceConfig: ['X-Config-Source'],
         createBackup: ['Content-Disposition'],
+        registerDevice: ['RateLimit-Policy', 'RateLimit'],
       }[id] ?? [];
     const hasCacheControl =
       isManagement ||
       (operation.access !== 'public' && operation.conditional) ||
       operation.status === 201;
     const location = operation.status === 201 && isManagement ? ['Location'] : [];
+    const isCompressed = isManagement && /^(list|report)/.test(id);
     expect(Object.keys(answer.headers!).toSorted()).toEqual(
       [
-        'X-Request-Id',
+        ...everywhere,
         ...own,
         ...(hasCacheControl ? ['Cache-Control'] : []),
         ...(operation.conditional || (operation.revision && operation.answer) ? ['ETag'] : []),
         ...location,
+        ...(isCompressed ? ['Vary', 'Content-Encoding'] : []),
       ].toSorted(),
     );
+    for (const [status, each] of Object.entries(entry.responses!))
+      expect('RateLimit' in each.headers!, status).toBe(id === 'registerDevice');
     for (const each of Object.values(entry.responses!))
-      expect(each.headers).toHaveProperty('X-Request-Id');
+      expect(Object.keys(each.headers!)).toEqual(expect.arrayContaining(everywhere));
   });
 });
 
@@ -286,6 +292,12 @@ describe('the document beyond the table', () => {
     });
     const statuses = Object.keys(document.paths!['/readyz']!.get!.responses!);
     expect(statuses).toEqual(['200', '400', '408', '431', '501', '503']);
+    for (const path of ['/openapi.json', '/docs']) {
+      const file = document.paths![path]!.get!.responses!;
+      expect(Object.keys(file['304']!.headers!)).toEqual(
+        expect.arrayContaining(['ETag', 'Vary', 'Content-Encoding']),
+      );
+    }
   });
 });
 

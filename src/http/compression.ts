@@ -1,0 +1,98 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { parseAccept } from 'hono/utils/accept';
+import type { Operation } from '../wire/operations.ts';
+import { type Answer, isList } from './request/pipeline.ts';
+
+/** Content codings of responses (RFC 9110 §8.4.1). */
+export type Coding = 'br' | 'gzip';
+
+/** Responses of at most this many bytes fit into one packet and are not compressed. */
+export const maxUncompressedBytes = 1024;
+/**
+ * Maximum number of lists that one service compresses at a time. zlib works in the thread pool of
+ * Node, which has 4 threads by default. The others remain for writing to the disk.
+ */
+const maxConcurrent = 2;
+
+/**
+ * Returns the content coding for a response, or `undefined` for none (RFC 9110 §12.5.3). Chooses
+ * the highest weight. `br` comes before `gzip`, and both before `identity`. If nothing is
+ * acceptable, the response is not compressed.
+ */
+export function preferredCoding(acceptEncoding: string | undefined): Coding | undefined {
+  const accepted = parseAccept(acceptEncoding ?? '');
+  const weightOf = (coding: string) => {
+    const named = accepted.find(({ type }) => type.toLowerCase() === coding);
+    return (named ?? accepted.find(({ type }) => type === '*'))?.q ?? 0;
+  };
+  const best = weightOf('gzip') > weightOf('br') ? 'gzip' : 'br';
+  const weight = weightOf(best);
+  return weight > 0 && weight >= weightOf('identity') ? best : undefined;
+}
+
+const brotliBytes = promisify(brotliCompress);
+const gzipBytes = promisify(gzip);
+
+/** Higher levels take several times as long, and save a few percent. */
+const levels = {
+  once: { br: 9, gzip: 9 },
+  eachTime: { br: 4, gzip: 6 },
+};
+
+/**
+ * Compresses in the thread pool.
+ *
+ * @param use whether the result is kept, or made for one response only
+ */
+export function compress(
+  coding: Coding,
+  bytes: Uint8Array,
+  use: keyof typeof levels,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (coding === 'gzip') return gzipBytes(bytes, { level: levels[use].gzip });
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: levels[use].br,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return brotliBytes(bytes, { params });
+}
+
+/**
+ * Returns whether responses of an operation may be compressed: lists and the report. Playlists and
+ * configs have one strong `ETag`. A compressed secret could be guessed by its length (BREACH), so
+ * no response with a secret is compressed.
+ */
+export function isCompressible(operation: Operation): boolean {
+  return isList(operation) && operation.revision !== true;
+}
+
+/** Compresses a response if the client accepts it. Adds `Vary`. */
+export type CompressAnswer = (
+  answer: Answer,
+  acceptEncoding: string | undefined,
+) => Promise<Answer>;
+
+/**
+ * Returns a function that compresses lists and reports. While two responses are being compressed,
+ * further ones are sent uncompressed, so that no request waits for another one.
+ */
+export function makeCompressAnswer(): CompressAnswer {
+  let inProgress = 0;
+  return async ({ status, headers, body }, acceptEncoding) => {
+    const vary =
+      headers.Vary === undefined ? 'Accept-Encoding' : `${headers.Vary}, Accept-Encoding`;
+    const varying = { ...headers, Vary: vary };
+    const coding = preferredCoding(acceptEncoding);
+    const isLarge = typeof body === 'string' && Buffer.byteLength(body) > maxUncompressedBytes;
+    if (!coding || !isLarge || inProgress >= maxConcurrent)
+      return { status, headers: varying, body };
+    inProgress++;
+    try {
+      const bytes = await compress(coding, Buffer.from(body), 'eachTime');
+      return { status, headers: { ...varying, 'Content-Encoding': coding }, body: bytes };
+    } finally {
+      inProgress--;
+    }
+  };
+}
