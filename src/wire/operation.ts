@@ -104,6 +104,13 @@ export function takesPrecondition({ revision, method }: Operation): boolean {
   return revision === true && method !== 'GET' && method !== 'POST';
 }
 
+/** Returns whether an operation creates a record, once per `Idempotency-Key`. */
+function createsOnce({ access, headers }: Operation): boolean {
+  return (
+    access !== 'public' && access !== 'device' && headers?.includes('Idempotency-Key') === true
+  );
+}
+
 function requestErrors(operation: Operation): ErrorCode[] {
   const { record, body, query, headers } = operation;
   return [
@@ -111,6 +118,7 @@ function requestErrors(operation: Operation): ErrorCode[] {
     ...(record ? ([`${record}_not_found`] as const) : []),
     ...(body || query || headers ? (['invalid_request'] as const) : []),
     ...(takesPrecondition(operation) ? (['precondition_failed'] as const) : []),
+    ...(createsOnce(operation) ? (['idempotency_key_reused', 'not_repeatable'] as const) : []),
   ];
 }
 

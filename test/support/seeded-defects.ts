@@ -190,6 +190,16 @@ const defects = {
       appendBatch: ({ idempotency: _forgotten, ...batch }) => store.appendBatch(batch),
     }),
   },
+  'forgets the keys of creations': {
+    store: (store) =>
+      withTx(store, (tx) => ({
+        find: async (table, index, key) =>
+          table === 'creations' ? undefined : tx.find(table, index, key),
+        async put(table, row) {
+          if (table !== 'creations') await tx.put(table, row);
+        },
+      })),
+  },
   'accepts a revoked key': { middleware: cacheAnswers },
   'lets a used code work again': {
     store: (store) =>

@@ -6,10 +6,8 @@ import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import type { Handlers, Reply } from '../request/pipeline.ts';
-import { idempotencyKey } from '../request/validate.ts';
+import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
-const secretKey = /^[\x21-\x7e]{16,255}$/;
-const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 const batchRule = 'must be 1 to 255 printable ASCII characters';
 
@@ -45,14 +43,14 @@ export function runtimeHandlers(
 ) {
   return {
     async registerDevice({ body, request }) {
-      const key = idempotencyKey(request, secretKey, secretRule);
+      const key = secretIdempotencyKey(request);
       const { answer, repeated } = await register({ ...request.client, body, idempotencyKey: key });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
     },
 
     async rotateDeviceKey({ caller, request }) {
-      const key = idempotencyKey(request, secretKey, secretRule);
+      const key = secretIdempotencyKey(request);
       return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
