@@ -30,7 +30,7 @@ export interface Operation {
   /** Status of a successful response. */
   status: 200 | 201 | 202 | 204;
   answer?: SchemaName;
-  /** Whether responses have an `ETag`, and a matching `If-None-Match` gets 304. */
+  /** Whether responses have an `ETag`, and `If-None-Match` and `If-Match` are honoured. */
   conditional?: boolean;
   /**
    * Whether responses have the revision of the record as `ETag`. Changes then honour `If-Match` and
@@ -112,12 +112,12 @@ function createsOnce({ access, headers }: Operation): boolean {
 }
 
 function requestErrors(operation: Operation): ErrorCode[] {
-  const { record, body, query, headers } = operation;
+  const { record, body, query, headers, conditional } = operation;
   return [
     ...(body ? (['body_too_large', 'unsupported_media_type', 'invalid_json'] as const) : []),
     ...(record ? ([`${record}_not_found`] as const) : []),
     ...(body || query || headers ? (['invalid_request'] as const) : []),
-    ...(takesPrecondition(operation) ? (['precondition_failed'] as const) : []),
+    ...(conditional || takesPrecondition(operation) ? (['precondition_failed'] as const) : []),
     ...(createsOnce(operation) ? (['idempotency_key_reused', 'not_repeatable'] as const) : []),
   ];
 }

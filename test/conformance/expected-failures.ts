@@ -112,6 +112,8 @@ export const expectedFailures: Readonly<Record<DefectName, readonly string[]>> =
   ],
   'makes keys without their prefix': ['register.api-key', 'register.key-form'],
   'ignores preconditions': [
+    'playlist.if-match',
+    'config.if-match',
     'revision.if-match',
     'revision.if-match.delete',
     'revision.create-only',

@@ -302,8 +302,8 @@ const defects = {
   'ignores preconditions': {
     middleware: (next) => (request) => {
       const headers = new Headers(request.headers);
-      if (request.method !== 'GET')
-        for (const name of ['if-match', 'if-none-match']) headers.delete(name);
+      headers.delete('if-match');
+      if (request.method !== 'GET') headers.delete('if-none-match');
       return copyRequest(request, { headers }).then(next);
     },
   },

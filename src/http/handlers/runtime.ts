@@ -5,7 +5,7 @@ import { andThen } from '../../domain/maybe-promise.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
-import type { Handlers, Reply } from '../request/pipeline.ts';
+import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
 import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
@@ -55,7 +55,7 @@ export function runtimeHandlers(
     },
 
     getPlaylist({ caller, request }) {
-      const answer = playback.playlist(caller, request.header('if-none-match'));
+      const answer = playback.playlist(caller, preconditionOf(request));
       return andThen(answer, ({ body, etag, version, source }) =>
         conditional(body, {
           'X-Playlist-Version': String(version),
@@ -66,7 +66,7 @@ export function runtimeHandlers(
     },
 
     getDeviceConfig({ caller, request }) {
-      const answer = playback.config(caller, request.header('if-none-match'));
+      const answer = playback.config(caller, preconditionOf(request));
       return andThen(answer, ({ body, etag, source }) =>
         conditional(body, { 'X-Config-Source': source, ETag: etag }),
       );

@@ -72,7 +72,7 @@ function headersOf(operation: Operation): (keyof typeof requestHeaders)[] {
   const names: (keyof typeof requestHeaders)[] = [];
   if (access !== 'public' && access !== 'device') names.push('TenantId');
   if (conditional) names.push('IfNoneMatch');
-  if (takesPrecondition(operation)) names.push('IfMatch');
+  if (conditional || takesPrecondition(operation)) names.push('IfMatch');
   if (takesPrecondition(operation) && method === 'PUT') names.push('IfNoneMatchAny');
   if (headers?.includes('Idempotency-Key')) names.push(keyHeaderOf(access, body !== undefined));
   return names;
