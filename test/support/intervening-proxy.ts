@@ -1,5 +1,10 @@
 // An HTTP proxy in front of a service, in which a test intervenes.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
@@ -13,7 +18,7 @@ export interface Interventions {
   /** Called before a request is forwarded. */
   before?(line: RequestLine): Promise<void> | void;
   /** Whether to cut the connection after the service has answered. The answer is lost. */
-  loses?(line: RequestLine): boolean;
+  loses?(line: RequestLine, headers: IncomingHttpHeaders): boolean;
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -33,11 +38,11 @@ export async function startProxy(target: string, { before, loses }: Intervention
       dispatcher,
     });
     const content = Buffer.from(await answer.body.arrayBuffer());
-    if (loses?.(line)) return void incoming.destroy();
+    if (loses?.(line, incoming.headers)) return void incoming.socket.destroy();
     outgoing.writeHead(answer.statusCode, forwardedHeaders(answer.headers)).end(content);
   };
   const server = createServer((incoming, outgoing) => {
-    handle(incoming, outgoing).catch(() => incoming.destroy());
+    handle(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opened.push(async () => {
