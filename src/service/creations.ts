@@ -26,6 +26,9 @@ interface OngoingCreation {
   remember(recordId: string): Promise<void>;
 }
 
+/** Begins a creation inside its transaction. See `prepareCreation`. */
+export type BeginCreation = (tx: Tx) => Promise<OngoingCreation>;
+
 /** Retention of creations (docs/protocol.md §5.11). */
 export const creationRetentionMs = 24 * hourMs;
 /** Number of creations kept per token at least. Older ones are deleted, several at a time. */
@@ -57,7 +60,7 @@ async function surplusCreations(
 }
 
 /**
- * Prepares the creation of a record for a caller. The result begins the creation inside its
+ * Prepares the creation of a record for a caller. The returned function begins it inside its
  * transaction. The same request of the same token finds the record that it created before. Throws
  * `idempotency_key_reused` if the key was used with another body.
  *
@@ -74,7 +77,7 @@ export async function prepareCreation(
   { store, random, newId }: ServiceDependencies,
   { actor, tenantId }: Pick<Caller, 'actor' | 'tenantId'>,
   request: IdempotentRequest | undefined,
-): Promise<(tx: Tx) => Promise<OngoingCreation>> {
+): Promise<BeginCreation> {
   if (request === undefined || actor.kind === 'system')
     return async () => ({ earlierId: undefined, random, remember: async () => {} });
   const { operation, key, body } = request;

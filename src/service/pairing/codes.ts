@@ -17,7 +17,12 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { type IdempotentRequest, notRepeatable, prepareCreation } from '../creations.ts';
+import {
+  type BeginCreation,
+  type IdempotentRequest,
+  notRepeatable,
+  prepareCreation,
+} from '../creations.ts';
 import { longPoll } from '../long-poll.ts';
 import { isInScope, lookUp, venuesOf } from '../lookup.ts';
 
@@ -108,7 +113,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     tx: Tx,
     caller: Caller,
     screenId: string,
-    begin: Awaited<ReturnType<typeof prepareCreation>>,
+    begin: BeginCreation,
   ): Promise<CreatedCode> {
     const creation = await begin(tx);
     const code = makeCode(creation.random);
