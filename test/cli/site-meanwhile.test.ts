@@ -96,6 +96,32 @@ describe('signage apply, when a record changes between read and write', () => {
     expect((await get(`${path}/playlist`)).items).toEqual(wanted.playlist.items);
   });
 
+  it('goes on when the answer to a change was lost', async () => {
+    const lost = new Set<string>();
+    const proxy = await startProxy(service.url, {
+      loses(line) {
+        const isFirst = /^(PATCH|PUT)/.test(line) && !lost.has(line);
+        if (isFirst) lost.add(line);
+        return isFirst;
+      },
+    });
+    const site = {
+      version: 1,
+      venues: [{ name: 'Lobby', labels: {}, screens: [{ name: 'Main', config: { volume: 3 } }] }],
+    };
+    const run = await cliOf(proxy, adminToken)(['apply', '-f', '-', '-o', 'json'], {
+      stdin: JSON.stringify(site),
+    });
+    expect(run.code, run.stderr).toBe(0);
+    expect(lost.size).toBe(2);
+    expect(run.json.map(({ result }: { result: string }) => result)).toEqual([
+      'updated',
+      'updated',
+    ]);
+    expect((await get(`/v1/venues/${venue.id}`)).labels).toEqual({});
+    expect(await get(`/v1/screens/${screen.id}/config`)).toEqual({ volume: 3 });
+  });
+
   it('9, and deletes no screen that was renamed since the plan', async () => {
     const spare = await service.screen({ venueId: venue.id, name: 'Spare' });
     const rename = () =>

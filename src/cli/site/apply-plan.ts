@@ -78,7 +78,9 @@ async function matchFiles(
       await writeAttributes(call, kind, current, wanted, names);
       return [...changed];
     } catch (error) {
-      if (!hasCode(error, 'precondition_failed') || attempt === maxAttempts) throw error;
+      // After a lost answer, only the record says whether the change was made.
+      const isUnclear = hasCode(error, 'precondition_failed') || hasCode(error, 'unreachable');
+      if (!isUnclear || attempt === maxAttempts) throw error;
       const fresh = await readRecord(call, kind, known.id);
       current = await readDetails(call, kind, fresh, wanted);
     }
