@@ -3,6 +3,7 @@ import { SignageError } from '../domain/error.ts';
 import { type Operation, type OperationId, operations } from '../wire/operations.ts';
 import { readAnswer } from './answer.ts';
 import type { CallAnswer, CallInput, PlainInput } from './call.ts';
+import { declaresIdempotencyKey } from './declared-keys.ts';
 import { answeredError, type Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
 import type { MakeRequester } from './requester.ts';
@@ -28,8 +29,9 @@ export interface ClientOptions {
    */
   timeoutMs?: number;
   /**
-   * Retry policy. Only GET, PUT and calls with an `Idempotency-Key` are retried after any transient
-   * failure. Default: 4 attempts, 250 ms before the second, and at most 30 s between two attempts.
+   * Retry policy. Only GET, PUT and calls with an `Idempotency-Key` that the service honours are
+   * retried after any transient failure. Default: 4 attempts, 250 ms before the second, and at most
+   * 30 s between two attempts.
    */
   retry?: Partial<RetryPolicy>;
   /** CA certificates (PEM) to trust in place of Node's own. */
@@ -95,6 +97,8 @@ export class Caller {
   readonly #timeoutMs: number;
   readonly #policy: RetryPolicy;
   readonly #transport: Transport;
+  /** The service's OpenAPI document, once it was needed. */
+  #document: string | undefined;
 
   constructor(options: ClientOptions) {
     this.service = serviceAddress(options.url);
@@ -119,7 +123,8 @@ export class Caller {
     const operation: Operation = operations[id];
     const plain: PlainInput = input;
     const isIdempotent =
-      isRepeatable(operation.method, plain.headers) || plain.idempotencyKey !== undefined;
+      isRepeatable(operation.method, plain.headers) ||
+      (plain.idempotencyKey !== undefined && (() => this.#honoursKey(operation, plain.signal)));
     const request = this.#request(operation.method, requestPath(operation, plain), plain, headers);
     const reply = await this.#send(request, isIdempotent, plain.attempts);
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
@@ -151,10 +156,27 @@ export class Caller {
     return this.#send(this.#request(method, path, request), isRepeatable(method, request.headers));
   }
 
+  /**
+   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions do for
+   * TVs. Management operations are looked up in the service's OpenAPI document.
+   */
+  async #honoursKey(
+    { method, path, access }: Operation,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    if (access === 'public' || access === 'device') return true;
+    try {
+      this.#document ??= (await this.send('GET', '/openapi.json', { signal })).text;
+    } catch {
+      return false;
+    }
+    return declaresIdempotencyKey(this.#document, { method, path });
+  }
+
   /** Sends a request with retries. Resolves for 2xx and 304, otherwise throws the error. */
   #send(
     request: Exchange,
-    isIdempotent: boolean,
+    isIdempotent: boolean | (() => Promise<boolean>),
     attempts = this.#policy.attempts,
   ): Promise<Reply> {
     const { clock, random } = this;

@@ -1,4 +1,4 @@
-import type { OperationId } from '../wire/operations.ts';
+import { type Operation, type OperationId, operations } from '../wire/operations.ts';
 import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
 import {
   authorization,
@@ -48,7 +48,10 @@ export class ManagementClient {
     };
   }
 
-  /** Calls one operation and returns its response body. */
+  /**
+   * Calls one operation and returns its response body. Creations get an `Idempotency-Key`, so that
+   * a retry after a lost response creates nothing twice (docs/protocol.md §5.11).
+   */
   async call<I extends OperationId>(id: I, ...[input]: CallArguments<I>): Promise<CallAnswer<I>> {
     return (await this.callWithEtag(id, ...([input] as CallArguments<I>))).answer;
   }
@@ -61,9 +64,11 @@ export class ManagementClient {
     id: I,
     ...[input]: CallArguments<I>
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }> {
+    const takesKey = (operations[id] as Operation).headers?.includes('Idempotency-Key');
+    const own = takesKey ? { idempotencyKey: this.#caller.makeIdempotencyKey() } : {};
     const { answer, headers } = await this.#caller.exchange(
       id,
-      (input ?? {}) as CallInput<I>,
+      { ...own, ...input } as CallInput<I>,
       this.#headers,
     );
     return { answer, etag: headers.etag?.toString() };

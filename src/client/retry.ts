@@ -28,24 +28,24 @@ interface RetryContext {
   /**
    * Whether the call may be repeated when its outcome is unknown: it is safe, idempotent or has an
    * `Idempotency-Key`. Other calls are repeated only if the service itself rejected them with
-   * `Retry-After`.
+   * `Retry-After`. A function is called when it matters.
    */
-  isIdempotent: boolean;
+  isIdempotent: boolean | (() => Promise<boolean>);
 }
 
 const transientCodes = ['unreachable', 'unavailable'];
 
 /** Whether the same call may succeed later and may be repeated. */
-function isTransient(error: unknown, isIdempotent: boolean): error is SignageError {
-  if (!(error instanceof SignageError)) return false;
+async function mayRepeat(
+  error: SignageError,
+  isIdempotent: RetryContext['isIdempotent'],
+): Promise<boolean> {
+  const { code, retryAfterSeconds, requestId } = error;
+  if (!transientCodes.includes(code) && retryAfterSeconds === undefined) return false;
   // A request id shows that the service answered, not a proxy.
-  if (!isIdempotent)
-    return (
-      error.code === 'unavailable' &&
-      error.retryAfterSeconds !== undefined &&
-      error.requestId !== undefined
-    );
-  return transientCodes.includes(error.code) || error.retryAfterSeconds !== undefined;
+  if (code === 'unavailable' && retryAfterSeconds !== undefined && requestId !== undefined)
+    return true;
+  return typeof isIdempotent === 'boolean' ? isIdempotent : isIdempotent();
 }
 
 /**
@@ -72,11 +72,10 @@ export async function withRetry<T>(call: () => Promise<T>, context: RetryContext
     try {
       return await call();
     } catch (error) {
-      if (!isTransient(error, context.isIdempotent) || attempt >= context.policy.attempts)
-        throw error;
-      const delayMs = delayBefore(attempt, error, context);
+      if (!(error instanceof SignageError) || attempt >= context.policy.attempts) throw error;
       if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
-      await pause(context.clock, delayMs, context.signal);
+      if (!(await mayRepeat(error, context.isIdempotent))) throw error;
+      await pause(context.clock, delayBefore(attempt, error, context), context.signal);
       if (context.signal?.aborted) throw interrupted();
     }
   }

@@ -1,6 +1,7 @@
 import type { Check } from './check.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
+import { creationChecks } from './checks/creations.ts';
 import { credentialChecks } from './checks/credentials.ts';
 import { deviceKeyChecks, rotationChecks } from './checks/device-keys.ts';
 import { eventChecks } from './checks/events.ts';
@@ -39,6 +40,7 @@ export const allChecks: readonly Check[] = [
   ...venueChecks,
   ...screenChecks,
   ...revisionChecks,
+  ...creationChecks,
   ...listChecks,
   ...readingChecks,
   ...waitingChecks,

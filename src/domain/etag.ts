@@ -79,6 +79,20 @@ export function matchesWeakly(ifNoneMatch: string | undefined, etag: string): bo
 }
 
 /**
+ * Evaluates the preconditions of a read (RFC 9110 §13.2.2). Returns whether the reader has the
+ * current representation, so that the answer is 304. Throws `precondition_failed` if `If-Match`
+ * names others only.
+ */
+export function isUnchanged({ ifMatch, ifNoneMatch }: Precondition, etag: string): boolean {
+  if (ifMatch !== undefined && !matchesStrongly(ifMatch, etag))
+    throw new SignageError(
+      'precondition_failed',
+      `If-Match does not name the current ETag, ${etag}. Read without If-Match to get it.`,
+    );
+  return matchesWeakly(ifNoneMatch, etag);
+}
+
+/**
  * Throws `precondition_failed` unless a change may be made to the current record. Call it inside
  * the transaction of the change.
  *

@@ -2,6 +2,7 @@ import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import { startPeriodicJob } from '../domain/periodic-job.ts';
 import type { SystemDependencies } from './context.ts';
+import { creationRetentionMs } from './creations.ts';
 
 /** Retention of finished pairing codes (docs/protocol.md §4). */
 const codeRetentionMs = 24 * hourMs;
@@ -9,8 +10,9 @@ const intervalMs = minuteMs;
 const batchSize = 500;
 
 /**
- * Starts the housekeeping, which runs once a minute. It purges codes that finished a day ago, and
- * events and audit entries past their retention. Returns a function that stops it.
+ * Starts the housekeeping, which runs once a minute. It purges codes that finished a day ago,
+ * creations of a day ago, and events and audit entries past their retention. Returns a function
+ * that stops it.
  */
 export function startHousekeeping(
   { store, clock }: SystemDependencies,
@@ -19,12 +21,26 @@ export function startHousekeeping(
 ): () => Promise<void> {
   const nextFinishedIds = () => store.finishedCodes(clock.now() - codeRetentionMs, batchSize);
 
+  /** Ids of creations are in order of time, so the oldest come first. */
+  async function purgeCreations(): Promise<void> {
+    for (;;) {
+      const { items } = await store.list('creations', { limit: batchSize });
+      const endMs = clock.now() - creationRetentionMs;
+      const old = items.filter(({ createdAt }) => createdAt <= endMs);
+      if (old.length === 0) return;
+      await store.write(async (tx) => {
+        for (const { id } of old) await tx.delete('creations', id);
+      });
+    }
+  }
+
   async function purge(): Promise<void> {
     for (let ids = await nextFinishedIds(); ids.length > 0; ids = await nextFinishedIds()) {
       await store.write(async (tx) => {
         for (const id of ids) await tx.delete('codes', id);
       });
     }
+    await purgeCreations();
     await store.purgeBefore(clock.now() - retentionDays * dayMs);
   }
 

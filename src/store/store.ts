@@ -189,7 +189,14 @@ export type GuessCounterChange<T> = (
   nowMs: number,
 ) => { attempts: GuessCountersOfEach; result: T };
 
-export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices' | 'mirrorPending';
+export type ListedTable =
+  | 'tenants'
+  | 'tokens'
+  | 'venues'
+  | 'screens'
+  | 'devices'
+  | 'mirrorPending'
+  | 'creations';
 
 export interface ListQuery<T extends ListedTable> {
   /** Members that must equal the value, or one of the values. */

@@ -41,6 +41,7 @@ export const tables = {
   configs: { unique: {}, indexed: [] },
   mirrorPending: { unique: {}, indexed: [] },
   mirrorTargets: { unique: {}, indexed: [] },
+  creations: { unique: { request: (row) => row.request }, indexed: ['tokenId'] },
 } satisfies { [T in TableName]: Table<Rows[T]> };
 
 export const tableNames = Object.keys(tables) as TableName[];

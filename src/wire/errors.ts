@@ -51,6 +51,7 @@ export const errorKinds = {
   ...kinds(408, 'Request Timeout', ['request_timeout']),
   ...kinds(409, 'Conflict', [
     'name_taken',
+    'not_repeatable',
     'pairing_code_used',
     'pairing_code_not_pending',
     'screen_already_bound',

@@ -30,7 +30,7 @@ export interface Operation {
   /** Status of a successful response. */
   status: 200 | 201 | 202 | 204;
   answer?: SchemaName;
-  /** Whether responses have an `ETag`, and a matching `If-None-Match` gets 304. */
+  /** Whether responses have an `ETag`, and `If-None-Match` and `If-Match` are honoured. */
   conditional?: boolean;
   /**
    * Whether responses have the revision of the record as `ETag`. Changes then honour `If-Match` and
@@ -104,13 +104,21 @@ export function takesPrecondition({ revision, method }: Operation): boolean {
   return revision === true && method !== 'GET' && method !== 'POST';
 }
 
+/** Returns whether an operation creates a record, once per `Idempotency-Key`. */
+function createsOnce({ access, headers }: Operation): boolean {
+  return (
+    access !== 'public' && access !== 'device' && headers?.includes('Idempotency-Key') === true
+  );
+}
+
 function requestErrors(operation: Operation): ErrorCode[] {
-  const { record, body, query, headers } = operation;
+  const { record, body, query, headers, conditional } = operation;
   return [
     ...(body ? (['body_too_large', 'unsupported_media_type', 'invalid_json'] as const) : []),
     ...(record ? ([`${record}_not_found`] as const) : []),
     ...(body || query || headers ? (['invalid_request'] as const) : []),
-    ...(takesPrecondition(operation) ? (['precondition_failed'] as const) : []),
+    ...(conditional || takesPrecondition(operation) ? (['precondition_failed'] as const) : []),
+    ...(createsOnce(operation) ? (['idempotency_key_reused', 'not_repeatable'] as const) : []),
   ];
 }
 

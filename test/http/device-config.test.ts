@@ -150,6 +150,15 @@ describe('GET /devices/:id/config', () => {
     expect((await again()).status).toBe(304);
   });
 
+  it('412 precondition_failed once If-Match names a former ETag', async () => {
+    const tv = await service.tv();
+    const ifMatch = (await tv.send('GET', 'config')).headers.get('etag') ?? '';
+    const read = () => tv.send('GET', 'config', { headers: { 'if-match': ifMatch } });
+    expect((await read()).status).toBe(200);
+    await store(tv, 'screen', { syncIntervalMinutes: 7 });
+    expectProblem(await read(), 412, 'precondition_failed');
+  });
+
   it('200 for HEAD without a body', async () => {
     const tv = await service.tv();
     const answer = await tv.send('HEAD', 'config');

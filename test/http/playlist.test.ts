@@ -176,6 +176,45 @@ describe('GET /devices/:id/playlist', () => {
     });
   });
 
+  describe('If-Match', () => {
+    const asked = async (ifMatch: (etag: string) => string, more: Record<string, string> = {}) => {
+      const tv = await service.tv();
+      await publish(tv, { items: [item()] });
+      const etag = (await tv.send('GET', 'playlist')).headers.get('etag') ?? '';
+      const headers = { 'if-match': ifMatch(etag), ...more };
+      return { tv, answer: await tv.send('GET', 'playlist', { headers }) };
+    };
+
+    it.each<[string, (etag: string) => string]>([
+      ['the ETag', (etag) => etag],
+      ['a list that has it', (etag) => `"other" , ${etag},"another"`],
+      ['*', () => '*'],
+    ])('200 for %s', async (_, form) => {
+      expect((await asked(form)).answer.status).toBe(200);
+    });
+
+    it.each<[string, (etag: string) => string]>([
+      ['another ETag', () => '"other"'],
+      ['the ETag as a weak one', (etag) => `W/${etag}`],
+    ])('412 precondition_failed without the playlist for %s', async (_, form) => {
+      const { tv, answer } = await asked(form);
+      expectProblem(answer, 412, 'precondition_failed');
+      expect(await deviceOf(tv)).toMatchObject({ lastPlaylistStatus: 200 });
+    });
+
+    it('is evaluated before If-None-Match', async () => {
+      const { answer } = await asked(() => '"other"', { 'if-none-match': '*' });
+      expectProblem(answer, 412, 'precondition_failed');
+      expect((await asked((etag) => etag, { 'if-none-match': '*' })).answer.status).toBe(304);
+    });
+
+    it('404 when there is no playlist', async () => {
+      const tv = await service.tv();
+      const answer = await tv.send('GET', 'playlist', { headers: { 'if-match': '*' } });
+      expectProblem(answer, 404, 'playlist_not_found');
+    });
+  });
+
   describe('validUntil', () => {
     it('is the publisher’s time in seconds, even if given in milliseconds', async () => {
       const tv = await service.tv();

@@ -6,6 +6,7 @@ import type { SystemDependencies } from '../../src/service/context.ts';
 import { startHousekeeping } from '../../src/service/housekeeping.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { creationRow } from '../store/sample-rows.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const minuteMs = 60_000;
@@ -68,6 +69,7 @@ beforeEach(async () => {
     },
     read: { value: store.read },
     write: { value: store.write.bind(store) },
+    list: { value: store.list.bind(store) },
     finishedCodes: { value: store.finishedCodes.bind(store) },
   }) as Store;
   const deps: SystemDependencies = {
@@ -133,6 +135,29 @@ describe('a failed housekeeping run', () => {
     await passMinutes(1);
     expect(purges).toHaveLength(1);
     expect(warnings).toHaveLength(2);
+  });
+});
+
+describe('housekeeping of creations', () => {
+  const remaining = async () =>
+    (await store.list('creations', { limit: 2000 })).items.map(({ id }) => id);
+
+  it('purges all of them 24 hours after the creation, and not before', async () => {
+    const now = clock.now();
+    await store.write(async (tx) => {
+      for (let number = 0; number < 1201; number++)
+        await tx.put(
+          'creations',
+          creationRow(number, { createdAt: number < 1200 ? now : now + minuteMs }),
+        );
+    });
+    clock.set(now + dayMs - 2 * minuteMs);
+    await passMinutes(1);
+    expect(await remaining()).toHaveLength(1201);
+    await passMinutes(1);
+    expect(await remaining()).toEqual([creationRow(1200).id]);
+    await passMinutes(1);
+    expect(await remaining()).toEqual([]);
   });
 });
 

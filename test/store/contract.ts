@@ -16,6 +16,7 @@ import {
   auditRow,
   codeRow,
   configRow,
+  creationRow,
   deviceKeyRow,
   deviceRow,
   pastPlaylistRow,
@@ -88,6 +89,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         ],
         mirrorPending: [{ id: guid('scre', 1), tenantId: tenantA, queuedAt: 1_760_000_000_000 }],
         mirrorTargets: [{ id: 'current', location: 'file:///var/lib/signage/mirror' }],
+        creations: [creationRow(1)],
       };
       await put(rows);
       for (const restarted of [false, true]) {

@@ -1,5 +1,6 @@
 import type {
   AuditEntry,
+  Creation,
   Device,
   DeviceKey,
   PairingCode,
@@ -13,6 +14,19 @@ import type {
 import { guid, tenantA } from './sample-batch.ts';
 
 const created = { createdAt: 1_760_000_000_000, updatedAt: 1_760_000_000_000 };
+
+export function creationRow(number: number, more: Partial<Creation> = {}): Creation {
+  const { createdAt } = created;
+  return {
+    id: guid('crea', number),
+    tokenId: guid('toke', 1),
+    request: `request ${number}`,
+    body: 'body',
+    recordId: guid('venu', number),
+    createdAt,
+    ...more,
+  };
+}
 
 /** Rows that differ by a number; `more` replaces members. */
 export function tenantRow(number: number, more: Partial<Tenant> = {}): Tenant {

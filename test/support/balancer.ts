@@ -19,7 +19,9 @@ type Answer = Awaited<ReturnType<typeof request>>;
 /** Hop-by-hop headers (RFC 9110 §7.6.1), and those that are set again. */
 const hopHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect'];
 
-function forwardedHeaders(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+export function forwardedHeaders(
+  headers: IncomingMessage['headers'],
+): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value && !hopHeaders.includes(name) ? [[name, value]] : [],

@@ -1,10 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, type SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isFatal } from '../command/exit-code.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { differences, differingAttributes, type Planned } from './plan-site.ts';
-import { createRecord, requestsAtOnce, writeAttributes } from './site-records.ts';
+import {
+  type CurrentRecord,
+  createRecord,
+  preconditionOf,
+  readDetails,
+  readRecord,
+  requestsAtOnce,
+  writeAttributes,
+} from './site-records.ts';
+import type { Attributes } from './site-schema.ts';
 
 /** The result for one record. */
 export interface Applied {
@@ -33,6 +43,50 @@ export function plannedResult(plan: Planned, force: boolean): Applied {
   return { kind, name, id: current?.id ?? null, result: change, changed, error };
 }
 
+const maxAttempts = 10;
+
+/** Whether two records differ in attributes that have the ETag of the record itself. */
+const recordDiffers = (current: Attributes, wanted: Attributes) =>
+  differingAttributes(current, wanted).some((name) => name !== 'config' && name !== 'playlist');
+
+/**
+ * Changes an existing record until it matches the files. If another caller changes it meanwhile,
+ * reads it again and starts anew, so that the files never overwrite what nobody has seen. Returns
+ * the changed members.
+ */
+async function matchFiles(
+  call: CommandContext,
+  kind: Planned['kind'],
+  known: CurrentRecord,
+  wanted: Attributes,
+): Promise<string[]> {
+  const changed = new Set<string>();
+  let current = known;
+  // Lists have no ETags.
+  if (!('record' in current.etags) && recordDiffers(current.attributes, wanted)) {
+    const fresh = await readRecord(call, kind, known.id);
+    current = {
+      ...fresh,
+      attributes: { ...known.attributes, ...fresh.attributes },
+      etags: { ...known.etags, ...fresh.etags },
+    };
+  }
+  for (let attempt = 1; ; attempt++) {
+    for (const { member } of differences(current.attributes, wanted)) changed.add(member);
+    const names = differingAttributes(current.attributes, wanted);
+    try {
+      await writeAttributes(call, kind, current, wanted, names);
+      return [...changed];
+    } catch (error) {
+      // After a lost answer, only the record says whether the change was made.
+      const isUnclear = hasCode(error, 'precondition_failed') || hasCode(error, 'unreachable');
+      if (!isUnclear || attempt === maxAttempts) throw error;
+      const fresh = await readRecord(call, kind, known.id);
+      current = await readDetails(call, kind, fresh, wanted);
+    }
+  }
+}
+
 /** Creates or updates one record. Fills in its result step by step, because it may fail halfway. */
 async function updateRecord(
   call: CommandContext,
@@ -48,22 +102,35 @@ async function updateRecord(
   applied.id = current.id;
   if (made && !isNew)
     applied.changed = differences(current.attributes, wanted).map(({ member }) => member);
-  const names = differingAttributes(current.attributes, wanted);
-  await writeAttributes(call, kind, current, wanted, names);
-  if (isNew) applied.result = 'created';
-  else applied.result = names.length > 0 ? 'updated' : 'unchanged';
+  const changed = await matchFiles(call, kind, current, wanted);
+  if (isNew) {
+    applied.result = 'created';
+    return;
+  }
+  applied.changed = changed;
+  applied.result = changed.length > 0 ? 'updated' : 'unchanged';
 }
 
+/** Deletes a record that is still as planned. */
 async function deleteRecord(
   call: CommandContext,
   { kind, current }: Planned,
   force: boolean,
   applied: Applied,
 ): Promise<void> {
-  const params = { id: current?.id ?? '' };
+  const id = current?.id ?? '';
+  const params = { id };
   try {
-    if (kind === 'venue') await call.change('deleteVenue', { params });
-    else await call.change('deleteScreen', { params, ...(force && { query: { force: 'true' } }) });
+    const { attributes, etags } = await readRecord(call, kind, id);
+    if (!isDeepStrictEqual(attributes, current?.attributes)) {
+      applied.result = 'failed';
+      applied.error = 'It was changed meanwhile, so it was not deleted. Run the command again.';
+      return;
+    }
+    const headers = preconditionOf(etags.record);
+    const query = force ? { query: { force: 'true' as const } } : {};
+    if (kind === 'venue') await call.change('deleteVenue', { params, headers });
+    else await call.change('deleteScreen', { params, headers, ...query });
   } catch (error) {
     // Another client has already deleted the record.
     if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;

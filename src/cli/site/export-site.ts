@@ -36,8 +36,8 @@ function entry({ name, labels }: Venue | Screen, { config }: Pick<Attributes, 'c
 export function exportSite(call: CommandContext, names: readonly string[]): Promise<object> {
   const reads = new Map<string, Read>();
   const read = async (kind: RecordKind, id: string) => {
-    const config = await readConfig(call, kind, id);
-    const playlist = kind === 'screen' ? await readPlaylist(call, id) : null;
+    const config = (await readConfig(call, kind, id))?.answer ?? null;
+    const playlist = kind === 'screen' ? ((await readPlaylist(call, id))?.answer ?? null) : null;
     // Skips expired playlists: apply would reject them.
     const active =
       playlist?.status === 'active'

@@ -198,7 +198,7 @@ function planNamed(
 ): Planned[] {
   const plans: Planned[] = [];
   if (tenant && site.tenant) {
-    const current = { id: tenant.id, isActive: false, attributes: {} };
+    const current = { id: tenant.id, isActive: false, attributes: {}, etags: {} };
     plans.push(newPlan('tenant', tenant.name, { config: site.tenant.config }, current));
   }
   for (const { screens: wantedScreens, ...wanted } of site.venues) {

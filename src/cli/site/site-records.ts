@@ -4,7 +4,7 @@ import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
 import type { Reader } from '../api/client.ts';
 import type { CommandContext } from '../command/context.ts';
 import { createOrFind } from '../records/find.ts';
-import { deleteConfig, getConfig, type Level, putConfig } from '../tenant-config/level.ts';
+import { deleteConfig, getConfigWithEtag, type Level, putConfig } from '../tenant-config/level.ts';
 import type { AttributeName, Attributes, SitePlaylist } from './site-schema.ts';
 
 export type RecordKind = Level;
@@ -12,12 +12,19 @@ export type RecordKind = Level;
 /** Maximum concurrent requests of one command. */
 export const requestsAtOnce = 16;
 
+/**
+ * ETags of a record, its config and its playlist. `null`: none is stored. Absent: not known, since
+ * lists and services of earlier versions have none.
+ */
+type Etags = Partial<Record<'record' | 'config' | 'playlist', string | null | undefined>>;
+
 /** A record as it exists on the service. */
 export interface CurrentRecord {
   id: string;
   attributes: Attributes;
   /** Whether it is a screen with a TV. */
   isActive: boolean;
+  etags: Etags;
 }
 
 /**
@@ -35,22 +42,13 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-const configOwner = (level: Level, id: string) => ({ level, id, what: level });
-
-export function readConfig(
-  reader: Reader,
-  kind: RecordKind,
-  id: string,
-): Promise<Attributes['config']> {
-  return orNull(getConfig(reader, configOwner(kind, id)));
+export function readConfig(reader: Reader, level: RecordKind, id: string) {
+  return orNull(getConfigWithEtag(reader, { level, id }));
 }
 
 /** Reads the playlist of a screen, including an expired one. */
-export function readPlaylist(
-  reader: Reader,
-  id: string,
-): Promise<CallAnswer<'readPlaylist'> | null> {
-  return orNull(reader.read('readPlaylist', { params: { id } }));
+export function readPlaylist(reader: Reader, id: string) {
+  return orNull(reader.readWithEtag('readPlaylist', { params: { id } }));
 }
 
 /**
@@ -69,25 +67,49 @@ export async function readDetails(
   wanted: Attributes,
 ): Promise<CurrentRecord> {
   const attributes = { ...current.attributes };
-  if (wanted.config !== undefined) attributes.config = await readConfig(reader, kind, current.id);
+  const etags = { ...current.etags };
+  if (wanted.config !== undefined) {
+    const config = await readConfig(reader, kind, current.id);
+    attributes.config = config ? config.answer : null;
+    etags.config = config ? config.etag : null;
+  }
   if (wanted.playlist !== undefined) {
     const playlist = await readPlaylist(reader, current.id);
     attributes.playlist = playlist && {
-      items: canonicalItems(playlist.items),
-      validUntil: playlist.validUntil,
+      items: canonicalItems(playlist.answer.items),
+      validUntil: playlist.answer.validUntil,
     };
+    etags.playlist = playlist ? playlist.etag : null;
   }
-  return { ...current, attributes };
+  return { ...current, attributes, etags };
 }
 
 export function currentVenue(venue: CallAnswer<'getVenue'>): CurrentRecord {
   const { id, name, address, timezone, labels } = venue;
-  return { id, isActive: false, attributes: { name, address, timezone, labels } };
+  return { id, isActive: false, attributes: { name, address, timezone, labels }, etags: {} };
 }
 
 export function currentScreen({ id, name, labels, state }: CallAnswer<'getScreen'>): CurrentRecord {
-  return { id, isActive: state === 'active', attributes: { name, labels } };
+  return { id, isActive: state === 'active', attributes: { name, labels }, etags: {} };
 }
+
+/** Reads a record with its ETag, without config and playlist. */
+export async function readRecord(
+  reader: Reader,
+  kind: RecordKind,
+  id: string,
+): Promise<CurrentRecord> {
+  const params = { id };
+  if (kind === 'tenant') return { id, isActive: false, attributes: {}, etags: {} };
+  if (kind === 'venue') {
+    const { answer, etag } = await reader.readWithEtag('getVenue', { params });
+    return { ...currentVenue(answer), etags: { record: etag } };
+  }
+  const { answer, etag } = await reader.readWithEtag('getScreen', { params });
+  return { ...currentScreen(answer), etags: { record: etag } };
+}
+
+const nothingStored: Etags = { config: null, playlist: null };
 
 /**
  * Creates a venue, or a screen in the venue `venueId`. If the name was taken meanwhile, reads the
@@ -103,20 +125,15 @@ export async function createRecord(
   const place = { ...(address != null && { address }), ...(timezone != null && { timezone }) };
   const createVenue = async () => {
     const made = await call.change('createVenue', { body: { name, ...place, labels } });
-    return made && currentVenue(made.answer);
+    return made && { ...currentVenue(made.answer), etags: nothingStored };
   };
   const createScreen = async () => {
     const made = await call.change('createScreen', { body: { venueId, name, labels } });
-    return made && currentScreen(made.answer);
+    return made && { ...currentScreen(made.answer), etags: nothingStored };
   };
-  return createOrFind(kind === 'venue' ? createVenue : createScreen, async (id) => {
-    const params = { id };
-    const found =
-      kind === 'venue'
-        ? currentVenue(await call.read('getVenue', { params }))
-        : currentScreen(await call.read('getScreen', { params }));
-    return readDetails(call, kind, found, wanted);
-  });
+  return createOrFind(kind === 'venue' ? createVenue : createScreen, async (id) =>
+    readDetails(call, kind, await readRecord(call, kind, id), wanted),
+  );
 }
 
 /** Returns a merge patch that sets the wanted labels and removes all others. */
@@ -127,10 +144,19 @@ function labelsPatch(
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...wanted };
 }
 
+/** Returns the headers for changing only what was read (docs/protocol.md §5.10). */
+export function preconditionOf(etag: string | null | undefined): Record<string, string> {
+  if (etag === undefined) return {};
+  return etag === null ? { 'If-None-Match': '*' } : { 'If-Match': etag };
+}
+
+/**
+ * Writes the named attributes. Throws `precondition_failed` if one has changed since it was read.
+ */
 export async function writeAttributes(
   call: CommandContext,
   kind: RecordKind,
-  { id, attributes }: CurrentRecord,
+  { id, attributes, etags }: CurrentRecord,
   wanted: Attributes,
   names: readonly AttributeName[],
 ): Promise<void> {
@@ -141,18 +167,22 @@ export async function writeAttributes(
     ...(names.includes('address') && { address: wanted.address ?? null }),
     ...(names.includes('timezone') && { timezone: wanted.timezone ?? null }),
   };
-  if (Object.keys(body).length > 0)
-    await call.change(kind === 'venue' ? 'updateVenue' : 'updateScreen', { params, body });
+  if (Object.keys(body).length > 0) {
+    const headers = preconditionOf(etags.record);
+    await call.change(kind === 'venue' ? 'updateVenue' : 'updateScreen', { params, body, headers });
+  }
   if (names.includes('config')) {
-    const owner = configOwner(kind, id);
-    if (wanted.config == null) await deleteConfig(call, owner);
-    else await putConfig(call, owner, wanted.config);
+    const owner = { level: kind, id };
+    const headers = preconditionOf(etags.config);
+    if (wanted.config == null) await deleteConfig(call, owner, headers);
+    else await putConfig(call, owner, wanted.config, headers);
   }
   if (names.includes('playlist')) {
-    if (wanted.playlist == null) await call.change('withdrawPlaylist', { params });
+    const headers = preconditionOf(etags.playlist);
+    if (wanted.playlist == null) await call.change('withdrawPlaylist', { params, headers });
     else {
       const playlist = wanted.playlist as CallInput<'publishPlaylist'>['body'];
-      await call.change('publishPlaylist', { params, body: playlist });
+      await call.change('publishPlaylist', { params, body: playlist, headers });
     }
   }
 }

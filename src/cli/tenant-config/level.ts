@@ -19,10 +19,14 @@ export const levelOption = option.choice(
   'level of the config (default: screen)',
 );
 
-/** The screen, venue or tenant that has a config. */
-export interface Owner {
+/** Level and id of the screen, venue or tenant that has a config. */
+interface OwnerId {
   level: Level;
   id: string;
+}
+
+/** The screen, venue or tenant that has a config. */
+export interface Owner extends OwnerId {
   /** For messages: `the screen "Lobby/Main"`. */
   what: string;
 }
@@ -66,8 +70,16 @@ const operations = {
 } as const;
 
 /** Returns the stored config. Throws `config_not_found`. */
-export async function getConfig(reader: Reader, { level, id }: Owner): Promise<ConfigTree> {
-  return reader.read(operations[level].get, { params: { id } });
+export async function getConfig(reader: Reader, owner: OwnerId): Promise<ConfigTree> {
+  return (await getConfigWithEtag(reader, owner)).answer;
+}
+
+/** Returns the stored config with its ETag. Throws `config_not_found`. */
+export function getConfigWithEtag(
+  reader: Reader,
+  { level, id }: OwnerId,
+): Promise<{ answer: ConfigTree; etag: string | undefined }> {
+  return reader.readWithEtag(operations[level].get, { params: { id } });
 }
 
 const maxAttempts = 10;
@@ -86,17 +98,15 @@ interface ConfigChange {
  */
 export async function changeConfig(
   call: CommandContext,
-  { level, id }: Owner,
+  { level, id }: OwnerId,
   { change, mustExist = false }: ConfigChange,
 ): Promise<{ config: ConfigTree | null } | undefined> {
   const params = { id };
   for (let attempt = 1; ; attempt++) {
-    const stored = await call
-      .readWithEtag(operations[level].get, { params })
-      .catch((error: unknown) => {
-        if (hasCode(error, 'config_not_found') && !mustExist) return undefined;
-        throw error;
-      });
+    const stored = await getConfigWithEtag(call, { level, id }).catch((error: unknown) => {
+      if (hasCode(error, 'config_not_found') && !mustExist) return undefined;
+      throw error;
+    });
     const body = change(stored?.answer ?? {});
     const headers: Record<string, string> = stored
       ? { 'If-Match': stored.etag ?? '*' }
@@ -114,18 +124,26 @@ export async function changeConfig(
   }
 }
 
-/** Replaces the stored config and returns the new one, or `undefined` under `--dry-run`. */
+/**
+ * Replaces the stored config and returns the new one, or `undefined` under `--dry-run`. `headers`
+ * may have a precondition.
+ */
 export async function putConfig(
   call: CommandContext,
-  { level, id }: Owner,
+  { level, id }: OwnerId,
   body: ConfigTree,
+  headers: Record<string, string> = {},
 ): Promise<ConfigTree | undefined> {
-  return (await call.change(operations[level].put, { params: { id }, body }))?.answer;
+  return (await call.change(operations[level].put, { params: { id }, body, headers }))?.answer;
 }
 
-/** Deletes the stored config. Returns false under `--dry-run`. */
-export async function deleteConfig(call: CommandContext, { level, id }: Owner): Promise<boolean> {
-  return (await call.change(operations[level].delete, { params: { id } })) !== undefined;
+/** Deletes the stored config. Returns false under `--dry-run`. `headers` is as in `putConfig`. */
+export async function deleteConfig(
+  call: CommandContext,
+  { level, id }: OwnerId,
+  headers: Record<string, string> = {},
+): Promise<boolean> {
+  return (await call.change(operations[level].delete, { params: { id }, headers })) !== undefined;
 }
 
 const assignmentView: View<Assignment> = {

@@ -125,6 +125,13 @@ const readingChecks = checkGroup(
         return [/^"[^"]+"$/.test(etag) ? 'a strong ETag' : etag, again];
       },
     ),
+    profile('if-match', 'If-Match with another ETag gives 412').expects(
+      '412 precondition_failed',
+      async (fixture) => {
+        const { tv } = await configured(fixture);
+        return tv.send('GET', 'config', { headers: { 'if-match': '"another"' } });
+      },
+    ),
     profile('304.source', '304 also has X-Config-Source').expects('screen', async (fixture) => {
       const { tv, answer } = await configured(fixture);
       const headers = { 'if-none-match': answer.headers.etag ?? 'none' };

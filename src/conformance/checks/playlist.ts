@@ -154,6 +154,11 @@ export const playlistChecks: readonly Check[] = checkGroup(
         return [answer, ...violations];
       },
     ),
+    profile('if-match', 'If-Match with another ETag gives 412').expects(
+      '412 precondition_failed',
+      async (fixture) =>
+        (await fixture.tv()).send('GET', 'playlist', { headers: { 'if-match': '"another"' } }),
+    ),
     profile('304.over', '200 again after the content has changed').expects(
       '200',
       async (fixture) => {

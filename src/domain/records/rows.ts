@@ -35,6 +35,11 @@ export interface Token {
    * remain listed.
    */
   venueIds?: readonly string[] | null;
+  /**
+   * Time of the first request that the token authenticated. `null`: unused, so that the response of
+   * its creation can be repeated. Absent: not recorded, because the response is never repeated.
+   */
+  firstUsedAt?: number | null;
 }
 
 export interface Venue {
@@ -173,6 +178,23 @@ interface MirrorTarget {
   location: string;
 }
 
+/**
+ * A record that was created with an `Idempotency-Key` (docs/protocol.md §5.11). The response is not
+ * stored, and secrets are derived again.
+ */
+export interface Creation {
+  id: string;
+  /** The token that created the record. */
+  tokenId: string;
+  /** HMAC of tenant, token, operation and `Idempotency-Key`, in hex. */
+  request: string;
+  /** HMAC of the request body, in hex. */
+  body: string;
+  /** Id of the created row. */
+  recordId: string;
+  createdAt: number;
+}
+
 /** The author of a change: a management token, a TV, or the service itself. */
 export interface Actor {
   kind: 'token' | 'device' | 'system';
@@ -249,6 +271,7 @@ export interface Rows {
   configs: StoredConfig;
   mirrorPending: MirrorPending;
   mirrorTargets: MirrorTarget;
+  creations: Creation;
 }
 
 export type TableName = keyof Rows;

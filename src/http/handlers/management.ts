@@ -2,9 +2,12 @@ import { minuteMs } from '../../domain/clock.ts';
 import { revision } from '../../domain/etag.ts';
 import type { ConfigBody } from '../../domain/records/config.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
+import type { IdempotentRequest } from '../../service/creations.ts';
 import type { Services } from '../../service/services.ts';
+import type { OperationId } from '../../wire/operations.ts';
 import type { Call, Handlers, Reply } from '../request/pipeline.ts';
 import type { Exchange } from '../request/request-context.ts';
+import { secretIdempotencyKey } from '../request/validate.ts';
 import { reportCsv } from './report-csv.ts';
 
 /** Time-out for a client that reads nothing of a backup (docs/protocol.md §5.9). */
@@ -37,6 +40,15 @@ async function created<T extends { id: string }>(
 ): Promise<Reply> {
   const { body, headers } = await revised(etagOf, work);
   return { body, headers: { ...headers, Location: `/v1/${collection}/${body.id}` } };
+}
+
+/** Returns the `Idempotency-Key` of a creation, with the request that it identifies. */
+function idempotentRequest(
+  operation: OperationId,
+  { request, sent }: Pick<Call<OperationId>, 'request' | 'sent'>,
+): IdempotentRequest | undefined {
+  const key = secretIdempotencyKey(request);
+  return key === undefined ? undefined : { operation, key, body: sent.bytes };
 }
 
 /**
@@ -84,8 +96,10 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       done(playlists.withdraw(caller, id, precondition)),
     listPlaylistVersions: ({ caller, id, query }) => result(playlists.versions(caller, id, query)),
 
-    async createCode({ caller, body: { screenId } }) {
-      const body = await codes.create(caller, screenId);
+    async createCode(call) {
+      const { caller, body: wanted } = call;
+      const request = idempotentRequest('createCode', call);
+      const body = await codes.create(caller, wanted.screenId, request);
       const path = `/v1/devices/provisioning-codes/${body.code}/status`;
       return { body, headers: { Location: path, ...noStore } };
     },
@@ -120,16 +134,20 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
 
 function recordHandlers({ tenants, tokens, venues, screens, devices }: Services) {
   return {
-    createTenant: ({ caller, body }) =>
-      created('tenants', revision.tenant, tenants.create(caller, body)),
+    createTenant(call) {
+      const request = idempotentRequest('createTenant', call);
+      return created('tenants', revision.tenant, tenants.create(call.caller, call.body, request));
+    },
     listTenants: ({ query }) => result(tenants.list(query)),
     getTenant: ({ caller, id }) => revised(revision.tenant, tenants.get(caller, id)),
     updateTenant: ({ caller, id, body, precondition }) =>
       revised(revision.tenant, tenants.update(caller, id, body, precondition)),
     deleteTenant: ({ caller, id, precondition }) => done(tenants.remove(caller, id, precondition)),
 
-    async createToken({ caller, body }) {
-      const reply = await created('tokens', revision.token, tokens.create(caller, body));
+    async createToken(call) {
+      const request = idempotentRequest('createToken', call);
+      const work = tokens.create(call.caller, call.body, request);
+      const reply = await created('tokens', revision.token, work);
       return { ...reply, headers: { ...reply.headers, ...noStore } };
     },
     listTokens: ({ caller, query }) => result(tokens.list(caller, query)),
@@ -137,16 +155,20 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     deleteToken: ({ caller, id, precondition }) => done(tokens.remove(caller, id, precondition)),
     getMe: ({ caller }) => result(tokens.me(caller)),
 
-    createVenue: ({ caller, body }) =>
-      created('venues', revision.venue, venues.create(caller, body)),
+    createVenue(call) {
+      const request = idempotentRequest('createVenue', call);
+      return created('venues', revision.venue, venues.create(call.caller, call.body, request));
+    },
     listVenues: ({ caller, query }) => result(venues.list(caller, query)),
     getVenue: ({ caller, id }) => revised(revision.venue, venues.get(caller, id)),
     updateVenue: ({ caller, id, body, precondition }) =>
       revised(revision.venue, venues.update(caller, id, body, precondition)),
     deleteVenue: ({ caller, id, precondition }) => done(venues.remove(caller, id, precondition)),
 
-    createScreen: ({ caller, body }) =>
-      created('screens', revision.screen, screens.create(caller, body)),
+    createScreen(call) {
+      const request = idempotentRequest('createScreen', call);
+      return created('screens', revision.screen, screens.create(call.caller, call.body, request));
+    },
     listScreens: ({ caller, query }) => result(screens.list(caller, query)),
     getScreen: ({ caller, id }) => revised(revision.screen, screens.get(caller, id)),
     updateScreen: ({ caller, id, body, precondition }) =>

@@ -5,11 +5,9 @@ import { andThen } from '../../domain/maybe-promise.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
-import type { Handlers, Reply } from '../request/pipeline.ts';
-import { idempotencyKey } from '../request/validate.ts';
+import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
+import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
-const secretKey = /^[\x21-\x7e]{16,255}$/;
-const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 const batchRule = 'must be 1 to 255 printable ASCII characters';
 
@@ -45,11 +43,10 @@ export function runtimeHandlers(
 ) {
   return {
     async registerDevice({ body, request }) {
-      const key = idempotencyKey(request, secretKey, secretRule);
       const { answer, repeated } = await register({
         ...request.client,
         body,
-        idempotencyKey: key,
+        idempotencyKey: secretIdempotencyKey(request),
         onQuota: (quota) => request.context?.set('guessQuota', quota),
       });
       metrics.registration(repeated ? 'repeated' : 'bound');
@@ -57,12 +54,12 @@ export function runtimeHandlers(
     },
 
     async rotateDeviceKey({ caller, request }) {
-      const key = idempotencyKey(request, secretKey, secretRule);
+      const key = secretIdempotencyKey(request);
       return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
     getPlaylist({ caller, request }) {
-      const answer = playback.playlist(caller, request.header('if-none-match'));
+      const answer = playback.playlist(caller, preconditionOf(request));
       return andThen(answer, ({ body, etag, version, source }) =>
         conditional(body, {
           'X-Playlist-Version': String(version),
@@ -73,7 +70,7 @@ export function runtimeHandlers(
     },
 
     getDeviceConfig({ caller, request }) {
-      const answer = playback.config(caller, request.header('if-none-match'));
+      const answer = playback.config(caller, preconditionOf(request));
       return andThen(answer, ({ body, etag, source }) =>
         conditional(body, { 'X-Config-Source': source, ETag: etag }),
       );

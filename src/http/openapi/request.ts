@@ -51,6 +51,13 @@ export const requestHeaders = {
       'Random, such as a UUID, and secret. The same Idempotency-Key returns the same new device key, until that is first used.',
     schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
   },
+  CreationKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Random, such as a UUID, and secret. The same request with the same key creates one record, and returns the same response again for 24 hours.',
+    schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
+  },
   BatchKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -65,11 +72,16 @@ function headersOf(operation: Operation): (keyof typeof requestHeaders)[] {
   const names: (keyof typeof requestHeaders)[] = [];
   if (access !== 'public' && access !== 'device') names.push('TenantId');
   if (conditional) names.push('IfNoneMatch');
-  if (takesPrecondition(operation)) names.push('IfMatch');
+  if (conditional || takesPrecondition(operation)) names.push('IfMatch');
   if (takesPrecondition(operation) && method === 'PUT') names.push('IfNoneMatchAny');
-  if (headers?.includes('Idempotency-Key'))
-    names.push(access === 'public' ? 'RegistrationKey' : body ? 'BatchKey' : 'RotationKey');
+  if (headers?.includes('Idempotency-Key')) names.push(keyHeaderOf(access, body !== undefined));
   return names;
+}
+
+function keyHeaderOf(access: Operation['access'], hasBody: boolean): keyof typeof requestHeaders {
+  if (access === 'public') return 'RegistrationKey';
+  if (access === 'device') return hasBody ? 'BatchKey' : 'RotationKey';
+  return 'CreationKey';
 }
 
 function pathParameter(name: string, { access, record }: Operation): oas31.ParameterObject {

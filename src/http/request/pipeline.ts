@@ -200,7 +200,8 @@ export function makeOperation<K extends OperationId>(
   };
 }
 
-function preconditionOf(request: Exchange): Precondition {
+/** Returns the headers `If-Match` and `If-None-Match` of a request. */
+export function preconditionOf(request: Exchange): Precondition {
   return {
     ifMatch: request.header('if-match'),
     ifNoneMatch: request.header('if-none-match'),

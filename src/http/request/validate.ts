@@ -95,6 +95,14 @@ function isRepeated({ incoming }: Exchange, name: string): boolean {
   return names.filter((one) => one.toLowerCase() === name).length > 1;
 }
 
+const secretKey = /^[\x21-\x7e]{16,255}$/;
+const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
+
+/** Returns the `Idempotency-Key` of a request whose response has a secret, or creates a record. */
+export function secretIdempotencyKey(request: Exchange): string | undefined {
+  return idempotencyKey(request, secretKey, secretRule);
+}
+
 /**
  * Returns the `Idempotency-Key`, if any. Throws `invalid_request` if it does not match `form`, or
  * if it occurs twice.

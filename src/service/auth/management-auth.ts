@@ -1,4 +1,4 @@
-import { SignageError } from '../../domain/error.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { mayAct, type Role } from '../../domain/records/role.ts';
@@ -68,7 +68,23 @@ export function makeManagementAuth(
     if (hash !== undefined) knownHashes.delete(hash);
     checkToken(token, clock.now());
     knownHashes.add(token.hash);
+    if (token.firstUsedAt === null) await recordFirstUse(token.id);
     return token;
+  }
+
+  /**
+   * Records the first use of a token. From then on, the response of its creation is not repeated. A
+   * failed write does not block the request.
+   */
+  async function recordFirstUse(id: string): Promise<void> {
+    try {
+      await store.write(async (tx) => {
+        const token = await tx.get('tokens', id);
+        if (token?.firstUsedAt === null) await tx.put('tokens', { ...token, firstUsedAt: tx.now });
+      });
+    } catch (error) {
+      if (!hasCode(error, 'unavailable')) throw error;
+    }
   }
 
   /** Returns the tenant that a platform token acts in: the requested one, or the only one. */

@@ -18,6 +18,12 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
+import {
+  type IdempotentRequest,
+  lookUpCreated,
+  notRepeatable,
+  prepareCreation,
+} from '../creations.ts';
 import { changeOf, isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
@@ -102,11 +108,30 @@ export function makeTokens(deps: ServiceDependencies) {
   }
 
   /**
-   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`, or
-   * `name_taken`.
+   * Repeats the response of a creation, until the token is first used. Throws `not_repeatable`.
    */
-  async function create(caller: TenantCaller, creation: TokenCreation): Promise<CreatedTokenView> {
-    const { name, role, venueIds } = creation;
+  async function repeatCreation(
+    tx: Tx,
+    caller: TenantCaller,
+    id: string,
+    token: string,
+  ): Promise<CreatedTokenView> {
+    const row = await lookUpCreated(tx, caller, 'token', id);
+    if (row.firstUsedAt !== null)
+      throw notRepeatable(`the token ${JSON.stringify(row.name)} has been used.`, row.id);
+    return { ...tokenView(row, {}), token };
+  }
+
+  /**
+   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`,
+   * `name_taken`, or `not_repeatable`.
+   */
+  async function create(
+    caller: TenantCaller,
+    wanted: TokenCreation,
+    request?: IdempotentRequest,
+  ): Promise<CreatedTokenView> {
+    const { name, role, venueIds } = wanted;
     if (!mayAct(caller.role, role))
       throw new SignageError(
         'insufficient_role',
@@ -118,10 +143,14 @@ export function makeTokens(deps: ServiceDependencies) {
         'This token is bound to venues: list the venues of the new token in venueIds.',
       );
     }
-    const token = makeKey('mak_', deps.random);
+    const begin = await prepareCreation(deps, caller, request);
     return withNameConflict(deps, caller, 'token', name, async (tx) => {
+      const creation = await begin(tx);
+      const token = makeKey('mak_', creation.random);
+      if (creation.earlierId !== undefined)
+        return repeatCreation(tx, caller, creation.earlierId, token);
       await requireTenant(tx, caller);
-      await checkReach(tx, caller, creation);
+      await checkReach(tx, caller, wanted);
       const tenantId = role === 'platform' ? null : caller.tenantId;
       const row: Token = {
         id: deps.newId(),
@@ -131,10 +160,12 @@ export function makeTokens(deps: ServiceDependencies) {
         hash: hashKey(token),
         createdAt: tx.now,
         bootstrap: false,
-        expiresAt: expiryOf(creation.expiresAt, caller.expiresAt),
+        expiresAt: expiryOf(wanted.expiresAt, caller.expiresAt),
         venueIds: venueIds ? [...new Set(venueIds)] : null,
+        ...(request && { firstUsedAt: null }),
       };
       await tx.put('tokens', row);
+      await creation.remember(row.id);
       await recordChange(deps, tx, caller, tokenChange('create', row));
       return { ...tokenView(row, {}), token };
     });

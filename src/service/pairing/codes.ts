@@ -17,6 +17,12 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
+import {
+  type BeginCreation,
+  type IdempotentRequest,
+  notRepeatable,
+  prepareCreation,
+} from '../creations.ts';
 import { longPoll } from '../long-poll.ts';
 import { isInScope, lookUp, venuesOf } from '../lookup.ts';
 
@@ -87,12 +93,31 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     return Math.max(tx.now, (pending.at(-1)?.createdAt ?? 0) + 1);
   }
 
+  function createdView(row: PairingCode, code: string, nowMs: number): CreatedCode {
+    const { usedAt: _usedAt, deviceId: _deviceId, ...created } = codeView(row, code, nowMs);
+    return created;
+  }
+
+  /** Repeats the response of a creation, while the code is pending. Throws `not_repeatable`. */
+  async function repeatCreation(tx: Tx, caller: Caller, code: string): Promise<CreatedCode> {
+    try {
+      const row = await lookUpCode(tx, caller, code);
+      if (codeStatusAt(row, tx.now) === 'pending') return createdView(row, code, tx.now);
+    } catch (error) {
+      if (!hasCode(error, 'pairing_code_not_found')) throw error;
+    }
+    throw notRepeatable('the code is no longer pending. Use a new key to create another.');
+  }
+
   async function createIn(
     tx: Tx,
     caller: Caller,
     screenId: string,
-    code: string,
+    begin: BeginCreation,
   ): Promise<CreatedCode> {
+    const creation = await begin(tx);
+    const code = makeCode(creation.random);
+    if (creation.earlierId !== undefined) return repeatCreation(tx, caller, code);
     const screen = await lookUp(tx, caller, 'screen', screenId);
     if (screen.state === 'active') {
       const detail = `The screen ${JSON.stringify(screen.name)} has a device: revoke it first (POST /v1/devices/${screen.deviceId}/revoke).`;
@@ -116,17 +141,21 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       answeredConfig: null,
     };
     await tx.put('codes', row);
+    await creation.remember(row.id);
     await recordChange(deps, tx, caller, change('create', row));
-    const { usedAt: _usedAt, deviceId: _deviceId, ...created } = codeView(row, code, tx.now);
-    return created;
+    return createdView(row, code, tx.now);
   }
 
-  /** Throws `screen_not_found`, `screen_already_bound`. */
-  async function create(caller: TenantCaller, screenId: string): Promise<CreatedCode> {
+  /** Throws `screen_not_found`, `screen_already_bound`, `not_repeatable`. */
+  async function create(
+    caller: TenantCaller,
+    screenId: string,
+    request?: IdempotentRequest,
+  ): Promise<CreatedCode> {
+    const begin = await prepareCreation(deps, caller, request);
     for (let attempt = 1; ; attempt++) {
-      const code = makeCode(deps.random);
       try {
-        return await deps.write(caller, (tx) => createIn(tx, caller, screenId, code));
+        return await deps.write(caller, (tx) => createIn(tx, caller, screenId, begin));
       } catch (error) {
         if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
       }

@@ -17,6 +17,7 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
+import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { labelFilter, patchLabels } from '../labels.ts';
 import { changeOf, lookUp, whereVenue, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
@@ -84,8 +85,17 @@ export function makeScreens(deps: ServiceDependencies) {
   async function create(
     caller: TenantCaller,
     { venueId, name, labels }: ScreenCreation,
+    request?: IdempotentRequest,
   ): Promise<ScreenView> {
+    const begin = await prepareCreation(deps, caller, request);
     return withNameConflict(deps, caller, 'screen', name, async (tx) => {
+      const creation = await begin(tx);
+      if (creation.earlierId !== undefined)
+        return viewScreen(
+          tx,
+          await lookUpCreated(tx, caller, 'screen', creation.earlierId),
+          tx.now,
+        );
       const venue = await lookUp(tx, caller, 'venue', venueId);
       const row: Screen = {
         id: deps.newId(),
@@ -99,6 +109,7 @@ export function makeScreens(deps: ServiceDependencies) {
         deviceId: null,
       };
       await tx.put('screens', row);
+      await creation.remember(row.id);
       await recordChange(deps, tx, caller, change('create', row));
       return screenView(row, undefined, tx.now);
     });

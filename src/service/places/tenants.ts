@@ -11,6 +11,7 @@ import type {
 } from '../../domain/records/tenant.ts';
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
+import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { changeOf, lookUp, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
@@ -36,10 +37,20 @@ export function makeTenants(deps: ServiceDependencies) {
     return tenantView(await lookUp(store.read, caller, 'tenant', id));
   }
 
-  async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
+  async function create(
+    caller: Caller,
+    { name }: TenantCreation,
+    request?: IdempotentRequest,
+  ): Promise<TenantView> {
+    // The tenant that a platform token acts in by default may change with the new tenant.
+    const begin = await prepareCreation(deps, { ...caller, tenantId: null }, request);
     return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
+      const creation = await begin(tx);
+      if (creation.earlierId !== undefined)
+        return tenantView(await lookUpCreated(tx, caller, 'tenant', creation.earlierId));
       const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
       await tx.put('tenants', row);
+      await creation.remember(row.id);
       await recordChange(deps, tx, caller, tenantChange('create', row));
       return tenantView(row);
     });

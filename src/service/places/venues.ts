@@ -15,6 +15,7 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
+import { type IdempotentRequest, lookUpCreated, prepareCreation } from '../creations.ts';
 import { patchLabels } from '../labels.ts';
 import { changeOf, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
 import { pageFilters, toPage } from '../paging.ts';
@@ -46,8 +47,13 @@ export function makeVenues(deps: ServiceDependencies) {
   async function create(
     caller: TenantCaller,
     { name, address = null, timezone = null, labels }: VenueCreation,
+    request?: IdempotentRequest,
   ): Promise<VenueView> {
+    const begin = await prepareCreation(deps, caller, request);
     return withNameConflict(deps, caller, 'venue', name, async (tx) => {
+      const creation = await begin(tx);
+      if (creation.earlierId !== undefined)
+        return venueView(await lookUpCreated(tx, caller, 'venue', creation.earlierId));
       await requireTenant(tx, caller);
       const { tenantId } = caller;
       const row = {
@@ -61,6 +67,7 @@ export function makeVenues(deps: ServiceDependencies) {
         updatedAt: tx.now,
       };
       await tx.put('venues', row);
+      await creation.remember(row.id);
       await recordChange(deps, tx, caller, change('create', row));
       return venueView(row);
     });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { matchesWeakly, servedPlaylistEtag } from '../../domain/etag.ts';
+import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import { servedValidUntil } from '../../domain/records/playlist.ts';
 import type { Device, Playlist } from '../../domain/records/rows.ts';
@@ -128,10 +128,10 @@ export function makePlayback(
     );
   }
 
-  /** Throws `playlist_not_found`, `playlist_fetch_failed`. */
+  /** Throws `playlist_not_found`, `playlist_fetch_failed`, `precondition_failed`. */
   function playlist(
     { device, screen }: DeviceCaller,
-    ifNoneMatch: string | undefined,
+    precondition: Precondition,
   ): MaybePromise<PlaylistAnswer> {
     return andThen(askOrigins(screen), (answer) => {
       if (answer.kind !== 'playlist') throw rejection(device.id, answer);
@@ -139,14 +139,14 @@ export function makePlayback(
       const { version } = row;
       const nowMs = clock.now();
       const { etag, bytes } = render(row, Math.floor(servedValidUntil(row, nowMs) / 1000));
-      const isUnchanged = matchesWeakly(ifNoneMatch, etag);
+      const isCurrent = isUnchanged(precondition, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: nowMs,
-        lastPlaylistStatus: isUnchanged ? 304 : 200,
+        lastPlaylistStatus: isCurrent ? 304 : 200,
         lastPlaylistVersion: version,
       });
       served?.note(screen.id, version);
-      return { body: isUnchanged ? null : bytes, etag, version, source };
+      return { body: isCurrent ? null : bytes, etag, version, source };
     });
   }
 
@@ -166,19 +166,20 @@ export function makePlayback(
     throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
   }
 
-  /** Throws `config_fetch_failed`. */
+  /** Throws `config_fetch_failed`, `precondition_failed`. */
   function config(
     { device }: DeviceCaller,
-    ifNoneMatch: string | undefined,
+    precondition: Precondition,
   ): MaybePromise<ConfigAnswer> {
     return andThen(
       orElse(() => configOf(device), throwConfigFailure),
       (effective) => {
         const body = Buffer.from(JSON.stringify(effective.config));
         const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
+        const isCurrent = isUnchanged(precondition, etag);
         store.touch('device', device.id, { lastConfigAt: clock.now() });
         return {
-          body: matchesWeakly(ifNoneMatch, etag) ? null : body,
+          body: isCurrent ? null : body,
           etag,
           source: effective.source,
         };

@@ -6,6 +6,7 @@ const codes = '/v1/devices/provisioning-codes';
 export const devicesOperations = {
   createCode: create(codes, 'installer', {
     summary: 'Make a pairing code for a screen',
+    headers: ['Idempotency-Key'],
     body: 'codeCreation',
     answer: 'createdCode',
     errors: ['screen_not_found', 'screen_already_bound'],

@@ -6,6 +6,7 @@ export const placesOperations = {
     summary: 'Make a venue',
     revision: true,
     wholeTenant: true,
+    headers: ['Idempotency-Key'],
     body: 'venueCreation',
     answer: 'venue',
     errors: ['name_taken'],
@@ -43,6 +44,7 @@ export const placesOperations = {
   createScreen: create('/v1/screens', 'operator', {
     summary: 'Make a screen in a venue',
     revision: true,
+    headers: ['Idempotency-Key'],
     body: 'screenCreation',
     answer: 'screen',
     errors: ['venue_not_found', 'name_taken'],

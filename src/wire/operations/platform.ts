@@ -5,6 +5,7 @@ export const platformOperations = {
   createTenant: create('/v1/tenants', 'platform', {
     summary: 'Make a tenant',
     revision: true,
+    headers: ['Idempotency-Key'],
     body: 'tenantCreation',
     answer: 'tenant',
     errors: ['name_taken'],
@@ -42,6 +43,7 @@ export const platformOperations = {
   createToken: create('/v1/tokens', 'admin', {
     summary: 'Make a management token; it is shown in this answer only',
     revision: true,
+    headers: ['Idempotency-Key'],
     body: 'tokenCreation',
     answer: 'createdToken',
     errors: ['venue_not_found', 'name_taken'],

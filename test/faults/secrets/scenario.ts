@@ -12,6 +12,7 @@ export interface Scenario {
 const idempotencyKey = 'canary-idempotency-4f9d1c';
 const lostKey = 'canary-idempotency-lost-77';
 const rotationKey = 'canary-idempotency-rotation-5';
+const creationKey = 'canary-idempotency-creation-6';
 
 /** Creates a TV that rotates its key, and codes in each state. */
 async function makeSecrets(
@@ -48,6 +49,28 @@ async function makeSecrets(
   await told(service.register(code));
   await told(service.register(code, { headers: { 'idempotency-key': `${idempotencyKey}-2` } }));
   return { key: body.apiKey, pending: pending.code, tv: { ...body, code } };
+}
+
+/** Creates a token and a code with an `Idempotency-Key`, also when they are no longer given. */
+async function createDerived(
+  service: TestService,
+  sentinels: Sentinels,
+  told: Told,
+): Promise<void> {
+  const create = (path: string, body: object) =>
+    service.manage('POST', path, body, { headers: { 'idempotency-key': creationKey } });
+  const wanted = { name: 'Derived', role: 'viewer' };
+  const { token } = (await create('/v1/tokens', wanted)).body;
+  sentinels.add('a derived token', token);
+  await told(service.send('GET', '/v1/venues', { key: token }));
+  await told(create('/v1/tokens', wanted));
+  await told(create('/v1/tokens', { ...wanted, role: 'operator' }));
+  const codes = '/v1/devices/provisioning-codes';
+  const body = { screenId: (await service.screen()).id };
+  const { code } = (await create(codes, body)).body;
+  sentinels.add('a derived pairing code', code);
+  await service.manage('DELETE', `${codes}/${code}`);
+  await told(create(codes, body));
 }
 
 type Told = (answer: Promise<Answer>) => Promise<Answer>;
@@ -134,9 +157,11 @@ export async function runScenario(
   const lost = {
     'a lost Idempotency-Key': lostKey,
     'the Idempotency-Key of a rotation': rotationKey,
+    'the Idempotency-Key of creations': creationKey,
   };
   for (const [name, secret] of Object.entries({ ...first, ...lost })) sentinels.add(name, secret);
   const { key, pending, tv } = await makeSecrets(service, sentinels, told);
+  await createDerived(service, sentinels, told);
   await play(service, tv, key, told);
   const inPaths = sentinels.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
   for (const secret of inPaths)

@@ -193,7 +193,7 @@ describe.each(table)('%s in the document', (id, operation) => {
       operation.revision && ['PUT', 'PATCH', 'DELETE'].includes(operation.method);
     const expected = [
       ...(isManagement ? ['X-Tenant-Id'] : []),
-      ...(operation.conditional ? ['If-None-Match'] : []),
+      ...(operation.conditional ? ['If-None-Match', 'If-Match'] : []),
       ...(changesRevision ? ['If-Match'] : []),
       ...(changesRevision && operation.method === 'PUT' ? ['If-None-Match'] : []),
       ...(operation.headers ?? []),

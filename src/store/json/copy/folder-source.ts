@@ -102,6 +102,7 @@ const readers: { [S in Section]: Reader<Records[S]> } = {
   configs: rowsOf('configs'),
   mirrorPending: rowsOf('mirrorPending'),
   mirrorTargets: rowsOf('mirrorTargets'),
+  creations: rowsOf('creations'),
   batches: batchesOf as Reader<CopiedBatch>,
   audit: fromFirst<SealedEntry>(auditOf),
   idempotency: fromFirst(deviceKeys),

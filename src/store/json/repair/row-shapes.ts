@@ -39,6 +39,7 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
     bootstrap: flag,
     expiresAt: number.nullish(),
     venueIds: z.array(text).nullish(),
+    firstUsedAt: number.nullish(),
   },
   venues: {
     id: text,
@@ -106,6 +107,14 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
   },
   mirrorPending: { id: text, tenantId: text, queuedAt: number },
   mirrorTargets: { id: text, location: text },
+  creations: {
+    id: text,
+    tokenId: text,
+    request: text,
+    body: text,
+    recordId: text,
+    createdAt: number,
+  },
 };
 
 const schemas = tableNames.map((table) => ({ table, schema: z.strictObject(shapes[table]) }));

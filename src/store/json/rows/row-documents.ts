@@ -12,12 +12,15 @@ import type { Row } from './table-index.ts';
 export type InMemoryTable = Exclude<TableName, 'pastPlaylists'>;
 
 const venueShards = 64;
+const creationShards = 64;
 
 const configDocument = {
   tenant: () => 'rows-tenants',
   venue: shardNames('rows-venues', venueShards),
   screen: shardNames('rows-screens', screenShards),
 };
+
+const creationDocument = shardNames('rows-creations', creationShards);
 
 /** Returns the document of a row. Rows that change together share a document. */
 const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
@@ -32,6 +35,7 @@ const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
   mirrorPending: (row) => configDocument.screen(row.id),
   mirrorTargets: configDocument.tenant,
+  creations: (row) => creationDocument(row.id),
 };
 
 const inMemoryTables = Object.keys(documentOf) as InMemoryTable[];
@@ -41,7 +45,7 @@ type DocumentIds = { [T in InMemoryTable]?: string[] };
 
 /**
  * The documents of the in-memory tables: `rows-tenants`, `rows-venues-<shard>`,
- * `rows-screens-<shard>`, `rows-playlists-<shard>`.
+ * `rows-screens-<shard>`, `rows-playlists-<shard>`, `rows-creations-<shard>`.
  */
 export class RowDocuments implements DocumentOwner {
   readonly kind = 'rows';

@@ -45,6 +45,7 @@ const listed: readonly TableName[] = [
   'screens',
   'devices',
   'mirrorPending',
+  'creations',
 ] satisfies ListedTable[];
 
 interface UniqueIndex {

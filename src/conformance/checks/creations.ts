@@ -1,0 +1,112 @@
+import { at, textAt } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import type { Fixture } from '../fixture.ts';
+
+const codes = '/v1/devices/provisioning-codes';
+
+/** Sends a creation with an `Idempotency-Key`. */
+function create(fixture: Fixture, path: string, key: string, body: unknown) {
+  return fixture.manage('POST', path, body, { headers: { 'idempotency-key': key } });
+}
+
+/** Sends the same creation twice, and calls `between` with the first response in between. */
+async function createTwice(
+  fixture: Fixture,
+  path: string,
+  body: unknown,
+  between: (json: unknown) => Promise<unknown> = async () => {},
+) {
+  const key = fixture.idempotencyKey();
+  const first = await create(fixture, path, key, body);
+  await between(first.json);
+  return { first, second: await create(fixture, path, key, body) };
+}
+
+const newName = (fixture: Fixture) => `${fixture.name} ${fixture.nextNumber()}`;
+
+/** Checks of `Idempotency-Key` on creations (docs/protocol.md §5.11). */
+export const creationChecks: readonly Check[] = [
+  ...checkGroup(
+    { id: 'creation', subject: 'A creation with an Idempotency-Key', section: '5.11' },
+    [
+      profile('same', 'the same key and body get the same venue again').expects(
+        '201, 201, the same venue',
+        async (fixture) => {
+          const body = { name: newName(fixture), labels: fixture.labels() };
+          const { first, second } = await createTwice(fixture, '/v1/venues', body);
+          return [first, second, first.text === second.text ? 'the same venue' : 'another venue'];
+        },
+      ),
+      profile('code', 'the same key and body get the same pairing code again').expects(
+        '201, 201, the same code',
+        async (fixture) => {
+          const body = { screenId: await fixture.screen() };
+          const { first, second } = await createTwice(fixture, codes, body);
+          const isSame = textAt(first.json, 'code') === textAt(second.json, 'code');
+          return [first, second, isSame ? 'the same code' : 'another code'];
+        },
+      ),
+      profile('code.used', 'a pairing code that was used is not given again').expects(
+        '409 not_repeatable',
+        async (fixture) => {
+          const body = { screenId: await fixture.screen() };
+          const register = (json: unknown) => fixture.register(textAt(json, 'code'));
+          return (await createTwice(fixture, codes, body, register)).second;
+        },
+      ),
+      profile('deleted', 'a record that was deleted is not created again').expects(
+        '409 not_repeatable',
+        async (fixture) => {
+          const body = { name: newName(fixture), labels: fixture.labels() };
+          const remove = (json: unknown) =>
+            fixture.manage('DELETE', `/v1/venues/${textAt(json, 'id')}`);
+          return (await createTwice(fixture, '/v1/venues', body, remove)).second;
+        },
+      ),
+      profile('reused', 'the same key with another body is 400').expects(
+        '201, 400 idempotency_key_reused',
+        async (fixture) => {
+          const key = fixture.idempotencyKey();
+          const labels = fixture.labels();
+          return [
+            await create(fixture, '/v1/venues', key, { name: newName(fixture), labels }),
+            await create(fixture, '/v1/venues', key, { name: newName(fixture), labels }),
+          ];
+        },
+      ),
+      profile('short', 'an Idempotency-Key of 15 characters is 400').expects(
+        '400 invalid_request at header.idempotency-key',
+        (fixture) => create(fixture, '/v1/venues', 'x'.repeat(15), { name: newName(fixture) }),
+      ),
+    ],
+  ),
+  ...checkGroup(
+    {
+      id: 'creation.token',
+      subject: 'A token created with an Idempotency-Key',
+      section: '5.11',
+      needs: 'tokens',
+    },
+    [
+      profile('same', 'the same key and body get the same secret, until it is used').expects(
+        'the same secret, 409 not_repeatable, its id',
+        async (fixture) => {
+          const key = fixture.idempotencyKey();
+          const body = { name: newName(fixture), role: 'viewer' };
+          const { json } = await create(fixture, '/v1/tokens', key, body);
+          const again = await create(fixture, '/v1/tokens', key, body);
+          const token = textAt(json, 'token');
+          await fixture.send('GET', '/v1/me', { key: token });
+          const late = await create(fixture, '/v1/tokens', key, body);
+          return [
+            token !== '' && textAt(again.json, 'token') === token
+              ? 'the same secret'
+              : 'another secret',
+            late,
+            at(late.json, 'existingId') === textAt(json, 'id') ? 'its id' : 'no id',
+          ];
+        },
+      ),
+    ],
+  ),
+];
