@@ -14,6 +14,13 @@ const flushMs = minuteMs;
 type Kind = 'device' | 'token';
 type AnyActivity = LastActivity & TokenActivity;
 
+/** An activity in a table. It is updated in place. */
+interface TouchedActivity {
+  /** Name of its document. */
+  document: string;
+  activity: AnyActivity;
+}
+
 /**
  * Members of an activity, in the order in which a line lists them. A line omits members that were
  * never set.
@@ -53,6 +60,11 @@ export class LastActivityTable implements DocumentOwner {
     device: new LineTable(activityDocument, formatOf('device')),
     token: new LineTable(activityDocument, formatOf('token')),
   };
+  /** Activity of the ids touched since the start, so that a request takes one look-up. */
+  readonly #touched = {
+    device: new Map<string, TouchedActivity>(),
+    token: new Map<string, TouchedActivity>(),
+  };
   readonly #dirty = new Set<string>();
   /** Time of the last `dirty` call that returned documents. */
   #flushedAt: number;
@@ -64,8 +76,17 @@ export class LastActivityTable implements DocumentOwner {
   }
 
   touch(kind: Kind, id: string, activity: AnyActivity): void {
-    this.#tables[kind].set(id, { ...this.#tables[kind].get(id), ...activity });
-    this.#dirty.add(activityDocument(id));
+    const touched = this.#touched[kind].get(id) ?? this.#beginTouching(kind, id);
+    Object.assign(touched.activity, activity);
+    this.#dirty.add(touched.document);
+  }
+
+  #beginTouching(kind: Kind, id: string): TouchedActivity {
+    const activity = { ...this.#tables[kind].get(id) };
+    this.#tables[kind].set(id, activity);
+    const touched = { document: activityDocument(id), activity };
+    this.#touched[kind].set(id, touched);
+    return touched;
   }
 
   marks(kind: Kind, id: string): AnyActivity {
@@ -78,6 +99,7 @@ export class LastActivityTable implements DocumentOwner {
 
   /** Deletes the activity of a deleted device or token. */
   forget(kind: Kind, id: string): void {
+    this.#touched[kind].delete(id);
     if (this.#tables[kind].delete(id)) this.#dirty.add(activityDocument(id));
   }
 
