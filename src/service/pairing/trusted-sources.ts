@@ -1,4 +1,4 @@
-import { type Clock, hourMs } from '../../domain/clock.ts';
+import { type Clock, hourMs, minuteMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
@@ -16,6 +16,8 @@ const never = Number.NEGATIVE_INFINITY;
 
 /** Minimum interval between two writes of the same record to the store, for other instances. */
 const syncIntervalMs = hourMs;
+/** Minimum interval between two uses of a source that count for its eviction. */
+const reorderIntervalMs = minuteMs;
 /** Limit of remembered sources. The least recently used one is evicted. */
 const maxSources = 100_000;
 /**
@@ -63,10 +65,12 @@ export function makeTrustedSources(
     return source;
   }
 
-  /** Returns the record, and marks its source as the most recently used one. */
-  function use(source: string, tenantId: string): TrustRecord {
+  /** Returns the record, and marks its source as the most recently used one, once a minute. */
+  function use(source: string, tenantId: string, nowMs: number): TrustRecord {
+    const known = sources.get(source)?.get(tenantId);
+    if (known && Math.abs(nowMs - known.workedAt) < reorderIntervalMs) return known;
     const records = sources.get(source) ?? new Map<string, TrustRecord>();
-    const record = records.get(tenantId) ?? { source, tenantId, workedAt: never, syncedAt: never };
+    const record = known ?? { source, tenantId, workedAt: never, syncedAt: never };
     sources.delete(source);
     sources.set(source, records.set(tenantId, record));
     if (sources.size > maxSources) sources.delete(sources.keys().next().value as string);
@@ -76,7 +80,7 @@ export function makeTrustedSources(
   return {
     remember(address, tenantId, nowMs = clock.now()) {
       if (address === null) return;
-      const record = use(cachedSourceOf(address), tenantId);
+      const record = use(cachedSourceOf(address), tenantId, nowMs);
       record.workedAt = nowMs;
       if (Math.abs(record.workedAt - record.syncedAt) >= syncIntervalMs) sync(record);
     },
