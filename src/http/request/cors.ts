@@ -31,15 +31,15 @@ const allowHeaders = [
 /** Returns a function that returns the CORS headers of a response, by the request's `Origin`. */
 export function makeCorsHeaders(
   origins: readonly string[],
-): (origin: string | undefined) => Record<string, string> {
+): (origin: string | undefined) => Readonly<Record<string, string>> {
   const exposed = { 'Access-Control-Expose-Headers': exposedHeaders.join(',') };
-  if (origins.includes('*')) return () => ({ 'Access-Control-Allow-Origin': '*', ...exposed });
-  return (origin) => ({
-    ...(origin !== undefined &&
-      origins.includes(origin) && { 'Access-Control-Allow-Origin': origin }),
-    ...exposed,
-    Vary: 'Origin',
-  });
+  const anyOrigin = { 'Access-Control-Allow-Origin': '*', ...exposed };
+  if (origins.includes('*')) return () => anyOrigin;
+  const others = { ...exposed, Vary: 'Origin' };
+  const allowed = new Map(
+    origins.map((origin) => [origin, { 'Access-Control-Allow-Origin': origin, ...others }]),
+  );
+  return (origin = '') => allowed.get(origin) ?? others;
 }
 
 /** Answers preflights, and adds the CORS headers to all other responses of the app. */
