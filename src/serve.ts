@@ -146,7 +146,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       corsOrigins: options.corsOrigins ?? [],
       metrics,
     });
-    const isKnown = makeIsKnown(services.known);
+    const isKnown = makeIsKnown(services.isKnownHash);
     const loadShed = makeLoadShed({
       clock,
       random,

@@ -9,6 +9,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const form = /^[0-9A-Za-z]{49}$/;
 const secretLength = 43;
 const checksumLength = 6;
+const keyLength = 'dak_'.length + secretLength + checksumLength;
 
 function base62(value: bigint, length: number): string {
   let text = '';
@@ -84,4 +85,28 @@ export function isKey(prefix: KeyPrefix, text: string): boolean {
 /** Returns the stored form of a key or token: its SHA-256, in hex. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
+}
+
+/**
+ * Returns the token of an `Authorization: Bearer …` header (RFC 6750 §2.1), or `undefined`. The
+ * scheme is case-insensitive.
+ */
+export function bearerToken(authorization: string): string | undefined {
+  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+}
+
+/**
+ * Returns the hash of the device key in an `Authorization` header. Returns `undefined` for a
+ * malformed key, so that typos need no look-up.
+ *
+ * @param isKnown tells whether a hash is that of a recently verified key, which is well-formed
+ */
+export function deviceKeyHash(
+  authorization: string,
+  isKnown: (hash: string) => boolean,
+): string | undefined {
+  const text = bearerToken(authorization);
+  if (text?.length !== keyLength) return undefined;
+  const hash = hashKey(text);
+  return isKnown(hash) || isKey('dak_', text) ? hash : undefined;
 }

@@ -79,18 +79,18 @@ export type CompressAnswer = (
  */
 export function makeCompressAnswer(): CompressAnswer {
   let inProgress = 0;
-  return async ({ status, headers, body }, acceptEncoding) => {
+  return async ({ status, headers, type, body }, acceptEncoding) => {
     const vary =
       headers.Vary === undefined ? 'Accept-Encoding' : `${headers.Vary}, Accept-Encoding`;
     const varying = { ...headers, Vary: vary };
     const coding = preferredCoding(acceptEncoding);
     const isLarge = typeof body === 'string' && Buffer.byteLength(body) > maxUncompressedBytes;
     if (!coding || !isLarge || inProgress >= maxConcurrent)
-      return { status, headers: varying, body };
+      return { status, headers: varying, type, body };
     inProgress++;
     try {
       const bytes = await compress(coding, Buffer.from(body), 'eachTime');
-      return { status, headers: { ...varying, 'Content-Encoding': coding }, body: bytes };
+      return { status, headers: { ...varying, 'Content-Encoding': coding }, type, body: bytes };
     } finally {
       inProgress--;
     }

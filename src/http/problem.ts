@@ -35,10 +35,12 @@ function challengeOf(code: ErrorCode): string {
   return isMissing ? 'Bearer realm="signage"' : 'Bearer realm="signage", error="invalid_token"';
 }
 
+type ProblemHeaders = Record<string, string> & { 'Content-Type': string };
+
 /** Status, headers and body of an error response. */
 export interface ProblemParts {
   status: number;
-  headers: Record<string, string>;
+  headers: ProblemHeaders;
   text: string;
 }
 
@@ -62,7 +64,7 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
     truncated,
     existingId,
   };
-  const headers: Record<string, string> = {
+  const headers: ProblemHeaders = {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
   };

@@ -1,6 +1,6 @@
+import { BoundedMap } from '../domain/bounded-map.ts';
 import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
-import { KnownHashes } from '../domain/known-hashes.ts';
 import type {
   ConfigCopies,
   OriginHealth,
@@ -60,6 +60,9 @@ export interface ServiceOptions {
   onLockOut?: (lockOut: LockOut) => void;
 }
 
+/** Number of hashes of recently verified credentials that are remembered at least. */
+const verifiedHashes = 100_000;
+
 /** Creates all modules of the service on one store. */
 export function makeServices(options: ServiceOptions) {
   const {
@@ -80,7 +83,7 @@ export function makeServices(options: ServiceOptions) {
   const system: SystemDependencies = { store, clock, random, newId: makeIdSource(clock, random) };
   const deps = withAuthority(system);
   const trustedSources = makeTrustedSources(store, clock);
-  const known = new KnownHashes();
+  const verified = new BoundedMap<string, true>(verifiedHashes);
   const ready = makeReadiness(store, clock);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
@@ -97,10 +100,13 @@ export function makeServices(options: ServiceOptions) {
         : lookUp(store.read, caller, kind, id));
     },
     denials,
-    /** Hashes of recently verified credentials, for decisions made before authentication. */
-    known,
-    managementAuth: makeManagementAuth(system, trustedSources, denials, known),
-    deviceAuth: makeDeviceAuth(system, trustedSources, known, offlineKeys),
+    /**
+     * Returns whether a hash is that of a recently verified credential. It only affects priority,
+     * never authentication.
+     */
+    isKnownHash: (hash: string): boolean => verified.get(hash) === true,
+    managementAuth: makeManagementAuth(system, trustedSources, denials, verified),
+    deviceAuth: makeDeviceAuth(system, trustedSources, verified, offlineKeys),
     register: makeRegistration(
       system,
       makeGuessRateLimit(system, trustedSources, {

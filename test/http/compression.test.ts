@@ -187,12 +187,17 @@ it('compresses two lists at a time, and sends others uncompressed at once', asyn
   const compressAnswer = makeCompressAnswer();
   const body = JSON.stringify({ items: Array.from({ length: 10_000 }, (_, n) => ({ n })) });
   const all = await Promise.all(
-    Array.from({ length: 5 }, () => compressAnswer({ status: 200, headers: {}, body }, 'gzip')),
+    Array.from({ length: 5 }, () =>
+      compressAnswer({ status: 200, headers: {}, type: 'application/json', body }, 'gzip'),
+    ),
   );
   const codings = all.map(({ headers }) => headers['Content-Encoding']);
   expect(codings).toEqual(['gzip', 'gzip', undefined, undefined, undefined]);
   for (const { headers } of all) expect(headers.Vary).toBe('Accept-Encoding');
-  const later = await compressAnswer({ status: 200, headers: {}, body }, 'gzip');
+  const later = await compressAnswer(
+    { status: 200, headers: {}, type: 'application/json', body },
+    'gzip',
+  );
   expect(later.headers['Content-Encoding']).toBe('gzip');
 });
 

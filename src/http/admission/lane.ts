@@ -59,19 +59,18 @@ export class Lane {
     return this.#isOverloaded;
   }
 
-  /**
-   * Counts a request as in progress. Call the returned function once, when the request was
-   * answered.
-   */
-  enter(): () => void {
-    const enteredAt = this.#measured;
+  /** Counts a request as in progress. Returns the number that `leave` takes. */
+  enter(): number {
     this.#atWork++;
-    return () => {
-      this.#atWork--;
-      // While many requests are in progress, immediate responses such as 401 do not count as
-      // throughput.
-      if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
-    };
+    return this.#measured;
+  }
+
+  /** Counts a request as answered. */
+  leave(enteredAt: number): void {
+    this.#atWork--;
+    // While many requests are in progress, immediate responses such as 401 do not count as
+    // throughput.
+    if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
   }
 
   /** Measures the throughput of the last `elapsedMs`, and updates the state. */

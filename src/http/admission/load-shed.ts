@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { deviceKeyHash } from '../../domain/api-key.ts';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { KnownHashes } from '../../domain/known-hashes.ts';
 import type { LogSink } from '../../domain/log.ts';
-import { deviceKeyHash, tokenHash } from '../../service/auth/credential-header.ts';
+import { tokenHash } from '../../service/auth/management-auth.ts';
 import { type Metrics, type ShedKind, shedKinds } from '../metrics/metrics.ts';
-import type { ServedRequest } from '../request/request-context.ts';
+import type { Admission, ServedRequest } from '../request/request-context.ts';
 import { Lane, type OverloadLimits } from './lane.ts';
 
 /**
@@ -45,16 +45,18 @@ export interface LoadShed {
  * device key or management token. The function stores the hash of a device key in `keyHash`, so
  * that authentication need not compute it again.
  */
-export function makeIsKnown(known: KnownHashes): (incoming: ServedRequest) => boolean {
+export function makeIsKnown(
+  isKnownHash: (hash: string) => boolean,
+): (incoming: ServedRequest) => boolean {
   return (incoming) => {
     const { authorization } = incoming.headers;
     if (authorization === undefined) return false;
     if (incoming.url?.startsWith('/v1/')) {
       const hash = tokenHash(authorization);
-      return hash !== undefined && known.has(hash);
+      return hash !== undefined && isKnownHash(hash);
     }
-    incoming.keyHash ??= deviceKeyHash(authorization);
-    return incoming.keyHash !== undefined && known.has(incoming.keyHash);
+    incoming.keyHash ??= deviceKeyHash(authorization, isKnownHash);
+    return incoming.keyHash !== undefined && isKnownHash(incoming.keyHash);
   };
 }
 
@@ -86,24 +88,43 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
   return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes';
 }
 
+/** One request of a lane. */
+class LaneAdmission implements Admission {
+  readonly #lane: Lane;
+  readonly #isStranger: boolean;
+  /** `undefined` while the request does not count. */
+  #enteredAt: number | undefined;
+  #hasEnded = false;
+
+  constructor(lane: Lane, isStranger: boolean) {
+    this.#lane = lane;
+    this.#isStranger = isStranger;
+  }
+
+  begin(): void {
+    if (!this.#hasEnded) this.#enteredAt = this.#lane.enter();
+  }
+
+  verified(): void {
+    if (this.#isStranger) this.end();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    if (this.#enteredAt !== undefined) this.#lane.leave(this.#enteredAt);
+    this.#enteredAt = undefined;
+  }
+}
+
 /**
  * Counts a request as in progress once its body is complete. A request of a stranger stops counting
  * as soon as its credential is verified.
  */
 function enter(lane: Lane, incoming: ServedRequest, isStranger: boolean): void {
-  let leave: (() => void) | undefined;
-  let hasEnded = false;
-  const begin = () => {
-    if (!hasEnded) leave = lane.enter();
-  };
-  const end = () => {
-    hasEnded = true;
-    leave?.();
-    leave = undefined;
-  };
-  incoming.admission = { verified: isStranger ? end : () => {}, end };
-  if (incoming.complete || !hasBody(incoming)) begin();
-  else incoming.once('end', begin);
+  const admission = new LaneAdmission(lane, isStranger);
+  incoming.admission = admission;
+  if (incoming.complete || !hasBody(incoming)) admission.begin();
+  else incoming.once('end', () => admission.begin());
 }
 
 const hasBody = ({ headers }: ServedRequest) =>

@@ -119,8 +119,8 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
       return {
         body: await backups.create(caller),
+        type: 'application/x-tar',
         headers: {
-          'Content-Type': 'application/x-tar',
           'Content-Disposition': `attachment; filename="signage-${day}.tar"`,
           ...noStore,
         },

@@ -25,8 +25,5 @@ export function reportCsv(rows: readonly ReportRow[], context: Context | undefin
     });
   const vary = { Vary: 'Accept' };
   if (type !== 'text/csv') return { body: { items: rows }, headers: vary };
-  return {
-    body: csv(rows),
-    headers: { ...vary, 'Content-Type': 'text/csv; charset=utf-8; header=present' },
-  };
+  return { body: csv(rows), type: 'text/csv; charset=utf-8; header=present', headers: vary };
 }

@@ -2,6 +2,7 @@ import { invalid } from '../../domain/error.ts';
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
 import { andThen } from '../../domain/maybe-promise.ts';
+import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
@@ -21,15 +22,29 @@ function checkEventSizes({ scan }: ReadBody): void {
   throw invalid(errors, maxBatch);
 }
 
-/**
- * Returns 200 with the body, or 304 if `body` is `null`, with the same headers. Only the TV may
- * cache the response.
- */
-function conditional(body: Buffer | null, headers: Record<string, string>): Reply {
+/** Without a body, it is a 304 with the same headers. */
+const statusOf = (body: Buffer | null) => (body === null ? 304 : 200);
+/** Only the TV may cache the response. */
+const cacheControl = 'private, no-cache';
+
+function playlistReply({ body, etag, version, source }: PlaylistAnswer): Reply {
   return {
-    status: body === null ? 304 : 200,
+    status: statusOf(body),
     body,
-    headers: { ...headers, 'Cache-Control': 'private, no-cache' },
+    headers: {
+      'X-Playlist-Version': String(version),
+      'X-Source': source,
+      ETag: etag,
+      'Cache-Control': cacheControl,
+    },
+  };
+}
+
+function configReply({ body, etag, source }: ConfigAnswer): Reply {
+  return {
+    status: statusOf(body),
+    body,
+    headers: { 'X-Config-Source': source, ETag: etag, 'Cache-Control': cacheControl },
   };
 }
 
@@ -59,21 +74,11 @@ export function runtimeHandlers(
     },
 
     getPlaylist({ caller, request }) {
-      const answer = playback.playlist(caller, preconditionOf(request));
-      return andThen(answer, ({ body, etag, version, source }) =>
-        conditional(body, {
-          'X-Playlist-Version': String(version),
-          'X-Source': source,
-          ETag: etag,
-        }),
-      );
+      return andThen(playback.playlist(caller, preconditionOf(request)), playlistReply);
     },
 
     getDeviceConfig({ caller, request }) {
-      const answer = playback.config(caller, preconditionOf(request));
-      return andThen(answer, ({ body, etag, source }) =>
-        conditional(body, { 'X-Config-Source': source, ETag: etag }),
-      );
+      return andThen(playback.config(caller, preconditionOf(request)), configReply);
     },
 
     async postEvents({ caller, body, sent, request }) {

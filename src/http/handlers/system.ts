@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Hono } from 'hono';
 import ipaddr from 'ipaddr.js';
+import { bearerToken } from '../../domain/api-key.ts';
 import { SignageError } from '../../domain/error.ts';
-import { bearerToken } from '../../service/auth/credential-header.ts';
 import type { Readiness } from '../../service/health.ts';
 import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';

@@ -100,10 +100,9 @@ class NodeExchange implements Exchange {
 }
 
 const common = Object.entries(commonHeaders).flat();
-const typeName = 'Content-Type';
 
-function addHeaders(all: string[], headers: Record<string, string>): void {
-  for (const name in headers) if (name !== typeName) all.push(name, headers[name] as string);
+function addHeaders(all: string[], headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) all.push(name, headers[name] as string);
 }
 
 /**
@@ -127,7 +126,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
 
   /** Node writes a flat array of names and values fastest. */
   function write({ client, incoming, outgoing }: NodeExchange, answer: Answer): void {
-    const { status, headers, body } = answer;
+    const { status, headers, type, body } = answer;
     const all = ['X-Request-Id', client.requestId, ...common];
     addHeaders(all, headers);
     if (corsHeaders) addHeaders(all, corsHeaders(incoming.headers.origin));
@@ -136,8 +135,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
       return;
     }
     const content = body as string | Uint8Array;
-    all.push(typeName, headers[typeName] as string);
-    all.push('Content-Length', String(Buffer.byteLength(content)));
+    all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(content)));
     outgoing.writeHead(status, all).end(content);
   }
 
@@ -158,7 +156,8 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
       // A rejected request may have an unread body. The app drains it.
       if (length > 0 && !incoming.complete) return next();
       const { status, headers, text } = requestLog.fail(logged.client, operation, thrown);
-      send({ status, headers, body: text });
+      const { 'Content-Type': type, ...others } = headers;
+      send({ status, headers: others, type, body: text });
     };
     let answer: MaybePromise<Answer>;
     try {

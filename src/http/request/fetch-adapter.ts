@@ -46,10 +46,11 @@ export function fetchRoute(
   return async (context) => {
     context.set('operation', id);
     const answer = await run(new FetchExchange(context));
-    const { status, headers, body } = compress
+    const { status, headers, type, body } = compress
       ? await compress(answer, context.req.header('accept-encoding'))
       : answer;
-    return new Response(body, { status, headers });
+    const all = body === null ? headers : { 'Content-Type': type, ...headers };
+    return new Response(body, { status, headers: all });
   };
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Precondition } from '../../domain/etag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { deviceKeyHash } from '../../service/auth/credential-header.ts';
 import type { Caller, DeviceCaller, TenantCaller } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
 import {
@@ -21,6 +20,8 @@ import { check, checkBody, queryObject } from './validate.ts';
 export interface Reply {
   /** Sent as JSON. Text, bytes and streams are sent unchanged. */
   body?: unknown;
+  /** Content type of the body. Default: `application/json`. */
+  type?: string;
   status?: number;
   headers?: Record<string, string>;
 }
@@ -28,7 +29,10 @@ export interface Reply {
 /** A response, before an adapter sends it. */
 export interface Answer {
   status: number;
-  headers: Record<string, string>;
+  /** All headers but `Content-Type`. */
+  headers: Readonly<Record<string, string>>;
+  /** Content type of the body, if there is one. */
+  type: string;
   body: string | Uint8Array | ReadableStream | null;
 }
 
@@ -73,7 +77,7 @@ function makeAuthenticate(
     const onlyReads = method === 'GET';
     return (request) =>
       services.deviceAuth(
-        request.keyHash ?? deviceKeyHash(request.header('authorization')),
+        { authorization: request.header('authorization'), keyHash: request.keyHash },
         { id: request.id, onlyReads },
         request.client,
       );
@@ -114,17 +118,22 @@ function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): 
 /** Responses of the management API may contain secrets and personal data. */
 const noStore = { 'Cache-Control': 'no-store' };
 
-function answerOf(
-  operation: Operation,
-  { body, status = operation.status, headers = {} }: Reply,
-): Answer {
-  const all = operation.path.startsWith('/v1/') ? { ...noStore, ...headers } : headers;
-  if (body === undefined || body === null) return { status, headers: all, body: null };
-  const content =
-    typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
-      ? body
-      : JSON.stringify(body);
-  return { status, headers: { 'Content-Type': 'application/json', ...all }, body: content };
+function contentOf(body: unknown): Answer['body'] {
+  if (body === undefined || body === null) return null;
+  return typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+    ? body
+    : JSON.stringify(body);
+}
+
+/** Returns a function that converts the replies of an operation to answers. */
+function makeAnswerOf({ path, status: usual }: Operation): (reply: Reply) => Answer {
+  const isManagement = path.startsWith('/v1/');
+  return ({ body, type = 'application/json', status = usual, headers = {} }) => ({
+    status,
+    headers: isManagement ? { ...noStore, ...headers } : headers,
+    type,
+    body: contentOf(body),
+  });
 }
 
 /**
@@ -144,6 +153,7 @@ export function makeOperation<K extends OperationId>(
 ): (request: Exchange) => MaybePromise<Answer> {
   const operation: Operation = operations[id];
   const authenticate = makeAuthenticate(services, id);
+  const answerOf = makeAnswerOf(operation);
   const isLimited = isList(operation);
   const { body: bodySchema, record } = operation;
   const querySchema = operation.query && schemas[operation.query];
@@ -176,7 +186,7 @@ export function makeOperation<K extends OperationId>(
       const precondition = preconditionOf(request);
       const { id } = request;
       const call = { caller, id, query, body, sent, request, precondition, slot } as Call<K>;
-      return answerOf(operation, await handler(call));
+      return answerOf(await handler(call));
     } catch (error) {
       if (hasCode(error, 'insufficient_role') && caller && 'actor' in caller)
         services.denials.record(caller, id);
@@ -195,7 +205,7 @@ export function makeOperation<K extends OperationId>(
     return andThen(authenticated, (caller) => {
       request.incoming?.admission?.verified();
       const call = { caller, id: request.id, sent: noBody, request } as Call<K>;
-      return andThen(handler(call), (reply) => answerOf(operation, reply));
+      return andThen(handler(call), answerOf);
     });
   };
 }

@@ -19,7 +19,7 @@ export type ServedRequest = IncomingMessage & {
   admission?: Admission;
 };
 
-interface Admission {
+export interface Admission {
   /** Called when the credential of the request is verified. */
   verified(): void;
   /** Called when the request was handled. */

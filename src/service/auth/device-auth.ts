@@ -1,5 +1,6 @@
+import { deviceKeyHash } from '../../domain/api-key.ts';
+import type { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { KeyHolder } from '../../store/store.ts';
@@ -7,6 +8,13 @@ import type { ClientInfo, DeviceCaller, SystemDependencies } from '../context.ts
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkKeyHolder, deviceActor, deviceKeyError, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
+
+/** Credential of a request of a TV. */
+export interface DeviceCredential {
+  authorization: string | undefined;
+  /** Result of `deviceKeyHash`, if it was already computed. */
+  keyHash?: string | undefined;
+}
 
 const isScreenOrDevice = (id: string, screen: Screen, device: Device) =>
   id === screen.id || id === device.id;
@@ -19,41 +27,32 @@ const isScreenOrDevice = (id: string, screen: Screen, device: Device) =>
 export function makeDeviceAuth(
   deps: SystemDependencies,
   trustedSources: TrustedSources,
-  knownHashes: KnownHashes,
+  verified: BoundedMap<string, true>,
   offlineKeys?: OfflineKeys,
 ) {
   const { store, clock } = deps;
+  const isVerified = (hash: string) => verified.get(hash) === true;
 
-  function admit(
+  /** Throws the error of docs/protocol.md §2.1. */
+  function checkHolder(
     holder: KeyHolder | undefined,
     id: string,
-    client: ClientInfo,
-  ): MaybePromise<DeviceCaller> {
+  ): asserts holder is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
     // A deleted device has no activity record to update.
     if (holder?.key.state === 'revoked' && holder.device)
       store.touch('device', holder.device.id, { lastRefusedAt: clock.now() });
     checkKeyHolder(holder);
-    const { key, device, screen } = holder;
+    const { device, screen } = holder;
     if (
       !isScreenOrDevice(id, screen, device) &&
       !isScreenOrDevice(id.toLowerCase(), screen, device)
     )
       throw deviceKeyError('mismatch');
-    const caller: DeviceCaller = {
-      address: client.address,
-      requestId: client.requestId,
-      key,
-      device,
-      screen,
-    };
-    return key.firstUsedAt === null
-      ? recordFirstUse(caller).then(() => accept(caller))
-      : accept(caller);
   }
 
   function accept(caller: DeviceCaller): DeviceCaller {
     const { device, address, key } = caller;
-    knownHashes.add(key.hash);
+    verified.set(key.hash, true);
     const nowMs = clock.now();
     store.touch('device', device.id, { lastSeenAt: nowMs, lastAddress: address });
     trustedSources.remember(address, device.tenantId, nowMs);
@@ -75,22 +74,33 @@ export function makeDeviceAuth(
   }
 
   /**
-   * Authenticates one request. `hash` comes from `deviceKeyHash`. `id` is the id in the path, of
-   * the screen or the device, in upper or lower case. `onlyReads`: the request stores nothing. If
-   * the store answers synchronously, so does this function.
+   * Authenticates one request. `id` is the id in the path, of the screen or the device, in upper or
+   * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, so
+   * does this function.
    */
   return function authenticate(
-    hash: string | undefined,
+    { authorization, keyHash }: DeviceCredential,
     { id, onlyReads }: { id: string; onlyReads: boolean },
     client: ClientInfo,
   ): MaybePromise<DeviceCaller> {
-    const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
+    if (authorization === undefined) throw deviceKeyError('missing');
+    const hash = keyHash ?? deviceKeyHash(authorization, isVerified);
     if (hash === undefined) throw deviceKeyError('invalid');
+    const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
     return andThen(keys.findByKeyHash(hash), (holder) => {
-      // Only accepted requests count as known: a rejected client that retries must not be
-      // prioritised like a TV.
-      knownHashes.delete(hash);
-      return admit(holder, id, client);
+      try {
+        checkHolder(holder, id);
+      } catch (error) {
+        // A rejected client that retries must not be prioritized like a TV.
+        verified.delete(hash);
+        throw error;
+      }
+      const { key, device, screen } = holder;
+      const { address, requestId } = client;
+      const caller: DeviceCaller = { address, requestId, key, device, screen };
+      return key.firstUsedAt === null
+        ? recordFirstUse(caller).then(() => accept(caller))
+        : accept(caller);
     });
   };
 }

@@ -1,13 +1,14 @@
+import { bearerToken, hashKey } from '../../domain/api-key.ts';
+import type { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
-import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { mayAct, type Role } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
+import { adminTokenForm } from '../../domain/records/token.ts';
 import type { Caller, ClientInfo, SystemDependencies } from '../context.ts';
 import { notFound } from '../lookup.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkToken } from './authority.ts';
-import { tokenHash } from './credential-header.ts';
 import type { Denials } from './denials.ts';
 
 /** Credentials of a management request. */
@@ -26,6 +27,15 @@ export interface AccessRequirements {
   wholeTenant: boolean;
   /** Name of the operation, for the audit trail. */
   operation: string;
+}
+
+/**
+ * Returns the hash of the management token in an `Authorization` header, or `undefined` if it is
+ * malformed.
+ */
+export function tokenHash(authorization: string): string | undefined {
+  const text = bearerToken(authorization);
+  return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
 }
 
 /** Throws `insufficient_role`. */
@@ -52,7 +62,7 @@ export function makeManagementAuth(
   deps: SystemDependencies,
   trustedSources: TrustedSources,
   denials: Denials,
-  knownHashes: KnownHashes,
+  verified: BoundedMap<string, true>,
 ) {
   const { store, clock } = deps;
 
@@ -65,9 +75,9 @@ export function makeManagementAuth(
     }
     const hash = tokenHash(authorization);
     const token = hash === undefined ? undefined : await store.read.find('tokens', 'hash', hash);
-    if (hash !== undefined) knownHashes.delete(hash);
+    if (hash !== undefined) verified.delete(hash);
     checkToken(token, clock.now());
-    knownHashes.add(token.hash);
+    verified.set(token.hash, true);
     if (token.firstUsedAt === null) await recordFirstUse(token.id);
     return token;
   }

@@ -12,8 +12,8 @@ import type { ServedVersions } from './served-versions.ts';
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
 type RenderedAnswer = { body: Buffer | null; etag: string };
 
-type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
-type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
+export type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
+export type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
 
 /** Returns the effective config from the mirror copies in the object store. */
 function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<EffectiveConfig> {

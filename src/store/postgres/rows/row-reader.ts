@@ -1,4 +1,4 @@
-import { KnownHashes } from '../../../domain/known-hashes.ts';
+import { BoundedMap } from '../../../domain/bounded-map.ts';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type { KeyHolder, Reader } from '../../store.ts';
 import type { IndexOf, UniqueOf } from '../../tables.ts';
@@ -21,6 +21,9 @@ interface StoredKeyHolder {
 
 const parsed = (row: string | null) => (row === null ? undefined : JSON.parse(row));
 
+/** Number of hashes of recently found credentials that are remembered at least. */
+const knownHashes = 100_000;
+
 /**
  * Reads committed rows outside of changes. Each caller gets its own parsed copy, which it may
  * modify.
@@ -33,7 +36,7 @@ export class RowReader implements Reader {
    * Hashes of keys and tokens found recently. Look-ups of other hashes have lower limits, so that
    * guessed credentials do not slow down TVs.
    */
-  readonly #known = new KnownHashes();
+  readonly #known = new BoundedMap<string, true>(knownHashes);
   readonly #unknown: {
     keyHolders: Batcher<string, StoredKeyHolder | undefined>;
     rows: VersionedRows;
@@ -68,7 +71,7 @@ export class RowReader implements Reader {
   ): Promise<Rows[T] | undefined> {
     this.#guard();
     const isToken = table === 'tokens' && index === 'hash';
-    const rows = isToken && !this.#known.has(key) ? this.#unknown.rows : this.#rows;
+    const rows = isToken && !this.#known.get(key) ? this.#unknown.rows : this.#rows;
     const [stored] = await rows.rows(tableSchemas[table].name, keyColumn(index), [hashedKey(key)]);
     if (isToken) this.#remember(key, stored !== undefined);
     return stored && rowOf<T>(stored);
@@ -95,7 +98,7 @@ export class RowReader implements Reader {
 
   async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {
     this.#guard();
-    const keyHolders = this.#known.has(hash) ? this.#keyHolders : this.#unknown.keyHolders;
+    const keyHolders = this.#known.get(hash) ? this.#keyHolders : this.#unknown.keyHolders;
     const found = await keyHolders.add(hashedKey(hash));
     this.#remember(hash, found !== undefined);
     return (
@@ -108,7 +111,7 @@ export class RowReader implements Reader {
   }
 
   #remember(hash: string, isFound: boolean): void {
-    if (isFound) this.#known.add(hash);
+    if (isFound) this.#known.set(hash, true);
     else this.#known.delete(hash);
   }
 }
