@@ -373,7 +373,7 @@ describe('the architecture checks, on sample files', () => {
   it.each([
     ['service/a.ts', '../store/store.ts', true],
     ['service/a.ts', '../store/json/journal.ts', false],
-    ['service/a.ts', '../origin/stored.ts', false],
+    ['service/a.ts', '../origin/origins.ts', false],
     ['store/json/a.ts', '../store.ts', true],
     ['domain/a.ts', '../wire/errors.ts', false],
     ['http/a.ts', '../origin/origin.ts', false],

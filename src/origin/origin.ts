@@ -149,9 +149,16 @@ export interface OriginHealth {
   latencies: { boundsMs: readonly number[]; counts: readonly number[]; sumMs: number };
 }
 
+/** A playlist as sent to TVs, with its strong ETag. */
+export interface RenderedPlaylist {
+  version: number;
+  etag: string;
+  bytes: Buffer;
+}
+
 /** Answer of the chain of origins. */
 export type ChainAnswer =
-  | { kind: 'playlist'; playlist: Playlist; source: OriginName }
+  | { kind: 'playlist'; playlist: RenderedPlaylist; source: OriginName }
   | { kind: 'none' }
   | { kind: 'failed'; cause: unknown };
 

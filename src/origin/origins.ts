@@ -1,8 +1,9 @@
 import type { Clock } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { Screen } from '../domain/records/rows.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import { playlistStatusAt } from '../domain/records/playlist.ts';
+import type { Playlist, Screen } from '../domain/records/rows.ts';
 import { withTimeout } from '../domain/timeout.ts';
 import type { Reader } from '../store/store.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -18,7 +19,7 @@ import type {
   RemoteOrigin,
 } from './origin.ts';
 import { OriginHealthTracker } from './origin-health.ts';
-import { makeStoredOrigin, validPlaylist } from './stored.ts';
+import { makeRenderedPlaylists, validPlaylist } from './rendered-playlists.ts';
 
 /** An origin with its health tracker. */
 export interface ChainLink {
@@ -26,14 +27,32 @@ export interface ChainLink {
   tracker?: OriginHealthTracker;
 }
 
-const outcomeOf = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 'none');
+/**
+ * The store as an origin. If a playlist is withdrawn or expired, the screen has no playlist, and no
+ * other origin is asked. Throws `origin_bad_answer` for a damaged row.
+ */
+export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
+  function answerOf(row: Playlist | undefined): OriginAnswer {
+    if (!row) return { kind: 'none' };
+    // The chain validates a playlist when it renders it.
+    if (playlistStatusAt(row, clock.now()) === 'active') return { kind: 'playlist', playlist: row };
+    validPlaylist(row);
+    return { kind: 'decided-none' };
+  }
+
+  return { name: 'store', fetch: (screen) => andThen(read(screen.id), answerOf) };
+}
 
 /**
  * Asks the origins in order until one returns a playlist or decides that there is none. If an
  * origin fails, the next one is asked. If no origin decides and at least one failed, the answer is
- * `failed` (docs/protocol.md §2.3).
+ * `failed` (docs/protocol.md §2.3). Never throws.
  */
-export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistChain {
+export function makeChain(
+  links: readonly ChainLink[],
+  clock: Clock,
+  render = makeRenderedPlaylists(),
+): PlaylistChain {
   function askNext(
     index: number,
     screen: Screen,
@@ -43,10 +62,13 @@ export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistCh
     if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
     const { origin, tracker } = link;
     const startMs = clock.now();
-    const onAnswer = (answer: OriginAnswer, endMs = clock.now()): MaybePromise<ChainAnswer> => {
-      tracker?.answered(outcomeOf(answer), startMs, endMs);
-      if (answer.kind === 'playlist')
-        return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
+    const onAnswer = (answer: OriginAnswer, endMs: number): MaybePromise<ChainAnswer> => {
+      if (answer.kind === 'playlist') {
+        const playlist = render(answer.playlist, endMs);
+        tracker?.answered('playlist', startMs, endMs);
+        return { kind: 'playlist', playlist, source: origin.name };
+      }
+      tracker?.answered('none', startMs, endMs);
       return answer.kind === 'decided-none'
         ? { kind: 'none' }
         : askNext(index + 1, screen, failure);
@@ -55,16 +77,15 @@ export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistCh
       tracker?.failed(cause, startMs);
       return askNext(index + 1, screen, failure ?? { cause });
     };
-    let answer: MaybePromise<OriginAnswer>;
     try {
-      answer = origin.fetch(screen);
+      const answer = origin.fetch(screen);
+      // A synchronous answer counts as immediate.
+      return answer instanceof Promise
+        ? answer.then((late) => onAnswer(late, clock.now())).catch(onFailure)
+        : onAnswer(answer, startMs);
     } catch (cause) {
       return onFailure(cause);
     }
-    // A synchronous answer counts as immediate.
-    return answer instanceof Promise
-      ? answer.then((late) => onAnswer(late), onFailure)
-      : onAnswer(answer, startMs);
   }
 
   return (screen) => askNext(0, screen);
@@ -140,7 +161,10 @@ export function makeOrigins({
   const links = [tracked(makeStoredOrigin(read, clock), storeBreaker)];
   if (onDemand) {
     const { source, versions } = onDemand;
-    const readValid: ReadPlaylist = async (screenId) => validPlaylist(await read(screenId));
+    const readValid: ReadPlaylist = async (screenId) => {
+      const row = await read(screenId);
+      return row && validPlaylist(row);
+    };
     links.unshift(tracked(versions(source, readValid), source.breaker));
   }
   if (objectStore) {

@@ -42,21 +42,26 @@ export interface LoadShed {
 
 /**
  * Returns a function that tells, without a look-up, whether a request carries a recently verified
- * device key or management token. The function stores the hash of a device key in `keyHash`, so
- * that authentication need not compute it again.
+ * device key or management token. The result is kept in `isKnown`. The hash of a device key is kept
+ * in `keyHash`, so that authentication need not compute it again.
  */
 export function makeIsKnown(
   isKnownHash: (hash: string) => boolean,
 ): (incoming: ServedRequest) => boolean {
-  return (incoming) => {
+  function hashOf(incoming: ServedRequest): string | undefined {
     const { authorization } = incoming.headers;
-    if (authorization === undefined) return false;
-    if (incoming.url?.startsWith('/v1/')) {
-      const hash = tokenHash(authorization);
-      return hash !== undefined && isKnownHash(hash);
+    if (authorization === undefined) return undefined;
+    if (incoming.url?.startsWith('/v1/')) return tokenHash(authorization);
+    incoming.keyHash = deviceKeyHash(authorization, isKnownHash);
+    return incoming.keyHash;
+  }
+
+  return (incoming) => {
+    if (incoming.isKnown === undefined) {
+      const hash = hashOf(incoming);
+      incoming.isKnown = hash !== undefined && isKnownHash(hash);
     }
-    incoming.keyHash ??= deviceKeyHash(authorization, isKnownHash);
-    return incoming.keyHash !== undefined && isKnownHash(incoming.keyHash);
+    return incoming.isKnown;
   };
 }
 

@@ -15,6 +15,8 @@ export type ServedRequest = IncomingMessage & {
   sendContinue?: () => void;
   /** Hash of the device key, if the key is well-formed and the hash was already computed. */
   keyHash?: string | undefined;
+  /** Whether the credential was verified recently, if this was already determined. */
+  isKnown?: boolean;
   /** Set while the request counts towards overload. */
   admission?: Admission;
 };

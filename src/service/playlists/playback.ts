@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
+import { isUnchanged, type Precondition } from '../../domain/etag.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
-import { servedValidUntil } from '../../domain/records/playlist.ts';
-import type { Device, Playlist } from '../../domain/records/rows.ts';
+import type { Device } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import { type EffectiveConfig, mergeConfigs, readEffectiveConfig } from '../places/configs.ts';
@@ -28,69 +27,6 @@ function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<Ef
   });
 }
 
-/** A playlist as sent to TVs, with its strong ETag. */
-interface RenderedPlaylist {
-  etag: string;
-  bytes: Buffer;
-}
-
-/** Members of a row that determine the rendered body, besides the screen. */
-type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
-type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
-
-/**
- * Memory for playlists of 10,000 TVs with ten items each. In a larger fleet, the oldest entries are
- * evicted.
- */
-const defaultLimitBytes = 32 * 1024 * 1024;
-
-function render(row: Playlist, validUntil: number): CacheEntry {
-  const { playlistId, tenantId, screenId, version, publishedAt, items } = row;
-  const status = 'active';
-  const head = { id: playlistId, tenantId, screenId, status, version, validUntil };
-  return {
-    playlistId,
-    version,
-    publishedAt,
-    validUntil,
-    etag: servedPlaylistEtag(row, validUntil),
-    bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
-  };
-}
-
-const isOf = (row: Playlist, { playlistId, version, publishedAt }: Identity) =>
-  row.playlistId === playlistId && row.version === version && row.publishedAt === publishedAt;
-
-/**
- * Renders playlists, and caches the latest one of each screen. `validUntil` is in Unix epoch
- * seconds.
- *
- * @param limitBytes limit of the cache; the oldest entries are evicted
- */
-export function makeRenderedPlaylists(limitBytes = defaultLimitBytes) {
-  const cache = new Map<string, CacheEntry>();
-  let totalBytes = 0;
-
-  function evict(screenId: string): void {
-    totalBytes -= cache.get(screenId)?.bytes.length ?? 0;
-    cache.delete(screenId);
-  }
-
-  return (row: Playlist, validUntil: number): RenderedPlaylist => {
-    const cached = cache.get(row.screenId);
-    if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
-    evict(row.screenId);
-    const rendered = render(row, validUntil);
-    cache.set(row.screenId, rendered);
-    totalBytes += rendered.bytes.length;
-    for (const oldest of cache.keys()) {
-      if (totalBytes <= limitBytes) break;
-      evict(oldest);
-    }
-    return rendered;
-  };
-}
-
 interface PlaybackOptions {
   ask: PlaylistChain;
   served?: Pick<ServedVersions, 'note'> | undefined;
@@ -104,7 +40,6 @@ export function makePlayback(
   { ask: askOrigins, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
-  const render = makeRenderedPlaylists();
 
   function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
@@ -135,13 +70,11 @@ export function makePlayback(
   ): MaybePromise<PlaylistAnswer> {
     return andThen(askOrigins(screen), (answer) => {
       if (answer.kind !== 'playlist') throw rejection(device.id, answer);
-      const { playlist: row, source } = answer;
-      const { version } = row;
-      const nowMs = clock.now();
-      const { etag, bytes } = render(row, Math.floor(servedValidUntil(row, nowMs) / 1000));
+      const { playlist, source } = answer;
+      const { version, etag, bytes } = playlist;
       const isCurrent = isUnchanged(precondition, etag);
       store.touch('device', device.id, {
-        lastPlaylistAt: nowMs,
+        lastPlaylistAt: clock.now(),
         lastPlaylistStatus: isCurrent ? 304 : 200,
         lastPlaylistVersion: version,
       });

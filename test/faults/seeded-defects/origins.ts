@@ -1,5 +1,5 @@
-import type { Playlist, Screen } from '../../../src/domain/records/rows.ts';
-import type { PlaylistChain } from '../../../src/origin/origin.ts';
+import type { Screen } from '../../../src/domain/records/rows.ts';
+import type { PlaylistChain, RenderedPlaylist } from '../../../src/origin/origin.ts';
 import { runScenario, type Step } from '../../service/version-story.ts';
 import type { ThreeOrigins } from '../../support/three-origins.ts';
 import type { SeededDefect } from './seeded-defect.ts';
@@ -39,7 +39,7 @@ async function play(seededDefect?: Plant): Promise<string[]> {
 
 /** Serves the last playlist after it was withdrawn. */
 function keepingAnswers(ask: PlaylistChain): PlaylistChain {
-  const had = new Map<string, Playlist>();
+  const had = new Map<string, RenderedPlaylist>();
   return async (screen: Screen) => {
     const answer = await ask(screen);
     if (answer.kind === 'playlist') had.set(screen.id, answer.playlist);

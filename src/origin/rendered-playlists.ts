@@ -1,0 +1,95 @@
+import { SignageError } from '../domain/error.ts';
+import { servedPlaylistEtag } from '../domain/etag.ts';
+import { servedValidUntil } from '../domain/records/playlist.ts';
+import type { Playlist } from '../domain/records/rows.ts';
+import type { RenderedPlaylist } from './origin.ts';
+
+function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
+  if (
+    !Number.isSafeInteger(version) ||
+    version < 1 ||
+    typeof playlistId !== 'string' ||
+    typeof items !== 'string'
+  )
+    return false;
+  if (!['active', 'superseded', 'withdrawn'].includes(state)) return false;
+  try {
+    return Array.isArray(JSON.parse(items));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the row if it can be served. Throws `origin_bad_answer` for a damaged row, so that only
+ * its screen fails, and not the whole store.
+ */
+export function validPlaylist(row: Playlist): Playlist {
+  if (isPlaylist(row)) return row;
+  throw new SignageError(
+    'origin_bad_answer',
+    'The row of this screen in the store is not a valid playlist.',
+  );
+}
+
+/** Members of a row that determine the rendered body, besides the screen. */
+type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
+/** `validUntil` is in Unix epoch seconds. */
+type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
+
+/**
+ * Memory for playlists of 10,000 TVs with ten items each. In a larger fleet, the oldest entries are
+ * evicted.
+ */
+const defaultLimitBytes = 32 * 1024 * 1024;
+
+function render(row: Playlist, validUntil: number): CacheEntry {
+  const { playlistId, tenantId, screenId, version, publishedAt, items } = validPlaylist(row);
+  const status = 'active';
+  const head = { id: playlistId, tenantId, screenId, status, version, validUntil };
+  return {
+    playlistId,
+    version,
+    publishedAt,
+    validUntil,
+    // The body depends only on these members.
+    etag: servedPlaylistEtag(row, validUntil),
+    bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
+  };
+}
+
+const isOf = (row: Playlist, { playlistId, version, publishedAt }: Identity) =>
+  row.playlistId === playlistId && row.version === version && row.publishedAt === publishedAt;
+
+/** Renders an active playlist at a time. Throws `origin_bad_answer` for a damaged row. */
+export type RenderPlaylist = (row: Playlist, nowMs: number) => RenderedPlaylist;
+
+/**
+ * Validates and renders playlists, and caches the latest one of each screen.
+ *
+ * @param limitBytes limit of the cache; the oldest entries are evicted
+ */
+export function makeRenderedPlaylists(limitBytes = defaultLimitBytes): RenderPlaylist {
+  const cache = new Map<string, CacheEntry>();
+  let totalBytes = 0;
+
+  function evict(screenId: string): void {
+    totalBytes -= cache.get(screenId)?.bytes.length ?? 0;
+    cache.delete(screenId);
+  }
+
+  return (row, nowMs) => {
+    const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
+    const cached = cache.get(row.screenId);
+    if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
+    const rendered = render(row, validUntil);
+    evict(row.screenId);
+    cache.set(row.screenId, rendered);
+    totalBytes += rendered.bytes.length;
+    for (const oldest of cache.keys()) {
+      if (totalBytes <= limitBytes) break;
+      evict(oldest);
+    }
+    return rendered;
+  };
+}
