@@ -146,7 +146,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       corsOrigins: options.corsOrigins ?? [],
       metrics,
     });
-    const isKnown = makeIsKnown(services.isKnownHash);
+    const isKnown = makeIsKnown(services.verified);
     const loadShed = makeLoadShed({
       clock,
       random,

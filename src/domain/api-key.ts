@@ -1,5 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { BoundedMap } from './bounded-map.ts';
 import type { Random } from './clock.ts';
 
 /** `dak_`: key of a TV. `mak_`: management token. */
@@ -95,18 +96,16 @@ export function bearerToken(authorization: string): string | undefined {
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 }
 
+/** Hashes of recently verified keys and tokens. */
+export type VerifiedHashes = BoundedMap<string, true>;
+
 /**
  * Returns the hash of the device key in an `Authorization` header. Returns `undefined` for a
- * malformed key, so that typos need no look-up.
- *
- * @param isKnown tells whether a hash is that of a recently verified key, which is well-formed
+ * malformed key, so that typos need no look-up. A verified key is well-formed.
  */
-export function deviceKeyHash(
-  authorization: string,
-  isKnown: (hash: string) => boolean,
-): string | undefined {
+export function deviceKeyHash(authorization: string, verified: VerifiedHashes): string | undefined {
   const text = bearerToken(authorization);
   if (text?.length !== keyLength) return undefined;
   const hash = hashKey(text);
-  return isKnown(hash) || isKey('dak_', text) ? hash : undefined;
+  return verified.get(hash) || isKey('dak_', text) ? hash : undefined;
 }

@@ -100,11 +100,8 @@ export function makeServices(options: ServiceOptions) {
         : lookUp(store.read, caller, kind, id));
     },
     denials,
-    /**
-     * Returns whether a hash is that of a recently verified credential. It only affects priority,
-     * never authentication.
-     */
-    isKnownHash: (hash: string): boolean => verified.get(hash) === true,
+    /** Hashes of recently verified credentials. They affect priority, never authentication. */
+    verified,
     managementAuth: makeManagementAuth(system, trustedSources, denials, verified),
     deviceAuth: makeDeviceAuth(system, trustedSources, verified, offlineKeys),
     register: makeRegistration(

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { deviceKeyHash } from '../../domain/api-key.ts';
+import { deviceKeyHash, type VerifiedHashes } from '../../domain/api-key.ts';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { LogSink } from '../../domain/log.ts';
@@ -45,21 +45,19 @@ export interface LoadShed {
  * device key or management token. The result is kept in `isKnown`. The hash of a device key is kept
  * in `keyHash`, so that authentication need not compute it again.
  */
-export function makeIsKnown(
-  isKnownHash: (hash: string) => boolean,
-): (incoming: ServedRequest) => boolean {
+export function makeIsKnown(verified: VerifiedHashes): (incoming: ServedRequest) => boolean {
   function hashOf(incoming: ServedRequest): string | undefined {
     const { authorization } = incoming.headers;
     if (authorization === undefined) return undefined;
     if (incoming.url?.startsWith('/v1/')) return tokenHash(authorization);
-    incoming.keyHash = deviceKeyHash(authorization, isKnownHash);
+    incoming.keyHash = deviceKeyHash(authorization, verified);
     return incoming.keyHash;
   }
 
   return (incoming) => {
     if (incoming.isKnown === undefined) {
       const hash = hashOf(incoming);
-      incoming.isKnown = hash !== undefined && isKnownHash(hash);
+      incoming.isKnown = hash !== undefined && verified.get(hash) === true;
     }
     return incoming.isKnown;
   };

@@ -1,5 +1,4 @@
-import { deviceKeyHash } from '../../domain/api-key.ts';
-import type { BoundedMap } from '../../domain/bounded-map.ts';
+import { deviceKeyHash, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode } from '../../domain/error.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
@@ -27,11 +26,10 @@ const isScreenOrDevice = (id: string, screen: Screen, device: Device) =>
 export function makeDeviceAuth(
   deps: SystemDependencies,
   trustedSources: TrustedSources,
-  verified: BoundedMap<string, true>,
+  verified: VerifiedHashes,
   offlineKeys?: OfflineKeys,
 ) {
   const { store, clock } = deps;
-  const isVerified = (hash: string) => verified.get(hash) === true;
 
   /** Throws the error of docs/protocol.md §2.1. */
   function checkHolder(
@@ -84,7 +82,7 @@ export function makeDeviceAuth(
     client: ClientInfo,
   ): MaybePromise<DeviceCaller> {
     if (authorization === undefined) throw deviceKeyError('missing');
-    const hash = keyHash ?? deviceKeyHash(authorization, isVerified);
+    const hash = keyHash ?? deviceKeyHash(authorization, verified);
     if (hash === undefined) throw deviceKeyError('invalid');
     const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
     return andThen(keys.findByKeyHash(hash), (holder) => {

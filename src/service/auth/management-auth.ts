@@ -1,5 +1,4 @@
-import { bearerToken, hashKey } from '../../domain/api-key.ts';
-import type { BoundedMap } from '../../domain/bounded-map.ts';
+import { bearerToken, hashKey, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import { mayAct, type Role } from '../../domain/records/role.ts';
@@ -62,7 +61,7 @@ export function makeManagementAuth(
   deps: SystemDependencies,
   trustedSources: TrustedSources,
   denials: Denials,
-  verified: BoundedMap<string, true>,
+  verified: VerifiedHashes,
 ) {
   const { store, clock } = deps;
 

@@ -33,44 +33,34 @@ const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner
 /** Ids of a screen whose effective config is requested. */
 type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 
-export function readEffectiveConfig(
-  reader: Reader,
-  owner: ConfigOwner,
-): MaybePromise<EffectiveConfig> {
-  return mergeConfigs(owner, (id) => reader.get('configs', id));
-}
+/** Stored configs of the tenant, the venue and the screen. */
+export type ConfigLevels = readonly (StoredConfig | undefined)[];
 
-/** Merges the stored configs of all levels that `read` returns (docs/protocol.md §2.4). */
-export function mergeConfigs(
+/** Reads the stored configs of all levels, synchronously if `read` does so. */
+export function readConfigLevels(
   owner: ConfigOwner,
   read: (id: string) => MaybePromise<StoredConfig | undefined>,
-): MaybePromise<EffectiveConfig> {
+): MaybePromise<ConfigLevels> {
   const rows = configIds(owner).map(read);
   return rows.some((row) => row instanceof Promise)
-    ? Promise.all(rows).then(mergeRows)
-    : mergeRows(rows as Levels);
+    ? Promise.all(rows)
+    : (rows as (StoredConfig | undefined)[]);
 }
 
-type Levels = readonly (StoredConfig | undefined)[];
-
-/**
- * Cache of merged configs by the row of the most specific level. It only hits with the embedded
- * store, which returns the same row objects each time.
- */
-const mergeCache = new WeakMap<StoredConfig, { levels: Levels; merged: EffectiveConfig }>();
-const defaultConfig: EffectiveConfig = { config: effectiveConfig([]), source: 'default' };
-
-function mergeRows(levels: Levels): EffectiveConfig {
+/** Merges the stored configs of all levels (docs/protocol.md §2.4). */
+export function mergeConfigs(levels: ConfigLevels): EffectiveConfig {
   const top = levels[2] ?? levels[1] ?? levels[0];
-  if (!top) return defaultConfig;
-  const cached = mergeCache.get(top);
-  if (cached?.levels.every((row, level) => row === levels[level])) return cached.merged;
-  const result: EffectiveConfig = {
+  return {
     config: effectiveConfig(levels.map((row) => row?.config)),
-    source: top.level,
+    source: top?.level ?? 'default',
   };
-  mergeCache.set(top, { levels, merged: result });
-  return result;
+}
+
+export async function readEffectiveConfig(
+  reader: Reader,
+  owner: ConfigOwner,
+): Promise<EffectiveConfig> {
+  return mergeConfigs(await readConfigLevels(owner, (id) => reader.get('configs', id)));
 }
 
 /** Management of the stored configs of all three levels (docs/protocol.md §5.4). */

@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { isUnchanged, type Precondition } from '../../domain/etag.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { Device } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
-import { type EffectiveConfig, mergeConfigs, readEffectiveConfig } from '../places/configs.ts';
+import {
+  type ConfigLevels,
+  type EffectiveConfig,
+  mergeConfigs,
+  readConfigLevels,
+} from '../places/configs.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A response for a TV, with its strong ETag. `body` is `null` for 304. */
@@ -14,9 +20,9 @@ type RenderedAnswer = { body: Buffer | null; etag: string };
 export type PlaylistAnswer = RenderedAnswer & { version: number; source: OriginName };
 export type ConfigAnswer = RenderedAnswer & Pick<EffectiveConfig, 'source'>;
 
-/** Returns the effective config from the mirror copies in the object store. */
-function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<EffectiveConfig> {
-  return mergeConfigs(device, async (id) => {
+/** Reads the stored configs from the mirror copies in the object store. */
+function levelsFromCopies(copies: ConfigCopies, device: Device): MaybePromise<ConfigLevels> {
+  return readConfigLevels(device, async (id) => {
     const copy = await copies.read({ id, tenantId: device.tenantId });
     if (copy && !copy.row)
       throw new SignageError(
@@ -25,6 +31,33 @@ function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<Ef
       );
     return copy?.row;
   });
+}
+
+interface RenderedConfig {
+  levels: ConfigLevels;
+  source: EffectiveConfig['source'];
+  etag: string;
+  bytes: Buffer;
+}
+
+/**
+ * Returns a function that renders the effective config. It caches the result by the most specific
+ * stored config, which determines the other levels. The cache only hits with the embedded store,
+ * which returns the same row objects each time.
+ */
+function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
+  const cache = new BoundedMap<string, RenderedConfig>(10_000);
+  return (levels) => {
+    const key = (levels[2] ?? levels[1] ?? levels[0])?.id ?? '';
+    const cached = cache.get(key);
+    if (cached?.levels.every((row, level) => row === levels[level])) return cached;
+    const { config, source } = mergeConfigs(levels);
+    const bytes = Buffer.from(JSON.stringify(config));
+    const etag = `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`;
+    const rendered = { levels, source, etag, bytes };
+    cache.set(key, rendered);
+    return rendered;
+  };
 }
 
 interface PlaybackOptions {
@@ -40,6 +73,7 @@ export function makePlayback(
   { ask: askOrigins, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
+  const renderConfig = makeRenderedConfigs();
 
   function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
@@ -83,12 +117,12 @@ export function makePlayback(
     });
   }
 
-  function configOf(device: Device): MaybePromise<EffectiveConfig> {
+  function configLevels(device: Device): MaybePromise<ConfigLevels> {
     return orElse(
-      () => readEffectiveConfig(store.read, device),
+      () => readConfigLevels(device, (id) => store.read.get('configs', id)),
       (error) => {
         if (configCopies && hasCode(error, 'unavailable'))
-          return configFromCopies(configCopies, device);
+          return levelsFromCopies(configCopies, device);
         throw error;
       },
     );
@@ -105,17 +139,12 @@ export function makePlayback(
     precondition: Precondition,
   ): MaybePromise<ConfigAnswer> {
     return andThen(
-      orElse(() => configOf(device), throwConfigFailure),
-      (effective) => {
-        const body = Buffer.from(JSON.stringify(effective.config));
-        const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
+      orElse(() => configLevels(device), throwConfigFailure),
+      (levels) => {
+        const { source, etag, bytes } = renderConfig(levels);
         const isCurrent = isUnchanged(precondition, etag);
         store.touch('device', device.id, { lastConfigAt: clock.now() });
-        return {
-          body: isCurrent ? null : body,
-          etag,
-          source: effective.source,
-        };
+        return { body: isCurrent ? null : bytes, etag, source };
       },
     );
   }
