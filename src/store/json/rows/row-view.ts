@@ -124,11 +124,11 @@ export class RowView implements Reader {
   }
 
   #newest(table: TableName, id: string): Row | null | undefined {
-    for (const lookup of this.#lookups) {
-      const row = lookup.row(table, id);
+    for (const writeSet of this.#writeSets) {
+      const row = writeSet.row(table, id);
       if (row !== undefined) return row;
     }
-    return undefined;
+    return this.#base.row(table, id);
   }
 }
 
