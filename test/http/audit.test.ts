@@ -433,9 +433,8 @@ describe('a token that is rejected with 403', () => {
 
   it('leaves no entry for an unknown token', async () => {
     const before = (await walk(platform, '/v1/audit', 200)).items.length;
-    expect(
-      (await manager(service, `${admin.token.slice(0, -1)}0`).post('/v1/venues', {})).status,
-    ).toBe(401);
+    const misspelt = admin.token.slice(0, -1) + (admin.token.endsWith('0') ? '1' : '0');
+    expect((await manager(service, misspelt).post('/v1/venues', {})).status).toBe(401);
     expect((await walk(platform, '/v1/audit', 200)).items).toHaveLength(before);
   });
 
