@@ -22,6 +22,7 @@ import type {
 } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
+import { auditFormat } from './audit/entry-record.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
 import { Backup } from './backup/backup.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
@@ -161,9 +162,9 @@ export class JsonStore implements Store {
   async ready(): Promise<void> {
     this.#refuseClosed();
     const { journal, events } = this.#parts;
-    const broken = journal.broken ?? events.broken;
+    const broken = journal.log.broken ?? events.log.broken;
     if (broken) throw broken;
-    await journal.checkSpace();
+    await journal.log.checkSpace();
   }
 
   async purgeBefore(timeMs: number): Promise<void> {
@@ -190,18 +191,15 @@ export class JsonStore implements Store {
   async backup(): Promise<ReadableStream<Uint8Array>> {
     this.#refuseClosed();
     const { context, manifest, journal, events, audit, retain } = this.#parts;
-    const { marks } = manifest.data;
-    const ranges = {
-      events: events.logRange(marks.events as LogFilesPosition),
-      audit: audit.logRange(marks.audit as LogFilesPosition),
+    const marks = manifest.data.marks as Record<string, LogFilesPosition | undefined>;
+    const logs = {
+      // Later entries are in the journal.
+      audit: audit.log.range(marks.audit, marks.audit ?? auditFormat.start),
+      events: events.log.range(marks.events),
+      journal: journal.log.range(marks.journal),
     };
-    const instant = {
-      at: context.clock.now(),
-      manifest: manifest.data,
-      journal: journal.end,
-      ...ranges,
-    };
-    const backup = new Backup(context, instant, retain());
+    const snapshot = { at: context.clock.now(), manifest: manifest.data, logs };
+    const backup = new Backup(context, snapshot, retain());
     this.#backups.add(backup);
     void backup.over.then(() => this.#backups.delete(backup));
     return backup.stream;
@@ -217,7 +215,7 @@ export class JsonStore implements Store {
     await this.#writer.settled();
     for (const backup of this.#backups)
       await backup.cancel(unavailable('The store was closed before the backup was complete.'));
-    const isIntact = !journal.broken && !events.broken;
+    const isIntact = !journal.log.broken && !events.log.broken;
     try {
       const closed = await Promise.allSettled(files.map((part) => part.close()));
       lastActivity.close();

@@ -67,11 +67,7 @@ export async function recoverParts(
   // The journal is last in this order: its records are replayed into the other parts.
   for (const part of parts.files.toReversed())
     await part.recover(manifest.marks[part.name], manifest.clean);
-  const { journal, events } = parts;
-  const logEnds = {
-    journal: { file: journal.end.file, seq: journal.seq },
-    events: { file: events.logRange(undefined).end.file, seq: events.seq },
-  };
+  const logEnds = { journal: parts.journal.log.end, events: parts.events.log.end };
   refuseLostRecords(context.directory, manifest, parts.owners, logEnds);
   parts.state.loaded();
   return parts;
@@ -133,20 +129,12 @@ async function loadDocuments(
   owners: readonly DocumentOwner[],
 ): Promise<void> {
   const directory = `${context.directory}/documents`;
-  const documentsToLoad = Object.entries(documents).map(([name, entry]) => ({
-    name,
-    entry,
-    owner: owners.find((one) => name.startsWith(`${one.kind}-`)),
-  }));
-  // Load raw bytes first: every 64 MB of raw bytes trigger a full garbage collection, which is
-  // cheap while the heap is small.
-  const isBytes = ({ name, owner }: (typeof documentsToLoad)[number]) =>
-    owner?.keepsBytes?.(name) === true;
-  const bytesFirst = [
-    ...documentsToLoad.filter(isBytes),
-    ...documentsToLoad.filter((one) => !isBytes(one)),
-  ];
-  await inParallel(bytesFirst, concurrency, async ({ name, entry, owner }) => {
+  // In this order, documents that stay raw bytes come first (`marks`, `rings`, `rows-playlists`).
+  // Every 64 MB of raw bytes trigger a full garbage collection, which is cheap while the heap is
+  // small.
+  const byName = Object.entries(documents).sort(([one], [other]) => (one < other ? -1 : 1));
+  await inParallel(byName, concurrency, async ([name, entry]) => {
+    const owner = owners.find(({ kind }) => name.startsWith(`${kind}-`));
     const path = `${directory}/${entry.file}`;
     if (!owner) throw damageError(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);

@@ -81,10 +81,6 @@ export class LastActivityTable implements DocumentOwner {
     if (this.#tables[kind].delete(id)) this.#dirty.add(activityDocument(id));
   }
 
-  keepsBytes(): boolean {
-    return true;
-  }
-
   close(): void {
     this.#closed = true;
   }

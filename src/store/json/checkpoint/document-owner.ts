@@ -46,8 +46,6 @@ export interface DocumentOwner {
    * documents at start, which checks them completely.
    */
   readonly readsLate?: boolean;
-  /** Whether the owner keeps this document as raw bytes after loading it. */
-  keepsBytes?(name: string): boolean;
   /**
    * Returns the names of the documents that differ from disk. Owners with the log `journal` must
    * name all of these documents, because the checkpoint then deletes the earlier journal records.

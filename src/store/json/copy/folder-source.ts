@@ -53,12 +53,13 @@ export async function folderSource(
   close: () => Promise<void>,
 ): Promise<StoreSource> {
   const state = await readFolderState(context);
-  const { manifest, parts, secret, logEnd } = state;
+  const { manifest, parts, secret } = state;
+  const { seq, receivedAt } = parts.events.log.end;
   return {
     secret,
     // Differs after each start and each change.
-    state: `${manifest.epoch}/${parts.journal.seq}/${logEnd.seq}`,
-    logEnd: { seq: logEnd.seq, receivedAt: logEnd.receivedAt },
+    state: `${manifest.epoch}/${parts.journal.log.end.seq}/${seq}`,
+    logEnd: { seq, receivedAt },
     chain: parts.chain.state,
     async count(section) {
       if (section === 'batches') return countBatches(state);

@@ -1,6 +1,5 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
 import type { AuditLink } from '../../audit/audit-chain.ts';
-import type { FileSystem } from '../disk/file-system.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
@@ -26,23 +25,9 @@ export interface LogPosition extends LogFilesPosition {
 
 const namePattern = /^\d{16}-\d{6}\.log$/;
 
-function isSegment(name: string): boolean {
-  return namePattern.test(name);
-}
-
 /** Returns the name of a segment that starts with record `seq` and belongs to this epoch. */
 export function segmentName(seq: number, epoch: number): string {
   return `${String(seq).padStart(16, '0')}-${String(epoch).padStart(6, '0')}.log`;
-}
-
-/** Returns the segments from `first` on, in the order of their records. */
-export async function segmentsFrom(
-  disk: FileSystem,
-  directory: string,
-  first: string | null,
-): Promise<string[]> {
-  const names = (await disk.list(directory)).filter(isSegment).sort();
-  return names.filter((name) => first === null || name >= first);
 }
 
 /** The beginning of a record. */
@@ -71,7 +56,7 @@ export const journalFormat: LogFormat<RecordHead, LogPosition> = {
   start: { file: null, size: 0, seq: 0, at: 0 },
   isCheckpointed: true,
   recordName: 'a record of the journal',
-  isLogFile: isSegment,
+  isLogFile: (name) => namePattern.test(name),
   headOf: recordHead,
   headBefore: (position) => (position.file === null ? position : undefined),
   startOf(file, before) {

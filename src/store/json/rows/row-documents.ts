@@ -78,10 +78,6 @@ export class RowDocuments implements DocumentOwner {
     }
   }
 
-  keepsBytes(name: string): boolean {
-    return isOfPlaylists(name);
-  }
-
   dirty(): string[] {
     return [...this.#dirty];
   }

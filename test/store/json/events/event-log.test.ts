@@ -171,7 +171,7 @@ describe('a batch that fails', () => {
     await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
       code: 'unavailable',
     });
-    expect(rig.log.broken).toMatchObject({ code: 'unavailable' });
+    expect(rig.log.log.broken).toMatchObject({ code: 'unavailable' });
     expect(await numbers(rig)).toEqual([1]);
   });
 
@@ -185,7 +185,7 @@ describe('a batch that fails', () => {
       due() {},
     });
     await expect(unborn.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
-    expect(unborn.broken).toBeUndefined();
+    expect(unborn.log.broken).toBeUndefined();
     await unborn.close();
   });
 
