@@ -8,8 +8,14 @@ import {
   copyBetween,
   countsOf,
 } from './copy-between.ts';
-import type { CopyProgress } from './copy-progress.ts';
-import { type Section, type StoreSource, type StoreTarget, sections } from './transfer.ts';
+
+import {
+  type CopyProgress,
+  type Section,
+  type StoreSource,
+  type StoreTarget,
+  sections,
+} from './transfer.ts';
 
 /** Number of records of a section to copy, and how many of them an earlier attempt has copied. */
 export interface PlannedSection {

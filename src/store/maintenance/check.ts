@@ -84,8 +84,8 @@ async function verifyFolder(
       what: `this is not an entry, or it is damaged: ${file}, at byte ${offset}`,
     });
   };
-  for await (const { entry, link } of readTrail(context, manifest, onDamage))
-    findings.push(...verifier.take(link ? { entry, link } : { entry }));
+  for await (const { sealed } of readTrail(context, manifest, onDamage))
+    findings.push(...verifier.take(sealed));
   findings.push(...verifier.end());
   return { findings, summary: verifier.summary };
 }

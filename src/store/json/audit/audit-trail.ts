@@ -1,6 +1,6 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
-import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import { damageError } from '../log/damage.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
@@ -60,13 +60,14 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
    * Adds an entry of journal record `seq`, which has become durable or is replayed after `recover`.
    * Replay includes entries that the position already covers.
    */
-  add(seq: number, entry: AuditEntry, link?: AuditLink): void {
+  add(seq: number, sealed: SealedEntry): void {
     if (seq <= this.log.end.seq) return;
     const last = this.#pending.at(-1);
-    const file = dayFile(entry.at);
+    const file = dayFile(sealed.entry.at);
     if (file > this.#newestFile) this.#newestFile = file;
     const n = last?.seq === seq ? last.n + 1 : 0;
-    this.#pending.push({ seq, n, file: this.#newestFile, bytes: frameEntry(seq, n, entry, link) });
+    const bytes = frameEntry({ seq, n }, sealed);
+    this.#pending.push({ seq, n, file: this.#newestFile, bytes });
   }
 
   async page(query: AuditPageQuery): Promise<Slice<AuditEntry>> {

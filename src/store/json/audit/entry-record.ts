@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../domain/records/rows.ts';
-import { type AuditLink, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import { isSealed, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
@@ -23,7 +23,7 @@ export interface PositionedEntry extends EntryPosition {
   bytes: Buffer;
 }
 
-export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
+export function frameEntry({ seq, n }: EntryNumber, { entry, link }: SealedEntry): Buffer {
   const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
   return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
 }
@@ -35,9 +35,7 @@ export function entryOf(bytes: Buffer): AuditEntry {
 /** Returns the entry of a line with its link, or `undefined` if the line has no entry. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
   const value = parsed(line.toString());
-  if (!isSealed(value)) return undefined;
-  const { entry, link } = value;
-  return link === undefined ? { entry } : { entry, link };
+  return isSealed(value) ? sealed(value.entry, value.link) : undefined;
 }
 
 function parsed(text: string): unknown {

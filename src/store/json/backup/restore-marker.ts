@@ -1,5 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
+import { writeNewFile } from '../disk/replace-file.ts';
 
 /**
  * Marks a folder during a restore. A process killed meanwhile leaves an incomplete store behind.
@@ -10,13 +11,9 @@ const text =
   'A restore into this folder was not finished. Empty the folder, then run signage data restore again.\n';
 
 export async function writeRestoreMarker(disk: FileSystem, directory: string): Promise<void> {
-  const file = await disk.create(`${directory}/${restoreMarker}`);
-  try {
-    await writeFully(file, Buffer.from(text));
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
+  await writeNewFile(disk, `${directory}/${restoreMarker}`, (file) =>
+    writeFully(file, Buffer.from(text)),
+  );
   await disk.syncDirectory(directory);
 }
 

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
+import { writeNewFile } from '../disk/replace-file.ts';
 import { checksumText } from '../log/checksum.ts';
 import { backupHead, backupTail, headSchema, tailSchema } from './format.ts';
 import { restoreMarker, writeRestoreMarker } from './restore-marker.ts';
@@ -126,20 +127,16 @@ class Restore {
         `${shownName(name)} has ${size} bytes, and ${backupHead} says ${expected}`,
       );
     const path = `${directory}/${temporaryName(name)}`;
-    const file = await disk.create(path);
-    this.#created.push(path);
     let checksum = 0;
-    try {
+    await writeNewFile(disk, path, async (file) => {
+      this.#created.push(path);
       for await (const chunk of this.#tar.body()) {
         await writeFully(file, chunk);
         checksum = crc32(chunk, checksum);
         this.#doneBytes += chunk.length;
         onProgress?.(this.#doneBytes, allBytes);
       }
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
+    });
     this.#checksums.set(name, checksumText(checksum));
   }
 

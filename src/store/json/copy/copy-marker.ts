@@ -1,22 +1,16 @@
 import {
-  type CopyProgress,
   copyUnfinishedError,
   requireSameOrigin,
   storeNotEmptyError,
 } from '../../copy/copy-progress.ts';
-import type { StoreSource } from '../../copy/transfer.ts';
+import type { CopyProgress, StoreSource } from '../../copy/transfer.ts';
 import { refuseUnfinishedRestore } from '../backup/restore-marker.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { type FileSystem, nodeFileSystem } from '../disk/file-system.ts';
 import { replaceContents } from '../disk/replace-file.ts';
+import type { BulkEnd } from '../log/bulk-log.ts';
 import { damageError } from '../log/damage.ts';
 import { frame, isValidRecord } from '../log/frame.ts';
-
-/** End of the durable lines of a log. Anything beyond it is written again. */
-export interface BulkEnd {
-  file: string | null;
-  size: number;
-}
 
 /**
  * Content of `copy.json`. The file marks a folder with an unfinished copy, which no service may

@@ -40,6 +40,5 @@ export async function* auditOf({ context, manifest }: FolderState): AsyncGenerat
   const onDamage = (file: string, offset: number) => {
     throw damageError(`${context.directory}/${file}`, 'a record is damaged', offset);
   };
-  for await (const { entry, link } of readTrail(context, manifest, onDamage))
-    yield link === undefined ? { entry } : { entry, link };
+  for await (const { sealed } of readTrail(context, manifest, onDamage)) yield sealed;
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { ReportClock, ReportGroup } from '../../../domain/records/report.ts';
 import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts';
@@ -15,8 +13,7 @@ import {
   type Section,
   type StoreSource,
 } from '../../copy/transfer.ts';
-import { nodeFileSystem } from '../disk/file-system.ts';
-import { lockFolder } from '../lock/folder-lock.ts';
+import { contextOf, lockDataFolder } from '../../maintenance/data-folder.ts';
 import type { PartContext } from '../parts.ts';
 import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
@@ -27,20 +24,13 @@ import { documentLines, type FolderState, readFolderState } from './folder-state
  * `store_locked`, `store_unusable`, `store_damaged`, `copy_unfinished`.
  */
 export async function openFolderSource(directory: string): Promise<StoreSource> {
-  const disk = nodeFileSystem;
-  if ((await disk.list(directory)).length === 0)
+  const context = contextOf(directory);
+  if ((await context.disk.list(directory)).length === 0)
     throw new SignageError('store_unusable', `${directory} holds no data. Choose a data folder.`);
-  const release = await lockFolder(directory, {
-    clock: systemClock,
-    random: randomBytes,
-    platform: process.platform,
-  });
+  const release = await lockDataFolder(directory);
   try {
-    await refuseUnfinished(disk, directory);
-    return await folderSource(
-      { disk, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} },
-      release,
-    );
+    await refuseUnfinished(context.disk, directory);
+    return await folderSource(context, release);
   } catch (error) {
     await release();
     throw error;

@@ -1,18 +1,35 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
-import type { AuditLink } from '../../audit/audit-chain.ts';
+import { type AuditLink, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
 import type { Row } from '../rows/table-index.ts';
+import type { Change } from '../rows/write-set.ts';
 
 type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
 
-/** One record of the journal: a change. */
+/** One record of the journal: a change, with its operations in order. */
 export interface JournalRecord {
   seq: number;
   /** The store's time in Unix milliseconds. */
   at: number;
   ops: Op[];
+}
+
+/** Returns the changed rows of a record. */
+export function changesIn({ ops }: JournalRecord): Change[] {
+  return ops.flatMap((op): Change[] => {
+    if (op[0] === 'audit') return [];
+    const [, table] = op;
+    return op[0] === 'put'
+      ? [{ table, id: op[2].id, row: op[2] }]
+      : [{ table, id: op[2], row: null }];
+  });
+}
+
+/** Returns the audit entries of a record. */
+export function entriesIn({ ops }: JournalRecord): SealedEntry[] {
+  return ops.flatMap((op) => (op[0] === 'audit' ? [sealed(op[1], op[2])] : []));
 }
 
 /**

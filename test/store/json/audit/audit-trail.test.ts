@@ -36,13 +36,14 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal
   const context = contextOn(disk, clock);
   const trail = new AuditTrail(context);
   const replay = () => {
-    for (const { seq, entries } of journal) for (const one of entries) trail.add(seq, one);
+    for (const { seq, entries } of journal)
+      for (const one of entries) trail.add(seq, { entry: one });
   };
   const rig = await openParts(context, [trail], [], replay);
   const add = (...entries: AuditEntry[]) => {
     const record = { seq: (journal.at(-1)?.seq ?? 0) + 3, entries };
     journal.push(record);
-    for (const one of entries) trail.add(record.seq, one);
+    for (const one of entries) trail.add(record.seq, { entry: one });
   };
   const again = (on = disk.afterKill()) => opened(on, clock, journal);
   return { disk, clock, trail, rig, journal, add, again };
