@@ -30,6 +30,9 @@ export interface ManifestData {
 }
 
 export const manifestName = 'manifest.json';
+/** Folders of a store. */
+export const storeFolders = ['documents', 'journal', 'events', 'audit'];
+
 /**
  * A second copy, only for repairs. It is written before the files of the previous manifest are
  * deleted, so all files that it names exist.

@@ -17,7 +17,13 @@ import { JsonStore, type StoreParts } from './json-store.ts';
 import { hexChecksum } from './log/checksum.ts';
 import { damageError } from './log/damage.ts';
 import { refuseLostRecords } from './log/lost-records.ts';
-import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
+import {
+  type ManifestData,
+  manifestCopy,
+  manifestName,
+  readManifest,
+  storeFolders,
+} from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
 import { PlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
@@ -29,7 +35,6 @@ const concurrency = 8;
 /** Names allowed in a folder that is not a store yet. */
 const allowedNames =
   /^(\..*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
-const storeFolders = ['journal', 'documents', 'events', 'audit'];
 
 /**
  * Opens the store in a folder, or creates one in an empty folder. The caller holds the folder's

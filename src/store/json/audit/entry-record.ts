@@ -1,3 +1,4 @@
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import { isSealed, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
@@ -34,16 +35,8 @@ export function entryOf(bytes: Buffer): AuditEntry {
 
 /** Returns the entry of a line with its link, or `undefined` if the line has no entry. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
-  const value = parsed(line.toString());
+  const value = tryParseJson(line.toString());
   return isSealed(value) ? sealed(value.entry, value.link) : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;

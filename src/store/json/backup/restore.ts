@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
 import { writeNewFile } from '../disk/replace-file.ts';
 import { checksumText } from '../log/checksum.ts';
@@ -167,21 +168,12 @@ class Restore {
       throw new TarError(`${name} has ${size} bytes, and the limit is ${maxTextBytes}`);
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.#tar.body()) chunks.push(chunk);
-    const parsed = schema.safeParse(parseJson(Buffer.concat(chunks).toString('utf8')));
+    const parsed = schema.safeParse(tryParseJson(Buffer.concat(chunks).toString('utf8')));
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
     throw new TarError(
       `${name} is damaged, or of a newer version (${shownName(issue?.path.join('.') ?? '')}: ${issue?.message})`,
     );
-  }
-}
-
-/** Returns the value, or `undefined` for invalid JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,11 +1,9 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { ReportClock, ReportGroup } from '../../../domain/records/report.ts';
 import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts';
-import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { paged } from '../../copy/paged.ts';
 import {
   type CopiedActivity,
-  type CopiedBatch,
   type CopiedImpressions,
   type DeviceKeys,
   maxSeconds,
@@ -14,6 +12,7 @@ import {
   type StoreSource,
 } from '../../copy/transfer.ts';
 import { contextOf, lockDataFolder } from '../../maintenance/data-folder.ts';
+import { tableNames } from '../../tables.ts';
 import type { PartContext } from '../parts.ts';
 import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
@@ -80,26 +79,15 @@ function rowsOf<T extends TableName>(table: T): Reader<Rows[T]> {
   };
 }
 
-const readers: { [S in Section]: Reader<Records[S]> } = {
-  tenants: rowsOf('tenants'),
-  tokens: rowsOf('tokens'),
-  venues: rowsOf('venues'),
-  screens: rowsOf('screens'),
-  devices: rowsOf('devices'),
-  deviceKeys: rowsOf('deviceKeys'),
-  codes: rowsOf('codes'),
-  playlists: rowsOf('playlists'),
+const readers = {
+  ...Object.fromEntries(tableNames.map((table) => [table, rowsOf(table)])),
   pastPlaylists: fromFirst(pastPlaylists),
-  configs: rowsOf('configs'),
-  mirrorPending: rowsOf('mirrorPending'),
-  mirrorTargets: rowsOf('mirrorTargets'),
-  creations: rowsOf('creations'),
-  batches: batchesOf as Reader<CopiedBatch>,
-  audit: fromFirst<SealedEntry>(auditOf),
+  batches: batchesOf,
+  audit: fromFirst(auditOf),
   idempotency: fromFirst(deviceKeys),
   impressions: fromFirst(impressions),
   marks: fromFirst(marks),
-};
+} as { [S in Section]: Reader<Records[S]> };
 
 async function* pastPlaylists(state: FolderState): AsyncGenerator<Playlist> {
   for await (const line of documentLines(state, 'past')) yield JSON.parse(line) as Playlist;

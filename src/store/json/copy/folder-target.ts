@@ -15,14 +15,17 @@ import type {
 } from '../../copy/transfer.ts';
 import { contextOf, lockDataFolder } from '../../maintenance/data-folder.ts';
 import { auditFormat } from '../audit/entry-record.ts';
+import { writeDocument } from '../checkpoint/document-file.ts';
+import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import { eventFormat } from '../events/event-record.ts';
+import { IdempotencyKeys } from '../events/idempotency-keys.ts';
 import type { JsonStore } from '../json-store.ts';
 import { BulkLog } from '../log/bulk-log.ts';
 import { readManifest } from '../manifest.ts';
 import { openJsonStore } from '../open.ts';
 import type { PartContext } from '../parts.ts';
+import { Rollups, rollupDocument } from '../rollups/rollups.ts';
 import { makeSecret } from '../secret.ts';
-import { BulkIdempotencyKeys, BulkRollups, type DocumentFolder } from './bulk-documents.ts';
 import {
   type FolderProgress,
   findUnfinishedCopy,
@@ -54,14 +57,19 @@ export class FolderTarget implements StoreTarget {
   readonly #release: () => Promise<void>;
   #progress: FolderProgress | undefined;
   #logs: { events: BulkLog; audit: BulkLog } | undefined;
-  #idempotencyKeys: BulkIdempotencyKeys | undefined;
-  #rollups: BulkRollups | undefined;
+  readonly #idempotencyKeys: IdempotencyKeys;
+  readonly #rollups: Rollups;
+  /** The document to which the last impressions belong. */
+  #latestRollup = '';
   #store: JsonStore | undefined;
 
   /** The caller holds the folder's lock. `release` frees it. */
   constructor(context: PartContext, release: () => Promise<void>) {
     this.#context = context;
     this.#release = release;
+    const eventProgress = { seq: () => this.progress().logEnd.seq, due: () => true };
+    this.#idempotencyKeys = new IdempotencyKeys(eventProgress);
+    this.#rollups = new Rollups(eventProgress);
   }
 
   async begin(source: StoreSource): Promise<boolean> {
@@ -76,13 +84,6 @@ export class FolderTarget implements StoreTarget {
     if (!unfinished) await this.#saveProgress();
     await makeSecret(this.#context, () => source.secret);
     await disk.makeDirectory(`${directory}/documents`);
-    const folder: DocumentFolder = {
-      disk,
-      directory: `${directory}/documents`,
-      seq: this.progress().logEnd.seq,
-    };
-    this.#idempotencyKeys = new BulkIdempotencyKeys(folder);
-    this.#rollups = new BulkRollups(folder);
     if (await this.#hasManifest()) return unfinished !== undefined;
     const { events, audit } = this.progress().logs;
     this.#logs = {
@@ -99,9 +100,9 @@ export class FolderTarget implements StoreTarget {
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
     if (section === 'idempotency')
-      for (const keys of records as readonly DeviceKeys[]) this.#idempotencyKeys?.add(keys);
+      for (const keys of records as readonly DeviceKeys[]) this.#addKeys(keys);
     else if (section === 'impressions')
-      for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
+      for (const one of records as readonly CopiedImpressions[]) await this.#addImpressions(one);
     else if (section === 'marks') await this.#touch(records as readonly CopiedActivity[]);
     else {
       const { done, logs } = this.progress();
@@ -113,6 +114,36 @@ export class FolderTarget implements StoreTarget {
       }
       done[section] = before + records.length;
       await this.#saveProgress();
+    }
+  }
+
+  #addKeys({ deviceId, keys }: DeviceKeys): void {
+    for (const [key, sent] of keys)
+      this.#idempotencyKeys.apply({ seq: 1, deviceId, recordedKey: { key, sent } });
+  }
+
+  /**
+   * Impressions arrive day by day. So only one day is held in memory, and the few days that share
+   * the document `other`.
+   */
+  async #addImpressions(one: CopiedImpressions): Promise<void> {
+    const name = rollupDocument(one.clock, one.day);
+    if (name !== this.#latestRollup)
+      await this.#writeDocuments(this.#rollups, (written) => !written.endsWith('-other'));
+    this.#latestRollup = name;
+    this.#rollups.addCell(one);
+  }
+
+  /** Writes the first version of the changed documents. */
+  async #writeDocuments(owner: DocumentOwner, isChosen = (_name: string) => true): Promise<void> {
+    const { disk, directory } = this.#context;
+    const { documents } = this.progress();
+    for (const name of owner.dirty().filter(isChosen)) {
+      const rendered = await owner.render(name, undefined);
+      if (!rendered) continue;
+      const file = `${name}.0.json`;
+      documents[name] = await writeDocument(disk, `${directory}/documents`, file, rendered);
+      owner.written(name, undefined);
     }
   }
 
@@ -141,10 +172,8 @@ export class FolderTarget implements StoreTarget {
   }
 
   async complete(section: Section): Promise<void> {
-    if (section === 'idempotency')
-      Object.assign(this.progress().documents, await this.#idempotencyKeys?.write());
-    if (section === 'impressions')
-      Object.assign(this.progress().documents, await this.#rollups?.write());
+    if (section === 'idempotency') await this.#writeDocuments(this.#idempotencyKeys);
+    if (section === 'impressions') await this.#writeDocuments(this.#rollups);
     // Activity is durable only after the store is closed.
     if (section === 'marks') return;
     this.progress().complete.push(section);

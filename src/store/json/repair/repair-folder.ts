@@ -16,6 +16,7 @@ import {
   manifestName,
   readManifestFile,
   refuseNewer,
+  storeFolders,
 } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import { makeSecret, readSecret } from '../secret.ts';
@@ -29,8 +30,6 @@ import { type DamagedDocument, salvageDocuments } from './salvage-documents.ts';
 import { EventSalvage, type SalvagedEvents } from './salvage-events.ts';
 import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
 
-const folders = ['documents', 'journal', 'events', 'audit'];
-
 /**
  * Writes a valid store into an empty folder, from everything readable in a damaged folder. The
  * damaged folder is not changed. The manifest is written last, so that an interrupted repair cannot
@@ -40,7 +39,7 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
   const { into } = salvageContext;
   const salvagedManifest = await salvageManifest(salvageContext);
   const manifest = salvagedManifest ?? (await rebuildManifest(salvageContext));
-  for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
+  for (const folder of storeFolders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
   const oldSecret = await salvageSecret(salvageContext, manifest);
   const secret = await makeSecret(into, () => oldSecret ?? random(32));
   const context = { ...salvageContext, dropsLinks: oldSecret === undefined };
@@ -181,6 +180,6 @@ async function finish({ from, into, log }: RepairContext, manifest: ManifestData
   await writeNewFile(disk, `${directory}/repair-${at.replaceAll(':', '-')}.json`, (file) =>
     writeFully(file, Buffer.from(text)),
   );
-  for (const folder of folders) await disk.syncDirectory(`${directory}/${folder}`);
+  for (const folder of storeFolders) await disk.syncDirectory(`${directory}/${folder}`);
   await replaceContents(disk, `${directory}/${manifestName}`, manifestBytes(manifest));
 }
