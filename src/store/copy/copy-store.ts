@@ -112,6 +112,9 @@ async function examineTarget(
   source: StoreSource,
 ): Promise<CopyProgress | undefined> {
   if (!isDatabaseUrl(location))
-    return (await import('../json/copy/copy-marker.ts')).examineFolder(resolve(location), source);
+    return (await import('../json/copy/folder-progress.ts')).examineFolder(
+      resolve(location),
+      source,
+    );
   return (await import('../postgres/copy/database-target.ts')).examineDatabase(location, source);
 }

@@ -16,7 +16,6 @@ import { DurableState } from './journal/journal-replay.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
 import { hexChecksum } from './log/checksum.ts';
 import { damageError } from './log/damage.ts';
-import { refuseLostRecords } from './log/lost-records.ts';
 import {
   type ManifestData,
   manifestCopy,
@@ -72,10 +71,31 @@ export async function recoverParts(
   // The journal is last in this order: its records are replayed into the other parts.
   for (const part of parts.files.toReversed())
     await part.recover(manifest.marks[part.name], manifest.clean);
-  const logEnds = { journal: parts.journal.log.end, events: parts.events.log.end };
-  refuseLostRecords(context.directory, manifest, parts.owners, logEnds);
+  refuseLostRecords(context.directory, manifest, parts);
   parts.state.loaded();
   return parts;
+}
+
+/**
+ * Throws `store_damaged` if a log ends before the last record that a document contains. Documents
+ * contain only durable records, so the log has lost some. The log's position does not reveal this:
+ * records arrive while a checkpoint is written.
+ */
+function refuseLostRecords(
+  directory: string,
+  { documents }: ManifestData,
+  { journal, events, owners }: Pick<StoreParts, 'journal' | 'events' | 'owners'>,
+): void {
+  const ends = { journal: journal.log.end, events: events.log.end, none: undefined };
+  for (const [name, { file, seq }] of Object.entries(documents)) {
+    const log = owners.find(({ kind }) => name.startsWith(`${kind}-`))?.log ?? 'none';
+    const end = ends[log];
+    if (!end || seq <= end.seq) continue;
+    throw damageError(
+      `${directory}/${log}${end.file === null ? '' : `/${end.file}`}`,
+      `record ${seq}, which documents/${file} contains, is missing`,
+    );
+  }
 }
 
 async function beginStore(context: PartContext, random: Random): Promise<Uint8Array> {

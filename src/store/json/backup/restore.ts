@@ -5,8 +5,8 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
 import { writeNewFile } from '../disk/replace-file.ts';
 import { checksumText } from '../log/checksum.ts';
+import { restoreMarker } from '../manifest.ts';
 import { backupHead, backupTail, headSchema, tailSchema } from './format.ts';
-import { restoreMarker, writeRestoreMarker } from './restore-marker.ts';
 import { shownName, type TarEntry, TarError, TarReader } from './tar-reader.ts';
 
 /** Target of a restore: a disk and an empty folder on it. */
@@ -50,6 +50,9 @@ export async function restoreBackup(
     throw error instanceof TarError ? unusable(target, error) : error;
   }
 }
+
+const markerText =
+  'A restore into this folder was not finished. Empty the folder, then run signage data restore again.\n';
 
 function unusable({ name = 'The backup' }: RestoreTarget, cause: TarError): SignageError {
   const message = `${name} cannot be used as a backup: ${cause.message}. Nothing was restored. Copy it again from where it was made, or use another backup.`;
@@ -108,8 +111,10 @@ class Restore {
       const message = `${directory} has too little space: the backup takes ${bytes} bytes, and ${freeBytes} are free. Choose a folder on a larger disk.`;
       throw new SignageError('store_unusable', message);
     }
-    this.#created.push(`${directory}/${restoreMarker}`);
-    await writeRestoreMarker(disk, directory);
+    const marker = `${directory}/${restoreMarker}`;
+    this.#created.push(marker);
+    await writeNewFile(disk, marker, (file) => writeFully(file, Buffer.from(markerText)));
+    await disk.syncDirectory(directory);
     for (const folder of foldersOf(sizes.keys()))
       await disk.makeDirectory(`${directory}/${folder}`);
   }

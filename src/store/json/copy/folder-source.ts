@@ -11,10 +11,9 @@ import {
   type Section,
   type StoreSource,
 } from '../../copy/transfer.ts';
-import { contextOf, lockDataFolder } from '../../maintenance/data-folder.ts';
+import { contextOf, lockDataFolder, refuseUnfinished } from '../../maintenance/data-folder.ts';
 import { tableNames } from '../../tables.ts';
 import type { PartContext } from '../parts.ts';
-import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
 import { documentLines, type FolderState, readFolderState } from './folder-state.ts';
 

@@ -31,7 +31,7 @@ import {
   findUnfinishedCopy,
   removeMarker,
   writeMarker,
-} from './copy-marker.ts';
+} from './folder-progress.ts';
 import { folderSource } from './folder-source.ts';
 import { appendBatches, appendEntries } from './log-lines.ts';
 

@@ -14,7 +14,7 @@ import {
   manifestBytes,
   manifestCopy,
   manifestName,
-  readManifestFile,
+  readRecordFile,
   refuseNewer,
   storeFolders,
 } from '../manifest.ts';
@@ -97,12 +97,13 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
 /** Returns the manifest or its copy, or `undefined` if neither can be read. */
 async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData | undefined> {
   for (const name of [manifestName, manifestCopy]) {
-    const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch(
-      (error: unknown) => {
-        if (!(error instanceof SignageError)) throw error;
-        return null;
-      },
-    );
+    const manifest = await readRecordFile<ManifestData>(
+      from.disk,
+      `${from.directory}/${name}`,
+    ).catch((error: unknown) => {
+      if (!(error instanceof SignageError)) throw error;
+      return null;
+    });
     if (manifest) {
       refuseNewer(manifest, from.directory);
       if (name === manifestCopy)
