@@ -7,7 +7,7 @@ import { LastActivityTable } from './activity/last-activity.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
 import { inParallel } from './checkpoint/checkpoint.ts';
-import { writtenDocument } from './checkpoint/document-file.ts';
+import { DocumentFile } from './checkpoint/document-file.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
 import { EventLog } from './events/event-log.ts';
@@ -164,7 +164,7 @@ async function loadDocuments(
     if (!owner) throw damageError(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);
     await owner
-      .load(name, writtenDocument(context.disk, directory, entry))
+      .load(name, new DocumentFile(context.disk, directory, entry))
       .catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'ENOENT' ? damageError(path, 'the file is missing') : error;
       });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { Checkpoint } from '../../../src/store/json/checkpoint/checkpoint.ts';
-import { writtenDocument } from '../../../src/store/json/checkpoint/document-file.ts';
+import { DocumentFile } from '../../../src/store/json/checkpoint/document-file.ts';
 import type { DocumentOwner } from '../../../src/store/json/checkpoint/document-owner.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { EventLog, type EventLogHooks } from '../../../src/store/json/events/event-log.ts';
@@ -44,7 +44,7 @@ export async function openParts(
   const manifest = await readManifest(disk, directory);
   for (const [name, entry] of Object.entries(manifest.data.documents)) {
     const owner = owners.find(({ kind }) => name.startsWith(`${kind}-`));
-    await owner?.load(name, writtenDocument(disk, `${directory}/documents`, entry));
+    await owner?.load(name, new DocumentFile(disk, `${directory}/documents`, entry));
   }
   for (const part of parts) await part.recover(manifest.data.marks[part.name], manifest.data.clean);
   replay();

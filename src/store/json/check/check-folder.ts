@@ -1,6 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
 import { copyUnfinishedError } from '../../copy/copy-progress.ts';
-import { hexChecksum } from '../log/checksum.ts';
+import { documentProblem } from '../checkpoint/document-file.ts';
 import {
   copyMarker,
   type ManifestData,
@@ -111,14 +111,14 @@ async function checkDocuments(
   { documents }: ManifestData,
   findings: Findings,
 ): Promise<void> {
-  for (const { file, size, crc } of Object.values(documents)) {
-    const name = `documents/${file}`;
-    const found = await disk.sizeOf(`${directory}/${name}`);
-    if (found === undefined) findings.damage(name, 'the file is missing');
-    else if (found !== size)
-      findings.damage(name, `it has ${found} bytes where the manifest says ${size}`);
-    else if (hexChecksum(await disk.readFile(`${directory}/${name}`)) !== crc)
-      findings.damage(name, 'its contents are not what was written');
+  for (const entry of Object.values(documents)) {
+    const name = `documents/${entry.file}`;
+    const path = `${directory}/${name}`;
+    const isMissing = (await disk.sizeOf(path)) === undefined;
+    const problem = isMissing
+      ? 'the file is missing'
+      : documentProblem(await disk.readFile(path), entry);
+    if (problem !== undefined) findings.damage(name, problem);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Low } from 'lowdb';
 import pLimit from 'p-limit';
 import type { ManifestData } from '../manifest.ts';
 import type { FilePart, PartContext } from '../parts.ts';
-import { type DocumentEntry, writeDocument, writtenDocument } from './document-file.ts';
+import { type DocumentEntry, DocumentFile, writeDocument } from './document-file.ts';
 import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 
 /** Documents written concurrently. */
@@ -102,7 +102,7 @@ export class Checkpoint {
   }
 
   #written(entry: DocumentEntry | undefined): WrittenDocument | undefined {
-    return entry && writtenDocument(this.#context.disk, this.#directory, entry);
+    return entry && new DocumentFile(this.#context.disk, this.#directory, entry);
   }
 
   /**

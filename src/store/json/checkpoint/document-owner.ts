@@ -14,8 +14,8 @@ export interface WrittenDocument {
    * Reads the text and checks its checksum. Fails with `ENOENT` if the document was replaced; the
    * owner then reads the new one.
    */
-  read(): Promise<string>;
-  /** Like `read`, but returns bytes. */
+  text(): Promise<string>;
+  /** Like `text`, but returns bytes. */
   bytes(): Promise<Buffer>;
   /**
    * Reads chunks of 64 KiB to 1 MiB on demand, without checking the checksum. Roll-ups use it,

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { writtenDocument } from '../checkpoint/document-file.ts';
+import { DocumentFile } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import { dataFormat, readManifest } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
@@ -42,7 +42,7 @@ export async function* documentLines(state: FolderState, prefix: string): AsyncG
   const names = new Set([...Object.keys(documents), ...owner.dirty()]);
   for (const name of [...names].filter((one) => one.startsWith(`${prefix}-`)).sort()) {
     const entry = documents[name];
-    const before = entry && writtenDocument(disk, `${directory}/documents`, entry);
+    const before = entry && new DocumentFile(disk, `${directory}/documents`, entry);
     const rendered = await owner.render(name, before);
     try {
       yield* rendered?.lines ?? [];

@@ -8,6 +8,7 @@ import {
 } from '../../../domain/records/config.ts';
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../../domain/records/rows.ts';
+import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
@@ -92,18 +93,10 @@ function narrowestIndex(
 function filtersOf<T extends ListedTable>(
   base: CommittedRows,
   lastActivity: LastActivityTable,
-  { where = {}, labels = {}, name, search, online }: ListQuery<T>,
+  query: ListQuery<T>,
 ): Filter[] {
-  const filters: Filter[] = [];
-  for (const [member, value] of Object.entries(where))
-    if (value !== undefined) filters.push((row) => [value].flat().includes(row[member]));
-  for (const [label, value] of Object.entries(labels)) {
-    filters.push(
-      (row) =>
-        Object.hasOwn(row.labels ?? {}, label) &&
-        (row.labels as Record<string, string>)[label] === value,
-    );
-  }
+  const { name, search, online } = query;
+  const filters: Filter[] = [(row) => hasMembersAndLabels(row, query)];
   const nameOf = (row: Record<string, unknown>) =>
     typeof row.name === 'string' ? foldName(row.name) : undefined;
   if (name !== undefined) filters.push((row) => nameOf(row) === foldName(name));

@@ -111,7 +111,7 @@ export class RowDocuments implements DocumentOwner {
       this.#base.playlists.load(name, await written.bytes());
       return;
     }
-    const { rows } = JSON.parse(await written.read()) as {
+    const { rows } = JSON.parse(await written.text()) as {
       rows: Partial<Record<InMemoryTable, Row[]>>;
     };
     const ids = this.#idsOf(name);

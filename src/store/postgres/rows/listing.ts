@@ -2,6 +2,7 @@ import { foldName } from '../../../domain/fields.ts';
 import { PageRoom } from '../../../domain/page-room.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
+import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import {
@@ -30,7 +31,8 @@ export async function listRows<T extends ListedTable>(
     for (const stored of found) {
       const row = rowOf<T>(stored);
       after = row.id;
-      if (!matches(row as unknown as Record<string, unknown>, pageQuery)) continue;
+      // The statement applies these filters only approximately, or not at all.
+      if (!hasMembersAndLabels(row as unknown as Record<string, unknown>, pageQuery)) continue;
       if (items.length === pageQuery.limit || !room.take(Buffer.byteLength(stored.row)))
         return { items, next: (items.at(-1) as Rows[T]).id };
       items.push(row);
@@ -116,25 +118,6 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
     LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
     LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
     LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
-}
-
-/**
- * Whether a row matches the filters that the statement applies only approximately or not at all.
- */
-function matches<T extends ListedTable>(
-  row: Record<string, unknown>,
-  { where = {}, labels = {} }: ListQuery<T>,
-): boolean {
-  const members = Object.entries(where).every(
-    ([member, value]) => value === undefined || [value].flat().includes(row[member] as never),
-  );
-  const own = (row.labels ?? {}) as Record<string, string>;
-  return (
-    members &&
-    Object.entries(labels).every(
-      ([label, value]) => Object.hasOwn(own, label) && own[label] === value,
-    )
-  );
 }
 
 /** Returns the ids of codes that ended before a time, oldest first. */
