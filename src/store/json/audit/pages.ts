@@ -1,6 +1,6 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
@@ -50,8 +50,7 @@ export async function auditPage(
   const after = query.after === undefined ? undefined : positionOfCursor(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };
   const isBefore = (entry: EntryNumber) => !after || isAfter(after, entry);
-  const items: AuditEntry[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<AuditEntry>(query.limit);
   const range = { names: namesFor(log.names, query, after), end: log.end };
   const scan: PageScan<EntryNumber> = {
     order: 'desc',
@@ -61,15 +60,14 @@ export async function auditPage(
   };
   let last: EntryPosition | undefined;
   for await (const { file, head, line } of newestFirst(log, pending, range, scan)) {
-    if (!line) return { items, next: cursorOf({ ...head, file }) };
+    if (!line) return { items: page.items, next: cursorOf({ ...head, file }) };
     const entry = entryOf(line);
     if (!isBefore(head) || !matches(entry, query)) continue;
-    if (items.length === query.limit || !room.take(line.length))
-      return { items, next: last ? cursorOf(last) : null };
-    items.push(entry);
+    if (!page.add(entry, line.length))
+      return { items: page.items, next: last ? cursorOf(last) : null };
     last = { ...head, file };
   }
-  return { items, next: null };
+  return { items: page.items, next: null };
 }
 
 async function* newestFirst(

@@ -1,5 +1,5 @@
 import { type EventPosition, eventPosition } from '../../../domain/events/event-id.ts';
-import { jsonBytes, PageRoom } from '../../../domain/page-room.ts';
+import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import { lastIndex, matchingEvents } from '../../event-items.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
 import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
@@ -15,18 +15,17 @@ export async function eventPage(
   const after = query.after === undefined ? undefined : eventPosition(query.after);
   // Not a valid event id: nothing comes after it.
   if (query.after !== undefined && !after) return { items: [], next: null };
-  const items: StoredEvent[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<StoredEvent>(query.limit);
   const range = { names: namesFor(log.names, query, after), end: log.end };
   for await (const { head, line } of pageRecords(log, range, scanFor(query, after))) {
-    if (!line) return { items, next: idOf(head, query.order === 'asc' ? lastIndex : 0) };
+    if (!line)
+      return { items: page.items, next: idOf(head, query.order === 'asc' ? lastIndex : 0) };
     for (const item of matchingEvents(head, eventsOf(line), query, after)) {
-      if (items.length === query.limit || !room.take(jsonBytes(item.event)))
-        return { items, next: items.at(-1)?.id ?? null };
-      items.push(item);
+      if (!page.add(item, jsonBytes(item.event)))
+        return { items: page.items, next: page.items.at(-1)?.id ?? null };
     }
   }
-  return { items, next: null };
+  return { items: page.items, next: null };
 }
 
 /** Returns the files that may have matches, in reading order. */

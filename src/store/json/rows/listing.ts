@@ -1,5 +1,5 @@
 import { foldName } from '../../../domain/fields.ts';
-import { jsonBytes, PageRoom } from '../../../domain/page-room.ts';
+import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import {
   configIds,
   type DeviceConfig,
@@ -34,8 +34,7 @@ export async function listRows<T extends ListedTable>(
 ): Promise<Slice<Rows[T]>> {
   const filters = filtersOf(base, lastActivity, query);
   const index = narrowestIndex(base, table, query.where ?? {});
-  const items: Rows[T][] = [];
-  const room = new PageRoom();
+  const page = new PageItems<Rows[T]>(query.limit);
   for (let after = query.after ?? ''; ; await yieldToEventLoop()) {
     const endMs = performance.now() + sliceMs;
     const ids = base.ids(table, index.member, index.value);
@@ -45,13 +44,12 @@ export async function listRows<T extends ListedTable>(
       after = ids[position] as string;
       const row = base.row(table, after) as unknown as Rows[T];
       if (filters.every((filter) => filter(row as unknown as Record<string, unknown>))) {
-        if (items.length === query.limit || !room.take(jsonBytes(row)))
-          return { items, next: items.at(-1)?.id ?? null };
-        items.push(row);
+        if (!page.add(row, jsonBytes(row)))
+          return { items: page.items, next: page.items.at(-1)?.id ?? null };
       }
       if (performance.now() >= endMs) break;
     }
-    if (position >= ids.length) return { items, next: null };
+    if (position >= ids.length) return { items: page.items, next: null };
   }
 }
 

@@ -1,6 +1,6 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import { dayOf } from '../../../domain/records/report.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import { type ChainKey, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
@@ -40,16 +40,14 @@ export async function auditPage(
     `SELECT seq, entry FROM signage.audit WHERE ${where.text} ORDER BY seq DESC LIMIT ${where.parameter(limit + 1)}`,
     where.parameters,
   );
-  const items: AuditEntry[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<AuditEntry>(limit);
   let lastSeq = 0;
   for (const { seq, entry } of rows) {
-    if (items.length === limit || !room.take(Buffer.byteLength(entry)))
-      return { items, next: cursorOf(lastSeq) };
-    items.push(JSON.parse(entry) as AuditEntry);
+    if (!page.add(JSON.parse(entry) as AuditEntry, Buffer.byteLength(entry)))
+      return { items: page.items, next: cursorOf(lastSeq) };
     lastSeq = seq;
   }
-  return { items, next: null };
+  return { items: page.items, next: null };
 }
 
 /** A row of the audit table, without the columns used only for filtering. */

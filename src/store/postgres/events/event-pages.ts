@@ -1,5 +1,5 @@
 import { type EventPosition, eventId, eventPosition } from '../../../domain/events/event-id.ts';
-import { jsonBytes, maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
+import { jsonBytes, maxPageBytes, PageItems } from '../../../domain/page-items.ts';
 import { lastIndex, matchingEvents } from '../../event-items.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
@@ -28,28 +28,26 @@ export async function eventPage(
   let after = pageQuery.after === undefined ? undefined : eventPosition(pageQuery.after);
   // Not a valid event id: nothing comes after it.
   if (pageQuery.after !== undefined && !after) return { items: [], next: null };
-  const items: StoredEvent[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<StoredEvent>(pageQuery.limit);
   for (;;) {
     const batches = await query<Batch>(...pageStatement(pageQuery, after));
     for (const batch of batches) {
       const events = JSON.parse(batch.body ?? '[]') as Record<string, unknown>[];
       for (const item of matchingEvents(batch, events, pageQuery, after)) {
-        if (items.length === pageQuery.limit || !room.take(jsonBytes(item.event)))
-          return { items, next: (items.at(-1) as StoredEvent).id };
-        items.push(item);
+        if (!page.add(item, jsonBytes(item.event)))
+          return { items: page.items, next: (page.items.at(-1) as StoredEvent).id };
       }
     }
     const last = batches.at(-1);
-    if (!last) return { items, next: null };
+    if (!last) return { items: page.items, next: null };
     after = {
       receivedAtMs: last.receivedAt,
       batch: last.seq,
       index: pageQuery.order === 'asc' ? lastIndex : 0,
     };
-    if (last.body === null) return { items, next: eventId(after) };
+    if (last.body === null) return { items: page.items, next: eventId(after) };
     if (batches.length < batchesPerQuery && last.bytes <= maxPageBytes)
-      return { items, next: null };
+      return { items: page.items, next: null };
   }
 }
 

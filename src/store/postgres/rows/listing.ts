@@ -1,5 +1,5 @@
 import { foldName } from '../../../domain/fields.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
@@ -23,8 +23,7 @@ export async function listRows<T extends ListedTable>(
   table: T,
   pageQuery: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
-  const items: Rows[T][] = [];
-  const room = new PageRoom();
+  const page = new PageItems<Rows[T]>(pageQuery.limit);
   for (let after = pageQuery.after; ; ) {
     const { text, parameters } = pageStatement(tableSchemas[table], pageQuery, after);
     const found = await query<{ row: string }>(text, parameters);
@@ -33,11 +32,10 @@ export async function listRows<T extends ListedTable>(
       after = row.id;
       // The statement applies these filters only approximately, or not at all.
       if (!hasMembersAndLabels(row as unknown as Record<string, unknown>, pageQuery)) continue;
-      if (items.length === pageQuery.limit || !room.take(Buffer.byteLength(stored.row)))
-        return { items, next: (items.at(-1) as Rows[T]).id };
-      items.push(row);
+      if (!page.add(row, Buffer.byteLength(stored.row)))
+        return { items: page.items, next: (page.items.at(-1) as Rows[T]).id };
     }
-    if (found.length <= pageQuery.limit) return { items, next: null };
+    if (found.length <= pageQuery.limit) return { items: page.items, next: null };
   }
 }
 
@@ -51,18 +49,16 @@ export async function listPastPlaylists(
   query: Query,
   { screenId, below, limit }: PastPlaylistQuery,
 ): Promise<Slice<Playlist>> {
-  const items: Playlist[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<Playlist>(limit);
   for (let under = below; ; ) {
     const found = await query<{ row: string }>(pastPlaylists, [storableText(screenId), under]);
     for (const stored of found) {
-      if (items.length === limit || !room.take(Buffer.byteLength(stored.row)))
-        return { items, next: String(under) };
       const playlist = rowOf<'pastPlaylists'>(stored);
-      items.push(playlist);
+      if (!page.add(playlist, Buffer.byteLength(stored.row)))
+        return { items: page.items, next: String(under) };
       under = playlist.version;
     }
-    if (found.length < playlistsPerQuery) return { items, next: null };
+    if (found.length < playlistsPerQuery) return { items: page.items, next: null };
   }
 }
 
