@@ -7,7 +7,7 @@ import type {
   Rows,
   TokenActivity,
 } from '../../domain/records/rows.ts';
-import type { ChangeTopics } from '../change-topics.ts';
+import { ChangeTopics } from '../change-topics.ts';
 import type {
   EventBatch,
   GuessCounterChange,
@@ -48,8 +48,6 @@ export interface StoreParts {
   manifest: Low<ManifestData>;
   secret: Uint8Array;
   release: () => Promise<void>;
-  topics: ChangeTopics;
-  hooks: { due(): void };
   events: EventLog;
   audit: AuditTrail;
   chain: TrailChain;
@@ -68,6 +66,7 @@ export interface StoreParts {
 export class JsonStore implements Store {
   readonly read: Reader;
   readonly #parts: StoreParts;
+  readonly #topics = new ChangeTopics();
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
   readonly #backups = new Set<Backup>();
@@ -75,7 +74,7 @@ export class JsonStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
-    const { state, journal, chain, context, hooks } = parts;
+    const { state, journal, chain, context } = parts;
     this.#parts = parts;
     this.#guessCounters = new MemoryGuessCounters(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
@@ -84,8 +83,8 @@ export class JsonStore implements Store {
     );
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
-    hooks.due = () => this.#checkpoints.begin();
     this.#checkpoints.start();
+    this.#checkpointIfRequested();
   }
 
   get secret(): Uint8Array {
@@ -114,7 +113,14 @@ export class JsonStore implements Store {
 
   async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
     this.#refuseClosed();
-    return this.#parts.events.append(batch);
+    const outcome = await this.#parts.events.append(batch);
+    if (outcome === 'stored') this.#topics.changed(`events/${batch.tenantId}`);
+    this.#checkpointIfRequested();
+    return outcome;
+  }
+
+  #checkpointIfRequested(): void {
+    if (this.#parts.events.takeCheckpointRequest()) this.#checkpoints.begin();
   }
 
   async events(query: Parameters<Store['events']>[0]): Promise<Slice<StoredEvent>> {
@@ -156,7 +162,7 @@ export class JsonStore implements Store {
 
   watch(topic: string, wake: () => void): () => void {
     this.#refuseClosed();
-    return this.#parts.topics.watch(topic, wake);
+    return this.#topics.watch(topic, wake);
   }
 
   async ready(): Promise<void> {
@@ -173,6 +179,7 @@ export class JsonStore implements Store {
     // Purge events last: this may request a checkpoint, which deletes the hidden files of both
     // logs.
     await this.#parts.events.purgeBefore(timeMs);
+    this.#checkpointIfRequested();
   }
 
   /**
@@ -230,10 +237,9 @@ export class JsonStore implements Store {
   }
 
   #apply(durable: Durable): void {
-    const { state, topics } = this.#parts;
-    state.apply(durable);
+    this.#parts.state.apply(durable);
     for (const { table, id } of durable.changes)
-      if (table === 'codes') topics.changed(`codes/${id}`);
+      if (table === 'codes') this.#topics.changed(`codes/${id}`);
     this.#checkpoints.grown();
   }
 

@@ -2,7 +2,6 @@ import type { Low } from 'lowdb';
 import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { ChainState } from '../audit/audit-chain.ts';
-import { ChangeTopics } from '../change-topics.ts';
 import { LastActivityTable } from './activity/last-activity.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
@@ -122,12 +121,7 @@ function makeParts(
   context: PartContext,
   secret: Uint8Array,
 ): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
-  const topics = new ChangeTopics();
-  const hooks = {
-    stored: (tenantId: string) => topics.changed(`events/${tenantId}`),
-    due: () => {},
-  };
-  const events = new EventLog(context, hooks);
+  const events = new EventLog(context);
   const audit = new AuditTrail(context);
   const chain = new TrailChain(secret);
   const lastActivity = new LastActivityTable(context.clock);
@@ -135,8 +129,6 @@ function makeParts(
   const journal = new Journal(context, (record) => state.replay(record));
   const owners = [state.documents, state.cold, lastActivity, ...events.owners];
   return {
-    topics,
-    hooks,
     events,
     audit,
     chain,

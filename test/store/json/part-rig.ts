@@ -3,7 +3,7 @@ import { Checkpoint } from '../../../src/store/json/checkpoint/checkpoint.ts';
 import { DocumentFile } from '../../../src/store/json/checkpoint/document-file.ts';
 import type { DocumentOwner } from '../../../src/store/json/checkpoint/document-owner.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { EventLog, type EventLogHooks } from '../../../src/store/json/events/event-log.ts';
+import { EventLog } from '../../../src/store/json/events/event-log.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import type { FilePart, PartContext } from '../../../src/store/json/parts.ts';
 
@@ -67,19 +67,9 @@ export async function openParts(
 
 export interface LogRig extends Rig {
   log: EventLog;
-  /** Tenants, one for each durable batch. */
-  stored: string[];
-  /** Number of requested checkpoints. */
-  asked: number;
 }
 
 export async function openLog(context: PartContext): Promise<LogRig> {
-  const stored: string[] = [];
-  const rig = { stored, asked: 0 };
-  const hooks: EventLogHooks = {
-    stored: (tenantId) => stored.push(tenantId),
-    due: () => void rig.asked++,
-  };
-  const log = new EventLog(context, hooks);
-  return Object.assign(rig, await openParts(context, [log], log.owners), { log });
+  const log = new EventLog(context);
+  return { ...(await openParts(context, [log], log.owners)), log };
 }

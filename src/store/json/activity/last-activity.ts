@@ -101,8 +101,6 @@ export class LastActivityTable implements DocumentOwner {
     return lines.length === 0 ? undefined : { lines, seq: 0 };
   }
 
-  written(): void {}
-
   failed(name: string): void {
     this.#dirty.add(name);
   }

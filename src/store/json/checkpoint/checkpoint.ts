@@ -71,7 +71,7 @@ export class Checkpoint {
       for (const { owner, name } of replaced) owner.failed(name);
       throw error;
     }
-    for (const { owner, name, after } of replaced) owner.written(name, this.#written(after));
+    for (const { owner, name, after } of replaced) owner.written?.(name, this.#written(after));
     await this.#deleteReplaced(replaced.flatMap(({ name }) => before.documents[name]?.file ?? []));
   }
 

@@ -61,7 +61,7 @@ export interface DocumentOwner {
    * Called when the rendered document is durable as `document`, or deleted if `undefined`. Changes
    * after the snapshot stay dirty.
    */
-  written(name: string, document: WrittenDocument | undefined): void;
+  written?(name: string, document: WrittenDocument | undefined): void;
   /** Called when the write failed: the changes of the snapshot are dirty again. */
   failed(name: string): void;
   /** Loads a document at start. Owners that read on demand only keep `document`. */

@@ -143,7 +143,7 @@ export class FolderTarget implements StoreTarget {
       if (!rendered) continue;
       const file = `${name}.0.json`;
       documents[name] = await writeDocument(disk, `${directory}/documents`, file, rendered);
-      owner.written(name, undefined);
+      owner.written?.(name, undefined);
     }
   }
 

@@ -43,17 +43,6 @@ interface InFlightBatch {
   done: Promise<void>;
 }
 
-export interface EventLogHooks {
-  /** Called after each durable batch. */
-  stored(tenantId: string): void;
-  /**
-   * Requests a checkpoint soon, because 64 MiB of events are in no document yet, or a hidden file
-   * must be deleted. Without a request, the documents of `events` are written at most once a
-   * minute, and in the first checkpoint after `close`.
-   */
-  due(): void;
-}
-
 /**
  * Telemetry. Each batch is one line,
  * `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in the file of the day it was
@@ -66,7 +55,6 @@ export class EventLog implements FilePart<EventLogPosition> {
   /** The owners of the documents with the log `events`: idempotency keys and roll-ups. */
   readonly owners: readonly [IdempotencyKeys, Rollups];
   readonly #context: PartContext;
-  readonly #hooks: EventLogHooks;
   readonly log: FramedLog<BatchNumber, EventLogPosition>;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
@@ -79,11 +67,11 @@ export class EventLog implements FilePart<EventLogPosition> {
   #preparedBytes = 0;
   #committedAt: number;
   #writesDocuments = false;
+  #isRequested = false;
   #state: 'starting' | 'open' | 'closed' = 'starting';
 
-  constructor(context: PartContext, hooks: EventLogHooks) {
+  constructor(context: PartContext) {
     this.#context = context;
-    this.#hooks = hooks;
     this.log = new FramedLog(context, eventFormat, {
       lowWaterBytes: context.lowWaterBytes,
       onFailure: () => this.#rewindSeq(),
@@ -137,8 +125,7 @@ export class EventLog implements FilePart<EventLogPosition> {
     this.#latest = this.log.append(dayFile(receivedAt), pieces, { seq, receivedAt }, (length) => {
       this.#apply(record);
       this.#tailBytes += length;
-      this.#requestCheckpointIfDue(length);
-      this.#hooks.stored(tenantId);
+      this.#noteGrowth(length);
     });
     await this.#latest;
   }
@@ -149,9 +136,20 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /** Requests a checkpoint when `#tailBytes` crosses `tailLimitBytes`. */
-  #requestCheckpointIfDue(grownBytes: number): void {
+  #noteGrowth(grownBytes: number): void {
     if (this.#tailBytes >= tailLimitBytes && this.#tailBytes - grownBytes < tailLimitBytes)
-      this.#hooks.due();
+      this.#isRequested = true;
+  }
+
+  /**
+   * Whether a checkpoint should run soon: 64 MiB of events are in no document yet, or a hidden file
+   * is to be deleted. True once for each reason. Without a request, the documents of `events` are
+   * written at most once a minute, and in the first checkpoint after `close`.
+   */
+  takeCheckpointRequest(): boolean {
+    const isRequested = this.#isRequested;
+    this.#isRequested = false;
+    return isRequested;
   }
 
   page(query: EventPageQuery): Promise<Slice<StoredEvent>> {
@@ -168,7 +166,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /**
-   * Purges whole days before a time. Hides the files immediately. The next checkpoint (`due`)
+   * Purges whole days before a time. Hides the files immediately. The next checkpoint
    * deletes hidden files that the position still refers to.
    */
   async purgeBefore(timeMs: number): Promise<void> {
@@ -184,7 +182,7 @@ export class EventLog implements FilePart<EventLogPosition> {
     if (file !== null && gone)
       this.log.end = { ...this.log.end, receivedAt: dayStart(file) + dayMs };
     await this.log.deleteHidden();
-    if (this.log.hasPendingDeletes) this.#hooks.due();
+    if (this.log.hasPendingDeletes) this.#isRequested = true;
   }
 
   async prepare(): Promise<EventLogPosition> {
@@ -224,7 +222,7 @@ export class EventLog implements FilePart<EventLogPosition> {
     await this.log.begin();
     this.#state = 'open';
     this.#committedAt = this.#context.clock.now();
-    this.#requestCheckpointIfDue(this.#tailBytes);
+    this.#noteGrowth(this.#tailBytes);
   }
 
   async close(): Promise<void> {

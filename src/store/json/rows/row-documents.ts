@@ -100,8 +100,6 @@ export class RowDocuments implements DocumentOwner {
     }));
   }
 
-  written(): void {}
-
   failed(name: string): void {
     this.#dirty.add(name);
   }
