@@ -256,6 +256,20 @@ describe('a page of the audit trail', () => {
     expect(third.next).toBeNull();
   });
 
+  it('has each entry once when entries move to files while it is read', async () => {
+    const { disk, trail, rig, add } = await opened();
+    add(entry(0));
+    await rig.checkpoint();
+    add(entry(1));
+    const open = disk.open.bind(disk);
+    disk.open = async (path) => {
+      disk.open = open;
+      await rig.checkpoint();
+      return open(path);
+    };
+    expect(await numbers(trail)).toEqual([1, 0]);
+  });
+
   it('ends after about 32 MiB with a next cursor', async () => {
     const { trail, rig, add, disk } = await opened();
     const large = { text: 'x'.repeat(1 << 20) };
