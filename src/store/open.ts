@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Clock, type Random, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { refuseUnfinished } from './json/copy/copy-marker.ts';
 import { type FileSystem, nodeFileSystem } from './json/disk/file-system.ts';
 import { makeMemoryFileSystem } from './json/disk/memory-file-system.ts';
 import { lockFolder } from './json/lock/folder-lock.ts';
 import { openJsonStore } from './json/open.ts';
 import type { PartContext } from './json/parts.ts';
-import { asUnusable } from './maintenance/data-folder.ts';
+import { asUnusable, refuseUnfinished } from './maintenance/data-folder.ts';
 import type { Store } from './store.ts';
 
 /** How one instance uses the database. */

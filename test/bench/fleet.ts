@@ -13,7 +13,7 @@ import {
   type StoreTarget,
   sections,
 } from '../../src/store/copy/transfer.ts';
-import { folderTarget } from '../../src/store/json/copy/folder-target.ts';
+import { FolderTarget } from '../../src/store/json/copy/folder-target.ts';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { FleetHistory, type HistorySize } from './fleet-history.ts';
 
@@ -184,7 +184,7 @@ export async function fillWithFleet(
     lowWaterBytes: 0,
     warn: () => {},
   };
-  const target = folderTarget(context, async () => {});
+  const target = new FolderTarget(context, async () => {});
   async function* nothing() {}
   await nodeFileSystem.makeDirectory(data);
   await target.begin({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { maxPageBytes } from '../../src/domain/page-room.ts';
+import { maxPageBytes } from '../../src/domain/page-items.ts';
 import type { Slice, Store } from '../../src/store/store.ts';
 import type { StoreUnderTest } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA } from './sample-batch.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dayMs } from '../clock.ts';
+import { iso } from '../clock.ts';
 
 export const reportGroups = ['campaign', 'creative', 'screen', 'venue', 'day'] as const;
 export type ReportGroup = (typeof reportGroups)[number];
@@ -45,10 +45,5 @@ const lastDay = Date.UTC(9999, 11, 31);
  */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';
-  const day = Math.floor(Math.min(timeMs, lastDay) / dayMs);
-  if (day !== latest.day) latest = { day, text: new Date(day * dayMs).toISOString().slice(0, 10) };
-  return latest.text;
+  return iso(Math.min(timeMs, lastDay)).slice(0, 10);
 }
-
-/** Cache of the last result, because most events are of the same day. */
-let latest = { day: Number.NaN, text: '' };

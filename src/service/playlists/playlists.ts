@@ -1,7 +1,7 @@
 import { invalid, SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import { epochMs } from '../../domain/fields.ts';
-import { PageRoom } from '../../domain/page-room.ts';
+import { PageItems } from '../../domain/page-items.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
@@ -112,14 +112,12 @@ export function makePlaylists(deps: ServiceDependencies) {
       below: Math.min(below, newest.version),
       limit: query.limit,
     });
-    const items: PlaylistView[] = [];
-    const room = new PageRoom();
+    const page = new PageItems<PlaylistView>(query.limit);
     for (const row of newest.version < below ? [newest, ...past.items] : past.items) {
-      const isFull = items.length === query.limit || !room.take(Buffer.byteLength(row.items));
-      if (isFull) return { items, nextCursor: String(items.at(-1)?.version) };
-      items.push(playlistView(row, clock.now()));
+      if (!page.add(playlistView(row, clock.now()), Buffer.byteLength(row.items)))
+        return { items: page.items, nextCursor: String(page.items.at(-1)?.version) };
     }
-    return { items, nextCursor: past.next };
+    return { items: page.items, nextCursor: past.next };
   }
 
   return { publish, get, withdraw, versions };

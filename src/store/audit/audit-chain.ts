@@ -41,6 +41,10 @@ export interface SealedEntry {
   link?: AuditLink;
 }
 
+export function sealed(entry: AuditEntry, link: AuditLink | undefined): SealedEntry {
+  return link === undefined ? { entry } : { entry, link };
+}
+
 /** Strict patterns, so that the parts of a MAC's message have unambiguous boundaries. */
 const writerPattern = /^[0-9a-f]{16}$/;
 const macPattern = /^[0-9a-f]{64}$/;

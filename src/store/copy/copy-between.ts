@@ -64,7 +64,7 @@ export async function copyBetween(
   };
   const counts = await countsOf(source);
   for (const section of sections) {
-    if (!target.isComplete(section))
+    if (!target.progress().complete.includes(section))
       await copySection(section, source, target, stepSize, (done) =>
         report('copying', section, done, counts[section]),
       );
@@ -100,7 +100,7 @@ async function copySection<S extends Section>(
   stepSize: number,
   report: (done: number) => void,
 ) {
-  let done = target.done(section);
+  let done = target.progress().done[section] ?? 0;
   report(done);
   for await (const records of steps<S>(source.read(section, done), stepSize)) {
     await target.accept(section, records);

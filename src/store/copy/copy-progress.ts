@@ -1,19 +1,6 @@
 import { hash } from 'node:crypto';
 import { SignageError } from '../../domain/error.ts';
-import type { ChainState } from '../audit/audit-chain.ts';
-import type { LogEnd, Section, StoreSource } from './transfer.ts';
-
-/** State of an unfinished copy, which the target stores until the copy is complete. */
-export interface CopyProgress {
-  /** Identifies the source: a hash of its secret, and its state. */
-  origin: { store: string; state: string };
-  logEnd: LogEnd;
-  /** Chain of the source, without its writer: the copy gets a new writer. */
-  chain?: ChainState;
-  /** Durably copied records by section. */
-  done: { [S in Section]?: number };
-  complete: Section[];
-}
+import type { CopyProgress, StoreSource } from './transfer.ts';
 
 export function newProgress({ secret, state, logEnd, chain }: StoreSource): CopyProgress {
   const { writer: _writer, ...copied } = chain;

@@ -8,8 +8,14 @@ import {
   copyBetween,
   countsOf,
 } from './copy-between.ts';
-import type { CopyProgress } from './copy-progress.ts';
-import { type Section, type StoreSource, type StoreTarget, sections } from './transfer.ts';
+
+import {
+  type CopyProgress,
+  type Section,
+  type StoreSource,
+  type StoreTarget,
+  sections,
+} from './transfer.ts';
 
 /** Number of records of a section to copy, and how many of them an earlier attempt has copied. */
 export interface PlannedSection {
@@ -106,6 +112,9 @@ async function examineTarget(
   source: StoreSource,
 ): Promise<CopyProgress | undefined> {
   if (!isDatabaseUrl(location))
-    return (await import('../json/copy/copy-marker.ts')).examineFolder(resolve(location), source);
+    return (await import('../json/copy/folder-progress.ts')).examineFolder(
+      resolve(location),
+      source,
+    );
   return (await import('../postgres/copy/database-target.ts')).examineDatabase(location, source);
 }

@@ -102,6 +102,18 @@ export interface StoreSource {
   close(): Promise<void>;
 }
 
+/** State of an unfinished copy, which the target stores until the copy is complete. */
+export interface CopyProgress {
+  /** Identifies the source: a hash of its secret, and its state. */
+  origin: { store: string; state: string };
+  logEnd: LogEnd;
+  /** Chain of the source, without its writer: the copy gets a new writer. */
+  chain?: ChainState;
+  /** Durably copied records by section. */
+  done: { [S in Section]?: number };
+  complete: Section[];
+}
+
 /**
  * A store to copy into. It is empty or has part of the same copy. No service can start on it before
  * `release`.
@@ -115,9 +127,8 @@ export interface StoreTarget {
    * another store, or of an earlier state of this source.
    */
   begin(source: StoreSource): Promise<boolean>;
-  /** Returns the number of durably copied records of a section. */
-  done(section: Section): number;
-  isComplete(section: Section): boolean;
+  /** Returns what is durably copied. */
+  progress(): CopyProgress;
   accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void>;
   complete(section: Section): Promise<void>;
   /** Call after the last section. Makes everything durable. */

@@ -7,7 +7,7 @@ import type {
   Rows,
   TokenActivity,
 } from '../../domain/records/rows.ts';
-import type { ChangeTopics } from '../change-topics.ts';
+import { ChangeTopics } from '../change-topics.ts';
 import type {
   EventBatch,
   GuessCounterChange,
@@ -22,6 +22,7 @@ import type {
 } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
+import { auditFormat } from './audit/entry-record.ts';
 import type { TrailChain } from './audit/trail-chain.ts';
 import { Backup } from './backup/backup.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
@@ -47,8 +48,6 @@ export interface StoreParts {
   manifest: Low<ManifestData>;
   secret: Uint8Array;
   release: () => Promise<void>;
-  topics: ChangeTopics;
-  hooks: { due(): void };
   events: EventLog;
   audit: AuditTrail;
   chain: TrailChain;
@@ -67,6 +66,7 @@ export interface StoreParts {
 export class JsonStore implements Store {
   readonly read: Reader;
   readonly #parts: StoreParts;
+  readonly #topics = new ChangeTopics();
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
   readonly #backups = new Set<Backup>();
@@ -74,7 +74,7 @@ export class JsonStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
-    const { state, journal, chain, context, hooks } = parts;
+    const { state, journal, chain, context } = parts;
     this.#parts = parts;
     this.#guessCounters = new MemoryGuessCounters(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
@@ -83,8 +83,8 @@ export class JsonStore implements Store {
     );
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
-    hooks.due = () => this.#checkpoints.begin();
     this.#checkpoints.start();
+    this.#checkpointIfRequested();
   }
 
   get secret(): Uint8Array {
@@ -113,7 +113,14 @@ export class JsonStore implements Store {
 
   async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
     this.#refuseClosed();
-    return this.#parts.events.append(batch);
+    const outcome = await this.#parts.events.append(batch);
+    if (outcome === 'stored') this.#topics.changed(`events/${batch.tenantId}`);
+    this.#checkpointIfRequested();
+    return outcome;
+  }
+
+  #checkpointIfRequested(): void {
+    if (this.#parts.events.takeCheckpointRequest()) this.#checkpoints.begin();
   }
 
   async events(query: Parameters<Store['events']>[0]): Promise<Slice<StoredEvent>> {
@@ -155,15 +162,15 @@ export class JsonStore implements Store {
 
   watch(topic: string, wake: () => void): () => void {
     this.#refuseClosed();
-    return this.#parts.topics.watch(topic, wake);
+    return this.#topics.watch(topic, wake);
   }
 
   async ready(): Promise<void> {
     this.#refuseClosed();
     const { journal, events } = this.#parts;
-    const broken = journal.broken ?? events.broken;
+    const broken = journal.log.broken ?? events.log.broken;
     if (broken) throw broken;
-    await journal.checkSpace();
+    await journal.log.checkSpace();
   }
 
   async purgeBefore(timeMs: number): Promise<void> {
@@ -172,6 +179,7 @@ export class JsonStore implements Store {
     // Purge events last: this may request a checkpoint, which deletes the hidden files of both
     // logs.
     await this.#parts.events.purgeBefore(timeMs);
+    this.#checkpointIfRequested();
   }
 
   /**
@@ -190,18 +198,15 @@ export class JsonStore implements Store {
   async backup(): Promise<ReadableStream<Uint8Array>> {
     this.#refuseClosed();
     const { context, manifest, journal, events, audit, retain } = this.#parts;
-    const { marks } = manifest.data;
-    const ranges = {
-      events: events.logRange(marks.events as LogFilesPosition),
-      audit: audit.logRange(marks.audit as LogFilesPosition),
+    const marks = manifest.data.marks as Record<string, LogFilesPosition | undefined>;
+    const logs = {
+      // Later entries are in the journal.
+      audit: audit.log.range(marks.audit, marks.audit ?? auditFormat.start),
+      events: events.log.range(marks.events),
+      journal: journal.log.range(marks.journal),
     };
-    const instant = {
-      at: context.clock.now(),
-      manifest: manifest.data,
-      journal: journal.end,
-      ...ranges,
-    };
-    const backup = new Backup(context, instant, retain());
+    const snapshot = { at: context.clock.now(), manifest: manifest.data, logs };
+    const backup = new Backup(context, snapshot, retain());
     this.#backups.add(backup);
     void backup.over.then(() => this.#backups.delete(backup));
     return backup.stream;
@@ -217,7 +222,7 @@ export class JsonStore implements Store {
     await this.#writer.settled();
     for (const backup of this.#backups)
       await backup.cancel(unavailable('The store was closed before the backup was complete.'));
-    const isIntact = !journal.broken && !events.broken;
+    const isIntact = !journal.log.broken && !events.log.broken;
     try {
       const closed = await Promise.allSettled(files.map((part) => part.close()));
       lastActivity.close();
@@ -232,10 +237,9 @@ export class JsonStore implements Store {
   }
 
   #apply(durable: Durable): void {
-    const { state, topics } = this.#parts;
-    state.apply(durable);
+    this.#parts.state.apply(durable);
     for (const { table, id } of durable.changes)
-      if (table === 'codes') topics.changed(`codes/${id}`);
+      if (table === 'codes') this.#topics.changed(`codes/${id}`);
     this.#checkpoints.grown();
   }
 

@@ -30,6 +30,14 @@ export interface ManifestData {
 }
 
 export const manifestName = 'manifest.json';
+/** Marks a folder with an unfinished copy. */
+export const copyMarker = 'copy.json';
+/** Marks a folder during a restore. A killed process leaves an incomplete store behind. */
+export const restoreMarker = 'restore.unfinished';
+
+/** Folders of a store. */
+export const storeFolders = ['documents', 'journal', 'events', 'audit'];
+
 /**
  * A second copy, only for repairs. It is written before the files of the previous manifest are
  * deleted, so all files that it names exist.
@@ -42,7 +50,7 @@ export const manifestCopy = 'manifest.copy.json';
  */
 function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData> {
   return {
-    read: () => readManifestFile(disk, `${directory}/${manifestName}`),
+    read: () => readRecordFile(disk, `${directory}/${manifestName}`),
     async write(manifest) {
       const bytes = manifestBytes(manifest);
       for (const name of [manifestName, manifestCopy])
@@ -51,17 +59,14 @@ function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData
   };
 }
 
-/** Reads a manifest file; `null` if there is none. Throws `store_damaged`. */
-export async function readManifestFile(
-  disk: FileSystem,
-  path: string,
-): Promise<ManifestData | null> {
+/** Reads a file that consists of one record; `null` if there is none. Throws `store_damaged`. */
+export async function readRecordFile<T>(disk: FileSystem, path: string): Promise<T | null> {
   if ((await disk.sizeOf(path)) === undefined) return null;
   const bytes = await disk.readFile(path);
   if (bytes.at(-1) !== 0x0a || !isValidRecord(bytes.subarray(0, -1)))
     throw damageError(path, 'its contents are not what was written');
-  const { crc: _crc, ...manifest } = JSON.parse(bytes.toString());
-  return manifest;
+  const { crc: _crc, ...content } = JSON.parse(bytes.toString());
+  return content;
 }
 
 /** Renders the manifest file. */

@@ -2,12 +2,11 @@ import type { Low } from 'lowdb';
 import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { ChainState } from '../audit/audit-chain.ts';
-import { ChangeTopics } from '../change-topics.ts';
 import { LastActivityTable } from './activity/last-activity.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
 import { inParallel } from './checkpoint/checkpoint.ts';
-import { writtenDocument } from './checkpoint/document-file.ts';
+import { DocumentFile } from './checkpoint/document-file.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
 import { EventLog } from './events/event-log.ts';
@@ -16,8 +15,13 @@ import { DurableState } from './journal/journal-replay.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
 import { hexChecksum } from './log/checksum.ts';
 import { damageError } from './log/damage.ts';
-import { refuseLostRecords } from './log/lost-records.ts';
-import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
+import {
+  type ManifestData,
+  manifestCopy,
+  manifestName,
+  readManifest,
+  storeFolders,
+} from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
 import { PlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
@@ -29,7 +33,6 @@ const concurrency = 8;
 /** Names allowed in a folder that is not a store yet. */
 const allowedNames =
   /^(\..*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
-const storeFolders = ['journal', 'documents', 'events', 'audit'];
 
 /**
  * Opens the store in a folder, or creates one in an empty folder. The caller holds the folder's
@@ -67,14 +70,31 @@ export async function recoverParts(
   // The journal is last in this order: its records are replayed into the other parts.
   for (const part of parts.files.toReversed())
     await part.recover(manifest.marks[part.name], manifest.clean);
-  const { journal, events } = parts;
-  const logEnds = {
-    journal: { file: journal.end.file, seq: journal.seq },
-    events: { file: events.logRange(undefined).end.file, seq: events.seq },
-  };
-  refuseLostRecords(context.directory, manifest, parts.owners, logEnds);
+  refuseLostRecords(context.directory, manifest, parts);
   parts.state.loaded();
   return parts;
+}
+
+/**
+ * Throws `store_damaged` if a log ends before the last record that a document contains. Documents
+ * contain only durable records, so the log has lost some. The log's position does not reveal this:
+ * records arrive while a checkpoint is written.
+ */
+function refuseLostRecords(
+  directory: string,
+  { documents }: ManifestData,
+  { journal, events, owners }: Pick<StoreParts, 'journal' | 'events' | 'owners'>,
+): void {
+  const ends = { journal: journal.log.end, events: events.log.end, none: undefined };
+  for (const [name, { file, seq }] of Object.entries(documents)) {
+    const log = owners.find(({ kind }) => name.startsWith(`${kind}-`))?.log ?? 'none';
+    const end = ends[log];
+    if (!end || seq <= end.seq) continue;
+    throw damageError(
+      `${directory}/${log}${end.file === null ? '' : `/${end.file}`}`,
+      `record ${seq}, which documents/${file} contains, is missing`,
+    );
+  }
 }
 
 async function beginStore(context: PartContext, random: Random): Promise<Uint8Array> {
@@ -101,12 +121,7 @@ function makeParts(
   context: PartContext,
   secret: Uint8Array,
 ): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
-  const topics = new ChangeTopics();
-  const hooks = {
-    stored: (tenantId: string) => topics.changed(`events/${tenantId}`),
-    due: () => {},
-  };
-  const events = new EventLog(context, hooks);
+  const events = new EventLog(context);
   const audit = new AuditTrail(context);
   const chain = new TrailChain(secret);
   const lastActivity = new LastActivityTable(context.clock);
@@ -114,8 +129,6 @@ function makeParts(
   const journal = new Journal(context, (record) => state.replay(record));
   const owners = [state.documents, state.cold, lastActivity, ...events.owners];
   return {
-    topics,
-    hooks,
     events,
     audit,
     chain,
@@ -133,25 +146,17 @@ async function loadDocuments(
   owners: readonly DocumentOwner[],
 ): Promise<void> {
   const directory = `${context.directory}/documents`;
-  const documentsToLoad = Object.entries(documents).map(([name, entry]) => ({
-    name,
-    entry,
-    owner: owners.find((one) => name.startsWith(`${one.kind}-`)),
-  }));
-  // Load raw bytes first: every 64 MB of raw bytes trigger a full garbage collection, which is
-  // cheap while the heap is small.
-  const isBytes = ({ name, owner }: (typeof documentsToLoad)[number]) =>
-    owner?.keepsBytes?.(name) === true;
-  const bytesFirst = [
-    ...documentsToLoad.filter(isBytes),
-    ...documentsToLoad.filter((one) => !isBytes(one)),
-  ];
-  await inParallel(bytesFirst, concurrency, async ({ name, entry, owner }) => {
+  // In this order, documents that stay raw bytes come first (`marks`, `rings`, `rows-playlists`).
+  // Every 64 MB of raw bytes trigger a full garbage collection, which is cheap while the heap is
+  // small.
+  const byName = Object.entries(documents).sort(([one], [other]) => (one < other ? -1 : 1));
+  await inParallel(byName, concurrency, async ([name, entry]) => {
+    const owner = owners.find(({ kind }) => name.startsWith(`${kind}-`));
     const path = `${directory}/${entry.file}`;
     if (!owner) throw damageError(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);
     await owner
-      .load(name, writtenDocument(context.disk, directory, entry))
+      .load(name, new DocumentFile(context.disk, directory, entry))
       .catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'ENOENT' ? damageError(path, 'the file is missing') : error;
       });

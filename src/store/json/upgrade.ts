@@ -1,7 +1,7 @@
 import type { Low } from 'lowdb';
 import type { FileSystem } from './disk/file-system.ts';
 import { copyFile } from './disk/replace-file.ts';
-import { type ManifestData, manifestName } from './manifest.ts';
+import { type ManifestData, manifestName, storeFolders } from './manifest.ts';
 import type { PartContext } from './parts.ts';
 
 /**
@@ -17,8 +17,6 @@ export type UpgradeStep = (
 
 /** The first step converts format 1 to 2, and so on. There is only one format so far. */
 export const upgradeSteps: readonly UpgradeStep[] = [];
-
-const folders = ['documents', 'journal', 'events', 'audit'];
 
 /**
  * Upgrades a folder to the newest format, one step at a time. Before each step it copies the folder
@@ -48,7 +46,7 @@ async function copyFolder(disk: FileSystem, directory: string, backup: string): 
   if ((await disk.sizeOf(`${backup}/${manifestName}`)) !== undefined) return;
   await disk.makeDirectory(backup);
   await copyFile(disk, `${directory}/secret`, `${backup}/secret`);
-  for (const folder of folders) {
+  for (const folder of storeFolders) {
     await disk.makeDirectory(`${backup}/${folder}`);
     for (const name of await disk.list(`${directory}/${folder}`)) {
       await copyFile(disk, `${directory}/${folder}/${name}`, `${backup}/${folder}/${name}`);

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { AuditEntry } from '../../domain/records/rows.ts';
+import type { SealedEntry } from '../audit/audit-chain.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
-import type { JournalRecord } from '../json/journal/segments.ts';
+import { entriesIn, type JournalRecord } from '../json/journal/segments.ts';
 import { dayStart } from '../json/log/day-files.ts';
 import { readFrames } from '../json/log/frame.ts';
 
@@ -17,35 +18,32 @@ export async function* exportAuditAfter(
   timeMs: number,
 ): AsyncGenerator<AuditEntry> {
   const directory = resolve(folder);
-  for await (const entry of entriesIn(directory, timeMs)) if (entry.at > timeMs) yield entry;
+  for await (const entry of entriesOf(directory, timeMs)) if (entry.at > timeMs) yield entry;
 }
 
-async function* entriesIn(directory: string, timeMs: number): AsyncGenerator<AuditEntry> {
+async function* entriesOf(directory: string, timeMs: number): AsyncGenerator<AuditEntry> {
   const folders = [directory, `${directory}/audit`, `${directory}/journal`];
   for (const folder of folders) {
     for (const name of (await nodeFileSystem.list(folder)).sort()) {
       const isDay = /^\d{4}-\d{2}-\d{2}\.ndjson$/.test(name);
       // After a clock steps back, entries go to a later day's file, never to an earlier one.
       if (isDay && dayStart(name) >= startOfDay(timeMs))
-        yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
+        yield* fromLines<SealedEntry>(folder, name, (sealed) => [sealed]);
       if (/^\d{16}-\d{6}\.log$/.test(name))
-        yield* fromLines<JournalRecord>(folder, name, entriesOf);
+        yield* fromLines<JournalRecord>(folder, name, entriesIn);
     }
   }
 }
 
 const startOfDay = (timeMs: number) => Date.parse(new Date(timeMs).toISOString().slice(0, 10));
 
-function entriesOf({ ops }: JournalRecord): AuditEntry[] {
-  return ops.flatMap((op) => (op[0] === 'audit' ? [op[1]] : []));
-}
-
 async function* fromLines<R>(
   folder: string,
   name: string,
-  entries: (record: R) => AuditEntry[],
+  sealedIn: (record: R) => SealedEntry[],
 ): AsyncGenerator<AuditEntry> {
   for await (const { line, whole } of readFrames(nodeFileSystem, `${folder}/${name}`)) {
-    if (whole) yield* entries(JSON.parse(line.toString()) as R);
+    if (!whole) continue;
+    for (const { entry } of sealedIn(JSON.parse(line.toString()) as R)) yield entry;
   }
 }

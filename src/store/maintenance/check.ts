@@ -8,14 +8,18 @@ import {
   type KeptHead,
 } from '../audit/audit-verifier.ts';
 import { readTrail } from '../json/audit/trail-reader.ts';
-import { refuseUnfinishedRestore } from '../json/backup/restore-marker.ts';
 import { checkFolder } from '../json/check/check-folder.ts';
 import type { Finding } from '../json/check/finding.ts';
-import { refuseUnfinished } from '../json/copy/copy-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { readManifest } from '../json/manifest.ts';
 import { readSecret } from '../json/secret.ts';
-import { contextOf, lockStopped, requireDataFolder } from './data-folder.ts';
+import {
+  contextOf,
+  lockStopped,
+  refuseUnfinished,
+  refuseUnfinishedRestore,
+  requireDataFolder,
+} from './data-folder.ts';
 
 /**
  * Reads all files of a stopped service's data folder and returns the findings. Changes nothing.
@@ -84,8 +88,8 @@ async function verifyFolder(
       what: `this is not an entry, or it is damaged: ${file}, at byte ${offset}`,
     });
   };
-  for await (const { entry, link } of readTrail(context, manifest, onDamage))
-    findings.push(...verifier.take(link ? { entry, link } : { entry }));
+  for await (const { sealed } of readTrail(context, manifest, onDamage))
+    findings.push(...verifier.take(sealed));
   findings.push(...verifier.end());
   return { findings, summary: verifier.summary };
 }

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { restoreMarker } from '../json/backup/restore-marker.ts';
-import { copyMarker } from '../json/copy/copy-marker.ts';
-import { nodeFileSystem } from '../json/disk/file-system.ts';
+import { copyUnfinishedError } from '../copy/copy-progress.ts';
+import { type FileSystem, nodeFileSystem } from '../json/disk/file-system.ts';
 import { lockFolder } from '../json/lock/folder-lock.ts';
-import { manifestCopy, manifestName } from '../json/manifest.ts';
+import { copyMarker, manifestCopy, manifestName, restoreMarker } from '../json/manifest.ts';
 import type { PartContext } from '../json/parts.ts';
 
-/** Names that may exist in an "empty" folder: hidden files, `lost+found` and the lock. */
-const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
+/** Names that may exist in an "empty" folder. */
+const ignoredNames = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
 
 /** Returns the context of a data folder on which no service runs. */
 export function contextOf(directory: string, clock: Clock = systemClock): PartContext {
@@ -53,19 +52,43 @@ export async function lockStopped(directory: string): Promise<() => Promise<void
   }
 }
 
-/**
- * Throws `folder_not_empty` if the folder has anything other than ignored names and empty folders.
- */
-export async function requireEmptyFolder(directory: string): Promise<void> {
-  for (const name of await nodeFileSystem.list(directory)) {
+/** Throws `restore_unfinished` for a folder with an unfinished restore. */
+export async function refuseUnfinishedRestore(disk: FileSystem, directory: string): Promise<void> {
+  if ((await disk.sizeOf(`${directory}/${restoreMarker}`)) === undefined) return;
+  throw new SignageError(
+    'restore_unfinished',
+    `${directory}: a restore into it was not finished. Empty the folder, then run signage data restore again.`,
+  );
+}
+
+/** Throws `copy_unfinished` or `restore_unfinished` for a folder with such a marker. */
+export async function refuseUnfinished(disk: FileSystem, directory: string): Promise<void> {
+  await refuseUnfinishedRestore(disk, directory);
+  if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined)
+    throw copyUnfinishedError(directory);
+}
+
+/** Returns the first name in a folder that is neither ignored nor an empty folder. */
+export async function foreignName(
+  disk: FileSystem,
+  directory: string,
+): Promise<string | undefined> {
+  for (const name of await disk.list(directory)) {
     if (ignoredNames.test(name)) continue;
-    const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
-    if (inside.length === 0) continue;
-    throw new SignageError(
-      'folder_not_empty',
-      `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
-    );
+    const inside = await disk.list(`${directory}/${name}`).catch(() => [name]);
+    if (inside.length > 0) return name;
   }
+  return undefined;
+}
+
+/** Throws `folder_not_empty` if the folder has a foreign name. */
+export async function requireEmptyFolder(directory: string): Promise<void> {
+  const name = await foreignName(nodeFileSystem, directory);
+  if (name === undefined) return;
+  throw new SignageError(
+    'folder_not_empty',
+    `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
+  );
 }
 
 /** Returns a `SignageError` unchanged, and any other error as `store_unusable`. */

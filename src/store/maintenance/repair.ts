@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
-import { refuseUnfinished } from '../json/copy/copy-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { openJsonStore } from '../json/open.ts';
 import { repairFolder } from '../json/repair/repair-folder.ts';
@@ -11,6 +10,7 @@ import {
   contextOf,
   lockDataFolder,
   lockStopped,
+  refuseUnfinished,
   requireDataFolder,
   requireEmptyFolder,
 } from './data-folder.ts';

@@ -1,9 +1,13 @@
 import { rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Restored, type RestoreTarget, restoreBackup } from '../json/backup/restore.ts';
-import { refuseUnfinishedRestore } from '../json/backup/restore-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
-import { asUnusable, lockDataFolder, requireEmptyFolder } from './data-folder.ts';
+import {
+  asUnusable,
+  lockDataFolder,
+  refuseUnfinishedRestore,
+  requireEmptyFolder,
+} from './data-folder.ts';
 
 /**
  * Restores a backup, the tar of `Store.backup`, into a folder that is empty or missing. A store

@@ -5,7 +5,7 @@ import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-sys
 import {
   type ManifestData,
   manifestBytes,
-  readManifestFile,
+  readRecordFile,
 } from '../../../src/store/json/manifest.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { withTx } from '../../support/defective-store.ts';
@@ -39,7 +39,9 @@ function withManifest(
   return decorateStore(disk, {
     async readFile(path) {
       const manifest =
-        path === `${directory}/manifest.json` ? await readManifestFile(disk, path) : null;
+        path === `${directory}/manifest.json`
+          ? await readRecordFile<ManifestData>(disk, path)
+          : null;
       return manifest ? manifestBytes(await change(manifest)) : disk.readFile(path);
     },
   });

@@ -5,7 +5,7 @@ import { copyBetween } from '../../../src/store/copy/copy-between.ts';
 import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
 import type { StoreSource, StoreTarget } from '../../../src/store/copy/transfer.ts';
 import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts';
-import { folderTarget, openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
+import { FolderTarget, openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
 import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
@@ -119,7 +119,7 @@ describe('an interrupted copy', () => {
       const step = failing(nth);
       disk.fault = (operation) =>
         void (['write', 'rename', 'datasync'].includes(operation) && step());
-      const target = folderTarget(
+      const target = new FolderTarget(
         { disk, directory: to, clock, lowWaterBytes: 0, warn: () => {} },
         async () => {},
       );

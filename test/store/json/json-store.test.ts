@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
+import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { ListQuery } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -107,6 +108,28 @@ describe('the embedded store', () => {
     expect([await disk.list('memory:/events'), await disk.list('memory:/audit')]).toEqual([[], []]);
     expect((await store.audit({ tenantIds: [tenantA], limit: 5 })).items).toEqual([]);
     await store.close();
+  });
+
+  it('runs a checkpoint at the start if 64 MiB of events are in no document', async () => {
+    const disk = makeMemoryFileSystem();
+    let isFull = false;
+    const create = (path: string) =>
+      isFull ? Promise.reject(new Error('no space')) : disk.create(path);
+    const first = await openStore('memory:', { disk: { ...disk, create } });
+    const text = 'x'.repeat(9 << 20);
+    for (let n = 0; n < 8; n++) {
+      await first.appendBatch(batchOf([{ type: 'log', timestamp: 1, text }]));
+      isFull = true;
+    }
+    // A crash: the first store is not closed.
+    const second = await openStore('memory:', { disk });
+    await expect
+      .poll(async () => (await readManifest(disk, 'memory:')).data.marks.events)
+      .toMatchObject({
+        seq: 8,
+      });
+    await second.close();
+    await first.close();
   });
 
   it('rejects calls while it is closing', async () => {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { Checkpoint } from '../../../src/store/json/checkpoint/checkpoint.ts';
-import { writtenDocument } from '../../../src/store/json/checkpoint/document-file.ts';
+import { DocumentFile } from '../../../src/store/json/checkpoint/document-file.ts';
 import type { DocumentOwner } from '../../../src/store/json/checkpoint/document-owner.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
-import { EventLog, type EventLogHooks } from '../../../src/store/json/events/event-log.ts';
+import { EventLog } from '../../../src/store/json/events/event-log.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import type { FilePart, PartContext } from '../../../src/store/json/parts.ts';
 
@@ -44,7 +44,7 @@ export async function openParts(
   const manifest = await readManifest(disk, directory);
   for (const [name, entry] of Object.entries(manifest.data.documents)) {
     const owner = owners.find(({ kind }) => name.startsWith(`${kind}-`));
-    await owner?.load(name, writtenDocument(disk, `${directory}/documents`, entry));
+    await owner?.load(name, new DocumentFile(disk, `${directory}/documents`, entry));
   }
   for (const part of parts) await part.recover(manifest.data.marks[part.name], manifest.data.clean);
   replay();
@@ -67,19 +67,9 @@ export async function openParts(
 
 export interface LogRig extends Rig {
   log: EventLog;
-  /** Tenants, one for each durable batch. */
-  stored: string[];
-  /** Number of requested checkpoints. */
-  asked: number;
 }
 
 export async function openLog(context: PartContext): Promise<LogRig> {
-  const stored: string[] = [];
-  const rig = { stored, asked: 0 };
-  const hooks: EventLogHooks = {
-    stored: (tenantId) => stored.push(tenantId),
-    due: () => void rig.asked++,
-  };
-  const log = new EventLog(context, hooks);
-  return Object.assign(rig, await openParts(context, [log], log.owners), { log });
+  const log = new EventLog(context);
+  return { ...(await openParts(context, [log], log.owners)), log };
 }

@@ -103,10 +103,6 @@ export class LastActivityTable implements DocumentOwner {
     if (this.#tables[kind].delete(id)) this.#dirty.add(activityDocument(id));
   }
 
-  keepsBytes(): boolean {
-    return true;
-  }
-
   close(): void {
     this.#closed = true;
   }
@@ -126,8 +122,6 @@ export class LastActivityTable implements DocumentOwner {
     const lines = [...this.#tables.device.lines(name), ...this.#tables.token.lines(name)];
     return lines.length === 0 ? undefined : { lines, seq: 0 };
   }
-
-  written(): void {}
 
   failed(name: string): void {
     this.#dirty.add(name);

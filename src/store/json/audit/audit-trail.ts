@@ -1,11 +1,11 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
-import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import { damageError } from '../log/damage.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
 import { isValidRecord } from '../log/frame.ts';
-import { FramedLog, type LogRange } from '../log/framed-log.ts';
+import { FramedLog } from '../log/framed-log.ts';
 import { linesBackward } from '../log/line-reader.ts';
 import { readLog } from '../log/log-records.ts';
 import type { FilePart, PartContext } from '../parts.ts';
@@ -40,7 +40,7 @@ export interface AuditDrop {
 export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly name = 'audit';
   readonly #context: PartContext;
-  readonly #log: FramedLog<EntryNumber, LogFilesPosition>;
+  readonly log: FramedLog<EntryNumber, LogFilesPosition>;
   /** Entries in the journal but not yet in the files, oldest first. */
   #pending: PositionedEntry[] = [];
   /** Name of the newest file. No entry goes to an older one. */
@@ -49,7 +49,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
 
   constructor(context: PartContext) {
     this.#context = context;
-    this.#log = new FramedLog(context, auditFormat, {
+    this.log = new FramedLog(context, auditFormat, {
       // No low-water mark, so that entries are written even when the disk is almost full. Only
       // then can the journal free space.
       lowWaterBytes: 0,
@@ -60,17 +60,18 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
    * Adds an entry of journal record `seq`, which has become durable or is replayed after `recover`.
    * Replay includes entries that the position already covers.
    */
-  add(seq: number, entry: AuditEntry, link?: AuditLink): void {
-    if (seq <= this.#log.end.seq) return;
+  add(seq: number, sealed: SealedEntry): void {
+    if (seq <= this.log.end.seq) return;
     const last = this.#pending.at(-1);
-    const file = dayFile(entry.at);
+    const file = dayFile(sealed.entry.at);
     if (file > this.#newestFile) this.#newestFile = file;
     const n = last?.seq === seq ? last.n + 1 : 0;
-    this.#pending.push({ seq, n, file: this.#newestFile, bytes: frameEntry(seq, n, entry, link) });
+    const bytes = frameEntry({ seq, n }, sealed);
+    this.#pending.push({ seq, n, file: this.#newestFile, bytes });
   }
 
   async page(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
-    return auditPage(this.#log, [...this.#pending], query);
+    return auditPage(this.log, [...this.#pending], query);
   }
 
   /**
@@ -82,16 +83,16 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     confirmDrop: (drop: AuditDrop) => Promise<boolean> = async () => true,
   ): Promise<void> {
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
-    const names = this.#log.names.filter((name) => name < first);
+    const names = this.log.names.filter((name) => name < first);
     if (names.length === 0) return;
     if (first > this.#newestFile) this.#newestFile = first;
-    const { end } = this.#log;
+    const { end } = this.log;
     const pending = this.#pending.filter(({ file }) => file < first);
     const entries = () => this.#entriesOf(names, end, pending);
     if (!(await confirmDrop({ day: first.slice(0, 10), entries }))) return;
     this.#pending = this.#pending.filter(({ file }) => file >= first);
-    this.#log.hideBefore(first);
-    await this.#log.deleteHidden();
+    this.log.hideBefore(first);
+    await this.log.deleteHidden();
   }
 
   /** Yields the entries of the files up to `end`, then the pending entries. */
@@ -100,24 +101,16 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     end: LogFilesPosition,
     pending: readonly PositionedEntry[],
   ): AsyncGenerator<SealedEntry | undefined> {
-    const { disk, directory } = this.#log;
+    const { disk, directory } = this.log;
     for await (const { head } of readLog({ disk, directory, names }, sealedOf, end)) yield head;
     for (const { bytes } of pending) yield sealedOf(bytes);
-  }
-
-  /**
-   * Returns the readable files up to the position, and hidden files that a start from it needs.
-   * Later entries are in the journal.
-   */
-  logRange(position: LogFilesPosition = auditFormat.start): LogRange {
-    return this.#log.range(position, position);
   }
 
   async prepare(): Promise<LogFilesPosition> {
     const last = this.#pending.at(-1);
     while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushBatch();
-    if (this.#isClosed) await this.#log.close();
-    return this.#log.prepare();
+    if (this.#isClosed) await this.log.close();
+    return this.log.prepare();
   }
 
   async #flushBatch(): Promise<void> {
@@ -125,22 +118,22 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
     const batch = this.#pending.slice(0, entriesPerWrite).filter((one) => one.file === file);
     const seq = batch.at(-1)?.seq ?? 0;
     const pieces = batch.map(({ bytes }) => bytes);
-    await this.#log.append(file, pieces, { seq }, () => {
+    await this.log.append(file, pieces, { seq }, () => {
       const written = new Set(batch);
       this.#pending = this.#pending.filter((one) => !written.has(one));
     });
   }
 
   committed(): Promise<void> {
-    return this.#log.commit();
+    return this.log.commit();
   }
 
   async recover(position = auditFormat.start, clean: boolean): Promise<void> {
-    await this.#log.recover(position, clean);
+    await this.log.recover(position, clean);
     const { file, gone } = position;
     if (file === null) return;
     this.#newestFile = gone ? dayFile(dayStart(file) + dayMs) : file;
-    if (!gone) await this.#checkLastEntry(this.#log.path(file), position);
+    if (!gone) await this.#checkLastEntry(this.log.path(file), position);
   }
 
   /** Checks that the last entry up to the position belongs to journal record `seq`. */
@@ -157,14 +150,14 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   }
 
   async begin(): Promise<void> {
-    await this.#log.begin();
+    await this.log.begin();
     // The journal has the entries after the position.
-    await this.#log.discardAfterEnd();
+    await this.log.discardAfterEnd();
   }
 
   /** The last checkpoint follows. It opens the file again to write the remaining entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#log.close();
+    await this.log.close();
   }
 }

@@ -1,5 +1,6 @@
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
-import { type AuditLink, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import { isSealed, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
@@ -23,7 +24,7 @@ export interface PositionedEntry extends EntryPosition {
   bytes: Buffer;
 }
 
-export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
+export function frameEntry({ seq, n }: EntryNumber, { entry, link }: SealedEntry): Buffer {
   const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
   return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
 }
@@ -34,18 +35,8 @@ export function entryOf(bytes: Buffer): AuditEntry {
 
 /** Returns the entry of a line with its link, or `undefined` if the line has no entry. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
-  const value = parsed(line.toString());
-  if (!isSealed(value)) return undefined;
-  const { entry, link } = value;
-  return link === undefined ? { entry } : { entry, link };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(line.toString());
+  return isSealed(value) ? sealed(value.entry, value.link) : undefined;
 }
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;

@@ -1,11 +1,11 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
-import type { FramedLog } from '../log/framed-log.ts';
-import { fillPage, type LogPage } from '../log/page-reader.ts';
+import type { FramedLog, LogRange } from '../log/framed-log.ts';
+import { type PageRecord, type PageScan, pageRecords } from '../log/page-reader.ts';
 import {
   type EntryNumber,
   type EntryPosition,
@@ -49,12 +49,49 @@ export async function auditPage(
 ): Promise<Slice<AuditEntry>> {
   const after = query.after === undefined ? undefined : positionOfCursor(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };
-  const page = new AuditPage(query, after);
-  for (const { bytes, ...position } of pending.toReversed())
-    if (page.isBefore(position) && page.mayMatch(position, bytes))
-      if (page.take(position, bytes, position.file)) return { items: page.items, next: page.next };
-  await fillPage(log, namesFor(log.names, query, after), page);
-  return { items: page.items, next: page.next };
+  const isBefore = (entry: EntryNumber) => !after || isAfter(after, entry);
+  const page = new PageItems<AuditEntry>(query.limit);
+  const range = { names: namesFor(log.names, query, after), end: log.end };
+  const scan: PageScan<EntryNumber> = {
+    order: 'desc',
+    headOf: positionOf,
+    isBefore: after && isBefore,
+    mayMatch: filterOf(query),
+  };
+  let last: EntryPosition | undefined;
+  for await (const { file, head, line } of newestFirst(log, pending, range, scan)) {
+    if (!line) return { items: page.items, next: cursorOf({ ...head, file }) };
+    const entry = entryOf(line);
+    if (!isBefore(head) || !matches(entry, query)) continue;
+    if (!page.add(entry, line.length))
+      return { items: page.items, next: last ? cursorOf(last) : null };
+    last = { ...head, file };
+  }
+  return { items: page.items, next: null };
+}
+
+async function* newestFirst(
+  log: FramedLog<unknown, LogFilesPosition>,
+  pending: readonly PositionedEntry[],
+  range: LogRange,
+  scan: PageScan<EntryNumber>,
+): AsyncGenerator<PageRecord<EntryNumber>> {
+  for (const { file, bytes: line, ...head } of pending.toReversed())
+    if (scan.mayMatch(head, line)) yield { file, head, line };
+  yield* pageRecords(log, range, scan);
+}
+
+/** Returns a fast filter: whether a line has the texts that a matching entry has. */
+function filterOf({
+  tenantIds,
+  action,
+  subjectId,
+}: AuditPageQuery): PageScan<EntryNumber>['mayMatch'] {
+  const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
+  const texts = [tenantId, action, subjectId]
+    .filter((value) => value != null)
+    .map((value) => JSON.stringify(value));
+  return (_, line) => texts.every((text) => line.includes(text));
 }
 
 /**
@@ -78,61 +115,11 @@ function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEn
   return about.length > 0 && about.every((id) => venueIds.includes(id));
 }
 
-class AuditPage implements LogPage<EntryNumber> {
-  readonly order = 'desc';
-  readonly items: AuditEntry[] = [];
-  next: string | null = null;
-  readonly headOf = positionOf;
-  readonly #query: AuditPageQuery;
-  readonly #after: EntryPosition | undefined;
-  readonly #requiredTexts: string[];
-  readonly #room = new PageRoom();
-  #lastPosition: EntryPosition | undefined;
-
-  constructor(query: AuditPageQuery, after: EntryPosition | undefined) {
-    this.#query = query;
-    this.#after = after;
-    const { tenantIds, action, subjectId } = query;
-    const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
-    this.#requiredTexts = [tenantId, action, subjectId]
-      .filter((value) => value != null)
-      .map((value) => JSON.stringify(value));
-  }
-
-  get hasBoundary(): boolean {
-    return this.#after !== undefined;
-  }
-
-  isBefore(entry: EntryNumber): boolean {
-    return !this.#after || isAfter(this.#after, entry);
-  }
-
-  mayMatch(_: EntryNumber, line: Buffer): boolean {
-    return this.#requiredTexts.every((text) => line.includes(text));
-  }
-
-  take({ seq, n }: EntryNumber, line: Buffer, file: string): boolean {
-    const entry = entryOf(line);
-    if (!this.isBefore({ seq, n }) || !this.#matches(entry)) return false;
-    if (this.items.length < this.#query.limit && this.#room.take(line.length)) {
-      this.items.push(entry);
-      this.#lastPosition = { seq, n, file };
-      return false;
-    }
-    this.next = this.#lastPosition ? cursorOf(this.#lastPosition) : null;
-    return true;
-  }
-
-  endAfter({ seq, n }: EntryNumber, file: string): void {
-    this.next = cursorOf({ seq, n, file });
-  }
-
-  #matches(entry: AuditEntry): boolean {
-    const { tenantIds, venueIds, action, subjectId, from, to } = this.#query;
-    if (!tenantIds.includes(entry.tenantId)) return false;
-    if (venueIds && !isWithin(venueIds, entry)) return false;
-    if (action !== undefined && entry.action !== action) return false;
-    if (subjectId !== undefined && entry.subject.id !== subjectId) return false;
-    return (from === undefined || entry.at >= from) && (to === undefined || entry.at < to);
-  }
+function matches(entry: AuditEntry, query: AuditPageQuery): boolean {
+  const { tenantIds, venueIds, action, subjectId, from, to } = query;
+  if (!tenantIds.includes(entry.tenantId)) return false;
+  if (venueIds && !isWithin(venueIds, entry)) return false;
+  if (action !== undefined && entry.action !== action) return false;
+  if (subjectId !== undefined && entry.subject.id !== subjectId) return false;
+  return (from === undefined || entry.at >= from) && (to === undefined || entry.at < to);
 }

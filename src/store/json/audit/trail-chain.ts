@@ -1,6 +1,11 @@
 import type { Random } from '../../../domain/clock.ts';
-import { type AuditLink, ChainKey, type ChainState } from '../../audit/audit-chain.ts';
-import { AuditVerifier } from '../../audit/audit-verifier.ts';
+import {
+  type AuditLink,
+  ChainKey,
+  type ChainState,
+  type SealedEntry,
+} from '../../audit/audit-chain.ts';
+import { startAfter } from '../../audit/chain-start.ts';
 import type { FilePart } from '../parts.ts';
 import type { AuditDrop } from './audit-trail.ts';
 
@@ -68,18 +73,18 @@ export class TrailChain implements FilePart<ChainState> {
    * as missing.
    */
   async startAfter({ day, entries }: AuditDrop): Promise<boolean> {
-    const { head: _head, ...knownState } = this.#state;
-    const { start } = knownState;
-    const verifier = new AuditVerifier(this.#key, knownState);
-    let last: AuditLink | undefined = start;
-    let isValid = true;
-    for await (const one of entries()) {
-      if (start && one?.link && one.link.seq <= start.seq) continue;
-      if (verifier.take(one).some(({ level }) => level === 'damage')) isValid = false;
-      last = one?.link ?? last;
-    }
-    if (isValid && last) this.#state = { ...this.#state, start: this.#key.start(last, day) };
+    const { isValid, start } = await startAfter(this.#key, this.#state, this.#kept(entries()), day);
+    if (isValid && start) this.#state = { ...this.#state, start };
     return isValid;
+  }
+
+  /** Skips the entries before the start, which an interrupted purge has left behind. */
+  async *#kept(
+    entries: AsyncIterable<SealedEntry | undefined>,
+  ): AsyncGenerator<SealedEntry | undefined> {
+    const { start } = this.#state;
+    for await (const one of entries)
+      if (!start || !one?.link || one.link.seq > start.seq) yield one;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { type ChainState, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
 import { Journal } from '../journal/journal.ts';
-import type { LogPosition } from '../journal/segments.ts';
+import { entriesIn, type LogPosition } from '../journal/segments.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { listLog, readLog } from '../log/log-records.ts';
 import type { ManifestData } from '../manifest.ts';
@@ -8,7 +8,8 @@ import type { PartContext } from '../parts.ts';
 import { auditFormat, sealedOf } from './entry-record.ts';
 
 /** An entry of a data folder, and its location. */
-export interface FoundEntry extends SealedEntry {
+export interface FoundEntry {
+  sealed: SealedEntry;
   file: string;
   /** In bytes. `null` in the journal, where a record has several entries. */
   offset: number | null;
@@ -34,17 +35,14 @@ export async function* readTrail(
       last !== null && name <= last && (start === undefined || name.slice(0, 10) >= start.day),
   );
   for await (const { file, offset, head } of readLog({ ...log, names }, sealedOf, position)) {
-    if (head) yield { ...head, file: `audit/${file}`, offset };
+    if (head) yield { sealed: head, file: `audit/${file}`, offset };
     else onDamage(`audit/${file}`, offset);
   }
   const found: FoundEntry[] = [];
-  const journal = new Journal(context, ({ seq, ops }) => {
-    if (seq <= position.seq) return;
-    for (const op of ops) {
-      if (op[0] !== 'audit') continue;
-      const sealed = { entry: op[1], ...(op[2] && { link: op[2] }) };
-      if (isSealed(sealed)) found.push({ ...sealed, file: 'journal', offset: null });
-    }
+  const journal = new Journal(context, (record) => {
+    if (record.seq <= position.seq) return;
+    for (const sealed of entriesIn(record).filter(isSealed))
+      found.push({ sealed, file: 'journal', offset: null });
   });
   await journal.recover(marks.journal as LogPosition | undefined, clean);
   yield* found;

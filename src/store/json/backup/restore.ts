@@ -1,10 +1,12 @@
 import { crc32 } from 'node:zlib';
 import type { z } from 'zod';
 import { SignageError } from '../../../domain/error.ts';
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
+import { writeNewFile } from '../disk/replace-file.ts';
 import { checksumText } from '../log/checksum.ts';
+import { restoreMarker } from '../manifest.ts';
 import { backupHead, backupTail, headSchema, tailSchema } from './format.ts';
-import { restoreMarker, writeRestoreMarker } from './restore-marker.ts';
 import { shownName, type TarEntry, TarError, TarReader } from './tar-reader.ts';
 
 /** Target of a restore: a disk and an empty folder on it. */
@@ -48,6 +50,9 @@ export async function restoreBackup(
     throw error instanceof TarError ? unusable(target, error) : error;
   }
 }
+
+const markerText =
+  'A restore into this folder was not finished. Empty the folder, then run signage data restore again.\n';
 
 function unusable({ name = 'The backup' }: RestoreTarget, cause: TarError): SignageError {
   const message = `${name} cannot be used as a backup: ${cause.message}. Nothing was restored. Copy it again from where it was made, or use another backup.`;
@@ -106,8 +111,10 @@ class Restore {
       const message = `${directory} has too little space: the backup takes ${bytes} bytes, and ${freeBytes} are free. Choose a folder on a larger disk.`;
       throw new SignageError('store_unusable', message);
     }
-    this.#created.push(`${directory}/${restoreMarker}`);
-    await writeRestoreMarker(disk, directory);
+    const marker = `${directory}/${restoreMarker}`;
+    this.#created.push(marker);
+    await writeNewFile(disk, marker, (file) => writeFully(file, Buffer.from(markerText)));
+    await disk.syncDirectory(directory);
     for (const folder of foldersOf(sizes.keys()))
       await disk.makeDirectory(`${directory}/${folder}`);
   }
@@ -126,20 +133,16 @@ class Restore {
         `${shownName(name)} has ${size} bytes, and ${backupHead} says ${expected}`,
       );
     const path = `${directory}/${temporaryName(name)}`;
-    const file = await disk.create(path);
-    this.#created.push(path);
     let checksum = 0;
-    try {
+    await writeNewFile(disk, path, async (file) => {
+      this.#created.push(path);
       for await (const chunk of this.#tar.body()) {
         await writeFully(file, chunk);
         checksum = crc32(chunk, checksum);
         this.#doneBytes += chunk.length;
         onProgress?.(this.#doneBytes, allBytes);
       }
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
+    });
     this.#checksums.set(name, checksumText(checksum));
   }
 
@@ -170,21 +173,12 @@ class Restore {
       throw new TarError(`${name} has ${size} bytes, and the limit is ${maxTextBytes}`);
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.#tar.body()) chunks.push(chunk);
-    const parsed = schema.safeParse(parseJson(Buffer.concat(chunks).toString('utf8')));
+    const parsed = schema.safeParse(tryParseJson(Buffer.concat(chunks).toString('utf8')));
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
     throw new TarError(
       `${name} is damaged, or of a newer version (${shownName(issue?.path.join('.') ?? '')}: ${issue?.message})`,
     );
-  }
-}
-
-/** Returns the value, or `undefined` for invalid JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

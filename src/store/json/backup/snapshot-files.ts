@@ -1,6 +1,4 @@
 import type { FileSystem } from '../disk/file-system.ts';
-import { segmentsFrom } from '../journal/segments.ts';
-import type { LogFilesPosition } from '../log/day-files.ts';
 import type { LogRange } from '../log/framed-log.ts';
 import { type ManifestData, manifestBytes } from '../manifest.ts';
 
@@ -20,9 +18,8 @@ export interface Snapshot {
   /** In milliseconds. */
   at: number;
   manifest: ManifestData;
-  journal: LogRange['end'];
-  events: LogRange;
-  audit: LogRange;
+  /** By folder. The journal comes last. */
+  logs: Record<'audit' | 'events' | 'journal', LogRange>;
 }
 
 /**
@@ -38,40 +35,18 @@ export async function snapshotFiles(
   directory: string,
   snapshot: Snapshot,
 ): Promise<SnapshotFile[]> {
-  const { at, manifest, journal, events, audit } = snapshot;
-  const { file: first } = (manifest.marks.journal as LogFilesPosition | undefined) ?? {
-    file: null,
-  };
-  const segments = await segmentsFrom(disk, `${directory}/journal`, first);
-  const names = segments.filter((name) => journal.file !== null && name <= journal.file);
-  const bytes = manifestBytes({ ...manifest, clean: false, backup: { at } });
-  return [
-    { name: 'secret', size: (await disk.sizeOf(`${directory}/secret`)) ?? 0 },
-    ...Object.values(manifest.documents).map(({ file, size }) => ({
-      name: `documents/${file}`,
-      size,
-    })),
-    ...(await logFiles(disk, directory, 'audit', audit)),
-    ...(await logFiles(disk, directory, 'events', events)),
-    ...(await logFiles(disk, directory, 'journal', { names, end: journal })),
-    { name: 'manifest.json', size: bytes.length, bytes },
-  ];
-}
-
-/**
- * Lists the files of a log. The last file ends where the snapshot ends; earlier files are complete.
- */
-async function logFiles(
-  disk: FileSystem,
-  directory: string,
-  folder: string,
-  { names, end }: LogRange,
-): Promise<SnapshotFile[]> {
-  const files: SnapshotFile[] = [];
-  for (const file of names) {
-    const name = `${folder}/${file}`;
-    const size = file === end.file ? end.size : await disk.sizeOf(`${directory}/${name}`);
-    files.push({ name, size: size ?? 0 });
+  const { at, manifest, logs } = snapshot;
+  const sizeOf = async (name: string) => (await disk.sizeOf(`${directory}/${name}`)) ?? 0;
+  const files: SnapshotFile[] = [{ name: 'secret', size: await sizeOf('secret') }];
+  for (const { file, size } of Object.values(manifest.documents))
+    files.push({ name: `documents/${file}`, size });
+  for (const [folder, { names, end }] of Object.entries(logs)) {
+    for (const file of names) {
+      const name = `${folder}/${file}`;
+      // The last file ends where the snapshot ends; earlier files are complete.
+      files.push({ name, size: file === end.file ? end.size : await sizeOf(name) });
+    }
   }
-  return files;
+  const bytes = manifestBytes({ ...manifest, clean: false, backup: { at } });
+  return [...files, { name: 'manifest.json', size: bytes.length, bytes }];
 }

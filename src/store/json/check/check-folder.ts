@@ -1,12 +1,12 @@
 import { SignageError } from '../../../domain/error.ts';
 import { copyUnfinishedError } from '../../copy/copy-progress.ts';
-import { copyMarker, readMarker } from '../copy/copy-marker.ts';
-import { hexChecksum } from '../log/checksum.ts';
+import { documentProblem } from '../checkpoint/document-file.ts';
 import {
+  copyMarker,
   type ManifestData,
   manifestCopy,
   manifestName,
-  readManifestFile,
+  readRecordFile,
   refuseNewer,
 } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
@@ -45,7 +45,9 @@ async function isUnfinishedCopy(
 ): Promise<boolean> {
   const what =
     'its contents are damaged, and the copy into this folder was not finished: empty the folder, and copy again';
-  const marker = await attempt(findings, copyMarker, what, () => readMarker(disk, directory));
+  const marker = await attempt(findings, copyMarker, what, () =>
+    readRecordFile(disk, `${directory}/${copyMarker}`),
+  );
   if (marker) throw copyUnfinishedError(directory);
   return findings.hasDamage;
 }
@@ -80,7 +82,9 @@ function readOne(
   findings: Findings,
 ): Promise<ManifestData | null | undefined> {
   const what = 'its contents are not what was written';
-  return attempt(findings, name, what, () => readManifestFile(disk, `${directory}/${name}`));
+  return attempt(findings, name, what, () =>
+    readRecordFile<ManifestData>(disk, `${directory}/${name}`),
+  );
 }
 
 /**
@@ -107,14 +111,14 @@ async function checkDocuments(
   { documents }: ManifestData,
   findings: Findings,
 ): Promise<void> {
-  for (const { file, size, crc } of Object.values(documents)) {
-    const name = `documents/${file}`;
-    const found = await disk.sizeOf(`${directory}/${name}`);
-    if (found === undefined) findings.damage(name, 'the file is missing');
-    else if (found !== size)
-      findings.damage(name, `it has ${found} bytes where the manifest says ${size}`);
-    else if (hexChecksum(await disk.readFile(`${directory}/${name}`)) !== crc)
-      findings.damage(name, 'its contents are not what was written');
+  for (const entry of Object.values(documents)) {
+    const name = `documents/${entry.file}`;
+    const path = `${directory}/${name}`;
+    const isMissing = (await disk.sizeOf(path)) === undefined;
+    const problem = isMissing
+      ? 'the file is missing'
+      : documentProblem(await disk.readFile(path), entry);
+    if (problem !== undefined) findings.damage(name, problem);
   }
 }
 

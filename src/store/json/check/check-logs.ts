@@ -65,7 +65,7 @@ export async function checkTrail(
   };
   const onDamage = (file: string, offset: number) =>
     findings.damage(file, 'this is not an entry', offset);
-  for await (const { file, offset, ...sealed } of readTrail(context, manifest, onDamage))
+  for await (const { file, offset, sealed } of readTrail(context, manifest, onDamage))
     report(verifier.take(sealed), file, offset);
   report(verifier.end(), 'audit', null);
 }

@@ -2,7 +2,7 @@ import type { Low } from 'lowdb';
 import pLimit from 'p-limit';
 import type { ManifestData } from '../manifest.ts';
 import type { FilePart, PartContext } from '../parts.ts';
-import { type DocumentEntry, writeDocument, writtenDocument } from './document-file.ts';
+import { type DocumentEntry, DocumentFile, writeDocument } from './document-file.ts';
 import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 
 /** Documents written concurrently. */
@@ -71,7 +71,7 @@ export class Checkpoint {
       for (const { owner, name } of replaced) owner.failed(name);
       throw error;
     }
-    for (const { owner, name, after } of replaced) owner.written(name, this.#written(after));
+    for (const { owner, name, after } of replaced) owner.written?.(name, this.#written(after));
     await this.#deleteReplaced(replaced.flatMap(({ name }) => before.documents[name]?.file ?? []));
   }
 
@@ -102,7 +102,7 @@ export class Checkpoint {
   }
 
   #written(entry: DocumentEntry | undefined): WrittenDocument | undefined {
-    return entry && writtenDocument(this.#context.disk, this.#directory, entry);
+    return entry && new DocumentFile(this.#context.disk, this.#directory, entry);
   }
 
   /**

@@ -36,7 +36,7 @@ const lineFeed = 0x0a;
  * The checksum is zlib's native CRC-32, which is fast. CRC-32C would detect the same damage but
  * needs an implementation in JavaScript.
  */
-export class DocumentFile implements Adapter<RenderedDocument> {
+export class DocumentFile implements Adapter<RenderedDocument>, WrittenDocument {
   readonly #disk: FileSystem;
   readonly #path: string;
   entry: DocumentEntry;
@@ -52,21 +52,26 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     return { seq: this.entry.seq, lines: [decoded(bytes)] };
   }
 
-  /** Reads the bytes and checks size and checksum. */
+  get seq(): number {
+    return this.entry.seq;
+  }
+
+  async text(): Promise<string> {
+    const document = new Low<RenderedDocument>(this, { seq: 0, lines: [] });
+    await document.read();
+    let text = '';
+    for await (const line of document.data.lines) text += line;
+    return text;
+  }
+
   async bytes(): Promise<Buffer> {
-    const { size, crc } = this.entry;
     const bytes = await this.#disk.readFile(this.#path);
-    if (bytes.length !== size)
-      throw damageError(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
-    if (hexChecksum(bytes) !== crc)
-      throw damageError(this.#path, 'its contents are not what was written');
+    const problem = documentProblem(bytes, this.entry);
+    if (problem !== undefined) throw damageError(this.#path, problem);
     return bytes;
   }
 
-  /**
-   * Reads chunks on demand, without checking the checksum. Chunks consist of whole lines unless a
-   * line is very long.
-   */
+  /** Chunks consist of whole lines unless a line is very long. */
   async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
     try {
@@ -146,25 +151,10 @@ export async function writeDocument(
   return document.entry;
 }
 
-/** Returns a document on disk, which lowdb reads on demand. */
-export function writtenDocument(
-  disk: FileSystem,
-  directory: string,
-  entry: DocumentEntry,
-): WrittenDocument {
-  const file = new DocumentFile(disk, directory, entry);
-  return {
-    seq: entry.seq,
-    chunks: (comesBefore) => file.chunks(comesBefore),
-    bytes: () => file.bytes(),
-    async read() {
-      const document = new Low(file, { seq: entry.seq, lines: [] } as RenderedDocument);
-      await document.read();
-      let text = '';
-      for await (const line of document.data.lines) text += line;
-      return text;
-    },
-  };
+/** Returns what is wrong with the contents of a document's file, if anything. */
+export function documentProblem(bytes: Buffer, { size, crc }: DocumentEntry): string | undefined {
+  if (bytes.length !== size) return `it has ${bytes.length} bytes where the manifest says ${size}`;
+  return hexChecksum(bytes) === crc ? undefined : 'its contents are not what was written';
 }
 
 /** Yields the non-empty lines of a text, without building an array of 100,000 lines. */

@@ -14,8 +14,8 @@ export interface WrittenDocument {
    * Reads the text and checks its checksum. Fails with `ENOENT` if the document was replaced; the
    * owner then reads the new one.
    */
-  read(): Promise<string>;
-  /** Like `read`, but returns bytes. */
+  text(): Promise<string>;
+  /** Like `text`, but returns bytes. */
   bytes(): Promise<Buffer>;
   /**
    * Reads chunks of 64 KiB to 1 MiB on demand, without checking the checksum. Roll-ups use it,
@@ -46,8 +46,6 @@ export interface DocumentOwner {
    * documents at start, which checks them completely.
    */
   readonly readsLate?: boolean;
-  /** Whether the owner keeps this document as raw bytes after loading it. */
-  keepsBytes?(name: string): boolean;
   /**
    * Returns the names of the documents that differ from disk. Owners with the log `journal` must
    * name all of these documents, because the checkpoint then deletes the earlier journal records.
@@ -63,7 +61,7 @@ export interface DocumentOwner {
    * Called when the rendered document is durable as `document`, or deleted if `undefined`. Changes
    * after the snapshot stay dirty.
    */
-  written(name: string, document: WrittenDocument | undefined): void;
+  written?(name: string, document: WrittenDocument | undefined): void;
   /** Called when the write failed: the changes of the snapshot are dirty again. */
   failed(name: string): void;
   /** Loads a document at start. Owners that read on demand only keep `document`. */

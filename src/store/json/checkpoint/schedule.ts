@@ -1,4 +1,5 @@
 import { minuteMs } from '../../../domain/clock.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { PartContext } from '../parts.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
@@ -16,18 +17,14 @@ const maxGrowthBytes = 64 * 1024 * 1024;
 export class CheckpointSchedule {
   readonly #context: PartContext;
   readonly #checkpoint: Checkpoint;
-  readonly #journal: { readonly grownBytes: number };
+  readonly #journal: Pick<Journal, 'grownBytes'>;
   /** Resolves to whether the checkpoint succeeded. */
   #running: Promise<boolean> | undefined;
   #growthBytes = minGrowthBytes;
   #stopTimer: () => void = () => {};
   #stopped = false;
 
-  constructor(
-    context: PartContext,
-    checkpoint: Checkpoint,
-    journal: { readonly grownBytes: number },
-  ) {
+  constructor(context: PartContext, checkpoint: Checkpoint, journal: Pick<Journal, 'grownBytes'>) {
     this.#context = context;
     this.#checkpoint = checkpoint;
     this.#journal = journal;

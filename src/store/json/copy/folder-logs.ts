@@ -3,6 +3,7 @@ import type { CopiedBatch } from '../../copy/transfer.ts';
 import { readTrail } from '../audit/trail-reader.ts';
 import { headOf } from '../events/event-record.ts';
 import { damageError } from '../log/damage.ts';
+import type { LogFilesPosition } from '../log/day-files.ts';
 import { readLog } from '../log/log-records.ts';
 import type { FolderState } from './folder-state.ts';
 
@@ -10,14 +11,18 @@ const beforeEvents = '"events":';
 
 /** Yields the batches after the first `skip`, in order. */
 export async function* batchesOf(state: FolderState, skip: number): AsyncGenerator<CopiedBatch> {
-  const { disk, directory } = state.context;
-  const { names, end } = state.logRange('events');
-  const log = { disk, directory: `${directory}/events`, names };
+  const { log } = state.parts.events;
+  const { disk, directory } = log;
+  const { names, end } = log.range(state.manifest.marks.events as LogFilesPosition | undefined);
   let place = 0;
-  for await (const { file, offset, line, head } of readLog(log, headOf, end)) {
+  for await (const { file, offset, line, head } of readLog(
+    { disk, directory, names },
+    headOf,
+    end,
+  )) {
     const start = line.indexOf(beforeEvents) + beforeEvents.length;
     if (!head || start < beforeEvents.length)
-      throw damageError(`${log.directory}/${file}`, 'a record is damaged', offset);
+      throw damageError(log.path(file), 'a record is damaged', offset);
     if (place++ < skip) continue;
     yield { ...head, body: line.toString('utf8', start, line.length - 1) };
   }
@@ -25,7 +30,8 @@ export async function* batchesOf(state: FolderState, skip: number): AsyncGenerat
 
 /** Counts the batches from the first and last number. Numbers have no gaps. */
 export async function countBatches(state: FolderState): Promise<number> {
-  for await (const batch of batchesOf(state, 0)) return state.logEnd.seq - batch.seq + 1;
+  for await (const batch of batchesOf(state, 0))
+    return state.parts.events.log.end.seq - batch.seq + 1;
   return 0;
 }
 
@@ -34,6 +40,5 @@ export async function* auditOf({ context, manifest }: FolderState): AsyncGenerat
   const onDamage = (file: string, offset: number) => {
     throw damageError(`${context.directory}/${file}`, 'a record is damaged', offset);
   };
-  for await (const { entry, link } of readTrail(context, manifest, onDamage))
-    yield link === undefined ? { entry } : { entry, link };
+  for await (const { sealed } of readTrail(context, manifest, onDamage)) yield sealed;
 }

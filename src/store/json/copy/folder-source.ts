@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { ReportClock, ReportGroup } from '../../../domain/records/report.ts';
 import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts';
-import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { paged } from '../../copy/paged.ts';
 import {
   type CopiedActivity,
-  type CopiedBatch,
   type CopiedImpressions,
   type DeviceKeys,
   maxSeconds,
@@ -15,10 +11,9 @@ import {
   type Section,
   type StoreSource,
 } from '../../copy/transfer.ts';
-import { nodeFileSystem } from '../disk/file-system.ts';
-import { lockFolder } from '../lock/folder-lock.ts';
+import { contextOf, lockDataFolder, refuseUnfinished } from '../../maintenance/data-folder.ts';
+import { tableNames } from '../../tables.ts';
 import type { PartContext } from '../parts.ts';
-import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
 import { documentLines, type FolderState, readFolderState } from './folder-state.ts';
 
@@ -27,20 +22,13 @@ import { documentLines, type FolderState, readFolderState } from './folder-state
  * `store_locked`, `store_unusable`, `store_damaged`, `copy_unfinished`.
  */
 export async function openFolderSource(directory: string): Promise<StoreSource> {
-  const disk = nodeFileSystem;
-  if ((await disk.list(directory)).length === 0)
+  const context = contextOf(directory);
+  if ((await context.disk.list(directory)).length === 0)
     throw new SignageError('store_unusable', `${directory} holds no data. Choose a data folder.`);
-  const release = await lockFolder(directory, {
-    clock: systemClock,
-    random: randomBytes,
-    platform: process.platform,
-  });
+  const release = await lockDataFolder(directory);
   try {
-    await refuseUnfinished(disk, directory);
-    return await folderSource(
-      { disk, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} },
-      release,
-    );
+    await refuseUnfinished(context.disk, directory);
+    return await folderSource(context, release);
   } catch (error) {
     await release();
     throw error;
@@ -53,12 +41,13 @@ export async function folderSource(
   close: () => Promise<void>,
 ): Promise<StoreSource> {
   const state = await readFolderState(context);
-  const { manifest, parts, secret, logEnd } = state;
+  const { manifest, parts, secret } = state;
+  const { seq, receivedAt } = parts.events.log.end;
   return {
     secret,
     // Differs after each start and each change.
-    state: `${manifest.epoch}/${parts.journal.seq}/${logEnd.seq}`,
-    logEnd: { seq: logEnd.seq, receivedAt: logEnd.receivedAt },
+    state: `${manifest.epoch}/${parts.journal.log.end.seq}/${seq}`,
+    logEnd: { seq, receivedAt },
     chain: parts.chain.state,
     async count(section) {
       if (section === 'batches') return countBatches(state);
@@ -89,26 +78,15 @@ function rowsOf<T extends TableName>(table: T): Reader<Rows[T]> {
   };
 }
 
-const readers: { [S in Section]: Reader<Records[S]> } = {
-  tenants: rowsOf('tenants'),
-  tokens: rowsOf('tokens'),
-  venues: rowsOf('venues'),
-  screens: rowsOf('screens'),
-  devices: rowsOf('devices'),
-  deviceKeys: rowsOf('deviceKeys'),
-  codes: rowsOf('codes'),
-  playlists: rowsOf('playlists'),
+const readers = {
+  ...Object.fromEntries(tableNames.map((table) => [table, rowsOf(table)])),
   pastPlaylists: fromFirst(pastPlaylists),
-  configs: rowsOf('configs'),
-  mirrorPending: rowsOf('mirrorPending'),
-  mirrorTargets: rowsOf('mirrorTargets'),
-  creations: rowsOf('creations'),
-  batches: batchesOf as Reader<CopiedBatch>,
-  audit: fromFirst<SealedEntry>(auditOf),
+  batches: batchesOf,
+  audit: fromFirst(auditOf),
   idempotency: fromFirst(deviceKeys),
   impressions: fromFirst(impressions),
   marks: fromFirst(marks),
-};
+} as { [S in Section]: Reader<Records[S]> };
 
 async function* pastPlaylists(state: FolderState): AsyncGenerator<Playlist> {
   for await (const line of documentLines(state, 'past')) yield JSON.parse(line) as Playlist;

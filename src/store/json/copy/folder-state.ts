@@ -1,8 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
-import { writtenDocument } from '../checkpoint/document-file.ts';
+import { DocumentFile } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
-import type { EventLogPosition } from '../events/event-record.ts';
-import type { LogFilesPosition } from '../log/day-files.ts';
 import { dataFormat, readManifest } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
@@ -27,18 +25,8 @@ export async function readFolderState(context: PartContext) {
   // After `close`, `prepare` marks all changed documents as due, as in the last checkpoint of a
   // stop.
   await parts.events.close();
-  /** Position after the last durable batch. */
-  const logEnd = (await parts.events.prepare()) as EventLogPosition;
-  return {
-    context,
-    manifest,
-    secret,
-    parts,
-    logEnd,
-    /** Returns the files that a log has in this state. */
-    logRange: (log: 'events' | 'audit') =>
-      parts[log].logRange(manifest.marks[log] as LogFilesPosition | undefined),
-  };
+  await parts.events.prepare();
+  return { context, manifest, secret, parts };
 }
 
 /**
@@ -54,7 +42,7 @@ export async function* documentLines(state: FolderState, prefix: string): AsyncG
   const names = new Set([...Object.keys(documents), ...owner.dirty()]);
   for (const name of [...names].filter((one) => one.startsWith(`${prefix}-`)).sort()) {
     const entry = documents[name];
-    const before = entry && writtenDocument(disk, `${directory}/documents`, entry);
+    const before = entry && new DocumentFile(disk, `${directory}/documents`, entry);
     const rendered = await owner.render(name, before);
     try {
       yield* rendered?.lines ?? [];

@@ -13,24 +13,27 @@ import type {
   StoreSource,
   StoreTarget,
 } from '../../copy/transfer.ts';
+import { contextOf, lockDataFolder } from '../../maintenance/data-folder.ts';
 import { auditFormat } from '../audit/entry-record.ts';
-import { nodeFileSystem } from '../disk/file-system.ts';
+import { writeDocument } from '../checkpoint/document-file.ts';
+import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import { eventFormat } from '../events/event-record.ts';
+import { IdempotencyKeys } from '../events/idempotency-keys.ts';
 import type { JsonStore } from '../json-store.ts';
-import { lockFolder } from '../lock/folder-lock.ts';
+import { BulkLog } from '../log/bulk-log.ts';
 import { readManifest } from '../manifest.ts';
 import { openJsonStore } from '../open.ts';
 import type { PartContext } from '../parts.ts';
+import { Rollups, rollupDocument } from '../rollups/rollups.ts';
 import { makeSecret } from '../secret.ts';
-import { BulkIdempotencyKeys, BulkRollups, type DocumentFolder } from './bulk-documents.ts';
-import { auditLines, BulkLog, batchLine } from './bulk-log.ts';
 import {
   type FolderProgress,
   findUnfinishedCopy,
   removeMarker,
   writeMarker,
-} from './copy-marker.ts';
+} from './folder-progress.ts';
 import { folderSource } from './folder-source.ts';
+import { appendBatches, appendEntries } from './log-lines.ts';
 
 const lowWaterBytes = 16 * 1024 * 1024;
 
@@ -39,19 +42,9 @@ const lowWaterBytes = 16 * 1024 * 1024;
  * Throws `store_locked`.
  */
 export async function openFolderTarget(directory: string, clock: Clock): Promise<StoreTarget> {
-  const disk = nodeFileSystem;
-  await disk.makeDirectory(directory);
-  const release = await lockFolder(directory, {
-    clock,
-    random: randomBytes,
-    platform: process.platform,
-  });
-  return folderTarget({ disk, directory, clock, lowWaterBytes, warn: () => {} }, release);
-}
-
-/** Opens a folder on any disk. The caller holds the lock. */
-export function folderTarget(context: PartContext, release: () => Promise<void>): StoreTarget {
-  return new FolderTarget(context, release);
+  const context = { ...contextOf(directory, clock), lowWaterBytes };
+  await context.disk.makeDirectory(directory);
+  return new FolderTarget(context, await lockDataFolder(directory));
 }
 
 /**
@@ -59,18 +52,24 @@ export function folderTarget(context: PartContext, release: () => Promise<void>)
  * manifest that names them. Rows and activity are written through a store opened on these files.
  * `copy.json` records the progress. Until it is deleted, no service can open the folder.
  */
-class FolderTarget implements StoreTarget {
+export class FolderTarget implements StoreTarget {
   readonly #context: PartContext;
   readonly #release: () => Promise<void>;
   #progress: FolderProgress | undefined;
   #logs: { events: BulkLog; audit: BulkLog } | undefined;
-  #idempotencyKeys: BulkIdempotencyKeys | undefined;
-  #rollups: BulkRollups | undefined;
+  readonly #idempotencyKeys: IdempotencyKeys;
+  readonly #rollups: Rollups;
+  /** The document to which the last impressions belong. */
+  #latestRollup = '';
   #store: JsonStore | undefined;
 
+  /** The caller holds the folder's lock. `release` frees it. */
   constructor(context: PartContext, release: () => Promise<void>) {
     this.#context = context;
     this.#release = release;
+    const eventProgress = { seq: () => this.progress().logEnd.seq, due: () => true };
+    this.#idempotencyKeys = new IdempotencyKeys(eventProgress);
+    this.#rollups = new Rollups(eventProgress);
   }
 
   async begin(source: StoreSource): Promise<boolean> {
@@ -85,15 +84,8 @@ class FolderTarget implements StoreTarget {
     if (!unfinished) await this.#saveProgress();
     await makeSecret(this.#context, () => source.secret);
     await disk.makeDirectory(`${directory}/documents`);
-    const folder: DocumentFolder = {
-      disk,
-      directory: `${directory}/documents`,
-      seq: this.#currentProgress.logEnd.seq,
-    };
-    this.#idempotencyKeys = new BulkIdempotencyKeys(folder);
-    this.#rollups = new BulkRollups(folder);
     if (await this.#hasManifest()) return unfinished !== undefined;
-    const { events, audit } = this.#currentProgress.logs;
+    const { events, audit } = this.progress().logs;
     this.#logs = {
       events: await BulkLog.open(this.#context, eventFormat, events),
       audit: await BulkLog.open(this.#context, auditFormat, audit),
@@ -101,41 +93,67 @@ class FolderTarget implements StoreTarget {
     return unfinished !== undefined;
   }
 
-  done(section: Section): number {
-    return this.#currentProgress.done[section] ?? 0;
-  }
-
-  isComplete(section: Section): boolean {
-    return this.#currentProgress.complete.includes(section);
+  progress(): FolderProgress {
+    if (!this.#progress) throw new Error('the copy has not begun');
+    return this.#progress;
   }
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
     if (section === 'idempotency')
-      for (const keys of records as readonly DeviceKeys[]) this.#idempotencyKeys?.add(keys);
+      for (const keys of records as readonly DeviceKeys[]) this.#addKeys(keys);
     else if (section === 'impressions')
-      for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
+      for (const one of records as readonly CopiedImpressions[]) await this.#addImpressions(one);
     else if (section === 'marks') await this.#touch(records as readonly CopiedActivity[]);
     else {
-      await this.#append(section, records as readonly unknown[]);
-      this.#currentProgress.done[section] = this.done(section) + records.length;
+      const { done, logs } = this.progress();
+      const before = done[section] ?? 0;
+      await this.#append(section, records, before);
+      if (this.#logs) {
+        logs.events = this.#logs.events.end;
+        logs.audit = this.#logs.audit.end;
+      }
+      done[section] = before + records.length;
       await this.#saveProgress();
     }
   }
 
-  async #append(section: Section, records: readonly unknown[]): Promise<void> {
-    if (section === 'batches')
-      await this.#logs?.events.append((records as readonly CopiedBatch[]).map(batchLine));
-    else if (section === 'audit')
-      await this.#logs?.audit.append(
-        auditLines(
-          records as readonly SealedEntry[],
-          this.done('audit'),
-          this.#currentProgress.logs.audit,
-        ),
-      );
-    else await this.#put(section as TableName, records as readonly Rows[TableName][]);
-    if (this.#logs)
-      this.#currentProgress.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
+  #addKeys({ deviceId, keys }: DeviceKeys): void {
+    for (const [key, sent] of keys)
+      this.#idempotencyKeys.apply({ seq: 1, deviceId, recordedKey: { key, sent } });
+  }
+
+  /**
+   * Impressions arrive day by day. So only one day is held in memory, and the few days that share
+   * the document `other`.
+   */
+  async #addImpressions(one: CopiedImpressions): Promise<void> {
+    const name = rollupDocument(one.clock, one.day);
+    if (name !== this.#latestRollup)
+      await this.#writeDocuments(this.#rollups, (written) => !written.endsWith('-other'));
+    this.#latestRollup = name;
+    this.#rollups.addCell(one);
+  }
+
+  /** Writes the first version of the changed documents. */
+  async #writeDocuments(owner: DocumentOwner, isChosen = (_name: string) => true): Promise<void> {
+    const { disk, directory } = this.#context;
+    const { documents } = this.progress();
+    for (const name of owner.dirty().filter(isChosen)) {
+      const rendered = await owner.render(name, undefined);
+      if (!rendered) continue;
+      const file = `${name}.0.json`;
+      documents[name] = await writeDocument(disk, `${directory}/documents`, file, rendered);
+      owner.written?.(name, undefined);
+    }
+  }
+
+  async #append(section: Section, records: readonly unknown[], before: number): Promise<void> {
+    if (section === 'batches') {
+      if (this.#logs) await appendBatches(this.#logs.events, records as readonly CopiedBatch[]);
+    } else if (section === 'audit') {
+      if (this.#logs)
+        await appendEntries(this.#logs.audit, records as readonly SealedEntry[], before);
+    } else await this.#put(section as TableName, records as readonly Rows[TableName][]);
   }
 
   async #put(table: TableName, rows: readonly Rows[TableName][]): Promise<void> {
@@ -154,13 +172,11 @@ class FolderTarget implements StoreTarget {
   }
 
   async complete(section: Section): Promise<void> {
-    if (section === 'idempotency')
-      Object.assign(this.#currentProgress.documents, await this.#idempotencyKeys?.write());
-    if (section === 'impressions')
-      Object.assign(this.#currentProgress.documents, await this.#rollups?.write());
+    if (section === 'idempotency') await this.#writeDocuments(this.#idempotencyKeys);
+    if (section === 'impressions') await this.#writeDocuments(this.#rollups);
     // Activity is durable only after the store is closed.
     if (section === 'marks') return;
-    this.#currentProgress.complete.push(section);
+    this.progress().complete.push(section);
     await this.#saveProgress();
   }
 
@@ -188,13 +204,8 @@ class FolderTarget implements StoreTarget {
     }
   }
 
-  get #currentProgress(): FolderProgress {
-    if (!this.#progress) throw new Error('the copy has not started');
-    return this.#progress;
-  }
-
   async #saveProgress(): Promise<void> {
-    await writeMarker(this.#context.disk, this.#context.directory, this.#currentProgress);
+    await writeMarker(this.#context.disk, this.#context.directory, this.progress());
   }
 
   async #hasManifest(): Promise<boolean> {
@@ -214,8 +225,8 @@ class FolderTarget implements StoreTarget {
 
   async #writeManifest(): Promise<void> {
     const { disk, directory } = this.#context;
-    const { logs, logEnd, chain, documents } = this.#currentProgress;
-    const entries = this.done('audit');
+    const { logs, logEnd, chain, documents } = this.progress();
+    const entries = this.progress().done.audit ?? 0;
     const marks = {
       events: { ...logs.events, ...logEnd },
       audit: { ...logs.audit, seq: entries },

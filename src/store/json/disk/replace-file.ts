@@ -4,6 +4,22 @@ import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
 
 const chunkBytes = 1 << 20;
 
+/** Creates a file, writes and syncs it. The caller syncs the directory. */
+export async function writeNewFile<T>(
+  disk: FileSystem,
+  path: string,
+  write: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await disk.create(path);
+  try {
+    const result = await write(file);
+    await file.datasync();
+    return result;
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * Replaces a file atomically: writes a temporary file, syncs it and renames it. The caller syncs
  * the directory.
@@ -16,15 +32,11 @@ export async function replaceFile<T>(
   const temporary = `${path}.tmp`;
   // Left behind by an interrupted attempt.
   if ((await disk.sizeOf(temporary)) !== undefined) await disk.unlink(temporary);
-  const file = await disk.create(temporary);
   try {
-    const result = await write(file);
-    await file.datasync();
-    await file.close();
+    const result = await writeNewFile(disk, temporary, write);
     await disk.rename(temporary, path);
     return result;
   } catch (error) {
-    await file.close().catch(() => undefined);
     // Frees the space of the incomplete file, because the disk may be full.
     await disk.unlink(temporary).catch(() => undefined);
     throw error;

@@ -9,8 +9,8 @@ import type {
   Slice,
   StoredEvent,
 } from '../../store.ts';
-import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
-import { FramedLog, type LogRange } from '../log/framed-log.ts';
+import { dayFile, dayStart } from '../log/day-files.ts';
+import { FramedLog } from '../log/framed-log.ts';
 import { unavailable } from '../log/group-log.ts';
 import type { FilePart, PartContext } from '../parts.ts';
 import { Rollups } from '../rollups/rollups.ts';
@@ -43,17 +43,6 @@ interface InFlightBatch {
   done: Promise<void>;
 }
 
-export interface EventLogHooks {
-  /** Called after each durable batch. */
-  stored(tenantId: string): void;
-  /**
-   * Requests a checkpoint soon, because 64 MiB of events are in no document yet, or a hidden file
-   * must be deleted. Without a request, the documents of `events` are written at most once a
-   * minute, and in the first checkpoint after `close`.
-   */
-  due(): void;
-}
-
 /**
  * Telemetry. Each batch is one line,
  * `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in the file of the day it was
@@ -66,8 +55,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   /** The owners of the documents with the log `events`: idempotency keys and roll-ups. */
   readonly owners: readonly [IdempotencyKeys, Rollups];
   readonly #context: PartContext;
-  readonly #hooks: EventLogHooks;
-  readonly #log: FramedLog<BatchNumber, EventLogPosition>;
+  readonly log: FramedLog<BatchNumber, EventLogPosition>;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
   readonly #inFlight = new Map<string, InFlightBatch>();
@@ -79,30 +67,20 @@ export class EventLog implements FilePart<EventLogPosition> {
   #preparedBytes = 0;
   #committedAt: number;
   #writesDocuments = false;
+  #isRequested = false;
   #state: 'starting' | 'open' | 'closed' = 'starting';
 
-  constructor(context: PartContext, hooks: EventLogHooks) {
+  constructor(context: PartContext) {
     this.#context = context;
-    this.#hooks = hooks;
-    this.#log = new FramedLog(context, eventFormat, {
+    this.log = new FramedLog(context, eventFormat, {
       lowWaterBytes: context.lowWaterBytes,
       onFailure: () => this.#rewindSeq(),
     });
     this.#committedAt = context.clock.now();
-    const progress = { seq: () => this.seq, due: () => this.#writesDocuments };
+    const progress = { seq: () => this.log.end.seq, due: () => this.#writesDocuments };
     this.#idempotencyKeys = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
     this.owners = [this.#idempotencyKeys, this.#rollups];
-  }
-
-  /** Sequence number of the last durable batch. */
-  get seq(): number {
-    return this.#log.end.seq;
-  }
-
-  /** The error of a log that accepts no more batches. */
-  get broken(): SignageError | undefined {
-    return this.#log.broken;
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {
@@ -144,11 +122,10 @@ export class EventLog implements FilePart<EventLogPosition> {
     };
     const { seq, receivedAt } = record;
     const pieces = recordPieces(record, body);
-    this.#latest = this.#log.append(dayFile(receivedAt), pieces, { seq, receivedAt }, (length) => {
+    this.#latest = this.log.append(dayFile(receivedAt), pieces, { seq, receivedAt }, (length) => {
       this.#apply(record);
       this.#tailBytes += length;
-      this.#requestCheckpointIfDue(length);
-      this.#hooks.stored(tenantId);
+      this.#noteGrowth(length);
     });
     await this.#latest;
   }
@@ -159,25 +136,28 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /** Requests a checkpoint when `#tailBytes` crosses `tailLimitBytes`. */
-  #requestCheckpointIfDue(grownBytes: number): void {
+  #noteGrowth(grownBytes: number): void {
     if (this.#tailBytes >= tailLimitBytes && this.#tailBytes - grownBytes < tailLimitBytes)
-      this.#hooks.due();
+      this.#isRequested = true;
+  }
+
+  /**
+   * Whether a checkpoint should run soon: 64 MiB of events are in no document yet, or a hidden file
+   * is to be deleted. True once for each reason. Without a request, the documents of `events` are
+   * written at most once a minute, and in the first checkpoint after `close`.
+   */
+  takeCheckpointRequest(): boolean {
+    const isRequested = this.#isRequested;
+    this.#isRequested = false;
+    return isRequested;
   }
 
   page(query: EventPageQuery): Promise<Slice<StoredEvent>> {
-    return eventPage(this.#log, query);
+    return eventPage(this.log, query);
   }
 
   impressions(query: ImpressionQuery): Promise<ReportRow[]> {
     return this.#rollups.impressions(query);
-  }
-
-  /**
-   * Returns the readable files up to the last durable batch, and hidden files that a start from the
-   * position needs.
-   */
-  logRange(position: LogFilesPosition = eventFormat.start): LogRange {
-    return this.#log.range(position);
   }
 
   /** Deletes the idempotency keys of a deleted device. */
@@ -186,29 +166,29 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /**
-   * Purges whole days before a time. Hides the files immediately. The next checkpoint (`due`)
+   * Purges whole days before a time. Hides the files immediately. The next checkpoint
    * deletes hidden files that the position still refers to.
    */
   async purgeBefore(timeMs: number): Promise<void> {
     // Later batches go to the file of this day or a newer one, so the file being written is never
     // deleted.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
-    if (!this.#log.names.some((name) => name < first)) return;
+    if (!this.log.names.some((name) => name < first)) return;
     this.#receivedAt = Math.max(this.#receivedAt, dayStart(first));
     await this.#latest.catch(() => undefined);
-    this.#log.hideBefore(first);
-    const { file, gone } = this.#log.end;
+    this.log.hideBefore(first);
+    const { file, gone } = this.log.end;
     // No later batch may go to a deleted file.
     if (file !== null && gone)
-      this.#log.end = { ...this.#log.end, receivedAt: dayStart(file) + dayMs };
-    await this.#log.deleteHidden();
-    if (this.#log.hasPendingDeletes) this.#hooks.due();
+      this.log.end = { ...this.log.end, receivedAt: dayStart(file) + dayMs };
+    await this.log.deleteHidden();
+    if (this.log.hasPendingDeletes) this.#isRequested = true;
   }
 
   async prepare(): Promise<EventLogPosition> {
     this.#writesDocuments = this.#isDue();
     this.#preparedBytes = this.#tailBytes;
-    return this.#writesDocuments ? this.#log.prepare() : this.#log.committed;
+    return this.#writesDocuments ? this.log.prepare() : this.log.committed;
   }
 
   async committed(): Promise<void> {
@@ -216,42 +196,42 @@ export class EventLog implements FilePart<EventLogPosition> {
     this.#writesDocuments = false;
     this.#tailBytes -= this.#preparedBytes;
     this.#committedAt = this.#context.clock.now();
-    await this.#log.commit();
+    await this.log.commit();
   }
 
   #isDue(): boolean {
-    if (this.#state === 'closed' || this.#log.hasPendingDeletes) return true;
+    if (this.#state === 'closed' || this.log.hasPendingDeletes) return true;
     const elapsedMs = this.#context.clock.now() - this.#committedAt;
     return this.#tailBytes >= tailLimitBytes || elapsedMs < 0 || elapsedMs >= checkpointMs;
   }
 
   async recover(position = eventFormat.start, clean: boolean): Promise<void> {
-    await this.#log.recover(position, clean);
-    await this.#log.replay({ from: position.size, before: position }, (record) => {
+    await this.log.recover(position, clean);
+    await this.log.replay({ from: position.size, before: position }, (record) => {
       const { file, offset, end, line } = record;
       const { seq, receivedAt } = record.head;
-      this.#log.end = { file, size: end, seq, receivedAt };
+      this.log.end = { file, size: end, seq, receivedAt };
       this.#tailBytes += end - offset;
       this.#apply(recordOf(line));
     });
-    this.#receivedAt = this.#log.end.receivedAt;
+    this.#receivedAt = this.log.end.receivedAt;
     this.#rewindSeq();
   }
 
   async begin(): Promise<void> {
-    await this.#log.begin();
+    await this.log.begin();
     this.#state = 'open';
     this.#committedAt = this.#context.clock.now();
-    this.#requestCheckpointIfDue(this.#tailBytes);
+    this.#noteGrowth(this.#tailBytes);
   }
 
   async close(): Promise<void> {
     this.#state = 'closed';
-    await this.#log.close();
+    await this.log.close();
   }
 
   #rewindSeq(): void {
-    this.#nextSeq = this.seq + 1;
+    this.#nextSeq = this.log.end.seq + 1;
   }
 }
 

@@ -108,10 +108,6 @@ export class IdempotencyKeys implements DocumentOwner {
     return keys;
   }
 
-  keepsBytes(): boolean {
-    return true;
-  }
-
   dirty(): string[] {
     return this.#progress.due() ? [...this.#dirty] : [];
   }

@@ -7,9 +7,8 @@ import type { EventLog } from '../events/event-log.ts';
 import { CommittedRows } from '../rows/committed-rows.ts';
 import type { PlaylistHistory } from '../rows/playlist-history.ts';
 import { RowDocuments } from '../rows/row-documents.ts';
-import { deepFreeze } from '../rows/table-index.ts';
 import type { Change } from '../rows/write-set.ts';
-import type { JournalRecord } from './segments.ts';
+import { changesIn, entriesIn, type JournalRecord } from './segments.ts';
 
 /** The effects of one journal record. */
 export interface Durable {
@@ -47,26 +46,15 @@ export class DurableState {
   }
 
   /** Applies a record that has become durable. */
-  apply({ seq, changes, entries }: Durable): void {
-    this.#seq = seq;
-    for (const change of changes)
-      this.#applyChange(change, (inMemory) => this.base.apply(inMemory));
-    for (const sealed of entries) this.#addEntry(seq, sealed);
+  apply(durable: Durable): void {
+    this.#apply(durable, (change) => this.base.apply(change));
   }
 
   /** Replays a record at start. Call `loaded` after the last record. */
-  replay({ seq, ops }: JournalRecord): void {
-    this.#seq = seq;
-    for (const op of ops) {
-      if (op[0] === 'audit')
-        this.#addEntry(seq, { entry: deepFreeze(op[1]), ...(op[2] && { link: op[2] }) });
-      else {
-        const [id, row] = op[0] === 'put' ? [op[2].id, op[2]] : [op[2], null];
-        this.#applyChange({ table: op[1], id, row }, (inMemory) =>
-          this.base.load(inMemory.table, inMemory.id, inMemory.row),
-        );
-      }
-    }
+  replay(record: JournalRecord): void {
+    const { seq } = record;
+    const durable = { seq, changes: changesIn(record), entries: entriesIn(record) };
+    this.#apply(durable, ({ table, id, row }) => this.base.load(table, id, row));
   }
 
   /** Builds the indexes after all documents and records are loaded. */
@@ -74,19 +62,21 @@ export class DurableState {
     this.base.index();
   }
 
-  #addEntry(seq: number, { entry, link }: SealedEntry): void {
-    this.#audit.add(seq, entry, link);
-    this.#chain.onDurable(link);
-  }
-
-  #applyChange(change: Change, applyToBase: (change: Change) => void): void {
-    const { table, id, row } = change;
-    if (table === 'pastPlaylists') this.cold.apply(this.#seq, id, row as Playlist | null);
-    else {
-      this.documents.changing(table, id, row);
-      applyToBase(change);
+  #apply({ seq, changes, entries }: Durable, applyToBase: (change: Change) => void): void {
+    this.#seq = seq;
+    for (const change of changes) {
+      const { table, id, row } = change;
+      if (table === 'pastPlaylists') this.cold.apply(seq, id, row as Playlist | null);
+      else {
+        this.documents.changing(table, id, row);
+        applyToBase(change);
+      }
+      if (row === null) this.#forget(table, id);
     }
-    if (row === null) this.#forget(table, id);
+    for (const sealed of entries) {
+      this.#audit.add(seq, sealed);
+      this.#chain.onDurable(sealed.link);
+    }
   }
 
   /** Deletes the activity and idempotency keys of a deleted device or token. */

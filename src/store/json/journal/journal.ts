@@ -1,4 +1,3 @@
-import type { SignageError } from '../../../domain/error.ts';
 import { FramedLog } from '../log/framed-log.ts';
 import type { FilePart, PartContext } from '../parts.ts';
 import {
@@ -24,7 +23,7 @@ export class Journal implements FilePart<LogPosition> {
   /** Called when a group has failed. Appended records that are not durable are lost. */
   onFailure: () => void = () => {};
   readonly #context: PartContext;
-  readonly #log: FramedLog<RecordHead, LogPosition>;
+  readonly log: FramedLog<RecordHead, LogPosition>;
   readonly #replay: (record: JournalRecord) => void;
   #nextSeq = 1;
   #latestAt = 0;
@@ -39,35 +38,15 @@ export class Journal implements FilePart<LogPosition> {
     this.#context = context;
     this.#clockAt = context.clock.now();
     this.#replay = replay;
-    this.#log = new FramedLog(context, journalFormat, {
+    this.log = new FramedLog(context, journalFormat, {
       lowWaterBytes: context.lowWaterBytes,
       onFailure: () => this.#rollBack(),
     });
   }
 
-  /** The error of a journal that accepts no more records. */
-  get broken(): SignageError | undefined {
-    return this.#log.broken;
-  }
-
-  /** Sequence number of the last durable record. */
-  get seq(): number {
-    return this.#log.end.seq;
-  }
-
-  /** Position after the last durable record. */
-  get end(): { file: string | null; size: number } {
-    const { file, size } = this.#log.end;
-    return { file, size };
-  }
-
   /** Bytes appended since the last checkpoint began. */
   get grownBytes(): number {
     return this.#grownBytes;
-  }
-
-  checkSpace(): Promise<void> {
-    return this.#log.checkSpace();
   }
 
   /**
@@ -90,7 +69,7 @@ export class Journal implements FilePart<LogPosition> {
     this.#latestAt = Math.max(at, this.#latestAt);
     const bytes = frameChange({ seq, at }, `[${ops.join(',')}]`);
     const segment = this.#segmentFor(seq, bytes.length);
-    return this.#log.append(segment, [bytes], { seq, at }, () => {
+    return this.log.append(segment, [bytes], { seq, at }, () => {
       this.#grownBytes += bytes.length;
       onDurable(seq);
     });
@@ -98,33 +77,33 @@ export class Journal implements FilePart<LogPosition> {
 
   async prepare(): Promise<LogPosition> {
     this.#grownBytes = 0;
-    return this.#log.prepare();
+    return this.log.prepare();
   }
 
   committed(): Promise<void> {
-    return this.#log.commit();
+    return this.log.commit();
   }
 
   async recover(position = journalFormat.start, clean: boolean): Promise<void> {
-    await this.#log.recover(position, clean);
+    await this.log.recover(position, clean);
     const before = journalFormat.headBefore(position);
-    await this.#log.replay({ from: 0, before }, (record) => {
+    await this.log.replay({ from: 0, before }, (record) => {
       const { file, end, head, line } = record;
-      this.#log.end = { file, size: end, ...head };
+      this.log.end = { file, size: end, ...head };
       if (head.seq > position.seq) this.#replay(JSON.parse(line.toString()) as JournalRecord);
     });
-    const { seq, at } = this.#log.end;
+    const { seq, at } = this.log.end;
     this.#nextSeq = seq + 1;
     this.#latestAt = at;
   }
 
   async begin(epoch: number): Promise<void> {
     this.#epoch = epoch;
-    await this.#log.begin();
+    await this.log.begin();
   }
 
   close(): Promise<void> {
-    return this.#log.close();
+    return this.log.close();
   }
 
   #segmentFor(seq: number, bytes: number): string {
@@ -135,7 +114,7 @@ export class Journal implements FilePart<LogPosition> {
   }
 
   #rollBack(): void {
-    const { file, size, seq } = this.#log.end;
+    const { file, size, seq } = this.log.end;
     this.#nextSeq = seq + 1;
     // Continue this epoch's last written file. Otherwise the next record starts a new one.
     this.#segment =

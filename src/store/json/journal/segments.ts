@@ -1,19 +1,35 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
-import type { AuditLink } from '../../audit/audit-chain.ts';
-import type { FileSystem } from '../disk/file-system.ts';
+import { type AuditLink, type SealedEntry, sealed } from '../../audit/audit-chain.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { frame } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
 import type { Row } from '../rows/table-index.ts';
+import type { Change } from '../rows/write-set.ts';
 
 type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
 
-/** One record of the journal: a change. */
+/** One record of the journal: a change, with its operations in order. */
 export interface JournalRecord {
   seq: number;
   /** The store's time in Unix milliseconds. */
   at: number;
   ops: Op[];
+}
+
+/** Returns the changed rows of a record. */
+export function changesIn({ ops }: JournalRecord): Change[] {
+  return ops.flatMap((op): Change[] => {
+    if (op[0] === 'audit') return [];
+    const [, table] = op;
+    return op[0] === 'put'
+      ? [{ table, id: op[2].id, row: op[2] }]
+      : [{ table, id: op[2], row: null }];
+  });
+}
+
+/** Returns the audit entries of a record. */
+export function entriesIn({ ops }: JournalRecord): SealedEntry[] {
+  return ops.flatMap((op) => (op[0] === 'audit' ? [sealed(op[1], op[2])] : []));
 }
 
 /**
@@ -26,23 +42,9 @@ export interface LogPosition extends LogFilesPosition {
 
 const namePattern = /^\d{16}-\d{6}\.log$/;
 
-function isSegment(name: string): boolean {
-  return namePattern.test(name);
-}
-
 /** Returns the name of a segment that starts with record `seq` and belongs to this epoch. */
 export function segmentName(seq: number, epoch: number): string {
   return `${String(seq).padStart(16, '0')}-${String(epoch).padStart(6, '0')}.log`;
-}
-
-/** Returns the segments from `first` on, in the order of their records. */
-export async function segmentsFrom(
-  disk: FileSystem,
-  directory: string,
-  first: string | null,
-): Promise<string[]> {
-  const names = (await disk.list(directory)).filter(isSegment).sort();
-  return names.filter((name) => first === null || name >= first);
 }
 
 /** The beginning of a record. */
@@ -71,7 +73,7 @@ export const journalFormat: LogFormat<RecordHead, LogPosition> = {
   start: { file: null, size: 0, seq: 0, at: 0 },
   isCheckpointed: true,
   recordName: 'a record of the journal',
-  isLogFile: isSegment,
+  isLogFile: (name) => namePattern.test(name),
   headOf: recordHead,
   headBefore: (position) => (position.file === null ? position : undefined),
   startOf(file, before) {

@@ -3,6 +3,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 
 /** The lock holder, as it identifies itself to other processes. */
 export interface Holder {
@@ -75,16 +76,8 @@ export function queryHolder(path: string): Promise<HolderStatus> {
     socket.on('data', (bytes) => {
       text += bytes.toString();
     });
-    socket.on('end', () => resolve(parseHolder(text)));
+    socket.on('end', () => resolve((tryParseJson(text) as Holder | undefined) ?? 'silent'));
   });
-}
-
-function parseHolder(text: string): Holder | 'silent' {
-  try {
-    return JSON.parse(text) as Holder;
-  } catch {
-    return 'silent';
-  }
 }
 
 /** Longest socket path in bytes (macOS). The system silently truncates longer paths. */

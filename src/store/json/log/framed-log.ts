@@ -255,12 +255,17 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * Returns the readable files up to `end`, and hidden files that a start from `position` needs.
+   * Returns the files that a start from the position needs, up to `end`, and all readable files of
+   * a log whose records stay in it.
    */
-  range(position: LogFilesPosition, end: LogFilesPosition = this.end): LogRange {
+  range(
+    position: LogFilesPosition = this.#format.start,
+    end: LogFilesPosition = this.end,
+  ): LogRange {
     const { file, size } = end;
-    const needed = this.#pendingDeletes.filter((name) => !isUnneeded(position, name));
-    const names = [...needed, ...this.#names]
+    const isNeeded = (name: string) => !isUnneeded(position, name);
+    const readable = this.#format.isCheckpointed ? this.#names.filter(isNeeded) : this.#names;
+    const names = [...this.#pendingDeletes.filter(isNeeded), ...readable]
       // Leaves out a file without a durable record.
       .filter((name) => file !== null && name <= file)
       .sort();

@@ -2,56 +2,57 @@ import { yieldToEventLoop } from '../disk/yield.ts';
 import { damageError } from './damage.ts';
 import type { LogFilesPosition } from './day-files.ts';
 import { isValidRecord } from './frame.ts';
-import type { FramedLog } from './framed-log.ts';
+import type { FramedLog, LogRange } from './framed-log.ts';
 import { type Line, linesBackward, linesForward, seekLine } from './line-reader.ts';
 
 /** A page stops after reading about this many bytes, and returns the matches found so far. */
 const pageBytes = 32 * 1024 * 1024;
 
-/** A page that is filled line by line. */
-export interface LogPage<Head> {
-  readonly order: 'asc' | 'desc';
-  /** Whether the page starts inside the log rather than at its first or last record. */
-  readonly hasBoundary: boolean;
+/** Selects the records of a page. */
+export interface PageScan<Head> {
+  order: 'asc' | 'desc';
   /** Parses the beginning of a line. Returns `undefined` if it is not a record. */
   headOf(line: Buffer): Head | undefined;
   /**
    * Compares a record with the page's boundary. An ascending page starts after the records for
    * which it is true. A descending page has only these records. It must be true up to some record,
-   * and false for all later records.
+   * and false for all later records. `undefined`: the page starts at the end of the log.
    */
-  isBefore(head: Head): boolean;
+  isBefore?: ((head: Head) => boolean) | undefined;
   /** Whether this record and all later ones are outside the page. */
   isPast?(head: Head): boolean;
   /** Fast filter, which avoids parsing most records. */
   mayMatch(head: Head, line: Buffer): boolean;
-  /** Adds the matching parts of a record to the page. Returns whether the page is complete. */
-  take(head: Head, line: Buffer, file: string): boolean;
-  /** Sets the cursor: the page ends after this record, although it has room for more. */
-  endAfter(head: Head, file: string): void;
+}
+
+/** A record that may match. Without `line`: the page ends after it, although it has more room. */
+export interface PageRecord<Head> {
+  file: string;
+  head: Head;
+  line?: Buffer;
 }
 
 /**
- * Fills a page with the records of these files, in the page's order. Binary search finds the start
- * in the first file, so a page costs the same at any depth.
+ * Yields the records of these files that may match, in the page's order. Binary search finds the
+ * start in the first file, so a page costs the same at any depth.
  */
-export async function fillPage<Head>(
+export async function* pageRecords<Head>(
   log: FramedLog<unknown, LogFilesPosition>,
-  names: readonly string[],
-  page: LogPage<Head>,
-): Promise<void> {
+  range: LogRange,
+  scan: PageScan<Head>,
+): AsyncGenerator<PageRecord<Head>> {
   let examinedBytes = 0;
-  for await (const { name, lines } of pageLines(log, names, page)) {
-    for (const { offset, bytes } of lines) {
-      const head = headAt(log.path(name), page, bytes, offset);
-      if (page.isPast?.(head)) return;
-      examinedBytes += bytes.length;
-      if (page.mayMatch(head, bytes)) {
-        if (!isValidRecord(bytes)) throw damageError(log.path(name), 'a record is damaged', offset);
-        if (page.take(head, bytes, name)) return;
+  for await (const { file, lines } of pageLines(log, range, scan)) {
+    for (const { offset, bytes: line } of lines) {
+      const head = headAt(log.path(file), scan, line, offset);
+      if (scan.isPast?.(head)) return;
+      examinedBytes += line.length;
+      if (scan.mayMatch(head, line)) {
+        if (!isValidRecord(line)) throw damageError(log.path(file), 'a record is damaged', offset);
+        yield { file, head, line };
       }
       if (examinedBytes >= pageBytes) {
-        page.endAfter(head, name);
+        yield { file, head };
         return;
       }
     }
@@ -59,8 +60,8 @@ export async function fillPage<Head>(
   }
 }
 
-function headAt<Head>(path: string, page: LogPage<Head>, line: Buffer, offset: number): Head {
-  const head = page.headOf(line);
+function headAt<Head>(path: string, scan: PageScan<Head>, line: Buffer, offset: number): Head {
+  const head = scan.headOf(line);
   if (head === undefined) throw damageError(path, 'a record is damaged', offset);
   return head;
 }
@@ -68,27 +69,27 @@ function headAt<Head>(path: string, page: LogPage<Head>, line: Buffer, offset: n
 /** Yields the lines from the page's boundary on, in groups. */
 async function* pageLines<Head>(
   log: FramedLog<unknown, LogFilesPosition>,
-  names: readonly string[],
-  page: LogPage<Head>,
-): AsyncGenerator<{ name: string; lines: Line[] }> {
-  let hasBoundary = page.hasBoundary;
-  for (const name of names) {
-    const file = await log.open(name);
+  { names, end }: LogRange,
+  scan: PageScan<Head>,
+): AsyncGenerator<{ file: string; lines: Line[] }> {
+  let { isBefore } = scan;
+  for (const file of names) {
+    const opened = await log.open(file);
     // The file was purged meanwhile.
-    if (!file) continue;
+    if (!opened) continue;
     try {
-      const end = name === log.end.file ? log.end.size : await file.size();
-      const isBefore = (line: Buffer, offset: number) =>
-        page.isBefore(headAt(log.path(name), page, line, offset));
-      const boundary = hasBoundary ? await seekLine(file, end, isBefore) : undefined;
-      hasBoundary = false;
+      const size = file === end.file ? end.size : await opened.size();
+      const isLineBefore = (line: Buffer, offset: number) =>
+        isBefore?.(headAt(log.path(file), scan, line, offset)) === true;
+      const boundary = isBefore && (await seekLine(opened, size, isLineBefore));
+      isBefore = undefined;
       const groups =
-        page.order === 'asc'
-          ? linesForward(file, boundary ?? 0, end)
-          : linesBackward(file, 0, boundary ?? end);
-      for await (const lines of groups) yield { name, lines };
+        scan.order === 'asc'
+          ? linesForward(opened, boundary ?? 0, size)
+          : linesBackward(opened, 0, boundary ?? size);
+      for await (const lines of groups) yield { file, lines };
     } finally {
-      await file.close();
+      await opened.close();
     }
   }
 }

@@ -1,14 +1,15 @@
 import type { TableName } from '../../../domain/records/rows.ts';
 import { tableNames } from '../../tables.ts';
+import { writeFully } from '../disk/file-system.ts';
+import { writeNewFile } from '../disk/replace-file.ts';
 import type { DurableState } from '../journal/journal-replay.ts';
-import { frameChange, segmentName } from '../journal/segments.ts';
+import { changesIn, frameChange, segmentName } from '../journal/segments.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
 import { type InMemoryTable, rowDocument } from '../rows/row-documents.ts';
 import { keysOf, type Row } from '../rows/table-index.ts';
-import { type RepairContext, writeFile } from './repair-context.ts';
+import type { Change } from '../rows/write-set.ts';
+import type { RepairContext } from './repair-context.ts';
 import type { SalvagedJournal } from './salvage-journal.ts';
-
-type RowOp = ['put', TableName, Row] | ['del', TableName, string];
 
 /**
  * Returns the last journal record that a damaged document contains, or `undefined` for an intact
@@ -27,28 +28,25 @@ export async function reconcileRows(
   lastRecordIn: LastRecordIn,
   epoch: number,
 ): Promise<void> {
-  const ops = await lostRows(state, journal, lastRecordIn);
-  if (ops.length > 0)
+  const changes = await lostRows(state, journal, lastRecordIn);
+  if (changes.length > 0)
     log.add('documents', 'rows of damaged documents were taken from the journal', { lost: 0 });
-  for (const op of ops)
-    state.base.load(op[1], op[0] === 'put' ? op[2].id : op[2], op[0] === 'put' ? op[2] : null);
+  for (const { table, id, row } of changes) state.base.load(table, id, row);
   for (const { table, loser, winner, index } of conflicts(state)) {
     log.add(
       'documents',
       `of two rows of ${table} with the same ${index} the older one was left out: ${loser.id} (${winner.id} stays)`,
-      {
-        lost: 1,
-      },
+      { lost: 1 },
     );
-    ops.push(['del', table, loser.id]);
+    changes.push({ table, id: loser.id, row: null });
   }
-  if (ops.length === 0) return;
+  if (changes.length === 0) return;
+  const ops = changes.map(({ table, id, row }) => (row ? ['put', table, row] : ['del', table, id]));
   const seq = journal.end.seq + 1;
   const at = Math.max(journal.end.at, into.clock.now());
-  await writeFile(
-    into,
-    `journal/${segmentName(seq, epoch)}`,
-    frameChange({ seq, at }, JSON.stringify(ops)),
+  const path = `${into.directory}/journal/${segmentName(seq, epoch)}`;
+  await writeNewFile(into.disk, path, (file) =>
+    writeFully(file, frameChange({ seq, at }, JSON.stringify(ops))),
   );
 }
 
@@ -61,24 +59,20 @@ async function lostRows(
   state: DurableState,
   { records, hasGap }: SalvagedJournal,
   lastRecordIn: LastRecordIn,
-): Promise<RowOp[]> {
-  const latest = new Map<string, { op: RowOp; seq: number }>();
-  for (const { seq, ops } of records) {
-    for (const op of ops)
-      if (op[0] !== 'audit')
-        latest.set(`${op[1]}/${op[0] === 'put' ? op[2].id : op[2]}`, { op, seq });
-  }
-  const lost: RowOp[] = [];
-  for (const { op, seq } of latest.values()) {
-    const [, table] = op;
-    const id = op[0] === 'put' ? op[2].id : op[2];
+): Promise<Change[]> {
+  const latest = new Map<string, Change & { seq: number }>();
+  for (const record of records)
+    for (const change of changesIn(record))
+      latest.set(`${change.table}/${change.id}`, { ...change, seq: record.seq });
+  const lost: Change[] = [];
+  for (const { table, id, row, seq } of latest.values()) {
     const now: Row | undefined =
       table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
-    const row = op[0] === 'put' ? op[2] : now;
-    const contains = row && lastRecordIn(documentOf(table, row));
+    const known = row ?? now;
+    const contains = known && lastRecordIn(documentOf(table, known));
     if (contains === undefined) continue;
-    const isSame = op[0] === 'put' && now !== undefined && sorted(now) === sorted(op[2]);
-    if (!isSame && (now === undefined || !hasGap || seq > contains)) lost.push(op);
+    const isSame = row !== null && now !== undefined && sorted(now) === sorted(row);
+    if (!isSame && (now === undefined || !hasGap || seq > contains)) lost.push({ table, id, row });
   }
   return lost;
 }

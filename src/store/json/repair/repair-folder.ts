@@ -1,9 +1,12 @@
 import { iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
+import { auditFormat } from '../audit/entry-record.ts';
 import { type DocumentEntry, writeDocument } from '../checkpoint/document-file.ts';
-import { replaceContents } from '../disk/replace-file.ts';
-import type { EventLogPosition } from '../events/event-record.ts';
+import { writeFully } from '../disk/file-system.ts';
+import { replaceContents, writeNewFile } from '../disk/replace-file.ts';
+import { type EventLogPosition, eventFormat } from '../events/event-record.ts';
 import type { LogPosition } from '../journal/segments.ts';
+import { BulkLog } from '../log/bulk-log.ts';
 import { hexChecksum } from '../log/checksum.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import {
@@ -11,22 +14,21 @@ import {
   manifestBytes,
   manifestCopy,
   manifestName,
-  readManifestFile,
+  readRecordFile,
   refuseNewer,
+  storeFolders,
 } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import { makeSecret, readSecret } from '../secret.ts';
 import { EventDocument, isEventDocument } from './event-documents.ts';
 import { rebuildManifest } from './rebuild-manifest.ts';
 import { reconcileRows } from './reconcile-rows.ts';
-import { type RepairContext, writeFile } from './repair-context.ts';
+import type { RepairContext } from './repair-context.ts';
 import { AuditSalvage } from './salvage-audit.ts';
 import { salvageChain } from './salvage-chain.ts';
 import { type DamagedDocument, salvageDocuments } from './salvage-documents.ts';
 import { EventSalvage, type SalvagedEvents } from './salvage-events.ts';
 import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
-
-const folders = ['documents', 'journal', 'events', 'audit'];
 
 /**
  * Writes a valid store into an empty folder, from everything readable in a damaged folder. The
@@ -37,7 +39,7 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
   const { into } = salvageContext;
   const salvagedManifest = await salvageManifest(salvageContext);
   const manifest = salvagedManifest ?? (await rebuildManifest(salvageContext));
-  for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
+  for (const folder of storeFolders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
   const oldSecret = await salvageSecret(salvageContext, manifest);
   const secret = await makeSecret(into, () => oldSecret ?? random(32));
   const context = { ...salvageContext, dropsLinks: oldSecret === undefined };
@@ -48,11 +50,13 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
     .filter(({ name }) => isEventDocument(name))
     .map((document) => new EventDocument(document));
   const eventsAt = marks.events as EventLogPosition | undefined;
-  const events = await new EventSalvage(context, eventsAt, (record) => {
+  const newEvents = await BulkLog.open(into, eventFormat);
+  const events = await new EventSalvage(context, eventsAt, newEvents, (record) => {
     for (const one of eventDocuments) one.apply(record);
   }).run();
   const auditAt = marks.audit as LogFilesPosition | undefined;
-  const audit = await new AuditSalvage(context, auditAt, journal.records).run();
+  const newAudit = await BulkLog.open(into, auditFormat);
+  const audit = await new AuditSalvage(context, auditAt, journal.records, newAudit).run();
   const documents = {
     ...intact,
     ...(await rewriteDocuments(context, damaged, {
@@ -93,12 +97,13 @@ export async function repairFolder(salvageContext: RepairContext, random: Random
 /** Returns the manifest or its copy, or `undefined` if neither can be read. */
 async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData | undefined> {
   for (const name of [manifestName, manifestCopy]) {
-    const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch(
-      (error: unknown) => {
-        if (!(error instanceof SignageError)) throw error;
-        return null;
-      },
-    );
+    const manifest = await readRecordFile<ManifestData>(
+      from.disk,
+      `${from.directory}/${name}`,
+    ).catch((error: unknown) => {
+      if (!(error instanceof SignageError)) throw error;
+      return null;
+    });
     if (manifest) {
       refuseNewer(manifest, from.directory);
       if (name === manifestCopy)
@@ -118,9 +123,7 @@ async function salvageSecret(
     log.add(
       'secret',
       'a new one was created: unused pairing codes, and repeats of a registration or key rotation, are rejected from now on; bound TVs stay bound; the audit trail starts a new chain',
-      {
-        lost: 1,
-      },
+      { lost: 1 },
     );
     return undefined;
   });
@@ -174,11 +177,10 @@ async function finish({ from, into, log }: RepairContext, manifest: ManifestData
   const { disk, directory, clock } = into;
   const at = iso(clock.now());
   const report = { at, from: from.directory, into: directory, mended: log.entries };
-  await writeFile(
-    into,
-    `repair-${at.replaceAll(':', '-')}.json`,
-    Buffer.from(`${JSON.stringify(report, null, 1)}\n`),
+  const text = `${JSON.stringify(report, null, 1)}\n`;
+  await writeNewFile(disk, `${directory}/repair-${at.replaceAll(':', '-')}.json`, (file) =>
+    writeFully(file, Buffer.from(text)),
   );
-  for (const folder of folders) await disk.syncDirectory(`${directory}/${folder}`);
+  for (const folder of storeFolders) await disk.syncDirectory(`${directory}/${folder}`);
   await replaceContents(disk, `${directory}/${manifestName}`, manifestBytes(manifest));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { tableNames } from '../../tables.ts';
 import type { Row } from '../rows/table-index.ts';
@@ -140,10 +141,5 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * U+FFFD.
  */
 export function parsed(line: string): unknown {
-  if (line.includes('\uFFFD')) return undefined;
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  return line.includes('\uFFFD') ? undefined : tryParseJson(line);
 }

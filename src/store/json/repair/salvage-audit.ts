@@ -8,17 +8,18 @@ import {
   positionOf,
   sealedOf,
 } from '../audit/entry-record.ts';
-import type { JournalRecord } from '../journal/segments.ts';
+import { entriesIn, type JournalRecord } from '../journal/segments.ts';
+import type { BulkLog } from '../log/bulk-log.ts';
 import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { type LogFiles, readLog } from '../log/log-records.ts';
-import { damagedLog, NewLog, type RepairContext } from './repair-context.ts';
+import { damagedLog, type RepairContext } from './repair-context.ts';
 
 /** Writes all undamaged entries into new day files, and restores lost entries from the journal. */
 export class AuditSalvage {
   readonly #context: RepairContext;
   readonly #oldPosition: LogFilesPosition | undefined;
   readonly #entries: PositionedEntry[];
-  readonly #newLog: NewLog;
+  readonly #newLog: BulkLog;
   #last = { file: '', seq: 0, n: -1 };
   #damaged = 0;
   #restored = 0;
@@ -27,11 +28,12 @@ export class AuditSalvage {
     context: RepairContext,
     oldPosition: LogFilesPosition | undefined,
     records: readonly JournalRecord[],
+    newLog: BulkLog,
   ) {
     this.#context = context;
     this.#oldPosition = oldPosition;
     this.#entries = entriesOf(records);
-    this.#newLog = new NewLog(context.into, auditFormat.folder);
+    this.#newLog = newLog;
   }
 
   /** Writes the new audit log. Returns its position: the journal replays only later entries. */
@@ -65,7 +67,7 @@ export class AuditSalvage {
       }
       await this.#restoreBefore(head, missing, file);
       const bytes = this.#context.dropsLinks
-        ? withoutLink(line, head)
+        ? frameEntry(head, { entry: (sealedOf(line) as SealedEntry).entry })
         : Buffer.concat([line, Buffer.of(0x0a)]);
       await this.#write(file, bytes, head);
     }
@@ -103,19 +105,12 @@ export class AuditSalvage {
 /** Returns the journal's audit entries, with the day files to which the trail would write them. */
 function entriesOf(records: readonly JournalRecord[]): PositionedEntry[] {
   let newest = '';
-  return records.flatMap(({ seq, ops }) =>
-    ops
-      .flatMap((op): SealedEntry[] =>
-        op[0] === 'audit' ? [{ entry: op[1], ...(op[2] && { link: op[2] }) }] : [],
-      )
-      .map(({ entry, link }, n) => {
-        const file = dayFile(entry.at);
-        if (file > newest) newest = file;
-        return { seq, n, file: newest, bytes: frameEntry(seq, n, entry, link) };
-      }),
+  return records.flatMap((record) =>
+    entriesIn(record).map((sealed, n) => {
+      const { seq } = record;
+      const file = dayFile(sealed.entry.at);
+      if (file > newest) newest = file;
+      return { seq, n, file: newest, bytes: frameEntry({ seq, n }, sealed) };
+    }),
   );
-}
-
-function withoutLink(line: Buffer, { seq, n }: EntryNumber): Buffer {
-  return frameEntry(seq, n, (sealedOf(line) as SealedEntry).entry);
 }

@@ -24,7 +24,8 @@ export async function salvageChain(
   let last: AuditLink | undefined = kept.start;
   const reportLost = (from: number, to: number) =>
     log.add('audit', `entries ${from} to ${to} of the chain are lost, or had been lost before`);
-  for await (const { entry, link } of readTrail(into, repaired)) {
+  for await (const { sealed } of readTrail(into, repaired)) {
+    const { entry, link } = sealed;
     const from = (last?.seq ?? 0) + 1;
     if (!link || link.seq < from) continue;
     if (link.seq > from) {

@@ -1,8 +1,7 @@
 import { activityDocument } from '../activity/last-activity.ts';
-import { type DocumentEntry, textLines } from '../checkpoint/document-file.ts';
+import { type DocumentEntry, documentProblem, textLines } from '../checkpoint/document-file.ts';
 import { copyFile } from '../disk/replace-file.ts';
 import { idempotencyDocument } from '../events/idempotency-keys.ts';
-import { hexChecksum } from '../log/checksum.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
 import { type InMemoryTable, rowDocument, rowLines } from '../rows/row-documents.ts';
 import type { Row } from '../rows/table-index.ts';
@@ -35,7 +34,7 @@ export async function salvageDocuments(
     const path = `documents/${entry.file}`;
     const exists = (await from.disk.sizeOf(`${from.directory}/${path}`)) !== undefined;
     const bytes = exists ? await from.disk.readFile(`${from.directory}/${path}`) : Buffer.alloc(0);
-    if (bytes.length === entry.size && hexChecksum(bytes) === entry.crc) {
+    if (documentProblem(bytes, entry) === undefined) {
       await copyFile(from.disk, `${from.directory}/${path}`, `${into.directory}/${path}`);
       intact[name] = entry;
     } else damaged.push({ name, entry, ...salvageLines(name, bytes, entry.seq) });

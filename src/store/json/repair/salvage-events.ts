@@ -6,9 +6,10 @@ import {
   headOf,
   recordOf,
 } from '../events/event-record.ts';
+import type { BulkLog } from '../log/bulk-log.ts';
 import { dayStart } from '../log/day-files.ts';
 import { readLog } from '../log/log-records.ts';
-import { damagedLog, NewLog, type RepairContext } from './repair-context.ts';
+import { damagedLog, type RepairContext } from './repair-context.ts';
 
 /** Result of salvaging an event log. */
 export interface SalvagedEvents {
@@ -30,7 +31,7 @@ export class EventSalvage {
   readonly #oldPosition: EventLogPosition | undefined;
   readonly #onRecord: (record: EventRecord) => void;
   readonly #damagedDays = new Set<string>();
-  readonly #newLog: NewLog;
+  readonly #newLog: BulkLog;
   #name = '';
   /** Last batch written; `undefined` before the first. */
   #seq: number | undefined;
@@ -42,12 +43,13 @@ export class EventSalvage {
   constructor(
     context: RepairContext,
     oldPosition: EventLogPosition | undefined,
+    newLog: BulkLog,
     onRecord: (record: EventRecord) => void,
   ) {
     this.#context = context;
     this.#oldPosition = oldPosition;
     this.#onRecord = onRecord;
-    this.#newLog = new NewLog(context.into, eventFormat.folder);
+    this.#newLog = newLog;
     if (!oldPosition || oldPosition.file === null) this.#seq = 0;
     else if (oldPosition.gone) {
       this.#seq = oldPosition.seq;

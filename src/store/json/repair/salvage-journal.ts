@@ -6,8 +6,9 @@ import {
   recordHead,
   segmentName,
 } from '../journal/segments.ts';
+import { BulkLog } from '../log/bulk-log.ts';
 import { listLog, readLog } from '../log/log-records.ts';
-import { NewLog, type RepairContext } from './repair-context.ts';
+import type { RepairContext } from './repair-context.ts';
 
 /** Result of salvaging a journal. */
 export interface SalvagedJournal {
@@ -46,15 +47,15 @@ export async function salvageJournal(
   const isComplete = !hasGap && records[0]?.seq === 1 && (records.at(-1)?.seq ?? 0) >= position.seq;
   if (later.length === 0) return { records, hasGap, isComplete, position, end };
   const name = segmentName(position.seq + 1, epoch);
-  const file = new NewLog(into, journalFormat.folder);
+  const newLog = await BulkLog.open(into, journalFormat);
   let lost = 0;
   for (const { seq, at, ops } of later) {
     for (let missing = end.seq + 1; missing < seq; missing++, lost++)
-      await file.add(name, frameChange({ seq: missing, at: end.at }, '[]'));
-    await file.add(name, frameChange({ seq, at }, JSON.stringify(ops)));
+      await newLog.add(name, frameChange({ seq: missing, at: end.at }, '[]'));
+    await newLog.add(name, frameChange({ seq, at }, JSON.stringify(ops)));
     end = { seq, at };
   }
-  await file.close();
+  await newLog.close();
   if (lost > 0)
     log.add(
       `journal/${name}`,

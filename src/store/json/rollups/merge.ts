@@ -66,7 +66,7 @@ export async function* mergedLines(
   before: WrittenDocument | undefined,
   counter: ImpressionCounter,
 ): AsyncGenerator<string> {
-  const old = textLines((await before?.read()) ?? '');
+  const old = textLines((await before?.text()) ?? '');
   let line = old.next();
   for await (const [prefix, cell] of entriesOf(counter)) {
     for (; !line.done && prefixOf(line.value) < prefix; line = old.next()) yield line.value;

@@ -1,4 +1,5 @@
-import type { ReportClock, ReportRow } from '../../../domain/records/report.ts';
+import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
+import type { ReportClock, ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import { countBatch, counterGroupOf } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../store.ts';
 import type {
@@ -23,6 +24,15 @@ const otherDays = 'other';
  * checkpoints during one report are rare.
  */
 const maxAttempts = 5;
+
+/** A counter of a report. `scope` is the id of a tenant or a venue. */
+interface CountedCell extends ImpressionCount {
+  clock: ReportClock;
+  day: string;
+  scope: string;
+  group: ReportGroup;
+  key: string;
+}
 
 /** A rollup document, and the counts not yet written to it. */
 interface DocumentCounts {
@@ -61,6 +71,11 @@ export class Rollups implements DocumentOwner {
       if (record.seq <= (days.document?.seq ?? 0)) continue;
       days.pending.add(record, counted);
     }
+  }
+
+  /** Adds to one counter, in the document that `rollupDocument` names. */
+  addCell({ clock, day, scope, group, key, ...cell }: CountedCell): void {
+    this.#daysOf(rollupDocument(clock, day)).pending.addCell(scope, day, group, key, cell);
   }
 
   dirty(): string[] {

@@ -1,5 +1,5 @@
 import { foldName } from '../../../domain/fields.ts';
-import { jsonBytes, PageRoom } from '../../../domain/page-room.ts';
+import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import {
   configIds,
   type DeviceConfig,
@@ -8,6 +8,7 @@ import {
 } from '../../../domain/records/config.ts';
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../../domain/records/rows.ts';
+import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
@@ -33,8 +34,7 @@ export async function listRows<T extends ListedTable>(
 ): Promise<Slice<Rows[T]>> {
   const filters = filtersOf(base, lastActivity, query);
   const index = narrowestIndex(base, table, query.where ?? {});
-  const items: Rows[T][] = [];
-  const room = new PageRoom();
+  const page = new PageItems<Rows[T]>(query.limit);
   for (let after = query.after ?? ''; ; await yieldToEventLoop()) {
     const endMs = performance.now() + sliceMs;
     const ids = base.ids(table, index.member, index.value);
@@ -44,13 +44,12 @@ export async function listRows<T extends ListedTable>(
       after = ids[position] as string;
       const row = base.row(table, after) as unknown as Rows[T];
       if (filters.every((filter) => filter(row as unknown as Record<string, unknown>))) {
-        if (items.length === query.limit || !room.take(jsonBytes(row)))
-          return { items, next: items.at(-1)?.id ?? null };
-        items.push(row);
+        if (!page.add(row, jsonBytes(row)))
+          return { items: page.items, next: page.items.at(-1)?.id ?? null };
       }
       if (performance.now() >= endMs) break;
     }
-    if (position >= ids.length) return { items, next: null };
+    if (position >= ids.length) return { items: page.items, next: null };
   }
 }
 
@@ -92,18 +91,10 @@ function narrowestIndex(
 function filtersOf<T extends ListedTable>(
   base: CommittedRows,
   lastActivity: LastActivityTable,
-  { where = {}, labels = {}, name, search, online }: ListQuery<T>,
+  query: ListQuery<T>,
 ): Filter[] {
-  const filters: Filter[] = [];
-  for (const [member, value] of Object.entries(where))
-    if (value !== undefined) filters.push((row) => [value].flat().includes(row[member]));
-  for (const [label, value] of Object.entries(labels)) {
-    filters.push(
-      (row) =>
-        Object.hasOwn(row.labels ?? {}, label) &&
-        (row.labels as Record<string, string>)[label] === value,
-    );
-  }
+  const { name, search, online } = query;
+  const filters: Filter[] = [(row) => hasMembersAndLabels(row, query)];
   const nameOf = (row: Record<string, unknown>) =>
     typeof row.name === 'string' ? foldName(row.name) : undefined;
   if (name !== undefined) filters.push((row) => nameOf(row) === foldName(name));

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../../store.ts';
 import type {
@@ -66,15 +66,13 @@ export class PlaylistHistory implements DocumentOwner {
   async page({ screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
     const lines = await this.#linesOf(screenId);
     const versions = [...lines.keys()].map(versionOf).filter((version) => version < below);
-    const items: Playlist[] = [];
-    const room = new PageRoom();
+    const page = new PageItems<Playlist>(limit);
     for (const version of versions.sort((one, other) => other - one)) {
       const row = rowOf(lines.get(`${screenId}/${version}`) as Line);
-      if (items.length === limit || !room.take(Buffer.byteLength(row.items)))
-        return { items, next: String(items.at(-1)?.version) };
-      items.push(row);
+      if (!page.add(row, Buffer.byteLength(row.items)))
+        return { items: page.items, next: String(page.items.at(-1)?.version) };
     }
-    return { items, next: null };
+    return { items: page.items, next: null };
   }
 
   async #rowsOf(screenId: string): Promise<Playlist[]> {

@@ -78,10 +78,6 @@ export class RowDocuments implements DocumentOwner {
     }
   }
 
-  keepsBytes(name: string): boolean {
-    return isOfPlaylists(name);
-  }
-
   dirty(): string[] {
     return [...this.#dirty];
   }
@@ -104,8 +100,6 @@ export class RowDocuments implements DocumentOwner {
     }));
   }
 
-  written(): void {}
-
   failed(name: string): void {
     this.#dirty.add(name);
   }
@@ -115,7 +109,7 @@ export class RowDocuments implements DocumentOwner {
       this.#base.playlists.load(name, await written.bytes());
       return;
     }
-    const { rows } = JSON.parse(await written.read()) as {
+    const { rows } = JSON.parse(await written.text()) as {
       rows: Partial<Record<InMemoryTable, Row[]>>;
     };
     const ids = this.#idsOf(name);

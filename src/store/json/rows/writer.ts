@@ -86,7 +86,7 @@ export class Writer {
   }
 
   #append({ now, ops, changes, entries, draft }: Transaction): void {
-    if (this.#journal.broken) throw this.#journal.broken;
+    if (this.#journal.log.broken) throw this.#journal.log.broken;
     this.#chain.stage(draft);
     const staged = this.#staged;
     for (const change of changes) staged.add(change);

@@ -1,17 +1,10 @@
 import { dayMs } from '../../../domain/clock.ts';
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import { dayOf } from '../../../domain/records/report.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
-import {
-  type AuditLink,
-  type ChainKey,
-  type ChainStart,
-  type ChainState,
-  isSealed,
-  type SealedEntry,
-} from '../../audit/audit-chain.ts';
-import { AuditVerifier } from '../../audit/audit-verifier.ts';
+import { type ChainKey, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import { startAfter } from '../../audit/chain-start.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import { Conditions, type Query } from '../connection/query.ts';
@@ -47,16 +40,14 @@ export async function auditPage(
     `SELECT seq, entry FROM signage.audit WHERE ${where.text} ORDER BY seq DESC LIMIT ${where.parameter(limit + 1)}`,
     where.parameters,
   );
-  const items: AuditEntry[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<AuditEntry>(limit);
   let lastSeq = 0;
   for (const { seq, entry } of rows) {
-    if (items.length === limit || !room.take(Buffer.byteLength(entry)))
-      return { items, next: cursorOf(lastSeq) };
-    items.push(JSON.parse(entry) as AuditEntry);
+    if (!page.add(JSON.parse(entry) as AuditEntry, Buffer.byteLength(entry)))
+      return { items: page.items, next: cursorOf(lastSeq) };
     lastSeq = seq;
   }
-  return { items, next: null };
+  return { items: page.items, next: null };
 }
 
 /** A row of the audit table, without the columns used only for filtering. */
@@ -114,9 +105,9 @@ export async function purgeAuditBefore(
         const dropped = kept < 0 ? rows : rows.slice(0, kept);
         const last = dropped.at(-1);
         if (!last) return 0;
-        const { head: _head, ...state } = await readChain(query);
-        const start = nextStart(key, state, dropped, day);
-        if (start) await writeBounds(query, { ...state, start });
+        const state = await readChain(query);
+        const next = await startAfter(key, state, dropped.map(readRow), day);
+        if (next.isValid && next.start) await writeBounds(query, { ...state, start: next.start });
         else isValid &&= dropped.every(({ mac }) => mac === null);
         await query('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
         return dropped.length;
@@ -124,24 +115,4 @@ export async function purgeAuditBefore(
     );
   }
   return isValid;
-}
-
-/**
- * Returns where the chain starts once these entries are deleted. `undefined` if they fail
- * verification or have no links.
- */
-function nextStart(
-  key: ChainKey,
-  state: ChainState,
-  rows: readonly AuditTableRow[],
-  day: string,
-): ChainStart | undefined {
-  const verifier = new AuditVerifier(key, state);
-  let last: AuditLink | undefined;
-  for (const row of rows) {
-    const sealed = readRow(row);
-    if (verifier.take(sealed).some(({ level }) => level === 'damage')) return undefined;
-    last = sealed?.link ?? last;
-  }
-  return last && key.start(last, day);
 }

@@ -1,11 +1,12 @@
 import { publicUrl } from '../../../domain/store-url.ts';
-import {
-  type CopyProgress,
-  newProgress,
-  requireSameOrigin,
-  storeNotEmptyError,
-} from '../../copy/copy-progress.ts';
-import type { Records, Section, StoreSource, StoreTarget } from '../../copy/transfer.ts';
+import { newProgress, requireSameOrigin, storeNotEmptyError } from '../../copy/copy-progress.ts';
+import type {
+  CopyProgress,
+  Records,
+  Section,
+  StoreSource,
+  StoreTarget,
+} from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
@@ -103,26 +104,22 @@ class DatabaseTarget implements StoreTarget {
     return false;
   }
 
-  done(section: Section): number {
-    return this.#recorded.done[section] ?? 0;
-  }
-
-  isComplete(section: Section): boolean {
-    return this.#recorded.complete.includes(section);
+  progress(): CopyProgress {
+    if (!this.#progress) throw new Error('the copy has not begun');
+    return this.#progress;
   }
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
-    const done = { ...this.#recorded.done, [section]: this.done(section) + records.length };
-    await this.#change({ ...this.#recorded, done }, () =>
+    const { done: before } = this.progress();
+    const done = { ...before, [section]: (before[section] ?? 0) + records.length };
+    await this.#change({ ...this.progress(), done }, () =>
       sectionStatements[section].insert(this.#session.query, records),
     );
   }
 
   async complete(section: Section): Promise<void> {
-    await this.#change(
-      { ...this.#recorded, complete: [...this.#recorded.complete, section] },
-      async () => {},
-    );
+    const complete = [...this.progress().complete, section];
+    await this.#change({ ...this.progress(), complete }, async () => {});
   }
 
   async #change(progress: CopyProgress, work: () => Promise<void>): Promise<void> {
@@ -140,7 +137,7 @@ class DatabaseTarget implements StoreTarget {
    * roll-ups.
    */
   async finish(): Promise<void> {
-    const { logEnd, chain } = this.#recorded;
+    const { logEnd, chain } = this.progress();
     const { seq, receivedAt } = logEnd;
     if (chain) await putChain(this.#session.query, chain);
     for (const name of ['log_head', 'rollup_mark']) {
@@ -162,10 +159,5 @@ class DatabaseTarget implements StoreTarget {
 
   close(): Promise<void> {
     return this.#session.close();
-  }
-
-  get #recorded(): CopyProgress {
-    if (!this.#progress) throw new Error('the copy has not begun');
-    return this.#progress;
   }
 }

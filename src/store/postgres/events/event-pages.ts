@@ -1,5 +1,6 @@
-import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
-import { jsonBytes, maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
+import { type EventPosition, eventId, eventPosition } from '../../../domain/events/event-id.ts';
+import { jsonBytes, maxPageBytes, PageItems } from '../../../domain/page-items.ts';
+import { lastIndex, matchingEvents } from '../../event-items.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 
@@ -7,25 +8,16 @@ import { Conditions, type Query } from '../connection/query.ts';
 const batchesPerQuery = 32;
 /** Maximum number of batches scanned for an event type before a page returns early. */
 const maxScanned = 20_000;
-/** The largest index of an event in a batch that an event id can encode. */
-const lastIndex = 0xff;
 
 interface Batch {
-  received_at: number;
+  receivedAt: number;
   seq: number;
-  screen_id: string;
-  device_id: string;
+  screenId: string;
+  deviceId: string;
   /** `null` for the last scanned batch, which is added if the scan ended without enough matches. */
   body: string | null;
   /** Running total of body bytes, this batch included. */
   bytes: number;
-}
-
-/** Position in the log: event `index` of batch `seq`. The next page starts after it. */
-interface Position {
-  receivedAt: number;
-  seq: number;
-  index: number;
 }
 
 /** Returns one page of the log's events. */
@@ -33,53 +25,30 @@ export async function eventPage(
   query: Query,
   pageQuery: EventPageQuery,
 ): Promise<Slice<StoredEvent>> {
-  const given = pageQuery.after === undefined ? undefined : eventPosition(pageQuery.after);
+  let after = pageQuery.after === undefined ? undefined : eventPosition(pageQuery.after);
   // Not a valid event id: nothing comes after it.
-  if (pageQuery.after !== undefined && !given) return { items: [], next: null };
-  let after = given && { receivedAt: given.receivedAtMs, seq: given.batch, index: given.index };
-  const items: StoredEvent[] = [];
-  const room = new PageRoom();
+  if (pageQuery.after !== undefined && !after) return { items: [], next: null };
+  const page = new PageItems<StoredEvent>(pageQuery.limit);
   for (;;) {
     const batches = await query<Batch>(...pageStatement(pageQuery, after));
     for (const batch of batches) {
-      for (const item of eventsOf(batch, pageQuery, after)) {
-        if (items.length === pageQuery.limit || !room.take(jsonBytes(item.event)))
-          return { items, next: (items.at(-1) as StoredEvent).id };
-        items.push(item);
+      const events = JSON.parse(batch.body ?? '[]') as Record<string, unknown>[];
+      for (const item of matchingEvents(batch, events, pageQuery, after)) {
+        if (!page.add(item, jsonBytes(item.event)))
+          return { items: page.items, next: (page.items.at(-1) as StoredEvent).id };
       }
     }
     const last = batches.at(-1);
-    if (!last) return { items, next: null };
+    if (!last) return { items: page.items, next: null };
     after = {
-      receivedAt: last.received_at,
-      seq: last.seq,
+      receivedAtMs: last.receivedAt,
+      batch: last.seq,
       index: pageQuery.order === 'asc' ? lastIndex : 0,
     };
-    if (last.body === null) return { items, next: idAt(after) };
+    if (last.body === null) return { items: page.items, next: eventId(after) };
     if (batches.length < batchesPerQuery && last.bytes <= maxPageBytes)
-      return { items, next: null };
+      return { items: page.items, next: null };
   }
-}
-
-function idAt({ receivedAt, seq, index }: Position): string {
-  return eventId({ receivedAtMs: receivedAt, batch: seq, index });
-}
-
-/** Returns the matching events of the batch after the position, in the page's order. */
-function eventsOf(
-  batch: Batch,
-  { order, type }: EventPageQuery,
-  after: Position | undefined,
-): StoredEvent[] {
-  const { received_at: receivedAt, seq, screen_id: screenId, device_id: deviceId } = batch;
-  const events = JSON.parse(batch.body ?? '[]') as Record<string, unknown>[];
-  const isAfter = (index: number) =>
-    after?.seq !== seq || (order === 'asc' ? index > after.index : index < after.index);
-  const found = events.flatMap((event, index): StoredEvent[] => {
-    if (!isAfter(index) || (type !== undefined && event.type !== type)) return [];
-    return [{ id: idAt({ receivedAt, seq, index }), deviceId, screenId, receivedAt, event }];
-  });
-  return order === 'asc' ? found : found.reverse();
 }
 
 /**
@@ -89,7 +58,7 @@ function eventsOf(
  */
 function pageStatement(
   pageQuery: EventPageQuery,
-  after: Position | undefined,
+  after: EventPosition | undefined,
 ): [text: string, parameters: unknown[]] {
   const { tenantId, venueIds, deviceId, screenId, type, from, to, order } = pageQuery;
   const where = new Conditions();
@@ -102,10 +71,13 @@ function pageStatement(
   if (after) {
     const beyond = after.index === lastIndex || (order === 'desc' && after.index === 0) ? '' : '=';
     const sign = order === 'asc' ? '>' : '<';
-    const seq = where.parameter(after.seq);
+    const seq = where.parameter(after.batch);
     // Lets PostgreSQL skip whole partitions.
-    where.add(`received_at ${sign}= $::bigint`, after.receivedAt);
-    where.add(`(received_at, seq) ${sign}${beyond} ($::bigint, ${seq}::bigint)`, after.receivedAt);
+    where.add(`received_at ${sign}= $::bigint`, after.receivedAtMs);
+    where.add(
+      `(received_at, seq) ${sign}${beyond} ($::bigint, ${seq}::bigint)`,
+      after.receivedAtMs,
+    );
   }
   const sorted = `ORDER BY received_at ${order}, seq ${order}`;
   const reversed = order === 'asc' ? 'DESC' : 'ASC';
@@ -131,7 +103,7 @@ function pageStatement(
  * included.
  */
 function upToPage(statement: string, sorted: string): string {
-  return `SELECT * FROM (
+  return `SELECT received_at AS "receivedAt", seq, screen_id AS "screenId", device_id AS "deviceId", body, bytes FROM (
       SELECT found.*, coalesce(sum(octet_length(body)) OVER (${sorted} ROWS UNBOUNDED PRECEDING), 0) AS bytes FROM (${statement}) found) sized
     WHERE bytes - coalesce(octet_length(body), 0) <= ${maxPageBytes} ${sorted}`;
 }

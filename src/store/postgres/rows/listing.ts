@@ -1,7 +1,8 @@
 import { foldName } from '../../../domain/fields.ts';
-import { PageRoom } from '../../../domain/page-room.ts';
+import { PageItems } from '../../../domain/page-items.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
+import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import {
@@ -22,20 +23,19 @@ export async function listRows<T extends ListedTable>(
   table: T,
   pageQuery: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
-  const items: Rows[T][] = [];
-  const room = new PageRoom();
+  const page = new PageItems<Rows[T]>(pageQuery.limit);
   for (let after = pageQuery.after; ; ) {
     const { text, parameters } = pageStatement(tableSchemas[table], pageQuery, after);
     const found = await query<{ row: string }>(text, parameters);
     for (const stored of found) {
       const row = rowOf<T>(stored);
       after = row.id;
-      if (!matches(row as unknown as Record<string, unknown>, pageQuery)) continue;
-      if (items.length === pageQuery.limit || !room.take(Buffer.byteLength(stored.row)))
-        return { items, next: (items.at(-1) as Rows[T]).id };
-      items.push(row);
+      // The statement applies these filters only approximately, or not at all.
+      if (!hasMembersAndLabels(row as unknown as Record<string, unknown>, pageQuery)) continue;
+      if (!page.add(row, Buffer.byteLength(stored.row)))
+        return { items: page.items, next: (page.items.at(-1) as Rows[T]).id };
     }
-    if (found.length <= pageQuery.limit) return { items, next: null };
+    if (found.length <= pageQuery.limit) return { items: page.items, next: null };
   }
 }
 
@@ -49,18 +49,16 @@ export async function listPastPlaylists(
   query: Query,
   { screenId, below, limit }: PastPlaylistQuery,
 ): Promise<Slice<Playlist>> {
-  const items: Playlist[] = [];
-  const room = new PageRoom();
+  const page = new PageItems<Playlist>(limit);
   for (let under = below; ; ) {
     const found = await query<{ row: string }>(pastPlaylists, [storableText(screenId), under]);
     for (const stored of found) {
-      if (items.length === limit || !room.take(Buffer.byteLength(stored.row)))
-        return { items, next: String(under) };
       const playlist = rowOf<'pastPlaylists'>(stored);
-      items.push(playlist);
+      if (!page.add(playlist, Buffer.byteLength(stored.row)))
+        return { items: page.items, next: String(under) };
       under = playlist.version;
     }
-    if (found.length < playlistsPerQuery) return { items, next: null };
+    if (found.length < playlistsPerQuery) return { items: page.items, next: null };
   }
 }
 
@@ -116,25 +114,6 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
     LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
     LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
     LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
-}
-
-/**
- * Whether a row matches the filters that the statement applies only approximately or not at all.
- */
-function matches<T extends ListedTable>(
-  row: Record<string, unknown>,
-  { where = {}, labels = {} }: ListQuery<T>,
-): boolean {
-  const members = Object.entries(where).every(
-    ([member, value]) => value === undefined || [value].flat().includes(row[member] as never),
-  );
-  const own = (row.labels ?? {}) as Record<string, string>;
-  return (
-    members &&
-    Object.entries(labels).every(
-      ([label, value]) => Object.hasOwn(own, label) && own[label] === value,
-    )
-  );
 }
 
 /** Returns the ids of codes that ended before a time, oldest first. */

@@ -36,13 +36,14 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal
   const context = contextOn(disk, clock);
   const trail = new AuditTrail(context);
   const replay = () => {
-    for (const { seq, entries } of journal) for (const one of entries) trail.add(seq, one);
+    for (const { seq, entries } of journal)
+      for (const one of entries) trail.add(seq, { entry: one });
   };
   const rig = await openParts(context, [trail], [], replay);
   const add = (...entries: AuditEntry[]) => {
     const record = { seq: (journal.at(-1)?.seq ?? 0) + 3, entries };
     journal.push(record);
-    for (const one of entries) trail.add(record.seq, one);
+    for (const one of entries) trail.add(record.seq, { entry: one });
   };
   const again = (on = disk.afterKill()) => opened(on, clock, journal);
   return { disk, clock, trail, rig, journal, add, again };
@@ -253,6 +254,20 @@ describe('a page of the audit trail', () => {
     );
     expect(all).toEqual(Array.from({ length: 700 }, (_, n) => 699 - n));
     expect(third.next).toBeNull();
+  });
+
+  it('has each entry once when entries move to files while it is read', async () => {
+    const { disk, trail, rig, add } = await opened();
+    add(entry(0));
+    await rig.checkpoint();
+    add(entry(1));
+    const open = disk.open.bind(disk);
+    disk.open = async (path) => {
+      disk.open = open;
+      await rig.checkpoint();
+      return open(path);
+    };
+    expect(await numbers(trail)).toEqual([1, 0]);
   });
 
   it('ends after about 32 MiB with a next cursor', async () => {

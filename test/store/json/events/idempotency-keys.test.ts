@@ -51,7 +51,7 @@ class Documents {
     const { seq, text } = this.kept.get(name)!;
     return {
       seq,
-      read: async () => text,
+      text: async () => text,
       bytes: async () => Buffer.from(text),
       async *chunks() {},
     };

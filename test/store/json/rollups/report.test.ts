@@ -29,7 +29,7 @@ async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
   await file.write({ seq: 1, lines: lines.map(textOf).sort() });
   return {
     seq: 1,
-    read: async () => '',
+    text: async () => '',
     bytes: () => file.bytes(),
     chunks: (comesBefore) => file.chunks(comesBefore),
   };
@@ -155,7 +155,7 @@ describe('the totals of a report', () => {
     const good = `${section}"${days[0]}","${guid('scre', 1)}",1,2]`;
     const document = (text: string): WrittenDocument => ({
       seq: 1,
-      read: async () => text,
+      text: async () => text,
       bytes: async () => Buffer.from(text),
       async *chunks() {
         yield Buffer.from(text);

@@ -156,7 +156,7 @@ describe('the documents of roll-ups', () => {
     const chunks = [line.slice(0, 30), line.slice(30)].map((text) => Buffer.from(text));
     await rollups.load('rollups-timestamp-2026-11-20', {
       seq: 1,
-      read: async () => line,
+      text: async () => line,
       bytes: async () => Buffer.from(line),
       async *chunks() {
         yield* chunks;
@@ -199,7 +199,7 @@ describe('a report', () => {
     const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]);
     const document = (code: string) => ({
       seq: 1,
-      read: async () => line,
+      text: async () => line,
       bytes: async () => Buffer.from(line),
       async *chunks() {
         if (left-- > 0) throw Object.assign(new Error(code), { code });

@@ -125,14 +125,14 @@ describe('rows', () => {
     const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
     const good: WrittenDocument = {
       seq: 9,
-      read: missing,
+      text: missing,
       bytes: async () => Buffer.from(line),
       chunks,
     };
     table.written(name, {
       seq: 1,
       chunks,
-      read: missing,
+      text: missing,
       bytes() {
         table.written(name, good);
         return missing();
@@ -142,7 +142,7 @@ describe('rows', () => {
       [screen(1), 1],
       [screen(1), 2],
     ]);
-    table.written(name, { seq: 1, chunks, bytes: missing, read: missing });
+    table.written(name, { seq: 1, chunks, bytes: missing, text: missing });
     await expect(table.get(rowId(1, 1))).rejects.toMatchObject({
       code: 'unavailable',
       cause: { code: 'ENOENT' },

@@ -1,0 +1,71 @@
+import type { PartContext } from '../parts.ts';
+import type { LogFilesPosition } from './day-files.ts';
+import { FramedLog } from './framed-log.ts';
+import type { LogFormat } from './log-records.ts';
+
+/** End of the durable lines of a log. Anything beyond it is written again. */
+export interface BulkEnd {
+  file: string | null;
+  size: number;
+}
+
+/** Size in bytes of the lines that are written at once. */
+const groupBytes = 1024 * 1024;
+
+/** Appends many lines to the files of a log, in groups. */
+export class BulkLog {
+  /** Sizes in bytes of the files written so far, including lines that are not durable yet. */
+  readonly sizes: Record<string, number> = {};
+  readonly #log: FramedLog<unknown, LogFilesPosition>;
+  #file = '';
+  #lines: Uint8Array[] = [];
+  #bytes = 0;
+
+  private constructor(log: FramedLog<unknown, LogFilesPosition>) {
+    this.#log = log;
+  }
+
+  /**
+   * Opens a log at an end that was recorded. Default: an empty log. Cuts off everything that an
+   * interrupted attempt wrote after this end.
+   */
+  static async open(
+    context: PartContext,
+    format: LogFormat<unknown, LogFilesPosition>,
+    end: BulkEnd = format.start,
+  ): Promise<BulkLog> {
+    const log = new FramedLog(context, format, context);
+    await log.recover({ ...end, seq: 0 }, false);
+    await log.begin();
+    await log.discardAfterEnd();
+    return new BulkLog(log);
+  }
+
+  /** Position up to which everything is on disk. */
+  get end(): BulkEnd {
+    const { file, size } = this.#log.end;
+    return { file, size };
+  }
+
+  /** Adds a line to a file. It is durable after `flush`. */
+  async add(file: string, line: Uint8Array): Promise<void> {
+    if (file !== this.#file || this.#bytes >= groupBytes) await this.flush();
+    this.#file = file;
+    this.#lines.push(line);
+    this.#bytes += line.length;
+    this.sizes[file] = (this.sizes[file] ?? 0) + line.length;
+  }
+
+  async flush(): Promise<void> {
+    const lines = this.#lines;
+    this.#lines = [];
+    this.#bytes = 0;
+    if (lines.length > 0) await this.#log.append(this.#file, lines, { seq: 0 }, () => {});
+  }
+
+  /** Flushes, and closes the file. */
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#log.close();
+  }
+}
