@@ -184,30 +184,31 @@ const order = checkGroup({ id: 'order', subject: 'The order of checks', section:
 
 const codings = checkGroup({ id: 'compression', subject: 'Compression', section: '1.9' }, [
   profile('unasked', 'a list without Accept-Encoding is not compressed').expects(
-    'no Content-Encoding',
-    async (fixture) =>
-      (await fixture.manage('GET', '/v1/venues')).headers['content-encoding'] ??
-      'no Content-Encoding',
+    '200, no Content-Encoding',
+    async (fixture) => {
+      const { status, headers } = await fixture.manage('GET', '/v1/venues');
+      return [status, headers['content-encoding'] ?? 'no Content-Encoding'];
+    },
   ),
   profile('vary', 'a compressed list has Vary: Accept-Encoding').expects(
-    'yes, or not compressed',
+    '200, yes or not compressed',
     async (fixture) => {
       const sent = { headers: { 'accept-encoding': 'gzip' } };
-      const { headers } = await fixture.manage('GET', '/v1/venues?limit=200', undefined, sent);
+      const path = '/v1/venues?limit=200';
+      const { status, headers } = await fixture.manage('GET', path, undefined, sent);
       const varies = /\baccept-encoding\b/i.test(headers.vary ?? '');
-      return varies || headers['content-encoding'] === undefined
-        ? 'yes, or not compressed'
-        : String(headers.vary);
+      const isRight = varies || headers['content-encoding'] === undefined;
+      return [status, isRight ? 'yes or not compressed' : String(headers.vary)];
     },
   ),
   profile('config', 'a config has one ETag and is never compressed').expects(
-    'the same ETag, not compressed',
+    '200, the same ETag, not compressed',
     async (fixture) => {
       const { send } = await fixture.tv();
       const plain = await send('GET', 'config');
       const asked = await send('GET', 'config', { headers: { 'accept-encoding': 'br, gzip' } });
       const tag = asked.headers.etag === plain.headers.etag ? 'the same ETag' : 'another ETag';
-      return [tag, asked.headers['content-encoding'] ?? 'not compressed'];
+      return [asked.status, tag, asked.headers['content-encoding'] ?? 'not compressed'];
     },
   ),
 ]);
