@@ -377,13 +377,41 @@ describe('signage pair, ended early', () => {
     });
   });
 
-  it('follows a TV that registered with another code of the screen', async () => {
+  it('5 when a TV registers with an earlier code of the screen, with its device', async () => {
     const { place, screen } = await readyScreen();
     const other = await service.code(screen.id);
-    const { code, ndjson } = await cli(['pair', place, '-o', 'ndjson'], {
+    const { code, ndjson, stderr } = await cli(['pair', place, '-o', 'ndjson'], {
       during: async (io) => codeOf(io).then(() => runTv(other.code)),
     });
-    expect({ code, last: ndjson.at(-1).step }).toEqual({ code: 0, last: 'paired' });
+    const { deviceId } = (await service.manage('GET', `/v1/screens/${screen.id}`)).body;
+    expect({ code, steps: ndjson.map(({ step }) => step) }).toEqual({ code: 5, steps: ['code'] });
+    const [warning = '', problem = ''] = stderr.split('\n');
+    expect(warning).toMatch(/Another pairing code is pending: for "Main", \d s ago\./);
+    expect(JSON.parse(problem)).toMatchObject({
+      code: 'pairing_code_used',
+      exitCode: 5,
+      detail: expect.stringMatching(
+        new RegExp(`was paired with an earlier code, by Samsung QM55B \\(${deviceId}\\)`),
+      ),
+      hint: expect.stringContaining(`signage device replace '${place}'`),
+    });
+    expect(stderr).not.toContain('has no TV yet');
+  });
+
+  it('5 when a TV registers with a later code of the screen, with its time', async () => {
+    const { place, screen } = await readyScreen();
+    const { code, stderr } = await cli(['pair', place], {
+      async during(io) {
+        await io.until(/code +\S.*[A-Z2-9]{8}/);
+        await runTv((await service.code(screen.id)).code);
+      },
+    });
+    const { createdAt } = (await service.manage('GET', `/v1/screens/${screen.id}`)).body
+      .provisioningCode;
+    expect({ code, stderr }).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining(`with the code created at ${createdAt}, by Samsung`),
+    });
   });
 
   it('5 when the device is revoked meanwhile', async () => {

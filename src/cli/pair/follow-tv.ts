@@ -1,6 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { interrupted } from '../../client/pause.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { groupedCode } from '../options/pairing-code.ts';
 import type { Device } from '../records/find.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
 import {
@@ -14,6 +15,7 @@ import {
   wait,
 } from './pairing.ts';
 import { type Milestone, milestones } from './pairing-options.ts';
+import { describeDevice } from './place/prepare-place.ts';
 
 const pollIntervalMs = 1000;
 const maxHoldSeconds = 25;
@@ -81,35 +83,46 @@ async function cancelCode(session: PairSession, { code }: Pairing): Promise<void
   }
 }
 
-/** Returns the id of the device that is bound to the screen now. It may have used another code. */
-async function boundDeviceId(session: PairSession, pairing: Pairing): Promise<string | null> {
+/**
+ * Throws `pairing_code_used` if a TV has registered with another code of the screen. The service
+ * never returns that code, but the time at which it was created identifies it.
+ */
+async function requireUnpaired(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, signal } = session;
-  const { id } = pairing.place.screen;
-  return (
-    await retryWhileUnreachable(session, pairing, () =>
-      call.read('getScreen', { params: { id }, signal }),
-    )
-  ).deviceId;
+  const { place, code } = pairing;
+  const { deviceId, provisioningCode } = await retryWhileUnreachable(session, pairing, () =>
+    call.read('getScreen', { params: { id: place.screen.id }, signal }),
+  );
+  if (deviceId === null) return;
+  pairing.state = 'failed';
+  const device = await retryWhileUnreachable(session, pairing, () =>
+    call.read('getDevice', { params: { id: deviceId }, signal }),
+  );
+  // Using one code cancels the others: if the newest was not used, an earlier one was.
+  const other =
+    provisioningCode?.status === 'used'
+      ? `the code created at ${provisioningCode.createdAt}`
+      : 'an earlier code';
+  throw new SignageError(
+    'pairing_code_used',
+    `Not paired: your code ${groupedCode(code?.code ?? '')} was not used. "${placeName(place)}" was paired with ${other}, by ${describeDevice(device)}.`,
+    {
+      hint: `If that is the wrong TV: signage device replace ${placeArgument(place)}`,
+    },
+  );
 }
 
-/**
- * Creates a new code and returns `null`. If a TV has registered with another code meanwhile,
- * returns the id of its device instead.
- */
-async function renewCode(session: PairSession, pairing: Pairing): Promise<string | null> {
+/** Creates a new code. Throws `pairing_code_used` if another one was used meanwhile. */
+async function renewCode(session: PairSession, pairing: Pairing): Promise<void> {
   try {
     await retryWhileUnreachable(session, pairing, () => makeCode(session, pairing));
-    return null;
   } catch (error) {
-    const deviceId = hasCode(error, 'screen_already_bound')
-      ? await boundDeviceId(session, pairing)
-      : null;
-    if (deviceId === null) throw error;
-    return deviceId;
+    if (hasCode(error, 'screen_already_bound')) await requireUnpaired(session, pairing);
+    throw error;
   }
 }
 
-/** Provides a valid code until a TV registers. Returns the device id. */
+/** Provides a valid code until a TV registers with it. Returns the device id. */
 async function* untilRegistered(
   session: PairSession,
   pairing: Pairing,
@@ -118,19 +131,15 @@ async function* untilRegistered(
   for (;;) {
     yield makeUpdate(pairing, 'code', pairing.code?.createdAt ?? '');
     const { status, deviceId } = await waitForCodeEnd(session, pairing);
-    // Using one code cancels the other codes of the screen.
-    const there =
-      deviceId ??
-      (status === 'cancelled'
-        ? await boundDeviceId(session, pairing)
-        : await renewCode(session, pairing));
-    if (there !== null) return there;
+    if (deviceId !== null) return deviceId;
     if (status === 'cancelled') {
+      await requireUnpaired(session, pairing);
       const message = `Somebody else cancelled the code for "${placeName(pairing.place)}".`;
       throw new SignageError('pairing_code_cancelled', message, {
         hint: `To get a new one: signage pair ${placeArgument(pairing.place)}`,
       });
     }
+    await renewCode(session, pairing);
   }
 }
 

@@ -17,6 +17,7 @@ import {
 } from './pairing.ts';
 import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { askVenue } from './place/choose-place.ts';
+import { warnOfOtherCodes } from './place/prepare-place.ts';
 import { renderVenue } from './render-pairing.ts';
 
 /** Limit of simultaneous long polls, one for each screen. */
@@ -125,6 +126,7 @@ export async function pairVenue(session: PairSession): Promise<number> {
   });
   if (screens.length === 0)
     call.note(`Nothing to pair: no screen of "${venue.name}" is waiting for a TV.`);
+  warnOfOtherCodes(call, screens);
   if (call.common.dryRun) {
     for (const { id } of screens) await call.change('createCode', { body: { screenId: id } });
     return 0;

@@ -70,11 +70,15 @@ function codeText({ place, code }: Pairing): string[] {
   return [`The code ${shown} was cancelled.`];
 }
 
-/** Describes what an unfinished pairing left behind, and how to continue. */
+/**
+ * Describes what an unfinished pairing left behind, and how to continue. The error of a failed
+ * pairing says the latter already.
+ */
 export function describeUnfinished(pairing: Pairing): string {
-  const { place, device, code, reached } = pairing;
+  const { place, device, code, reached, state } = pairing;
   const made =
     place.changes.length > 0 ? [`These changes remain: ${place.changes.join('; ')}.`] : [];
+  if (state === 'failed') return made.join('');
   if (device) {
     const what = reached.includes('playlist')
       ? 'has fetched its playlist, but has sent no event yet'

@@ -26,6 +26,7 @@ import {
   describeDevice,
   preparePlace,
   type Replacement,
+  warnOfOtherCodes,
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
 
@@ -80,7 +81,8 @@ async function pairScreen(session: PairSession, place: Place): Promise<void> {
     await showUpdates(call, 'record', updatesWithOutput(session, display, follow));
   } catch (error) {
     if (!hasCode(error, 'wait_timed_out')) {
-      call.note(describeUnfinished(pairing));
+      const left = describeUnfinished(pairing);
+      if (left !== '') call.note(left);
       throw error;
     }
     throw new SignageError(error.code, error.message, { hint: describeUnfinished(pairing) });
@@ -94,6 +96,7 @@ async function pairAt(
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
 ): Promise<void> {
+  if (chosen.screen.id !== undefined) warnOfOtherCodes(call, [chosen.screen]);
   const place = await preparePlace(call, chosen, replacement);
   if (call.common.dryRun) await call.change('createCode', { body: { screenId: place.screen.id } });
   else await pairScreen(await makeSession(call, options), place);

@@ -1,6 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
-import { createOrFind, type Device } from '../../records/find.ts';
+import { createOrFind, type Device, type Screen } from '../../records/find.ts';
+import { span } from '../../records/text.ts';
 import { modelText } from '../pair-update.ts';
 import { type Place, placeArgument, placeName } from '../pairing.ts';
 import type { ChosenPlace } from './choose-place.ts';
@@ -17,6 +18,21 @@ export interface Replacement {
 export function describeDevice({ id, deviceInfo, online, lastSeenAt }: Device): string {
   const what = modelText(deviceInfo) || 'a device';
   return `${what} (${id}), ${online ? 'online' : `offline, last seen ${lastSeenAt ?? 'never'}`}`;
+}
+
+/** Warns of pending codes of the screens, which somebody else may be using to pair them. */
+export function warnOfOtherCodes(call: CommandContext, screens: readonly Screen[]): void {
+  const pending = screens.flatMap(({ name, provisioningCode: newest }) =>
+    newest?.status === 'pending'
+      ? [`"${name}", ${span(call.clock.now() - Date.parse(newest.createdAt))} ago`]
+      : [],
+  );
+  if (pending.length === 0) return;
+  const shown = pending.slice(0, 3).join('; ');
+  const more = pending.length > 3 ? `; and ${pending.length - 3} more` : '';
+  call.note(
+    `Another pairing code is pending: for ${shown}${more}. Somebody else may be pairing there. Use only the code that this command shows.`,
+  );
 }
 
 /** Asks why a device is revoked. */
