@@ -68,6 +68,16 @@ describe.runIf(isThere('bash'))('bash (skipped where it is not installed)', () =
     );
   });
 
+  it.each([
+    ['an alias of a path', 'alias signage="$PWD/signage"', 'signage'],
+    ['an alias of several words', 'alias sg="env X=1 signage"', 'sg'],
+    ['a path below ~', ':', '~/signage'],
+  ])('follows %s', async (_, define, called) => {
+    const program = complete(`${called} `).replace('(signage)', `('${called}')`);
+    const { asked } = await run('bash', 'venue\n', `${define}; ${program}`);
+    expect(asked).toEqual(['completion', 'bash', '--', `${called} `]);
+  });
+
   it('is registered for signage', async () => {
     expect((await run('bash', '', 'source ./script; complete -p signage')).stdout).toBe(
       'complete -F _signage signage\n',
@@ -92,7 +102,7 @@ describe.runIf(isThere('zsh'))('zsh (skipped where it is not installed)', () => 
     );
     expect(asked).toEqual(['completion', 'zsh', '--', 'venue', 'get', 'Main L']);
     expect(stdout).toBe(
-      'compdef _signage signage\ncompadd Main Lobby Main Lobby  -- x $(touch pwned)\n',
+      'compdef _signage signage signage.js\ncompadd Main Lobby Main Lobby  -- x $(touch pwned)\n',
     );
   });
 
@@ -109,5 +119,17 @@ describe.runIf(isThere('fish'))('fish (skipped where it is not installed)', () =
     expect((await run('fish', 'list\tList venues\nMain $(x)\t\n', program)).stdout).toBe(
       'list\tList venues\nMain $(x)\n',
     );
+  });
+
+  it('follows an alias', async () => {
+    const program = `alias sg="$PWD/signage"; source ./script; complete -c sg -a '(__signage_complete)'
+      complete -C 'sg venue '`;
+    expect((await run('fish', 'list\tList venues\n', program)).asked).toEqual([
+      'completion',
+      'fish',
+      '--',
+      'venue',
+      '',
+    ]);
   });
 });

@@ -4,6 +4,15 @@ export type Shell = (typeof shells)[number];
 // The scripts never evaluate text of the server: bash's `compgen -W` would run commands in it. A
 // line with a single tab tells the script to complete file names.
 const bash = `# bash completion of signage. For this session: source <(signage completion bash)
+_signage_candidates() {
+  local called=\${COMP_WORDS[0]} typed=\${COMP_LINE:0:COMP_POINT}
+  # The text of an alias is a command line of its own.
+  if [[ -n \${BASH_ALIASES[$called]} ]]; then
+    eval "\${BASH_ALIASES[$called]} completion bash -- \\"\\$typed\\""
+  else
+    command "\${called/#~/"$HOME"}" completion bash -- "$typed"
+  fi
+}
 _signage() {
   local IFS=$'\\n' line
   COMPREPLY=()
@@ -13,15 +22,15 @@ _signage() {
     elif [[ -n $line ]]; then
       COMPREPLY+=("$line")
     fi
-  done < <(command "\${COMP_WORDS[0]}" completion bash -- "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+  done < <(_signage_candidates 2>/dev/null)
   if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[/=] ]]; then
     compopt -o nospace
   fi
 }
-complete -F _signage signage
+complete -F _signage signage signage.js
 `;
 
-const zsh = `#compdef signage
+const zsh = `#compdef signage signage.js
 # zsh completion of signage. For this session: source <(signage completion zsh)
 _signage() {
   local line
@@ -50,7 +59,7 @@ if [[ \${funcstack[1]} == _signage ]]; then
   _signage "$@"
 else
   (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-  compdef _signage signage
+  compdef _signage signage signage.js
 fi
 `;
 
@@ -60,7 +69,7 @@ function __signage_complete
     # An open quote cannot be taken back; what follows it can.
     set -l last (string unescape -- "$current"; or string replace -r '^["\\']' '' -- "$current")
     set -l typed (commandline -opc) "$last"
-    for line in (command $typed[1] completion fish -- $typed[2..-1] 2>/dev/null)
+    for line in ($typed[1] completion fish -- $typed[2..-1] 2>/dev/null)
         if test "$line" = \\t
             __fish_complete_path (commandline -ct)
         else
