@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { item } from '../support/content.ts';
+import type { TelemetryEvent } from '../../src/domain/events/event.ts';
+import { impression, item } from '../support/content.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
@@ -147,12 +148,49 @@ describe('signage pair VENUE/SCREEN', () => {
           await tv.fetchPlaylist(screenId).catch(() => {});
           await io.until(/no playlist yet/);
           await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
+          await io.until(/now has a playlist, version 1\. Waiting for the TV/);
           await tv.fetchPlaylist(screenId);
         },
       },
     );
     expect({ code, last: ndjson.at(-1).step }).toEqual({ code: 0, last: 'playlist' });
     expect(stderr).toContain('signage playlist publish');
+  });
+
+  it('tells an installer who can publish the missing playlist', async () => {
+    const screen = await service.screen({ name: 'Bare' });
+    const installer = await as('installer');
+    const { code, stderr } = await installer(['pair', screen.id, '-o', 'ndjson'], {
+      async during(io) {
+        const { tv, screenId } = await runTv(await codeOf(io), { until: 'registered' });
+        await tv.fetchPlaylist(screenId).catch(() => {});
+        await io.until(/Ask somebody/).then(() => io.signal('SIGINT'));
+      },
+    });
+    expect({ code, stderr }).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(
+        /the role installer may not publish one\. Ask somebody with the role operator, admin or platform to run: signage playlist publish /,
+      ),
+    });
+  });
+
+  it('--wait-for playing ends at the first impression, not at other events', async () => {
+    const { place, screen } = await readyScreen();
+    const { code, ndjson } = await cli(['pair', place, '--wait-for', 'playing', '-o', 'ndjson'], {
+      async during(io) {
+        const { tv, screenId } = await runTv(await codeOf(io));
+        await io.until(/"step":"event"/);
+        await tv.postEvents(screenId, [impression() as TelemetryEvent]);
+      },
+    });
+    const { items } = (
+      await service.manage('GET', `/v1/events?screenId=${screen.id}&type=impression`)
+    ).body;
+    expect({ code, last: ndjson.slice(-2).map(({ step, at }) => ({ step, at })) }).toEqual({
+      code: 0,
+      last: ['playing', 'paired'].map((step) => ({ step, at: items[0].receivedAt })),
+    });
   });
 
   it('--fields and --jq work on the updates', async () => {

@@ -2,7 +2,6 @@ import type { CallAnswer } from '../../client/call.ts';
 import { interrupted } from '../../client/pause.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { groupedCode } from '../options/pairing-code.ts';
-import type { Device } from '../records/find.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
 import {
   leftMs,
@@ -11,11 +10,11 @@ import {
   placeArgument,
   placeName,
   retryWhileUnreachable,
-  setProblem,
   wait,
 } from './pairing.ts';
-import { type Milestone, milestones } from './pairing-options.ts';
+import { isPaired, milestones } from './pairing-options.ts';
 import { describeDevice } from './place/prepare-place.ts';
+import { untilReached } from './until-reached.ts';
 
 const pollIntervalMs = 1000;
 const maxHoldSeconds = 25;
@@ -143,52 +142,6 @@ async function* untilRegistered(
   }
 }
 
-const delivered: readonly (number | null)[] = [200, 304];
-
-/** Returns the time at which a device reached the milestone, or `null` if it has not yet. */
-const reachedAt: Record<Milestone, (device: Device) => string | null> = {
-  registered: ({ createdAt }) => createdAt,
-  playlist: ({ lastPlaylistAt, lastPlaylistStatus }) =>
-    delivered.includes(lastPlaylistStatus) ? lastPlaylistAt : null,
-  event: ({ lastEventAt }) => lastEventAt,
-};
-
-function problemOf(
-  { lastPlaylistStatus }: Device,
-  milestone: Milestone,
-  pairing: Pairing,
-): string | undefined {
-  if (milestone !== 'playlist' || lastPlaylistStatus === null) return undefined;
-  if (lastPlaylistStatus !== 404) return 'The service cannot fetch the playlist of the screen.';
-  return `The screen has no playlist yet. Publish one: signage playlist publish ${placeArgument(pairing.place)} -f …`;
-}
-
-/** Polls the device until it has reached the milestone. Returns the time at which it did. */
-async function untilReached(
-  session: PairSession,
-  pairing: Pairing,
-  id: string,
-  milestone: Milestone,
-): Promise<string> {
-  for (;;) {
-    const device = await retryWhileUnreachable(session, pairing, () =>
-      session.call.read('getDevice', { params: { id }, signal: session.signal }),
-    );
-    pairing.device = device;
-    if (device.state === 'suspended') {
-      throw new SignageError(
-        'device_revoked',
-        `The TV on "${placeName(pairing.place)}" was revoked while it was being paired.`,
-        { status: 409 },
-      );
-    }
-    const at = reachedAt[milestone](device);
-    setProblem(session, pairing, at === null ? problemOf(device, milestone, pairing) : undefined);
-    if (at !== null) return at;
-    await wait(session, pairing, pollIntervalMs);
-  }
-}
-
 /**
  * Pairs one screen. Creates a code, replaces it when it expires, and follows the TV to the
  * milestone `waitFor`. Yields an update at each step. Always cancels an unused code at the end.
@@ -206,7 +159,7 @@ export async function* followTv(
       yield makeUpdate(pairing, milestone, at);
     }
     pairing.state = 'done';
-    if (session.waitFor === 'event') yield makeUpdate(pairing, 'paired', at);
+    if (isPaired(session.waitFor)) yield makeUpdate(pairing, 'paired', at);
   } finally {
     await cancelCode(session, pairing);
   }

@@ -1,9 +1,15 @@
 import * as option from '../options/option.ts';
 import type { Setting } from '../options/settings.ts';
 
-/** Milestones of a TV after it gets its code, in order. The last one completes the pairing. */
-export const milestones = ['registered', 'playlist', 'event'] as const;
+/** Milestones of a TV after it gets its code, in order. */
+export const milestones = ['registered', 'playlist', 'event', 'playing'] as const;
 export type Milestone = (typeof milestones)[number];
+export const defaultMilestone: Milestone = 'event';
+
+/** Whether a TV at this milestone is reported as paired. */
+export function isPaired(milestone: Milestone): boolean {
+  return milestones.indexOf(milestone) >= milestones.indexOf(defaultMilestone);
+}
 
 const timeoutWithDefault = option.duration('15m', '--timeout <span>', 'stop after this time');
 /** Default of `--timeout` without a terminal, in milliseconds. */
@@ -20,7 +26,7 @@ export const pairingOptions = (reasonHelp: string) => ({
   waitFor: option.choice(
     milestones,
     '--wait-for <step>',
-    'stop after this step of the TV (default: event)',
+    `stop after this step of the TV (default: ${defaultMilestone})`,
   ),
   timeout,
   qr: option.flag('--qr', 'also show a QR code, for TV apps that work with a phone'),

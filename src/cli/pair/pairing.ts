@@ -1,12 +1,13 @@
 import { interrupted, pause } from '../../client/pause.ts';
 import { abortedLater } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
+import type { Role } from '../../domain/records/role.ts';
 import type { CommandContext } from '../command/context.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import type { Device, Screen, Venue } from '../records/find.ts';
 import { typedName } from '../records/names.ts';
 import { shellQuote } from '../records/text.ts';
-import type { Milestone } from './pairing-options.ts';
+import { type Milestone, milestones } from './pairing-options.ts';
 
 /** The screen to pair, and its venue. */
 export interface Place {
@@ -60,6 +61,37 @@ export function placeArgument({ venue, screen }: Place): string {
   return shellQuote(typedName({ id: screen.id, name }));
 }
 
+/** Texts about a milestone that the TV has not reached yet. */
+interface NextStep {
+  /** The state of the TV. */
+  missing: string;
+  /** End of a sentence that starts with `Waited for`. */
+  awaited(screen: string): string;
+}
+
+const nextSteps: Readonly<Record<Milestone, NextStep>> = {
+  registered: {
+    missing: 'has not registered yet',
+    awaited: (screen) => `a TV to register with ${screen}`,
+  },
+  playlist: {
+    missing: 'has registered, but has not fetched its playlist yet',
+    awaited: (screen) => `the TV on ${screen} to fetch its playlist`,
+  },
+  event: {
+    missing: 'has fetched its playlist, but has sent no event yet',
+    awaited: (screen) => `the TV on ${screen} to send its first event`,
+  },
+  playing: {
+    missing: 'has sent events, but has not reported yet that it plays',
+    awaited: (screen) => `the TV on ${screen} to report that it plays`,
+  },
+};
+
+function nextMilestone({ reached }: Pairing): Milestone {
+  return milestones.find((one) => !reached.includes(one)) ?? 'playing';
+}
+
 function codeText({ place, code }: Pairing): string[] {
   if (!code || code.status === 'expired') return [];
   const shown = groupedCode(code.code);
@@ -75,14 +107,12 @@ function codeText({ place, code }: Pairing): string[] {
  * pairing says the latter already.
  */
 export function describeUnfinished(pairing: Pairing): string {
-  const { place, device, code, reached, state } = pairing;
+  const { place, device, code, state } = pairing;
   const made =
     place.changes.length > 0 ? [`These changes remain: ${place.changes.join('; ')}.`] : [];
   if (state === 'failed') return made.join('');
   if (device) {
-    const what = reached.includes('playlist')
-      ? 'has fetched its playlist, but has sent no event yet'
-      : 'has registered, but has not fetched its playlist yet';
+    const what = nextSteps[nextMilestone(pairing)].missing;
     return [
       ...made,
       `The TV on "${placeName(place)}" ${what}. To check it: signage device get ${device.id}`,
@@ -99,6 +129,8 @@ export function describeUnfinished(pairing: Pairing): string {
 export interface PairSession {
   call: CommandContext;
   waitFor: Milestone;
+  /** The role of the token. */
+  role: Role;
   timeoutMs: number | undefined;
   /** Deadline by the local clock. Infinite at a terminal, where a person can stop the command. */
   endsAtMs: number;
@@ -121,13 +153,6 @@ export function signalsOf(
   return { signal, graceSignal: abortedLater(clock, signal, graceMs) };
 }
 
-/** Returns the end of a sentence that starts with `Waited for`. */
-function waitedForText({ place, reached }: Pairing): string {
-  const name = `"${placeName(place)}"`;
-  if (reached.length === 0) return `a TV to register with ${name}`;
-  return `the TV on ${name} to ${reached.includes('playlist') ? 'send its first event' : 'fetch its playlist'}`;
-}
-
 /** Returns the remaining time. Throws `wait_timed_out` if none is left, or `interrupted`. */
 export function leftMs(
   { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
@@ -138,7 +163,7 @@ export function leftMs(
   if (left > 0) return left;
   throw new SignageError(
     'wait_timed_out',
-    `Timed out: waited ${Math.round(timeoutMs / 1000)} s for ${waitedForText(pairing)}.`,
+    `Timed out: waited ${Math.round(timeoutMs / 1000)} s for ${nextSteps[nextMilestone(pairing)].awaited(`"${placeName(pairing.place)}"`)}.`,
   );
 }
 

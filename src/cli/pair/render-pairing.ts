@@ -5,7 +5,7 @@ import { wrapText } from '../terminal/wrap.ts';
 import { blockLetters, type DrawQr } from './draw-code.ts';
 import { modelText, versionText } from './pair-update.ts';
 import { type Pairing, type PairSession, placeName } from './pairing.ts';
-import { type Milestone, milestones } from './pairing-options.ts';
+import { isPaired, type Milestone, milestones } from './pairing-options.ts';
 
 /** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
 function countdown(endsAtMs: number, clock: Clock): string {
@@ -17,16 +17,19 @@ const waiting: Record<Milestone, string> = {
   registered: 'waiting for the TV to register',
   playlist: 'waiting for the TV to fetch its playlist',
   event: 'waiting for the first event of the TV',
+  playing: 'waiting for the TV to report that it plays',
 };
 const later: Record<Milestone, string> = {
   registered: 'the TV registers',
   playlist: 'the TV fetches its playlist',
   event: 'the TV sends its first event',
+  playing: 'the TV reports that it plays',
 };
 const done: Record<Milestone, string> = {
   registered: 'registered',
   playlist: 'fetched its playlist',
   event: 'sent its first event',
+  playing: 'reported that it plays',
 };
 
 function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
@@ -112,7 +115,7 @@ export function renderPairing(
 /** Renders the lines that remain after a successful pairing. */
 export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   const info = pairing.device?.deviceInfo;
-  const word = waitFor === 'event' ? 'paired' : done[waitFor];
+  const word = isPaired(waitFor) ? 'paired' : done[waitFor];
   const texts = [
     `${word} ✓ ${placeName(pairing.place)}`,
     info && modelText(info),
@@ -130,7 +133,7 @@ function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
   if (state === 'done')
-    return [waitFor === 'event' ? 'paired ✓' : 'done ✓', model]
+    return [isPaired(waitFor) ? 'paired ✓' : 'done ✓', model]
       .filter((text) => text !== '')
       .join(' ');
   if (reached.includes('playlist')) return 'has playlist';

@@ -16,10 +16,10 @@ import {
   placeName,
   signalsOf,
 } from './pairing.ts';
-import { defaultTimeoutMs, type Milestone } from './pairing-options.ts';
+import { defaultMilestone, defaultTimeoutMs, type Milestone } from './pairing-options.ts';
 import { requireVisibleCode, showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
-import { readRights } from './place/pair-rights.ts';
+import { type PairRights, readRights } from './place/pair-rights.ts';
 import {
   askReason,
   confirmReplacement,
@@ -36,7 +36,11 @@ interface PairingOptions {
   timeout: number | undefined;
 }
 
-async function makeSession(call: CommandContext, options: PairingOptions): Promise<PairSession> {
+async function makeSession(
+  call: CommandContext,
+  { role }: PairRights,
+  options: PairingOptions,
+): Promise<PairSession> {
   // When the terminal that shows the code closes, the command ends in an orderly way and cancels
   // the code.
   call.heedHangup();
@@ -45,7 +49,8 @@ async function makeSession(call: CommandContext, options: PairingOptions): Promi
   const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
     call,
-    waitFor: options.waitFor ?? 'event',
+    role,
+    waitFor: options.waitFor ?? defaultMilestone,
     timeoutMs,
     ...signalsOf(call, interrupted),
     changed: () => {},
@@ -92,6 +97,7 @@ async function pairScreen(session: PairSession, place: Place): Promise<void> {
 /** Prepares the chosen screen, then pairs it. */
 async function pairAt(
   call: CommandContext,
+  rights: PairRights,
   options: PairingOptions,
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
@@ -99,7 +105,7 @@ async function pairAt(
   if (chosen.screen.id !== undefined) warnOfOtherCodes(call, [chosen.screen]);
   const place = await preparePlace(call, chosen, replacement);
   if (call.common.dryRun) await call.change('createCode', { body: { screenId: place.screen.id } });
-  else await pairScreen(await makeSession(call, options), place);
+  else await pairScreen(await makeSession(call, rights, options), place);
 }
 
 /** Runs `signage pair`. Returns the exit code. */
@@ -109,9 +115,9 @@ export async function runPair(
 ): Promise<number> {
   const rights = await readRights(call);
   requireVisibleCode(call);
-  if (options.all) return pairVenue(await makeSession(call, options));
+  if (options.all) return pairVenue(await makeSession(call, rights, options));
   const chosen = await choosePlace(call, rights);
-  await pairAt(call, options, chosen, await confirmReplacement(call, chosen));
+  await pairAt(call, rights, options, chosen, await confirmReplacement(call, chosen));
   return 0;
 }
 
@@ -126,7 +132,7 @@ export async function replaceDevice(
   named: string,
   options: PairingOptions & { reason: string | undefined },
 ): Promise<void> {
-  await readRights(call);
+  const rights = await readRights(call);
   requireVisibleCode(call);
   const screen = await findScreen(call, named);
   const venue = await call.read('getVenue', { params: { id: screen.venueId } });
@@ -143,5 +149,5 @@ export async function replaceDevice(
   const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
   const reason = options.reason ?? (isAsked ? await askReason(call, replaceReason) : replaceReason);
   const replacement: Replacement = { device, reason };
-  await pairAt(call, options, { venue, screen }, replacement);
+  await pairAt(call, rights, options, { venue, screen }, replacement);
 }

@@ -17,7 +17,7 @@ export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
   rights && { ...rights, mayCreate: rights.mayCreate && !rights.isBound };
 
 /** Lists a role and all higher ones: `operator, admin or platform`. */
-function rolesFrom(needs: Role): string {
+export function rolesFrom(needs: Role): string {
   const able = roles.slice(roles.indexOf(needs));
   return able.length === 1 ? needs : `${able.slice(0, -1).join(', ')} or ${able.at(-1)}`;
 }

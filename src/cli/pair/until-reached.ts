@@ -1,0 +1,131 @@
+import type { CallAnswer } from '../../client/call.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { mayAct, type Role } from '../../domain/records/role.ts';
+import { operations } from '../../wire/operations.ts';
+import type { Device } from '../records/find.ts';
+import {
+  type Pairing,
+  type PairSession,
+  placeArgument,
+  placeName,
+  retryWhileUnreachable,
+  setProblem,
+  wait,
+} from './pairing.ts';
+import type { Milestone } from './pairing-options.ts';
+import { rolesFrom } from './place/pair-rights.ts';
+
+const pollIntervalMs = 1000;
+/** Time without progress after which the person in front of the TV is told what to do. */
+const patienceMs = 10_000;
+const delivered: readonly (number | null)[] = [200, 304];
+/** Types of events that a TV sends only when it shows something. */
+const playingTypes = ['impression', 'play'];
+
+/** Returns the time at which the service received the first event about something shown. */
+async function playingSince({ call, signal }: PairSession, device: Device): Promise<string | null> {
+  if (device.lastEventAt === null) return null;
+  for (const type of playingTypes) {
+    const query = { deviceId: device.id, type, order: 'asc' as const, limit: 1 };
+    const { items } = await call.read('listEvents', { query, signal });
+    if (items[0]) return items[0].receivedAt;
+  }
+  return null;
+}
+
+/** Returns the time at which a device reached the milestone, or `null` if it has not yet. */
+async function reachedAt(
+  session: PairSession,
+  device: Device,
+  milestone: Milestone,
+): Promise<string | null> {
+  switch (milestone) {
+    case 'registered':
+      return device.createdAt;
+    case 'playlist':
+      return delivered.includes(device.lastPlaylistStatus) ? device.lastPlaylistAt : null;
+    case 'event':
+      return device.lastEventAt;
+    case 'playing':
+      return playingSince(session, device);
+  }
+}
+
+type Playlist = CallAnswer<'readPlaylist'>;
+
+async function currentPlaylist({ call, signal }: PairSession, screenId: string) {
+  try {
+    return await call.read('readPlaylist', { params: { id: screenId }, signal });
+  } catch (error) {
+    if (hasCode(error, 'playlist_not_found')) return undefined;
+    throw error;
+  }
+}
+
+/** Says who can publish the playlist that a TV did not get, or that it is there meanwhile. */
+function missingPlaylist(playlist: Playlist | undefined, role: Role, { place }: Pairing): string {
+  if (playlist?.status === 'active')
+    return `The screen now has a playlist, version ${playlist.version}. Waiting for the TV to ask again: restarting its app is faster.`;
+  const what = playlist
+    ? 'The playlist of the screen has expired'
+    : 'The screen has no playlist yet';
+  const needs = operations.publishPlaylist.access;
+  const publish = `signage playlist publish ${placeArgument(place)} -f …`;
+  return mayAct(role, needs)
+    ? `${what}. Publish one: ${publish}`
+    : `${what}, and the role ${role} may not publish one. Ask somebody with the role ${rolesFrom(needs)} to run: ${publish}`;
+}
+
+const patienceTexts: Partial<Record<Milestone, string>> = {
+  playlist: 'The TV has not asked for its playlist yet. Check that its app is running.',
+  event:
+    'The TV has sent no event yet. Many apps send their first one after some minutes of playing.',
+  playing:
+    'The TV has not reported yet that it plays. Many apps do so after some minutes of playing.',
+};
+
+/** Returns why the TV has not reached the milestone, if that is known. */
+async function problemOf(
+  session: PairSession,
+  pairing: Pairing,
+  { lastPlaylistStatus }: Device,
+  milestone: Milestone,
+): Promise<string | undefined> {
+  if (milestone !== 'playlist' || lastPlaylistStatus === null) return undefined;
+  if (lastPlaylistStatus === 404) {
+    const playlist = await currentPlaylist(session, pairing.place.screen.id);
+    return missingPlaylist(playlist, session.role, pairing);
+  }
+  return `The service cannot fetch the playlist of the screen. To find out why: signage doctor ${placeArgument(pairing.place)}`;
+}
+
+/** Polls the device until it has reached the milestone. Returns the time at which it did. */
+export async function untilReached(
+  session: PairSession,
+  pairing: Pairing,
+  id: string,
+  milestone: Milestone,
+): Promise<string> {
+  const { call, signal } = session;
+  const startedAtMs = call.clock.now();
+  for (;;) {
+    const { at, problem } = await retryWhileUnreachable(session, pairing, async () => {
+      const device = await call.read('getDevice', { params: { id }, signal });
+      pairing.device = device;
+      const at = await reachedAt(session, device, milestone);
+      const known = at === null ? await problemOf(session, pairing, device, milestone) : undefined;
+      return { at, problem: known };
+    });
+    if (pairing.device?.state === 'suspended') {
+      throw new SignageError(
+        'device_revoked',
+        `The TV on "${placeName(pairing.place)}" was revoked while it was being paired.`,
+        { status: 409 },
+      );
+    }
+    const isSlow = at === null && call.clock.now() - startedAtMs >= patienceMs;
+    setProblem(session, pairing, problem ?? (isSlow ? patienceTexts[milestone] : undefined));
+    if (at !== null) return at;
+    await wait(session, pairing, pollIntervalMs);
+  }
+}
