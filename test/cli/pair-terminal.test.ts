@@ -104,8 +104,8 @@ describe('signage pair at a terminal, prompts', () => {
   it('creates venue and screen, shows the code, and confirms the pairing', async () => {
     const { io, answer, ended, seen } = await sitDown(['pair']);
     await place();
-    await answer(/Create a new venue/, 'Harbour');
-    await answer(/Create the venue "Harbour"/, '\r');
+    await answer(/New venue …/, 'Harbour');
+    await answer(/\+ New venue "Harbour"/, '\r');
     await answer(/Name of the screen in "Harbour":/, 'Left\r');
     await io.until(/waiting for the TV to register/);
     expect(seen().join('\n')).not.toContain('paired ✓');
@@ -149,6 +149,50 @@ describe('signage pair at a terminal, prompts', () => {
     expect(asked.io.err()).not.toContain('Create ');
     const named = await sitDown(['pair', 'Nowhere/Main'], { env: { SIGNAGE_TOKEN: token } });
     expect(await named.ended).toBe(4);
+  });
+
+  it('says how to filter, and how many there are', async () => {
+    const { venue } = await place('Only one');
+    const { io, ended, seen } = await sitDown(['pair', '--venue', venue.name]);
+    await io.until(/1 screen/);
+    expect(seen().slice(1)).toEqual([
+      '❯ Only one',
+      '  + New screen …',
+      '',
+      'Type to filter or to make a new one · 1 screen',
+    ]);
+    io.type('\u0003');
+    expect(await ended).toBe(130);
+  });
+
+  it('offers the nearest names for a mistyped one', async () => {
+    const venue = await service.venue({ name: 'Observatory' });
+    const screen = await service.screen({ venueId: venue.id, name: 'Dome' });
+    const { answer, ended, io } = await sitDown([
+      'pair',
+      'Observatroy/Doom',
+      '--wait-for',
+      'registered',
+    ]);
+    await answer(
+      /There is no venue "Observatroy"\. Which one do you mean\?[\s\S]*❯ Observatory\n/,
+      '\r',
+    );
+    await answer(
+      /There is no screen "Doom" in the venue[\s\S]*❯ Dome\n {2}\+ New screen "Doom"/,
+      '\r',
+    );
+    await playOn(await codeOn(io));
+    expect(await ended).toBe(0);
+    const { items } = (await service.manage('GET', `/v1/screens?venueId=${venue.id}`)).body;
+    expect(items).toMatchObject([{ id: screen.id, state: 'active' }]);
+  });
+
+  it('takes the name of a venue, and asks for its screen', async () => {
+    const { venue } = await place('Foyer');
+    const { answer, ended } = await sitDown(['pair', venue.name]);
+    await answer(/❯ Foyer/, '\u0003');
+    expect(await ended).toBe(130);
   });
 
   it('asks before creating a missing record', async () => {

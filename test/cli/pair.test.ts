@@ -299,6 +299,44 @@ describe('signage pair, choosing the screen', () => {
     });
   });
 
+  it('3 for a mistyped name, with the nearest names', async () => {
+    const venue = await service.venue({ name: 'Concourse' });
+    await service.screen({ venueId: venue.id, name: 'Departures' });
+    const hints: [string, string][] = [
+      ['Concuorse/Departures', 'Did you mean "Concourse"? To create it: --create'],
+      ['Concourse/Departuers', 'Did you mean "Departures"? To create it: --create'],
+      ['Departuers', 'Did you mean "Concourse/Departures"?'],
+      ['Concourse', "Name the screen, too: signage pair 'Concourse/…', or --all."],
+    ];
+    for (const [place, hint] of hints) {
+      const { code, stderr } = await cli(['pair', place, '-o', 'json']);
+      expect({ place, code, hint: JSON.parse(stderr).hint }).toEqual({ place, code: 3, hint });
+    }
+  });
+
+  it('names the venues of a bound token that meets a foreign or unknown one', async () => {
+    const venue = await service.venue({ name: 'Gate A' });
+    const foreign = await service.venue({ name: 'Foreign' });
+    await service.screen({ venueId: foreign.id, name: 'Main' });
+    const { body } = await service.manage('POST', '/v1/tokens', {
+      name: 'Fitter of the gate',
+      role: 'operator',
+      venueIds: [venue.id],
+    });
+    const fitter = cliOf(service, body.token);
+    for (const [place, hint] of [
+      ['Foreign/Main', 'signage venue list shows all venues.'],
+      ['Gate B/Main', 'Did you mean "Gate A"?'],
+    ] as const) {
+      const { code, stderr } = await fitter(['pair', place]);
+      const name = place.split('/')[0];
+      expect({ code, stderr }).toEqual({
+        code: 3,
+        stderr: `signage: Your token is limited to the venues Gate A, and sees no "${name}".\n  ${hint}\n`,
+      });
+    }
+  });
+
   it('an invalid name is rejected by the service', async () => {
     const { venue } = await readyScreen();
     expect((await cli(['pair', '--venue', venue.name, '--screen', 'a/b', '--create'])).code).toBe(

@@ -29,9 +29,15 @@ export interface Prompter {
   password(question: Question): Promise<string>;
   confirm(question: Question & { initial?: boolean }): Promise<boolean>;
   select<T>(question: Question & { choices: readonly Choice<T>[] }): Promise<T>;
-  /** Searches while the user types. `find` gets the text typed so far. */
+  /**
+   * Searches while the user types. `find` gets the text typed so far. `tip` is shown below the
+   * choices.
+   */
   search<T>(
-    question: Question & { find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]> },
+    question: Question & {
+      find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]>;
+      tip(): string;
+    },
   ): Promise<T>;
 }
 
@@ -51,6 +57,15 @@ function shownChoice<T>({ value, name, description }: Choice<T>) {
     name: escapeControl(name),
     ...(description !== undefined && { description: escapeControl(description) }),
   };
+}
+
+/** Rows of a list question that are no choices: message, description, tip, and room to breathe. */
+const otherRows = 8;
+const defaultRows = 24;
+
+/** Returns the number of choices that fit on the terminal. */
+function pageSize(output: NodeJS.WritableStream & { rows?: number }): number {
+  return Math.max(3, (output.rows || defaultRows) - otherRows);
 }
 
 type Prompts = typeof import('@inquirer/prompts');
@@ -113,9 +128,19 @@ export function makePrompter(
       ),
     search: (question) =>
       ask(question, ({ search }, message, context) => {
-        const source = async (term: string | undefined, { signal }: { signal: AbortSignal }) =>
-          (await question.find(term ?? '', signal)).map(shownChoice);
-        return search({ message, source }, context);
+        const rows = pageSize(context.output);
+        let count = 0;
+        const source = async (term: string | undefined, { signal }: { signal: AbortSignal }) => {
+          const choices = (await question.find(term ?? '', signal)).map(shownChoice);
+          count = choices.length;
+          return choices;
+        };
+        const keysHelpTip = () =>
+          escapeControl(count > rows ? `${question.tip()} · ↑↓ scrolls` : question.tip());
+        return search(
+          { message, source, theme: { style: { keysHelpTip } }, pageSize: rows },
+          context,
+        );
       }),
   };
 }

@@ -61,12 +61,23 @@ describe('at a terminal', () => {
       ['Lobby', 'Annex']
         .filter((name) => name.toLowerCase().includes(term))
         .map((name) => ({ value: name, name }));
-    const answer = prompter().search({ message: 'Venue?', flag, find });
+    const answer = prompter().search({ message: 'Venue?', flag, find, tip: () => '2 venues' });
     await shown('Annex');
+    expect(screen.getScreen()).toMatch(/2 venues$/);
     screen.type('lob');
     await expect.poll(() => screen.getScreen()).not.toContain('Annex');
     screen.keypress('enter');
     expect(await answer).toBe('Lobby');
+  });
+
+  it('says that a list is longer than the screen', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `Wall ${at}`);
+    const find = async () => names.map((name) => ({ value: name, name }));
+    const answer = prompter().search({ message: 'Screen?', flag, find, tip: () => '40 screens' });
+    await shown('40 screens · ↑↓ scrolls');
+    expect(screen.getScreen().match(/Wall/g)).toHaveLength(16);
+    screen.keypress('enter');
+    expect(await answer).toBe('Wall 0');
   });
 
   it('throws interrupted at a signal', async () => {
@@ -92,7 +103,7 @@ describe('when questions cannot be asked', () => {
       one.password({ message: 'x', flag }),
       one.confirm({ message: 'x', flag }),
       one.select({ message: 'x', flag, choices: [] }),
-      one.search({ message: 'x', flag, find: async () => [] }),
+      one.search({ message: 'x', flag, find: async () => [], tip: () => 'y' }),
     ];
     for (const question of questions)
       await expect(question).rejects.toMatchObject({

@@ -1,9 +1,7 @@
-import { SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
-import { isUuid } from '../../records/names.ts';
+import { countText } from '../../records/text.ts';
 import { escapeControl } from '../../terminal/escape.ts';
 import type { Choice } from '../../terminal/prompter.ts';
-import { type PairRights, requireCreateRight } from './pair-rights.ts';
 
 /** A venue or screen that does not exist yet and will be created. */
 export interface NewRecord {
@@ -46,42 +44,11 @@ function offerToCreate(
   there: readonly { name: string }[],
 ): Choice<CreateOffer>[] {
   const name = term.trim();
-  if (name === '') return [{ value: { name: undefined }, name: `Create a new ${kind} …` }];
+  if (name === '') return [{ value: { name: undefined }, name: `+ New ${kind} …` }];
   const isThere = there.some((one) => one.name.toLowerCase() === name.toLowerCase());
   return isThere || nameProblem(name) !== undefined
     ? []
-    : [{ value: { name }, name: `Create the ${kind} "${name}"` }];
-}
-
-/**
- * Returns the record to create for a name that was not found, if `--create` or the person at the
- * terminal allows it. Otherwise throws `error`, with a hint if possible, or `declined`.
- */
-export async function orCreate(
-  call: CommandContext,
-  rights: PairRights,
-  name: string,
-  kind: string,
-  error: SignageError,
-): Promise<NewRecord> {
-  if (isUuid(name)) throw error;
-  if (!call.options.create && !call.prompter.canAsk) {
-    if (rights.mayCreate)
-      throw new SignageError(error.code, error.message, { hint: 'To create it: --create' });
-    throw error;
-  }
-  requireCreateRight(rights, `the missing ${kind} "${name}"`);
-  const question = `There is no ${kind} "${name}". Create it?`;
-  if (
-    call.options.create ||
-    (await call.prompter.confirm({
-      message: escapeControl(question),
-      flag: '--create',
-      initial: true,
-    }))
-  )
-    return { name: name.trim() };
-  throw new SignageError('declined', 'Nothing was changed.');
+    : [{ value: { name }, name: `+ New ${kind} "${name}"` }];
 }
 
 /** The venues, or the screens of a venue, to choose from. */
@@ -90,6 +57,8 @@ interface Choices<T> {
   list(query: { search?: string }, signal: AbortSignal): Promise<T[]>;
   shown(record: T): Omit<Choice<T>, 'value'>;
   mayCreate: boolean;
+  /** Maximum length of the list. */
+  limit: number;
   /** Called when the list is empty. Throws if the token may not create a record. */
   requireFirstRight(): void;
 }
@@ -97,24 +66,31 @@ interface Choices<T> {
 /** Asks for a record, or for the name of a new one. */
 export async function askRecord<T extends { name: string }>(
   call: CommandContext,
-  { kind, list, shown, mayCreate, requireFirstRight }: Choices<T>,
+  { kind, list, shown, mayCreate, limit, requireFirstRight }: Choices<T>,
 ): Promise<T | NewRecord> {
   const flag = `--${kind}`;
   if (call.prompter.canAsk && (await list({}, call.interrupted)).length === 0) {
     requireFirstRight();
     return askName(call, `There is no ${kind} yet. Name of the first ${kind}:`, flag);
   }
+  let count: number | undefined;
   const find = async (term: string, signal: AbortSignal) => {
     const search = term.trim();
     const records = await list(
       search === '' ? {} : { search },
       AbortSignal.any([signal, call.interrupted]),
     );
+    count = records.length;
     const there = records.map((value) => ({ value, ...shown(value) }));
     return mayCreate ? [...there, ...offerToCreate(kind, term, records)] : there;
   };
   const message = kind === 'venue' ? 'Venue' : 'Screen';
-  const chosen = await call.prompter.search<T | CreateOffer>({ message, flag, find });
+  const tip = () => {
+    const keys = mayCreate ? 'Type to filter or to make a new one' : 'Type to filter';
+    if (count === undefined) return keys;
+    return `${keys} · ${count < limit ? '' : 'the first '}${countText(count, kind)}`;
+  };
+  const chosen = await call.prompter.search<T | CreateOffer>({ message, flag, find, tip });
   if (chosen.name === undefined) return askName(call, `Name of the new ${kind}:`, flag);
   return chosen as T | NewRecord;
 }

@@ -2,25 +2,51 @@ import { hasCode, SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, findVenue, type Screen, type Venue } from '../../records/find.ts';
-import { isUuid } from '../../records/names.ts';
-import { askName, askRecord, type NewRecord, orCreate } from './ask-record.ts';
+import { isUuid, screenPath } from '../../records/names.ts';
+import { nearNames } from '../../records/near-names.ts';
+import { shellQuote } from '../../records/text.ts';
+import { askName, askRecord, type NewRecord } from './ask-record.ts';
+import { chooseNear, resolveMissing } from './missing-record.ts';
 import { type PairRights, requireCreateRight, venueRights } from './pair-rights.ts';
 
 const maxVenues = 20;
 const maxScreens = 50;
+/** Number of venues that a message names. */
+const maxNamed = 5;
 
-/** Finds a venue by id or name. If there is none, returns the venue to create. */
+/** Number of records among which a mistyped name is searched. */
+const maxSearched = 200;
+
+/** Explains that a token limited to some venues sees no others. */
+function venueMissing(name: string, isBound: boolean, venues: readonly Venue[]): string {
+  if (!isBound) return `There is no venue "${name}".`;
+  const names = venues.slice(0, maxNamed).map((venue) => venue.name);
+  const more = venues.length > maxNamed ? ` and ${venues.length - maxNamed} more` : '';
+  return `Your token is limited to the venues ${names.join(', ')}${more}, and sees no "${name}".`;
+}
+
+/** Finds a venue by id or name. If there is none, returns a similar one, or one to create. */
 async function venueNamed(
   call: CommandContext,
   anyRights: PairRights,
   name: string,
 ): Promise<Venue | NewRecord> {
-  const rights = venueRights(anyRights);
   try {
     return await findVenue(call, name);
   } catch (error) {
-    if (!hasCode(error, 'venue_not_found')) throw error;
-    return orCreate(call, rights, name, 'venue', error);
+    if (!hasCode(error, 'venue_not_found') || isUuid(name)) throw error;
+    const { items } = await call.read('listVenues', { query: { limit: maxSearched } });
+    const near = await nearNames(name, items);
+    return resolveMissing(call, venueRights(anyRights), {
+      kind: 'venue',
+      name,
+      near: near.map((value) => ({ value, name: value.name })),
+      error: new SignageError(
+        'venue_not_found',
+        venueMissing(name, anyRights.isBound, items),
+        error.hint === undefined ? {} : { hint: error.hint },
+      ),
+    });
   }
 }
 
@@ -38,6 +64,7 @@ export function askVenue(
     },
     shown: ({ name, address }) => ({ name, ...(address && { description: address }) }),
     mayCreate: rights?.mayCreate === true,
+    limit: maxVenues,
     requireFirstRight() {
       if (rights) return requireCreateRight(rights, 'venues, and there are none yet');
       const hint = 'signage venue create --name …';
@@ -66,7 +93,14 @@ async function screenNamed(
     'screen_not_found',
     `There is no screen "${name}" in the venue "${venue.name}".`,
   );
-  return orCreate(call, rights, name, 'screen', missing);
+  const query = { venueId: venue.id, limit: maxSearched };
+  const near = await nearNames(name, (await call.read('listScreens', { query })).items);
+  return resolveMissing(call, rights, {
+    kind: 'screen',
+    name,
+    near: near.map((value) => ({ value, name: value.name })),
+    error: missing,
+  });
 }
 
 /**
@@ -88,6 +122,7 @@ async function askScreen(
     },
     shown: ({ name, state }) => ({ name: state === 'active' ? `${name} (has a TV)` : name }),
     mayCreate: rights.mayCreate,
+    limit: maxScreens,
     requireFirstRight: () => requireCreateRight(rights, `screens, and "${venueName}" has none yet`),
   });
 }
@@ -114,9 +149,41 @@ function namedPlace({ args, options }: CommandContext): Named {
   return { venue: given.slice(0, slash), screen: given.slice(slash + 1) };
 }
 
+/** Returns the venue of this name. A person may type the venue where a screen is expected. */
+async function venueOfName(call: CommandContext, name: string): Promise<Venue | undefined> {
+  return (await call.read('listVenues', { query: { name } })).items[0];
+}
+
 /**
- * Finds a screen named without its venue. With `--create`, asks for the venue of a missing screen.
+ * Handles a name without a venue that no screen has. It may be mistyped, or the name of a venue.
+ * With `--create`, asks for the venue of the new screen.
  */
+async function screenMissing(
+  call: CommandContext,
+  rights: PairRights,
+  name: string,
+  error: SignageError,
+): Promise<ChosenPlace> {
+  if (call.options.create) {
+    const venue = await askVenue(call, rights);
+    return { venue, screen: await screenNamed(call, rights, venue, name) };
+  }
+  const venue = await venueOfName(call, name);
+  if (venue && call.prompter.canAsk) return { venue, screen: await askScreen(call, rights, venue) };
+  if (venue) {
+    throw new SignageError(error.code, `"${name}" is a venue, not a screen.`, {
+      hint: `Name the screen, too: signage pair ${shellQuote(`${name}/…`)}, or --all.`,
+    });
+  }
+  const { items } = await call.read('listScreens', { query: { limit: maxSearched } });
+  const near = [];
+  for (const value of await nearNames(name, items))
+    near.push({ value, name: await screenPath(call, value) });
+  const screen = await chooseNear(call, { kind: 'screen', near, error });
+  return { venue: await call.read('getVenue', { params: { id: screen.venueId } }), screen };
+}
+
+/** Finds a screen named without its venue. */
 async function screenAnywhere(
   call: CommandContext,
   rights: PairRights,
@@ -126,9 +193,8 @@ async function screenAnywhere(
     const screen = await findScreen(call, name);
     return { venue: await call.read('getVenue', { params: { id: screen.venueId } }), screen };
   } catch (error) {
-    if (!hasCode(error, 'screen_not_found') || isUuid(name) || !call.options.create) throw error;
-    const venue = await askVenue(call, rights);
-    return { venue, screen: await screenNamed(call, rights, venue, name) };
+    if (!hasCode(error, 'screen_not_found') || isUuid(name)) throw error;
+    return screenMissing(call, rights, name, error);
   }
 }
 

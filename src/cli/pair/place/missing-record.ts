@@ -1,0 +1,69 @@
+import { SignageError } from '../../../domain/error.ts';
+import type { CommandContext } from '../../command/context.ts';
+import type { Choice } from '../../terminal/prompter.ts';
+import type { NewRecord } from './ask-record.ts';
+import { type PairRights, requireCreateRight } from './pair-rights.ts';
+
+/** A name that no record has. */
+export interface MissingRecord<T> {
+  kind: 'venue' | 'screen';
+  name: string;
+  /** Records with a similar name. */
+  near: readonly Choice<T>[];
+  error: SignageError;
+}
+
+/** Adds sentences to the hint of an error, or keeps its hint if there are none. */
+function withHints(error: SignageError, hints: readonly string[]): SignageError {
+  if (hints.length === 0) return error;
+  return new SignageError(error.code, error.message, { hint: hints.join(' ') });
+}
+
+function didYouMean(near: readonly Choice<unknown>[]): string[] {
+  const names = near.map(({ name }) => `"${name}"`);
+  return names.length > 0 ? [`Did you mean ${names.join(' or ')}?`] : [];
+}
+
+/** Lets the person at the terminal choose a similar record. Otherwise throws `error` with them. */
+export async function chooseNear<T>(
+  { prompter }: CommandContext,
+  { kind, near, error }: Omit<MissingRecord<T>, 'name'>,
+): Promise<T> {
+  if (near.length === 0 || !prompter.canAsk) throw withHints(error, didYouMean(near));
+  const message = `${error.message} Which one do you mean?`;
+  return prompter.select({ message, flag: `--${kind}`, choices: near });
+}
+
+/**
+ * Returns the record that was meant, or the record to create, if `--create` or the person at the
+ * terminal says so. Otherwise throws `error` with the similar names, `insufficient_role` or
+ * `declined`.
+ */
+export async function resolveMissing<T>(
+  call: CommandContext,
+  rights: PairRights,
+  { kind, name, near, error }: MissingRecord<T>,
+): Promise<T | NewRecord> {
+  const { options, prompter } = call;
+  const { mayCreate } = rights;
+  const created: NewRecord = { name: name.trim() };
+  if (options.create) {
+    requireCreateRight(rights, `the missing ${kind} "${name}"`);
+    return created;
+  }
+  if (!prompter.canAsk) {
+    const hints = mayCreate ? ['To create it: --create'] : [];
+    throw withHints(error, [...didYouMean(near), ...hints]);
+  }
+  if (near.length > 0) {
+    const offer = { value: created, name: `+ New ${kind} "${name}"` };
+    const choices: Choice<T | NewRecord>[] = mayCreate ? [...near, offer] : [...near];
+    return chooseNear(call, { kind, near: choices, error });
+  }
+  if (!mayCreate) call.note(error.message);
+  requireCreateRight(rights, `the missing ${kind} "${name}"`);
+  const question = `${error.message} Create it?`;
+  if (await prompter.confirm({ message: question, flag: '--create', initial: true }))
+    return created;
+  throw new SignageError('declined', 'Nothing was changed.');
+}
