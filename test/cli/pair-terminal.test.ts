@@ -123,6 +123,19 @@ describe('signage pair at a terminal, prompts', () => {
     expect(rest).toEqual(['Model    Samsung QM55B', 'Version  2.3.1, Tizen 6.5']);
   });
 
+  it.each([
+    [[], 1],
+    [['--no-bell'], 0],
+  ])('%j: rings %i times when the TV is paired', async (more, count) => {
+    const { screen } = await place();
+    const { io, ended } = await sitDown(['pair', screen.id, ...more]);
+    const code = await codeOn(io);
+    expect(io.err()).not.toContain('\u0007');
+    await playOn(code);
+    expect(await ended).toBe(0);
+    expect(io.err().split('\u0007').length - 1).toBe(count);
+  });
+
   it('searches while typing', async () => {
     const { venue } = await place('Counter');
     const { answer, ended, io } = await sitDown(['pair', '--wait-for', 'registered']);
@@ -378,9 +391,20 @@ describe('signage pair at a terminal, live view', () => {
     expect(io.err()).toContain('has registered, but has not fetched its playlist yet');
   });
 
+  it('--qr --verbose prints the QR code in its own colours', async () => {
+    const { screen } = await place();
+    const { io, ended } = await sitDown(['pair', screen.id, '--qr', '--verbose']);
+    await io.until(/signage:\/\/pair/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of it
+    expect(io.err()).toMatch(/\u001b\[40m\u001b\[97m(?:██| {2}){30,}\u001b\[39m\u001b\[49m\n/);
+    io.signal('SIGINT');
+    await ended;
+  });
+
   it.each([
     [{ columns: 80, rows: 24 }, /^[█▀▄ ]{37} {3}.*Code/m],
     [{ columns: 40, rows: 40 }, /^[█▀▄ ]{37}$/m],
+    [{ columns: 80, rows: 50 }, /^(?:(?:██| {2}){37}\n){37}/m],
     [{ columns: 30, rows: 24 }, /Enlarge the window/],
   ])('--qr in %j', async (size, looks) => {
     const { screen } = await place();

@@ -85,14 +85,20 @@ export function pairLink(url: string, code: string): string {
   return `signage://pair?url=${encodeURIComponent(url)}&code=${encodeURIComponent(code)}`;
 }
 
-/**
- * Draws the QR code of a text as lines. Each line holds two rows of dots; light dots are drawn as
- * blocks.
- */
-export type DrawQr = (text: string) => readonly string[];
+/** Draws the QR code of a text, as lines of equal width. Light dots are drawn as blocks. */
+export type DrawQr = (text: string) => {
+  /** Two characters for each dot. */
+  large: readonly string[];
+  /** One character for two dots, one above the other. */
+  compact: readonly string[];
+};
 
 /** Loads `uqr` on demand. */
 export async function loadQrCodes(): Promise<DrawQr> {
-  const { renderUnicodeCompact } = await import('uqr');
-  return (text) => renderUnicodeCompact(text, { border: 2 }).split('\n');
+  const { renderUnicode, renderUnicodeCompact } = await import('uqr');
+  const border = 2;
+  return (text) => ({
+    large: renderUnicode(text, { border, whiteChar: '██', blackChar: '  ' }).split('\n'),
+    compact: renderUnicodeCompact(text, { border }).split('\n'),
+  });
 }

@@ -29,5 +29,6 @@ export const pairingOptions = (reasonHelp: string) => ({
     `stop after this step of the TV (default: ${defaultMilestone})`,
   ),
   timeout,
+  noBell: option.flag('--no-bell', 'no sound when a TV is paired'),
   qr: option.flag('--qr', 'also show a QR code, for TV apps that work with a phone'),
 });

@@ -3,8 +3,10 @@ import { groupedCode } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
 import { wideMembers } from '../records/views/columns.ts';
+import { makePainter } from '../terminal/colours.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import {
+  defaultSize,
   isWatched,
   type LiveLine,
   type LiveViewSize,
@@ -13,6 +15,9 @@ import {
 import type { DrawQr } from './draw-code.ts';
 import { modelText, type PairUpdate, versionText } from './pair-update.ts';
 import type { Pairing, PairSession } from './pairing.ts';
+
+/** The control character BEL: the terminal makes a sound. */
+const bell = '\u0007';
 
 /** Whether this output format prints each code as soon as it exists. */
 function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['common']): boolean {
@@ -26,18 +31,31 @@ export function requireVisibleCode(call: CommandContext): void {
   throw usage('With --quiet and this output format nobody would see the code. Use -o ndjson.');
 }
 
+/** Prints a QR code in black and white, whatever the colours of the terminal are. */
+async function noteQr({ io, common, note }: CommandContext, drawQr: DrawQr, link: string) {
+  const { large, compact } = drawQr(link);
+  const isLarge = (io.stderr.columns ?? defaultSize.columns) > (large[0]?.length ?? 0);
+  const paint = await makePainter(io, io.stderr);
+  const lines = (isLarge ? large : compact).map((text) => `${paint.inverse(text)}\n`);
+  if (!common.quiet) io.stderr.write(lines.join(''));
+  note(link);
+}
+
 /**
  * Prints the code on stderr if the results do not show it in time. With `--qr`, also prints the QR
  * code.
  */
-function noteCode(call: CommandContext, update: PairUpdate, drawQr: DrawQr | undefined): void {
+async function noteCode(
+  call: CommandContext,
+  update: PairUpdate,
+  drawQr: DrawQr | undefined,
+): Promise<void> {
   if (update.step !== 'code' || update.code === null) return;
   if (!resultsShowCodes(call.common))
     call.note(
       `Code for ${update.venue}/${update.screen}: ${groupedCode(update.code)}, valid until ${update.expiresAt}`,
     );
-  if (drawQr && update.link !== null)
-    for (const line of [...drawQr(update.link), update.link]) call.note(line);
+  if (drawQr && update.link !== null) await noteQr(call, drawQr, update.link);
 }
 
 /** The parts of the output that show pairings to people. */
@@ -67,7 +85,9 @@ export async function* updatesWithOutput(
   try {
     for await (const update of follow({ ...session, changed })) {
       if (liveView) liveView.draw();
-      else noteCode(call, update, drawQr);
+      else await noteCode(call, update, drawQr);
+      if (liveView && update.step === session.waitFor && !call.options.noBell)
+        call.io.stderr.write(bell);
       yield [update];
     }
   } finally {

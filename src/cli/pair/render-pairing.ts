@@ -71,19 +71,23 @@ function sideBySide(left: readonly string[], right: readonly LiveLine[]): LiveLi
 const minColumnsBeside = 30;
 
 /**
- * Adds the QR code above the text, or beside it. If neither fits, says how large the terminal must
- * be.
+ * Adds the QR code above the text, as large as it fits, or beside it. If neither fits, says how
+ * large the terminal must be.
  */
 function withQr(
-  qr: readonly string[],
+  { large, compact }: ReturnType<DrawQr>,
   lines: readonly LiveLine[],
   { columns, rows }: LiveViewSize,
 ): LiveLine[] {
-  const width = (qr[0]?.length ?? 0) + 1;
-  if (columns > width && qr.length + lines.length < rows)
-    return [...qr.map((text) => line(text, 'inverse')), blank, ...lines];
-  if (columns > width + minColumnsBeside && qr.length < rows) return sideBySide(qr, lines);
-  const needs = `${width + 1} columns, ${qr.length + lines.length + 1} rows`;
+  const widthOf = (qr: readonly string[]) => (qr[0]?.length ?? 0) + 1;
+  const above = [large, compact].find(
+    (qr) => columns > widthOf(qr) && qr.length + lines.length < rows,
+  );
+  if (above) return [...above.map((text) => line(text, 'inverse')), blank, ...lines];
+  const width = widthOf(compact);
+  if (columns > width + minColumnsBeside && compact.length < rows)
+    return sideBySide(compact, lines);
+  const needs = `${width + 1} columns, ${compact.length + lines.length + 1} rows`;
   return [...lines, line(`Enlarge the window for the QR code: ${needs}.`)];
 }
 

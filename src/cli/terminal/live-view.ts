@@ -24,7 +24,7 @@ export interface LiveView {
 }
 
 const redrawIntervalMs = 1000;
-const defaultSize: LiveViewSize = { columns: 80, rows: 24 };
+export const defaultSize: LiveViewSize = { columns: 80, rows: 24 };
 
 interface Screen {
   columns?: number;
