@@ -204,6 +204,76 @@ describe('signage pair --venue X --all', () => {
     expect(stdout).toMatch(/SCREEN +DEVICE +MODEL +VERSION/);
     expect(stdout.match(/QM55B/g)).toHaveLength(2);
   });
+
+  it('shows one code in large letters, another one by the arrow keys, fewer by typing', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `Wall ${at + 1}`);
+    const { venue } = await venueWith(names);
+    const seen = (io: FakeIo) => terminalScreen(io.err());
+    const typed = (name: string) => new RegExp(`Type this code on the TV of "${name}"`);
+    const { code } = await cli(['pair', '--venue', venue.name, '--all'], {
+      tty: true,
+      async during(io) {
+        await io.until(typed('Wall 1'));
+        // The end of the list is reached when all codes have been created.
+        const atEnd = () => {
+          io.type('\u001b[F');
+          return seen(io).join('\n');
+        };
+        await expect.poll(atEnd).toMatch(typed('Wall 30'));
+        expect(seen(io).join('\n')).toContain('16–30 of 30 · type to filter');
+        io.type('\u001b[H');
+        await expect.poll(() => seen(io).join('\n')).toMatch(typed('Wall 1'));
+        expect(seen(io).length).toBeLessThanOrEqual(24);
+        expect(seen(io).filter((row) => /^[█▀▄ ]+$/.test(row))).toHaveLength(4);
+        expect(seen(io).find((row) => row.startsWith('›'))).toMatch(/^› Wall 1 /);
+        io.type('\u001b[B');
+        await io.until(typed('Wall 2'));
+        io.type('\u001b[6~');
+        await io.until(typed('Wall 12'));
+        io.type('l 7');
+        await io.until(/1 listed · filter: l 7 · Esc shows all/);
+        expect(seen(io).filter((row) => row.includes('Wall'))).toHaveLength(2);
+        io.type('\u007f');
+        await io.until(/filter: l · Esc/);
+        io.type('\u0003');
+      },
+    });
+    expect(code).toBe(130);
+  });
+
+  it('leaves out the large letters in a low terminal, and wraps what is missing', async () => {
+    const venue = await service.venue();
+    const screen = await service.screen({ venueId: venue.id, name: 'Bare' });
+    await service.screen({ venueId: venue.id, name: 'Other' });
+    let seen: string[] = [];
+    await cli(['pair', '--venue', venue.name, '--all'], {
+      tty: true,
+      columns: 60,
+      around: (io) => {
+        const terminal = io.terminal();
+        Object.assign(terminal.output, { columns: 60, rows: 10 });
+        return { ...io, terminal: () => terminal };
+      },
+      async during(io) {
+        const [code = ''] = [await io.until(/Bare +[A-Z2-9]{4} [A-Z2-9]{4}/)];
+        const pairingCode = code.slice(-9).replace(' ', '');
+        const anyone = new RuntimeClient({ url: service.url });
+        const { apiKey } = await anyone.register({ pairingCode, deviceInfo: {} });
+        await anyone
+          .withKey(apiKey)
+          .fetchPlaylist(screen.id)
+          .catch(() => {});
+        await io.until(/no playlist yet/);
+        seen = terminalScreen(io.err(), 60);
+        io.signal('SIGINT');
+      },
+    });
+    expect(seen.join('\n')).not.toMatch(/[█▀▄]{3}/);
+    expect(seen.join(' ')).toMatch(
+      /Bare: The screen has no playlist yet\. Publish one: +signage playlist/,
+    );
+    expect(Math.max(...seen.map((row) => row.length))).toBeLessThan(60);
+  });
 });
 
 describe('merge', () => {

@@ -40,6 +40,11 @@ export function fakeIo({
     },
   });
   const keys = new PassThrough();
+  const signal = (name: SignalName) => {
+    const handlers = [...(listeners.get(name) ?? [])];
+    for (const handle of handlers) handle();
+    return handlers.length > 0;
+  };
   return {
     env,
     stdin: { isTTY, text: async () => stdin },
@@ -59,11 +64,8 @@ export function fakeIo({
       listeners.set(name, handlers.add(handle));
       return () => void handlers.delete(handle);
     },
-    signal(name) {
-      const handlers = [...(listeners.get(name) ?? [])];
-      for (const handle of handlers) handle();
-      return handlers.length > 0;
-    },
+    signal,
+    interrupt: () => void signal('SIGINT'),
     until: (pattern, timeoutMs = 30_000) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {

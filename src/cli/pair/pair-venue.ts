@@ -4,6 +4,7 @@ import type { CommandContext } from '../command/context.ts';
 import { failedExitCode, isFatal } from '../command/exit-code.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue, type Venue } from '../records/find.ts';
+import type { Key } from '../terminal/keys.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
@@ -18,7 +19,8 @@ import {
 import { showUpdates, updatesWithOutput } from './pairing-output.ts';
 import { askVenue } from './place/choose-place.ts';
 import { warnOfOtherCodes } from './place/prepare-place.ts';
-import { renderVenue } from './render-pairing.ts';
+import { renderVenue, renderVenueEnd } from './render-venue.ts';
+import { handleKey, type VenueSelection } from './venue-selection.ts';
 
 /** Limit of simultaneous long polls, one for each screen. */
 const maxConcurrent = 200;
@@ -134,11 +136,14 @@ export async function pairVenue(session: PairSession): Promise<number> {
   const pairings = screens.map((screen) => newPairing({ venue, screen, changes: [] }));
   const failures = new Map<Pairing, SignageError>();
   try {
-    const render = (size: LiveViewSize) => renderVenue(venue.name, pairings, session, size);
+    const selection: VenueSelection = { selected: undefined, filter: '' };
+    const render = (size: LiveViewSize) =>
+      renderVenue(venue.name, pairings, session, selection, size);
     const display = {
       render: pairings.length > 0 ? render : undefined,
-      last: () => render({ columns: 80, rows: pairings.length + 4 }),
+      last: () => renderVenueEnd(venue.name, pairings, session),
       problemText: ({ place, problem }: Pairing) => problem && `${placeName(place)}: ${problem}`,
+      onKey: (key: Key) => handleKey(selection, pairings, key),
     };
     const follow = (shown: PairSession) => pairAll(shown, pairings, failures);
     await showUpdates(call, 'list', updatesWithOutput(session, display, follow));

@@ -5,6 +5,7 @@ import { member, type View } from '../output/view.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { makePainter } from '../terminal/colours.ts';
 import { isPrintable } from '../terminal/escape.ts';
+import { type Key, watchKeys } from '../terminal/keys.ts';
 import {
   defaultSize,
   isWatched,
@@ -67,16 +68,25 @@ interface PairingDisplay {
   /** Returns the note about a problem, which is printed if there is no live view. */
   problemText(pairing: Pairing): string | undefined;
   drawQr?: DrawQr | undefined;
+  /** Handles a key that was pressed during the live view. */
+  onKey?(key: Key): void;
 }
 
 /** Passes updates on, and draws the live view or prints notes on stderr. */
 export async function* updatesWithOutput(
   session: PairSession,
-  { render, last, problemText, drawQr }: PairingDisplay,
+  { render, last, problemText, drawQr, onKey }: PairingDisplay,
   follow: (session: PairSession) => AsyncIterable<PairUpdate>,
 ): AsyncGenerator<PairUpdate[]> {
   const { call } = session;
   const liveView = isWatched(call) && render ? await openLiveView(call, render) : undefined;
+  const stopKeys =
+    liveView && onKey && call.prompter.canAsk
+      ? watchKeys(call.io, (key) => {
+          onKey(key);
+          liveView.draw();
+        })
+      : undefined;
   const changed = (pairing: Pairing) => {
     const problem = problemText(pairing);
     if (liveView) liveView.draw();
@@ -91,6 +101,7 @@ export async function* updatesWithOutput(
       yield [update];
     }
   } finally {
+    stopKeys?.();
     liveView?.close(last());
   }
 }

@@ -8,7 +8,7 @@ import { type Pairing, type PairSession, placeName } from './pairing.ts';
 import { isPaired, type Milestone, milestones } from './pairing-options.ts';
 
 /** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
-function countdown(endsAtMs: number, clock: Clock): string {
+export function countdown(endsAtMs: number, clock: Clock): string {
   const seconds = Math.max(0, Math.ceil((endsAtMs - clock.now()) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
@@ -127,64 +127,4 @@ export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   ];
   const last = line(texts.filter(Boolean).join(' · '), 'good');
   return [...milestoneLines(pairing, waitFor), blank, last];
-}
-
-const nameColumns = 24;
-/** Width of the code, the countdown and the longest state text. */
-const otherColumns = 30;
-
-function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone): string {
-  if (state === 'failed') return 'failed';
-  const model = device ? modelText(device.deviceInfo) : '';
-  if (state === 'done')
-    return [isPaired(waitFor) ? 'paired ✓' : 'done ✓', model]
-      .filter((text) => text !== '')
-      .join(' ');
-  if (reached.includes('playlist')) return 'has playlist';
-  if (reached.includes('registered')) return 'registered';
-  return code ? 'waiting' : '…';
-}
-
-function cut(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length <= columns
-    ? text.padEnd(columns)
-    : `${characters.slice(0, columns - 1).join('')}…`;
-}
-
-function rowOf(pairing: Pairing, waitFor: Milestone, clock: Clock, columns: number): LiveLine {
-  const { code, state, reached } = pairing;
-  const isOpen = state === 'going' && reached.length === 0 && code !== undefined;
-  const name = cut(pairing.place.screen.name, columns);
-  const text = `${name}  ${(isOpen ? groupedCode(code.code) : '').padEnd(9)}  ${(isOpen ? countdown(code.endsAtMs, clock) : '').padStart(5)}  `;
-  const looks = { going: isOpen ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
-  return line(text + stateText(pairing, waitFor), looks[state]);
-}
-
-/**
- * Renders the live view while all screens of a venue are paired. If the rows do not fit, unfinished
- * screens come first.
- */
-export function renderVenue(
-  venue: string,
-  pairings: readonly Pairing[],
-  { waitFor, call: { clock } }: PairSession,
-  size: LiveViewSize,
-): LiveLine[] {
-  const done = pairings.filter(({ state }) => state === 'done').length;
-  const longest = Math.max(...pairings.map(({ place }) => [...place.screen.name].length));
-  const columns = Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
-  const title = line(`${venue}: ${done} of ${pairings.length} paired`, 'strong');
-  const stuck = pairings.find(({ problem }) => problem !== undefined);
-  const last = stuck ? [line(`${stuck.place.screen.name}: ${stuck.problem}`, 'bad')] : [];
-  const room = Math.max(1, size.rows - 3 - last.length);
-  const rows =
-    pairings.length <= room
-      ? pairings
-      : pairings
-          .toSorted((a, b) => Number(a.state !== 'going') - Number(b.state !== 'going'))
-          .slice(0, Math.max(1, room - 1));
-  const hidden = pairings.length - rows.length;
-  const rest = hidden > 0 ? [line(`… and ${hidden} more`, 'faint')] : [];
-  return [title, ...rows.map((one) => rowOf(one, waitFor, clock, columns)), ...rest, ...last];
 }

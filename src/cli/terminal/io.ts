@@ -39,6 +39,8 @@ export interface Io {
    * default action.
    */
   onSignal(name: SignalName, handle: () => void): () => void;
+  /** Sends SIGINT to this process, as a terminal does at Ctrl-C unless its keys are read singly. */
+  interrupt(): void;
 }
 
 /**
@@ -92,5 +94,6 @@ export function processIo(): Io {
       process.on(name, handle);
       return () => void process.off(name, handle);
     },
+    interrupt: () => void process.kill(process.pid, 'SIGINT'),
   };
 }

@@ -1,0 +1,134 @@
+import type { Clock } from '../../domain/clock.ts';
+import { groupedCode } from '../options/pairing-code.ts';
+import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
+import { wrapText } from '../terminal/wrap.ts';
+import { blockLetters } from './draw-code.ts';
+import { modelText } from './pair-update.ts';
+import type { Pairing, PairSession } from './pairing.ts';
+import { isPaired, type Milestone } from './pairing-options.ts';
+import { countdown } from './render-pairing.ts';
+import {
+  currentPairing,
+  isOpen,
+  listedPairings,
+  type OpenPairing,
+  type VenueSelection,
+} from './venue-selection.ts';
+
+const nameColumns = 24;
+/** Width of the marker, the code, the countdown and the longest state text. */
+const otherColumns = 32;
+/** Rows of the list that large letters must leave. */
+const minListRows = 3;
+
+function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone): string {
+  if (state === 'failed') return 'failed';
+  const model = device ? modelText(device.deviceInfo) : '';
+  if (state === 'done')
+    return [isPaired(waitFor) ? 'paired ✓' : 'done ✓', model]
+      .filter((text) => text !== '')
+      .join(' ');
+  if (reached.includes('playlist')) return 'has playlist';
+  if (reached.includes('registered')) return 'registered';
+  if (code?.status === 'cancelled') return 'code cancelled';
+  return code ? 'waiting' : '…';
+}
+
+function cut(text: string, columns: number): string {
+  const characters = [...text];
+  return characters.length <= columns
+    ? text.padEnd(columns)
+    : `${characters.slice(0, columns - 1).join('')}…`;
+}
+
+/** Renders the row of a screen, after `marker`. */
+function rowOf(
+  pairing: Pairing,
+  { waitFor, call: { clock } }: PairSession,
+  columns: number,
+  marker: string,
+): LiveLine {
+  const isWaiting = isOpen(pairing);
+  const name = cut(pairing.place.screen.name, columns);
+  const code = isWaiting ? groupedCode(pairing.code.code) : '';
+  const left = isWaiting ? countdown(pairing.code.endsAtMs, clock) : '';
+  const text = `${marker}${name}  ${code.padEnd(9)}  ${left.padStart(5)}  `;
+  const looks = { going: isWaiting ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
+  return line(text + stateText(pairing, waitFor), looks[pairing.state]);
+}
+
+const blank = line('');
+
+function largeCode(current: OpenPairing, clock: Clock, columns: number): LiveLine[] {
+  const { code, endsAtMs } = current.code;
+  const letters = blockLetters(code, columns - 1);
+  if (!letters) return [];
+  const left = countdown(endsAtMs, clock);
+  return [
+    line(`Type this code on the TV of "${current.place.screen.name}". ${left} left`),
+    ...letters.map((text) => line(text, 'strong')),
+    blank,
+  ];
+}
+
+function titleOf(venue: string, pairings: readonly Pairing[]): LiveLine {
+  const done = pairings.filter(({ state }) => state === 'done').length;
+  return line(`${venue}: ${done} of ${pairings.length} paired`, 'strong');
+}
+
+function columnsOf(pairings: readonly Pairing[], size: Pick<LiveViewSize, 'columns'>): number {
+  const longest = Math.max(...pairings.map(({ place }) => [...place.screen.name].length));
+  return Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
+}
+
+/** Says which part of the list is shown, and which keys change it. */
+function footer(from: number, shown: number, listed: number, { filter }: VenueSelection): LiveLine {
+  const range = shown < listed ? `${from + 1}–${from + shown} of ${listed}` : `${listed} listed`;
+  const keys = filter === '' ? 'type to filter' : `filter: ${filter} · Esc shows all`;
+  return line(`↑↓ another code · ${range} · ${keys}`, 'faint');
+}
+
+/**
+ * Renders the live view while all screens of a venue are paired: the current code in large letters
+ * if they fit, and the page of the list with that code. Without a selection there are no keys.
+ */
+export function renderVenue(
+  venue: string,
+  pairings: readonly Pairing[],
+  session: PairSession,
+  selection: VenueSelection,
+  size: LiveViewSize,
+): LiveLine[] {
+  const listed = listedPairings(pairings, selection);
+  const current = currentPairing(listed, selection);
+  const stuck = [current, ...listed].find((one) => one?.problem !== undefined);
+  const problem = stuck
+    ? wrapText(`${stuck.place.screen.name}: ${stuck.problem}`, size.columns - 1).split('\n')
+    : [];
+  // The last row of the terminal stays empty. The title and the footer take one each.
+  const room = Math.max(1, size.rows - 3 - problem.length);
+  const large = current ? largeCode(current, session.call.clock, size.columns) : [];
+  const letters = room - large.length >= minListRows ? large : [];
+  const pageRows = Math.max(1, room - letters.length);
+  const at = current ? listed.indexOf(current) : 0;
+  const from = Math.floor(at / pageRows) * pageRows;
+  const page = listed.slice(from, from + pageRows);
+  const columns = columnsOf(pairings, size);
+  return [
+    titleOf(venue, pairings),
+    ...letters,
+    ...page.map((one) => rowOf(one, session, columns, one === current ? '› ' : '  ')),
+    footer(from, page.length, listed.length, selection),
+    ...problem.map((text) => line(text, 'bad')),
+  ];
+}
+
+/** Renders the lines that remain at the end: every screen, in the order of the service. */
+export function renderVenueEnd(
+  venue: string,
+  pairings: readonly Pairing[],
+  session: PairSession,
+): LiveLine[] {
+  const columns = columnsOf(pairings, { columns: 80 });
+  return [titleOf(venue, pairings), ...pairings.map((one) => rowOf(one, session, columns, ''))];
+}

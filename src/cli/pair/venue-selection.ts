@@ -1,0 +1,77 @@
+import type { Key } from '../terminal/keys.ts';
+import type { Pairing } from './pairing.ts';
+
+/** What the person at the terminal has chosen with the keys. Mutable: each redraw reads it. */
+export interface VenueSelection {
+  /** The pairing whose code is shown in large letters. Default: the first open one. */
+  selected: Pairing | undefined;
+  /** Part of the names of the screens to list. */
+  filter: string;
+}
+
+/** A code together with the pairing that it belongs to. */
+export type OpenPairing = Pairing & { code: NonNullable<Pairing['code']> };
+
+/** Whether the code of the pairing still has to be typed on a TV. */
+export function isOpen(pairing: Pairing): pairing is OpenPairing {
+  return (
+    pairing.state === 'going' && pairing.reached.length === 0 && pairing.code?.status === 'pending'
+  );
+}
+
+function rankOf(pairing: Pairing): number {
+  if (isOpen(pairing)) return 0;
+  return pairing.state === 'going' ? 1 : 2;
+}
+
+/** Returns the pairings that match the filter, those with an open code first. */
+export function listedPairings(
+  pairings: readonly Pairing[],
+  { filter }: VenueSelection,
+): readonly Pairing[] {
+  const part = filter.toLowerCase();
+  return pairings
+    .filter(({ place }) => place.screen.name.toLowerCase().includes(part))
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** Returns the pairing whose code is shown in large letters. */
+export function currentPairing(
+  listed: readonly Pairing[],
+  { selected }: VenueSelection,
+): OpenPairing | undefined {
+  const open = listed.filter(isOpen);
+  return open.find((one) => one === selected) ?? open[0];
+}
+
+const pageRows = 10;
+const steps: Readonly<Record<string, number>> = {
+  up: -1,
+  down: 1,
+  pageup: -pageRows,
+  pagedown: pageRows,
+  home: Number.NEGATIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
+};
+
+/** Arrow keys choose the code to show, other keys edit the filter, Escape clears it. */
+export function handleKey(
+  selection: VenueSelection,
+  pairings: readonly Pairing[],
+  { name = '', text }: Key,
+): void {
+  const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
+  if (step !== undefined) {
+    const listed = listedPairings(pairings, selection);
+    const open = listed.filter(isOpen);
+    const current = currentPairing(listed, selection);
+    const at = current ? open.indexOf(current) : 0;
+    selection.selected = open[Math.min(Math.max(at + step, 0), open.length - 1)];
+  } else if (name === 'escape') {
+    selection.filter = '';
+  } else if (name === 'backspace') {
+    selection.filter = [...selection.filter].slice(0, -1).join('');
+  } else if (text !== undefined) {
+    selection.filter += text;
+  }
+}
