@@ -1,3 +1,5 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/cli/pair/pair-venue.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
@@ -5,6 +7,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import type { TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { terminalScreen } from '../support/terminal-screen.ts';
 import { type Cli, startCli } from './run-cli.ts';
 
@@ -177,6 +180,43 @@ describe('signage pair --venue X --all', () => {
       code: 0,
       paths: screens.map(({ id }) => id).toSorted(),
     });
+    expect(await codeOn(screens[0].id)).toBeUndefined();
+  });
+
+  it('--codes-file holds the unused codes, for their owner alone, until the end', async () => {
+    const { venue } = await venueWith(['=A', 'B']);
+    const file = join(await temporaryFolder(), 'codes.csv');
+    const rows = async () => (await readFile(file, 'utf8')).split('\r\n').slice(0, -1);
+    const argv = ['pair', '--venue', venue.name, '--all', '-o', 'ndjson', '--codes-file', file];
+    const { code } = await cli(argv, {
+      async during(io) {
+        const codes = await codesOf(io, 2);
+        const [header, ...written] = await rows();
+        expect(header).toBe('venue,screen,code,expiresAt');
+        expect(written.map((row) => row.split(',')[2]).toSorted()).toEqual(codes.toSorted());
+        expect(written.join()).toContain(",'=A,");
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        await playOn(codes[0] ?? '');
+        await io.until(/"step":"registered"/);
+        expect((await rows()).slice(1)).toEqual([expect.stringContaining(codes[1] ?? '?')]);
+        io.signal('SIGINT');
+      },
+    });
+    expect(code).toBe(130);
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+  });
+
+  it('2 when the file of --codes-file exists or cannot be created, and creates no code', async () => {
+    const { venue, screens } = await venueWith(['A']);
+    const folder = await temporaryFolder();
+    const there = join(folder, 'codes.csv');
+    await writeFile(there, 'mine');
+    for (const file of [there, join(folder, 'none', 'codes.csv')]) {
+      const argv = ['pair', '--venue', venue.name, '--all', '--codes-file', file];
+      const { code, stderr } = await cli(argv);
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(file) });
+    }
+    expect(await readFile(there, 'utf8')).toBe('mine');
     expect(await codeOn(screens[0].id)).toBeUndefined();
   });
 

@@ -141,6 +141,10 @@ code 5: a TV registered on the screen with another code.`,
     ],
     ['signage pair --venue Lobby --all', 'every screen of the venue without a TV'],
     [
+      'signage pair --venue Lobby --all --codes-file codes.csv',
+      'also writes the codes into a file, for whoever walks to the TVs',
+    ],
+    [
       'signage pair --venue Lobby --screen Main --create -o ndjson',
       'for scripts: a line of JSON for each step, the first with the code',
     ],

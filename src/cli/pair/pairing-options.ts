@@ -29,6 +29,10 @@ export const pairingOptions = (reasonHelp: string) => ({
     `stop after this step of the TV (default: ${defaultMilestone})`,
   ),
   timeout,
+  codesFile: option.text(
+    '--codes-file <file>',
+    'also keep the unused codes in this new file (CSV, mode 0600) until the command ends',
+  ),
   noBell: option.flag('--no-bell', 'no sound when a TV is paired'),
   qr: option.flag('--qr', 'also show a QR code, for TV apps that work with a phone'),
 });

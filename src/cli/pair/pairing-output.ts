@@ -13,6 +13,7 @@ import {
   type LiveViewSize,
   openLiveView,
 } from '../terminal/live-view.ts';
+import { keepCodesFile } from './codes-file.ts';
 import type { DrawQr } from './draw-code.ts';
 import { modelText, type PairUpdate, versionText } from './pair-update.ts';
 import type { Pairing, PairSession } from './pairing.ts';
@@ -29,6 +30,7 @@ function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['comm
 /** Rejects option combinations under which nobody would see the code. */
 export function requireVisibleCode(call: CommandContext): void {
   if (isWatched(call) || !call.common.quiet || resultsShowCodes(call.common)) return;
+  if (call.options.codesFile !== undefined) return;
   throw usage('With --quiet and this output format nobody would see the code. Use -o ndjson.');
 }
 
@@ -92,8 +94,11 @@ export async function* updatesWithOutput(
     if (liveView) liveView.draw();
     else if (problem !== undefined) call.note(problem);
   };
+  const { codesFile } = call.options;
+  const updates = follow({ ...session, changed });
+  const kept = codesFile === undefined ? updates : keepCodesFile(codesFile, updates);
   try {
-    for await (const update of follow({ ...session, changed })) {
+    for await (const update of kept) {
       if (liveView) liveView.draw();
       else await noteCode(call, update, drawQr);
       if (liveView && update.step === session.waitFor && !call.options.noBell)
