@@ -106,6 +106,46 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await terminal.ended).toBe(130);
     });
 
+    it('the second of two installers at a screen sees no success', async () => {
+      const screen = await service.screen({ name: 'Shared' });
+      const first = openTerminal(['pair', screen.id], env);
+      const pairingCode = await codeOn(first);
+      const second = openTerminal(['pair', screen.id], env);
+      const other = await codeOn(second);
+      expect(second.seen()).toContain('Another pairing code is pending: for "Shared"');
+      await new RuntimeClient({ url: service.url }).register({ pairingCode, deviceInfo: {} });
+      await first.until(/✓ the TV registered/);
+      expect(await second.ended).toBe(5);
+      const shown = `${other.slice(0, 4)} ${other.slice(4)}`;
+      expect(second.seen().replaceAll('\n', '')).toContain(
+        `Not paired: your code ${shown} was not used.`,
+      );
+      expect(second.seen()).not.toContain('✓');
+      first.type('\u0003');
+      expect(await first.ended).toBe(130);
+    });
+
+    it('pairs many at 60 by 20, by keys, and Ctrl-C cancels all codes', async () => {
+      const venue = await service.venue();
+      for (let at = 1; at <= 14; at++)
+        await service.screen({ venueId: venue.id, name: `Wall ${at}` });
+      const terminal = openTerminal(['pair', '--venue', venue.name, '--all'], env, [60, 20]);
+      await terminal.until(/TV of "Wall 1"/);
+      await terminal.until(/1–\d+ of 14/);
+      terminal.type('14');
+      await terminal.until(/TV of "Wall 14"[\s\S]*1 listed · filter: 14/);
+      const frame = terminal.written().split('\u001b[J').at(-1) ?? '';
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of it
+      const rows = frame.replaceAll(/\u001b\[[0-9;]*m/g, '').split('\r\n');
+      expect(rows.length).toBeLessThanOrEqual(20);
+      expect(Math.max(...rows.map((row) => [...row].length))).toBeLessThan(60);
+      terminal.type('\u0003');
+      expect(await terminal.ended).toBe(130);
+      expect(terminal.seen()).toContain('0 of 14 screens are paired.');
+      expect(terminal.seen().match(/was cancelled/g)).toHaveLength(14);
+      expect(terminal.seen()).not.toContain('Warning');
+    });
+
     it('asks nothing under CI', async () => {
       const terminal = openTerminal(['pair'], { ...env, CI: 'true' });
       expect(await terminal.ended).toBe(2);
