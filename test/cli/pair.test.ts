@@ -306,7 +306,10 @@ describe('signage pair, choosing the screen', () => {
       ['Concuorse/Departures', 'Did you mean "Concourse"? To create it: --create'],
       ['Concourse/Departuers', 'Did you mean "Departures"? To create it: --create'],
       ['Departuers', 'Did you mean "Concourse/Departures"?'],
-      ['Concourse', "Name the screen, too: signage pair 'Concourse/…', or --all."],
+      [
+        'Concourse',
+        "Name the screen, too: signage pair 'Concourse/…'. For all of them: signage pair --venue Concourse --all",
+      ],
     ];
     for (const [place, hint] of hints) {
       const { code, stderr } = await cli(['pair', place, '-o', 'json']);

@@ -4,6 +4,8 @@ import type { CommandContext } from '../command/context.ts';
 import { failedExitCode, isFatal } from '../command/exit-code.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue, type Venue } from '../records/find.ts';
+import { typedName } from '../records/names.ts';
+import { countText, shellQuote } from '../records/text.ts';
 import type { Key } from '../terminal/keys.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
@@ -119,6 +121,23 @@ function outcome({ call }: PairSession, failures: ReadonlyMap<Pairing, SignageEr
   });
 }
 
+/** Says what remains when the command ends early, and how to continue. */
+function noteUnfinished({ call }: PairSession, venue: Venue, pairings: readonly Pairing[]): void {
+  const done = pairings.filter(({ state }) => state === 'done').length;
+  call.note(`${done} of ${pairings.length} screens are paired.`);
+  const unfinished = pairings.filter(({ state, code }) => state === 'going' && code !== undefined);
+  const isCancelled = ({ code }: Pairing) => code?.status === 'cancelled';
+  const cancelled = unfinished.filter(isCancelled).length;
+  if (cancelled > 0) {
+    const again = `signage pair --venue ${shellQuote(typedName(venue))} --all`;
+    call.note(
+      `The unused codes of ${countText(cancelled, 'screen')} were cancelled. To go on: ${again}`,
+    );
+  }
+  for (const pairing of unfinished)
+    if (!isCancelled(pairing)) call.note(describeUnfinished(pairing));
+}
+
 /** Pairs all screens of a venue that have no TV, concurrently. Returns the exit code. */
 export async function pairVenue(session: PairSession): Promise<number> {
   const { call } = session;
@@ -148,10 +167,7 @@ export async function pairVenue(session: PairSession): Promise<number> {
     const follow = (shown: PairSession) => pairAll(shown, pairings, failures);
     await showUpdates(call, 'list', updatesWithOutput(session, display, follow));
   } catch (error) {
-    const done = pairings.filter(({ state }) => state === 'done').length;
-    call.note(`${done} of ${pairings.length} screens are paired.`);
-    for (const pairing of pairings)
-      if (pairing.state === 'going' && pairing.code) call.note(describeUnfinished(pairing));
+    noteUnfinished(session, venue, pairings);
     throw error;
   }
   return outcome(session, failures);

@@ -103,14 +103,14 @@ function codeText({ place, code }: Pairing): string[] {
 }
 
 /**
- * Describes what an unfinished pairing left behind, and how to continue. The error of a failed
- * pairing says the latter already.
+ * Describes what an unfinished pairing left behind, and how to continue. The error of a pairing
+ * that failed, or never had a code, says the latter already.
  */
 export function describeUnfinished(pairing: Pairing): string {
   const { place, device, code, state } = pairing;
   const made =
     place.changes.length > 0 ? [`These changes remain: ${place.changes.join('; ')}.`] : [];
-  if (state === 'failed') return made.join('');
+  if (state === 'failed' || !code) return made.join('');
   if (device) {
     const what = nextSteps[nextMilestone(pairing)].missing;
     return [
@@ -119,7 +119,7 @@ export function describeUnfinished(pairing: Pairing): string {
     ].join(' ');
   }
   const next =
-    code?.status === 'used'
+    code.status === 'used'
       ? []
       : [`"${placeName(place)}" has no TV yet. To pair one: signage pair ${placeArgument(place)}`];
   return [...made, ...codeText(pairing), ...next].join(' ');

@@ -172,7 +172,7 @@ async function screenMissing(
   if (venue && call.prompter.canAsk) return { venue, screen: await askScreen(call, rights, venue) };
   if (venue) {
     throw new SignageError(error.code, `"${name}" is a venue, not a screen.`, {
-      hint: `Name the screen, too: signage pair ${shellQuote(`${name}/…`)}, or --all.`,
+      hint: `Name the screen, too: signage pair ${shellQuote(`${name}/…`)}. For all of them: signage pair --venue ${shellQuote(name)} --all`,
     });
   }
   const { items } = await call.read('listScreens', { query: { limit: maxSearched } });
