@@ -136,6 +136,31 @@ describe('signage pair --venue X --all', () => {
     ]);
   });
 
+  it('9 when a TV registers with another code of a screen', async () => {
+    const { venue, screens } = await venueWith(['A', 'B']);
+    const other = await service.code(screens[0].id);
+    const { code, ndjson, stderr } = await cli(
+      ['pair', '--venue', venue.name, '--all', '-o', 'ndjson'],
+      {
+        async during(io) {
+          await codesOf(io, 2);
+          const own = stepsOf(io).find(({ screenId }) => screenId === screens[1].id);
+          await playOn(other.code);
+          await io.until(/"step":"failed"/);
+          await playOn(own.code);
+        },
+      },
+    );
+    expect(code).toBe(9);
+    expect(stderr).toContain('Another pairing code is pending: for "A"');
+    const stepOf = (id: string) => ndjson.filter(({ screenId }) => screenId === id).at(-1);
+    expect(stepOf(screens[1].id).step).toBe('paired');
+    expect(stepOf(screens[0].id)).toMatchObject({
+      step: 'failed',
+      error: expect.stringContaining('was paired with an earlier code'),
+    });
+  });
+
   it('Ctrl-C leaves no code, and reports what remains', async () => {
     const { venue, screens } = await venueWith(['A', 'B', 'C']);
     const { code, stderr } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
