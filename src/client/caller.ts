@@ -97,7 +97,7 @@ export class Caller {
   readonly #timeoutMs: number;
   readonly #policy: RetryPolicy;
   readonly #transport: Transport;
-  /** The service's OpenAPI document, once it was needed. */
+  /** The service's OpenAPI document as JSON text. `undefined` until a call first needs it. */
   #document: string | undefined;
 
   constructor(options: ClientOptions) {
@@ -157,8 +157,8 @@ export class Caller {
   }
 
   /**
-   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions do for
-   * TVs. Management operations are looked up in the service's OpenAPI document.
+   * Returns whether the service honours the `Idempotency-Key` of an operation. All versions honour
+   * the keys of TVs. For other operations, the service's OpenAPI document tells.
    */
   async #honoursKey(
     { method, path, access }: Operation,

@@ -1,6 +1,6 @@
 import { asObject } from './problem.ts';
 
-/** The members of an OpenAPI document that matter here. They may be missing or of another type. */
+/** The members of an OpenAPI document that declare parameters. They may be missing or malformed. */
 interface Document {
   paths?: Record<string, Record<string, { parameters?: unknown } | undefined> | undefined>;
   components?: { parameters?: Record<string, { name?: unknown } | undefined> };

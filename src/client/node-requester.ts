@@ -5,8 +5,8 @@ import type { MakeRequester, Requester, RequestParts } from './requester.ts';
 type Send = typeof httpRequest;
 
 /**
- * `import` would evaluate every export of `node:http`. Node 22 and later then load their whole
- * fetch implementation, which takes 30 ms.
+ * Used for `node:http`, because `import` evaluates all exports of a module. Node 22 and later would
+ * then load their whole fetch implementation, which takes 30 ms.
  */
 const require = createRequire(import.meta.url);
 

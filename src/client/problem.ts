@@ -8,8 +8,8 @@ export interface Reply {
   headers: Record<string, string | string[] | undefined>;
   text: string;
   /**
-   * The body as a stream, in place of `text`, if the request asked for one. Reading throws if the
-   * connection breaks off.
+   * The body as a stream, if the request asked for a stream. `text` is then empty. Reading throws
+   * if the connection breaks off.
    */
   stream?: AsyncIterable<Buffer>;
 }
@@ -62,7 +62,10 @@ function fieldErrors(errors: unknown): FieldError[] | undefined {
   }));
 }
 
-/** Without a valid error code, the response is from a proxy or from another kind of service. */
+/**
+ * Returns the error code of a response. A response without a valid code is from a proxy or from
+ * another kind of service.
+ */
 function codeOf(problem: Record<string, unknown>, status: number): string {
   const { code } = problem;
   if (typeof code === 'string' && (Object.hasOwn(errorKinds, code) || codePattern.test(code)))

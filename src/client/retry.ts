@@ -28,7 +28,7 @@ interface RetryContext {
   /**
    * Whether the call may be repeated when its outcome is unknown: it is safe, idempotent or has an
    * `Idempotency-Key`. Other calls are repeated only if the service itself rejected them with
-   * `Retry-After`. A function is called when it matters.
+   * `Retry-After`. A function is called only after a failure whose retry depends on the result.
    */
   isIdempotent: boolean | (() => Promise<boolean>);
 }

@@ -47,7 +47,8 @@ type Registration = CallInput<'registerDevice'>['body'];
 type Events = CallInput<'postEvents'>['body'];
 
 /**
- * Client of the device API. `id` is the id of the screen or of the device.
+ * Client of the device API. All methods with a parameter `id` accept the id of the screen or of the
+ * device.
  *
  * Errors are `SignageError`s with the service's error codes, or `unreachable`, `unexpected_answer`
  * and `interrupted`.
