@@ -62,9 +62,10 @@ export function deriveDeviceKey(
 }
 
 /**
- * Derives the key of row `nextId`, which replaces the key of row `keyId`, from one
- * `Idempotency-Key` (docs/protocol.md §2.8). The result is deterministic, as in `deriveDeviceKey`.
- * Row ids are never reused, so a replaced key can never be derived again.
+ * Derives the device key that replaces another one, from one `Idempotency-Key` (docs/protocol.md
+ * §2.8). `keyId` is the row id of the old key, and `nextId` that of the new key. The result is
+ * deterministic, as in `deriveDeviceKey`. Row ids are never reused, so a replaced key can never be
+ * derived again.
  */
 export function deriveNextKey(
   serverSecret: Uint8Array,
@@ -101,7 +102,8 @@ export type VerifiedHashes = BoundedMap<string, true>;
 
 /**
  * Returns the hash of the device key in an `Authorization` header. Returns `undefined` for a
- * malformed key, so that typos need no look-up. A verified key is well-formed.
+ * malformed key, so that typos need no look-up. The form of a key in `verified` is not checked
+ * again.
  */
 export function deviceKeyHash(authorization: string, verified: VerifiedHashes): string | undefined {
   const text = bearerToken(authorization);

@@ -21,9 +21,8 @@ function tagOf(content: unknown): string {
 }
 
 /**
- * ETags of the records that can be changed. An ETag is a revision of the writable members. It
- * excludes members that change on their own, such as `lastUsedAt` or `state` (docs/protocol.md
- * §5.10).
+ * ETags of the records that can be changed. An ETag changes with the writable members. Members that
+ * change on their own, such as `lastUsedAt` or `state`, do not affect it (docs/protocol.md §5.10).
  */
 export const revision = {
   tenant: ({ id, name }: { id: string; name: string }) => tagOf([id, name]),
@@ -39,8 +38,9 @@ export const revision = {
 type PlaylistVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 
 /**
- * Identifies one version of a playlist, whose content never changes. After a restore, the service
- * gives the numbers of lost versions to others, so the time of publication is part of it.
+ * Identifies one version of a playlist. The content of a version never changes. After a restore,
+ * new versions reuse the numbers of lost ones. The result therefore includes the time of
+ * publication.
  */
 function versionTag({ playlistId, version, publishedAt }: PlaylistVersion): string {
   return `${playlistId}.${version}.${publishedAt}`;
@@ -81,7 +81,7 @@ export function matchesWeakly(ifNoneMatch: string | undefined, etag: string): bo
 /**
  * Evaluates the preconditions of a read (RFC 9110 §13.2.2). Returns whether the reader has the
  * current representation, so that the answer is 304. Throws `precondition_failed` if `If-Match`
- * names others only.
+ * names only other ETags.
  */
 export function isUnchanged({ ifMatch, ifNoneMatch }: Precondition, etag: string): boolean {
   if (ifMatch !== undefined && !matchesStrongly(ifMatch, etag))

@@ -39,7 +39,7 @@ function secondsOf({ duration }: CountedEvent): number {
  * count under the empty string.
  */
 export class DaySums {
-  /** Days since 1970 in UTC, by the clock of the events. */
+  /** Days since 1970 in UTC, by the timestamps of the events. */
   readonly day: number;
   readonly campaigns = new Map<string, ImpressionCount>();
   readonly creatives = new Map<string, ImpressionCount>();
@@ -66,15 +66,15 @@ export class DaySums {
 
 /**
  * Sums of a batch of events, kept while the batch waits for the disk. They replace the event
- * objects, which would burden the garbage collector. Most batches have few days, campaigns and
- * creatives.
+ * objects, which would burden the garbage collector. The sums are small, because most batches have
+ * few days, campaigns and creatives.
  */
 export class BatchSums {
   /** Number of events. */
   length = 0;
   /** Distinct event types. */
   readonly types: string[] = [];
-  /** Sums of impressions by distinct day. */
+  /** Sums of impressions, one element per day. */
   readonly days: DaySums[] = [];
 
   add(event: CountedEvent): void {

@@ -36,8 +36,9 @@ export interface Token {
    */
   venueIds?: readonly string[] | null;
   /**
-   * Time of the first request that the token authenticated. `null`: unused, so that the response of
-   * its creation can be repeated. Absent: not recorded, because the response is never repeated.
+   * Time of the first request that the token authenticated. `null`: none yet, so the response to
+   * the token's creation can still be repeated. Absent: not recorded, because that response is
+   * never repeated.
    */
   firstUsedAt?: number | null;
 }
@@ -92,8 +93,8 @@ export interface DeviceKey {
   state: 'active' | 'retiring' | 'revoked';
   createdAt: number;
   /**
-   * Time of the first request that the key authenticated. From then on, the registration's response
-   * is not repeated.
+   * Time of the first request that the key authenticated. `null`: none yet. From this time on, the
+   * registration's response is not repeated.
    */
   firstUsedAt: number | null;
   revokedAt: number | null;
@@ -147,7 +148,10 @@ export interface Playlist {
 
 export type ConfigLevel = 'screen' | 'venue' | 'tenant';
 
-/** The stored config of one level. `id` is `<level>/<owner's id>`. */
+/**
+ * The stored config of one screen, venue or tenant. `id` is the level and the id of that record,
+ * such as `venue/<id>`.
+ */
 export interface StoredConfig {
   id: string;
   tenantId: string;
@@ -245,7 +249,7 @@ export interface TokenActivity {
 export interface GuessCounter {
   /** Times of the guesses within the window. */
   times: readonly number[];
-  /** End and length of the latest lock-out. */
+  /** End of the latest lock-out, and its length in milliseconds. */
   waitUntil: number;
   waitMs: number;
   /** Time at which the counter expires. */
