@@ -7,8 +7,8 @@ export type OriginName = 'on-demand' | 'store' | 'object-store';
 
 /**
  * Answer of an origin for a screen. After `none`, the next origin is asked. After `decided-none`,
- * no other origin is asked. A mirror copy adds the version that was withdrawn or has expired,
- * because the copy may be outdated.
+ * no other origin is asked. Mirror copies may be outdated. Their `decided-none` therefore has the
+ * `version` that was withdrawn or has expired.
  */
 export type OriginAnswer =
   | { kind: 'playlist'; playlist: Playlist }

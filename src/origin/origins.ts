@@ -79,7 +79,7 @@ export function makeChain(
     };
     try {
       const answer = origin.fetch(screen);
-      // A synchronous answer counts as immediate.
+      // The latency of a synchronous answer counts as 0.
       return answer instanceof Promise
         ? answer.then((late) => onAnswer(late, clock.now())).catch(onFailure)
         : onAnswer(answer, startMs);

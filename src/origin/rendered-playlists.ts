@@ -52,7 +52,7 @@ function render(row: Playlist, validUntil: number): CacheEntry {
     version,
     publishedAt,
     validUntil,
-    // The body depends only on these members.
+    // The body depends only on the members that the ETag contains.
     etag: servedPlaylistEtag(row, validUntil),
     bytes: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":${items}}`),
   };

@@ -47,8 +47,8 @@ export interface ObjectStore {
 }
 
 /**
- * Limit of the size of an object. A request body may have 1 MiB (docs/protocol.md §1.7). In stored
- * JSON, a number such as `1e20` becomes more than four times as long.
+ * Maximum size of an object. A request body may have 1 MiB (docs/protocol.md §1.7). Its stored JSON
+ * may be longer: a number such as `1e20` becomes more than four times as long.
  */
 export const maxObjectBytes = 8 * 1024 * 1024;
 
@@ -57,7 +57,10 @@ const readTimeoutMs = 2 * secondMs;
 /** Longer, because writes run in the background, and 1 MiB may have to pass a slow line. */
 const writeTimeoutMs = 5 * secondMs;
 
-/** Adds time-outs to the calls of an object store. `put` replaces the object `stored`. */
+/**
+ * Adds time-outs to the calls of an object store. `put` replaces the object `stored`, or creates a
+ * new object if `stored` is `undefined`.
+ */
 export function withTimeouts(store: ObjectStore, clock: Clock) {
   function timed<T>(timeoutMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const aborter = new AbortController();

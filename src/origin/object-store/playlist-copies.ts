@@ -137,7 +137,8 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
 
 /**
  * The mirror copies of playlists as an origin. If a copy is withdrawn or expired, the screen has no
- * playlist, and no other origin is asked. If a copy is missing, it may still be in the queue.
+ * playlist, and no other origin is asked. If a copy is missing, the next origin is asked, because
+ * the copy may still be queued.
  */
 export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): RemoteOrigin {
   return {

@@ -9,7 +9,7 @@ import { onDemandUrl } from './url.ts';
 
 const maxBytes = 1024 * 1024;
 const retryDelayMs = 100;
-/** Statuses that mean that the server did nothing. TVs also retry after these. */
+/** Statuses that mean that the server did nothing. TVs also retry after these statuses. */
 const retryableStatuses = new Set([502, 503, 504]);
 
 export interface OnDemandHttpOptions {

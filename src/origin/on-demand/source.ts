@@ -128,8 +128,8 @@ function classify(error: unknown): 'failure' | 'success' | 'ignored' {
 
 /**
  * Minimises calls to the source. Concurrent requests for one screen share a call (single flight),
- * and answers are cached. Calls have a concurrency limit. A circuit breaker stops them while the
- * source is down.
+ * and answers are cached. Calls have a concurrency limit. A circuit breaker stops the calls while
+ * the source is down.
  */
 export function makeOnDemandSource({
   clock,
@@ -143,8 +143,8 @@ export function makeOnDemandSource({
   const waiters = new Waiters();
   const limiter = pLimit(concurrency);
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
-  // When the breaker opens, all waiting requests are rejected, but in a later turn of the event
-  // loop. A request whose own call failed thus gets the error of that call.
+  // When the breaker opens, all waiting requests are rejected. The rejection is delayed to a later
+  // turn of the event loop, because the requests of the failed call must get its own error first.
   const breaker = new CircuitBreaker({
     clock,
     classify,
@@ -162,7 +162,8 @@ export function makeOnDemandSource({
     let started = false;
     const work = limiter(async () => {
       signal.throwIfAborted();
-      // The breaker opened while this call was queued. Its requests were already rejected.
+      // The breaker opened while this call was queued. The requests that waited for the call were
+      // already rejected.
       if (breaker.isOpen && !isProbe) throw skippedError();
       started = true;
       return Promise.race([ask(screen, signal), aborted(signal)]);
