@@ -45,7 +45,10 @@ export function isFolder(location: string): boolean {
   return !/^[a-z][a-z0-9+]+:/i.test(location);
 }
 
-/** A store refuses writes below this free space, which leaves room for recovery. */
+/**
+ * Minimum free space for writes, in bytes. A store with less refuses writes, to leave room for
+ * recovery.
+ */
 const lowWaterBytes = 16 * 1024 * 1024;
 
 /**

@@ -74,7 +74,7 @@ export interface Store {
   impressions(query: ImpressionQuery): Promise<ReportRow[]>;
 
   /**
-   * Returns one page of the audit trail of these tenants, newest first. The tenant id `null`
+   * Returns one page of the audit trail of `query.tenantIds`, newest first. The tenant id `null`
    * selects entries that belong to no tenant.
    */
   audit(query: AuditPageQuery): Promise<Slice<AuditEntry>>;
@@ -99,7 +99,8 @@ export interface Store {
    * wait for others.
    *
    * Counters may be evicted after their `forgetAt`, on a restart, and when there are very many
-   * sources. Counters without attempts are evicted first, then the least recently changed.
+   * sources. Counters without guesses never displace counters with guesses. The least recently
+   * changed are evicted first.
    */
   updateGuessCounters<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T>;
 

@@ -9,7 +9,7 @@ interface Table<R> {
   unique: Record<string, KeyOf<R>>;
   /** Indexed members. Every listed table indexes the members that its filters and scopes need. */
   indexed: readonly (keyof R & string)[];
-  /** Rows are read from disk on demand instead of being held in memory. */
+  /** True if rows are read from disk on demand. Otherwise they are held in memory. */
   cold?: boolean;
 }
 

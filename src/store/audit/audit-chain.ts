@@ -13,8 +13,8 @@ import type { AuditEntry } from '../../domain/records/rows.ts';
  * - A store has one chain, in the order in which its entries become durable. The embedded store
  *   links an entry when its change goes to the journal. PostgreSQL links it in
  *   `signage.make_changes`, which runs the changes of all instances one after another. A change
- *   that fails, conflicts or rolls back uses up no sequence number. Later entries of other
- *   instances protect the last entries of a crashed instance.
+ *   that fails, conflicts or rolls back uses up no sequence number. If an instance crashes, the
+ *   links of later entries, from other instances, protect its last entries.
  * - A new writer id is assigned when a store is created, restored from a backup, copied or
  *   repaired. The sequence continues. So a store and its copy have different writer ids.
  * - The store keeps a signed head, the last link. The head reveals that entries at the end were

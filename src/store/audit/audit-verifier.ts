@@ -25,7 +25,7 @@ export interface AuditSummary {
    */
   entries: number;
   unlinked: number;
-  /** The first entry with a MAC. */
+  /** Link of the first entry with a MAC. `null` if no entry has one. */
   first: KeptHead | null;
   head: KeptHead | null;
 }

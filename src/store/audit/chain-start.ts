@@ -3,7 +3,8 @@ import { AuditVerifier } from './audit-verifier.ts';
 
 /**
  * Verifies the first entries of the trail, before retention deletes them. `undefined` stands for an
- * unreadable entry. Returns the signed start of the chain after them, unless they have no links.
+ * unreadable entry. `isValid` tells whether all of these entries verify. `start` is the signed
+ * start of the chain without these entries. It is absent if no entry so far had a link.
  */
 export async function startAfter(
   key: ChainKey,

@@ -140,9 +140,9 @@ function largePart(record: object): number {
 }
 
 /**
- * Returns the text of a record to hash, by section. All other sections use `rowText`, which puts
- * the id first, because the embedded store does so, too. Other members keep their order, since
- * clients may receive them as stored.
+ * Functions that return the text of a record to hash, by section. Sections without a function use
+ * `rowText`. It puts the id first, as the embedded store does. Other members keep their order,
+ * since clients may receive them as stored.
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {
   batches: ({ seq, receivedAt, tenantId, venueId, screenId, deviceId, body }: CopiedBatch) =>

@@ -64,7 +64,8 @@ export type Section = keyof Records;
 
 /**
  * Sections in copy order: logs, idempotency keys and impressions, then rows, then last activity. A
- * folder target opens a store after the first group, and writes the others through it.
+ * folder target writes the logs, keys and impressions as files. It then opens a store on these
+ * files and writes all other sections through that store.
  */
 export const sections: readonly Section[] = [
   'batches',
@@ -92,7 +93,7 @@ export interface LogEnd {
 export interface StoreSource {
   readonly secret: Uint8Array;
   readonly logEnd: LogEnd;
-  /** Chain data of the audit trail, beside the entries. */
+  /** Chain data of the audit trail, which is stored beside the entries. */
   readonly chain: ChainState;
   /** Identifies the store's content. It differs after any change. */
   readonly state: string;
@@ -109,7 +110,7 @@ export interface CopyProgress {
   logEnd: LogEnd;
   /** Chain of the source, without its writer: the copy gets a new writer. */
   chain?: ChainState;
-  /** Durably copied records by section. */
+  /** Number of durably copied records, by section. */
   done: { [S in Section]?: number };
   complete: Section[];
 }

@@ -5,8 +5,8 @@ import type { GuessCounterChange, GuessCountersOfEach } from '../store.ts';
 import type { Database } from './connection/database.ts';
 
 /**
- * Maximum number of concurrent look-ups. Anyone may register, which must not use up the connections
- * that TVs need.
+ * Maximum number of concurrent look-ups. It is low, because anyone can send registrations. They
+ * must not use up the connections that TVs need.
  */
 const concurrentLookUps = 2;
 
@@ -84,7 +84,7 @@ function changedOf(
   });
 }
 
-// Asynchronous commit: a crash of the database loses less than a second of attempts.
+// Asynchronous commit: a crash of the database loses the guesses of less than a second.
 const begin =
   'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SELECT signage.now_ms() AS now';
 /** Omits the state of placeholders, whose `forget_at` is 0. */
@@ -94,7 +94,8 @@ const selectCounters = `SELECT s.source, ${state}, signage.now_ms() AS now FROM 
   LEFT JOIN signage.attempts a ON a.source = s.source COLLATE "C"`;
 /**
  * Locks the rows in a fixed order to avoid deadlocks. Inserts placeholders for unknown sources, so
- * that concurrent changes also wait for these. The next purge deletes unused placeholders.
+ * that concurrent changes of the same sources wait for each other. The next purge deletes unused
+ * placeholders.
  */
 const lockCounters = `INSERT INTO signage.attempts AS a (source, state, forget_at)
   SELECT DISTINCT source, '{"times":[],"waitUntil":0,"waitMs":0,"forgetAt":0}', 0 FROM unnest($1::text[]) AS s (source) ORDER BY source

@@ -4,7 +4,7 @@ import type { Query } from '../connection/query.ts';
 
 /**
  * Stores the keys with which the database links entries (`signage.make_changes`). The first
- * instance on a store also creates the chain's writer.
+ * instance on a store also creates the writer id of the chain.
  */
 export async function openChain(
   query: Query,
@@ -56,7 +56,8 @@ export async function writeBounds(query: Query, { start, gaps }: ChainState): Pr
 }
 
 /**
- * Writes the chain of a copied store into an empty database. The next start assigns a new writer.
+ * Writes the chain of a copied store into an empty database. The next start assigns a new writer
+ * id.
  */
 export async function putChain(query: Query, state: ChainState): Promise<void> {
   const { head } = state;

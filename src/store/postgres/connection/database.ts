@@ -26,7 +26,7 @@ export class Database {
   /** Network timeouts use real time, even if the store has another clock. */
   readonly #clock: Clock = systemClock;
   readonly #sockets = new Set<Socket>();
-  /** Reason why the database is considered down. */
+  /** Reason why the database is considered down. `undefined` while it is considered up. */
   #down: unknown;
   #firstProbe = Promise.resolve();
   #closed = false;
@@ -109,7 +109,7 @@ export class Database {
 
   /**
    * Throws if the store is closed or the database is down. After a lost connection, a first probe
-   * decides whether it is down.
+   * decides whether the database is down.
    */
   async requireReachable(): Promise<void> {
     if (this.#closed) throw closedStore();

@@ -13,7 +13,8 @@ const lostMessages =
   /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL)/;
 
 /**
- * Whether the database did not answer in time. The error is one of the driver, or of `withTimeout`.
+ * Whether the database did not answer in time. Such errors come from the driver or from
+ * `withTimeout`.
  */
 export function isQueryTimeout(error: unknown): boolean {
   if (error instanceof SignageError) return error.code === 'origin_timeout';

@@ -14,7 +14,10 @@ interface Batch {
   seq: number;
   screenId: string;
   deviceId: string;
-  /** `null` for the last scanned batch, which is added if the scan ended without enough matches. */
+  /**
+   * The events as JSON text. `null` in a row that only marks where a scan without enough matches
+   * ended.
+   */
   body: string | null;
   /** Running total of body bytes, this batch included. */
   bytes: number;

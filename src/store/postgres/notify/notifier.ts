@@ -10,9 +10,9 @@ const retryMs = secondMs;
 const maxQueued = 10_000;
 
 /**
- * Notifies watchers of changes: those of this instance at once, those of other instances with
- * NOTIFY. NOTIFY is sent after the commit, for many changes together, because transactions with
- * NOTIFY commit one at a time.
+ * Notifies watchers of changes. Wakes the watchers of this instance at once, and those of other
+ * instances with NOTIFY. NOTIFY is sent after the commit, for many changes together, because
+ * transactions with NOTIFY commit one at a time.
  */
 export class Notifier {
   readonly #database: Database;

@@ -21,7 +21,7 @@ interface StoredKeyHolder {
 
 const parsed = (row: string | null) => (row === null ? undefined : JSON.parse(row));
 
-/** Number of hashes of recently found credentials that are remembered at least. */
+/** Minimum number of recently found credentials whose hashes are remembered. */
 const knownHashes = 100_000;
 
 /**
