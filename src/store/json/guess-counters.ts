@@ -1,7 +1,10 @@
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCounterChange } from '../store.ts';
 
-/** Maximum number of sources. Above it, the source whose last change is oldest is evicted. */
+/**
+ * Maximum number of counters with guesses, and of counters without. Above it, the counter of that
+ * kind whose last change is oldest is evicted.
+ */
 const maxSources = 100_000;
 
 /** In-memory guess counters by source. */
@@ -9,8 +12,8 @@ export class MemoryGuessCounters {
   readonly #now: () => number;
   readonly #active = new Map<string, GuessCounter>();
   /**
-   * Counters without attempts. They have a limit of their own, so they cannot evict counters with
-   * attempts.
+   * Counters without guesses. They have a limit of their own, so they cannot evict counters with
+   * guesses.
    */
   readonly #idle = new Map<string, GuessCounter>();
 

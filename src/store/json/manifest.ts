@@ -25,22 +25,22 @@ export interface ManifestData {
   secret?: string;
   /** This folder is an unstarted backup, made at this time (Unix milliseconds). */
   backup?: { at: number };
-  /** This folder was restored from a backup and first started at this time. */
+  /** This folder was restored from a backup made at `backupAt`, and first started at `at`. */
   restored?: { backupAt: number; at: number };
 }
 
 export const manifestName = 'manifest.json';
 /** Marks a folder with an unfinished copy. */
 export const copyMarker = 'copy.json';
-/** Marks a folder during a restore. A killed process leaves an incomplete store behind. */
+/** Marks a folder during a restore, because a killed process leaves an incomplete store behind. */
 export const restoreMarker = 'restore.unfinished';
 
 /** Folders of a store. */
 export const storeFolders = ['documents', 'journal', 'events', 'audit'];
 
 /**
- * A second copy, only for repairs. It is written before the files of the previous manifest are
- * deleted, so all files that it names exist.
+ * A second copy of the manifest, only for repairs. It is written before the files of the previous
+ * manifest are deleted, so all files that it names exist.
  */
 export const manifestCopy = 'manifest.copy.json';
 
@@ -59,7 +59,10 @@ function manifestFile(disk: FileSystem, directory: string): Adapter<ManifestData
   };
 }
 
-/** Reads a file that consists of one record; `null` if there is none. Throws `store_damaged`. */
+/**
+ * Reads a file that consists of one record; `null` if the file does not exist. Throws
+ * `store_damaged`.
+ */
 export async function readRecordFile<T>(disk: FileSystem, path: string): Promise<T | null> {
   if ((await disk.sizeOf(path)) === undefined) return null;
   const bytes = await disk.readFile(path);

@@ -77,8 +77,8 @@ export async function recoverParts(
 
 /**
  * Throws `store_damaged` if a log ends before the last record that a document contains. Documents
- * contain only durable records, so the log has lost some. The log's position does not reveal this:
- * records arrive while a checkpoint is written.
+ * contain only durable records, so the log has lost some. The log's position does not reveal this,
+ * because documents may contain records that arrived after a checkpoint took the position.
  */
 function refuseLostRecords(
   directory: string,

@@ -18,14 +18,13 @@ export interface PartContext {
 
 /**
  * A part with its own files besides documents. The manifest stores the part's position as JSON that
- * only the part reads. It gives the valid length of the files, and the first record that no
- * document contains yet.
+ * only the part reads. The position gives the valid length of the files, and the last record that
+ * the documents contain.
  *
  * Start: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest with
- * the new epoch, `begin` each part.
- * Checkpoint: `prepare` each part, the journal first; write the documents; write the manifest with
- * the positions; `committed` for each part. A checkpoint that fails before the manifest is written
- * has no effect. The next checkpoint calls `prepare` again.
+ * the new epoch, `begin` each part. Checkpoint: `prepare` each part, the journal first; write the
+ * documents; write the manifest with the positions; `committed` for each part. A checkpoint that
+ * fails before the manifest is written has no effect. The next checkpoint calls `prepare` again.
  * Stop: `close` each part, then make a last checkpoint whose manifest is marked clean.
  */
 export interface FilePart<Position = unknown> {

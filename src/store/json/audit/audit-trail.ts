@@ -19,7 +19,7 @@ import {
 } from './entry-record.ts';
 import { auditPage } from './pages.ts';
 
-/** Maximum number of entries in one write, which takes some milliseconds. */
+/** Maximum number of entries in one write. Such a write takes some milliseconds. */
 const entriesPerWrite = 500;
 
 /** The entries that retention is about to delete. */
@@ -32,9 +32,9 @@ export interface AuditDrop {
 
 /**
  * Audit trail in day files `audit/YYYY-MM-DD.ndjson`. Each entry is one line, `{"crc":…,"seq":
- * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which
- * keeps them until a checkpoint has written them to these files. `recover` accepts only entries up
- * to the position, and the journal replays all later ones. After the clock steps back, entries
+ * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which keeps
+ * them until a checkpoint has written them to these files. `recover` accepts only entries up to the
+ * position in the manifest. The journal replays all later ones. After the clock steps back, entries
  * still go to the newest file.
  */
 export class AuditTrail implements FilePart<LogFilesPosition> {
@@ -50,15 +50,16 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   constructor(context: PartContext) {
     this.#context = context;
     this.log = new FramedLog(context, auditFormat, {
-      // No low-water mark, so that entries are written even when the disk is almost full. Only
-      // then can the journal free space.
+      // Entries are written even when the disk is almost full, because the journal can free space
+      // only after its entries are written to this log.
       lowWaterBytes: 0,
     });
   }
 
   /**
    * Adds an entry of journal record `seq`, which has become durable or is replayed after `recover`.
-   * Replay includes entries that the position already covers.
+   * Skips entries up to the log's end, which are in the files already. A replay may include such
+   * entries.
    */
   add(seq: number, sealed: SealedEntry): void {
     if (seq <= this.log.end.seq) return;

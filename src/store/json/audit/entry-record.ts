@@ -56,7 +56,8 @@ export function isAfter(entry: EntryNumber, other: EntryNumber): boolean {
 }
 
 /**
- * Numbers of entries increase. The position has the number of the last journal record with entries.
+ * Format of the audit log. Numbers of entries increase. `seq` of the position is the number of the
+ * last journal record with entries.
  */
 export const auditFormat: LogFormat<EntryNumber, LogFilesPosition> = {
   folder: 'audit',

@@ -81,7 +81,10 @@ async function* newestFirst(
   yield* pageRecords(log, range, scan);
 }
 
-/** Returns a fast filter: whether a line has the texts that a matching entry has. */
+/**
+ * Returns a fast filter for lines. It keeps the lines that contain all texts that a matching entry
+ * must contain.
+ */
 function filterOf({
   tenantIds,
   action,

@@ -33,13 +33,16 @@ export class ChainDraft {
 /**
  * End of the audit trail's chain while the store is open. It advances when a change goes to the
  * journal, and is rolled back if the journal fails to write. The manifest stores the signed state
- * as its position.
+ * in place of a log position.
  */
 export class TrailChain implements FilePart<ChainState> {
   readonly name = 'chain';
   readonly #key: ChainKey;
   #state: ChainState = {};
-  /** Links of the last durable entry, and of the last entry in flight. */
+  /**
+   * `#durable`: link of the last durable entry. `#staged`: link of the last entry that went to the
+   * journal.
+   */
   #durable: AuditLink | undefined;
   #staged: AuditLink | undefined;
   #writer = '';
@@ -68,9 +71,9 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   /**
-   * Signs a new start before retention deletes entries: the link of the last one to be deleted. If
-   * the entries do not verify, it signs nothing and returns false. Verification then reports them
-   * as missing.
+   * Call before retention deletes entries. Signs a new start of the chain: the link of the last
+   * entry to be deleted. If the entries do not verify, it signs nothing and returns false. Later
+   * verifications then report the deleted entries as missing.
    */
   async startAfter({ day, entries }: AuditDrop): Promise<boolean> {
     const { isValid, start } = await startAfter(this.#key, this.#state, this.#kept(entries()), day);

@@ -11,7 +11,10 @@ import { auditFormat, sealedOf } from './entry-record.ts';
 export interface FoundEntry {
   sealed: SealedEntry;
   file: string;
-  /** In bytes. `null` in the journal, where a record has several entries. */
+  /**
+   * Offset of the entry's line, in bytes. `null` for an entry in the journal, where a record has
+   * several entries.
+   */
   offset: number | null;
 }
 

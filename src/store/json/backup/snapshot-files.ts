@@ -15,10 +15,10 @@ export interface SnapshotFile {
 
 /** Parts of a snapshot, all taken at the same moment. */
 export interface Snapshot {
-  /** In milliseconds. */
+  /** Time of the snapshot, in milliseconds. */
   at: number;
   manifest: ManifestData;
-  /** By folder. The journal comes last. */
+  /** The parts of the logs that belong to the snapshot, by folder. The journal comes last. */
   logs: Record<'audit' | 'events' | 'journal', LogRange>;
 }
 

@@ -8,7 +8,10 @@ import type { DocumentOwner, WrittenDocument } from './document-owner.ts';
 /** Documents written concurrently. */
 const concurrency = 4;
 
-/** A document's new version; `undefined` if the document is empty and is deleted. */
+/**
+ * A document that a checkpoint replaces. `after` is the new version. It is `undefined` if the
+ * document is empty and is deleted.
+ */
 interface Replaced {
   owner: DocumentOwner;
   name: string;

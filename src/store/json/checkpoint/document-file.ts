@@ -11,12 +11,12 @@ import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 
 /** A document's entry in the manifest. */
 export interface DocumentEntry {
-  /** Its file in the documents folder; each version has a new one. */
+  /** Name of the document's file in the documents folder. Each version has a new file. */
   file: string;
   size: number;
   /** CRC-32 of the file in hex. */
   crc: string;
-  /** The last record of its owner's log that the document contains. */
+  /** Number of the last record of the owner's log that the document contains. */
   seq: number;
 }
 
@@ -25,7 +25,7 @@ export interface DocumentEntry {
  * is blocked for one slice at most. Also the size of the first read, in bytes.
  */
 const sliceBytes = 64 * 1024;
-/** Maximum size of a chunk in bytes. A report takes 2 ms to process one. */
+/** Maximum size of a chunk in bytes. A report takes 2 ms to process such a chunk. */
 const chunkBytes = 1024 * 1024;
 const lineFeed = 0x0a;
 

@@ -38,12 +38,12 @@ export interface DocumentOwner {
   readonly kind: string;
   /**
    * The log whose records the owner's documents contain. A record is replayed onto a document if
-   * its `seq` is higher than the document's.
+   * its `seq` is higher than the document's. `none`: the documents have no log.
    */
   readonly log: 'journal' | 'events' | 'none';
   /**
-   * Reads documents on demand, so a start only checks their size. The other owners load their
-   * documents at start, which checks them completely.
+   * True if the owner reads its documents on demand, so that a start only checks their size.
+   * Otherwise the owner loads its documents at start, which checks them completely.
    */
   readonly readsLate?: boolean;
   /**

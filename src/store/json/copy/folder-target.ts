@@ -123,8 +123,8 @@ export class FolderTarget implements StoreTarget {
   }
 
   /**
-   * Impressions arrive day by day. So only one day is held in memory, and the few days that share
-   * the document `other`.
+   * Adds one counter. Impressions arrive day by day. After each day its document is written and
+   * leaves memory. Only the document `other` stays in memory, because several days share it.
    */
   async #addImpressions(one: CopiedImpressions): Promise<void> {
     const name = rollupDocument(one.clock, one.day);

@@ -12,8 +12,8 @@ export async function appendBatches(log: BulkLog, batches: readonly CopiedBatch[
 }
 
 /**
- * Appends audit entries. `before` entries precede them. Each entry is numbered as if it had its own
- * journal record. No entry goes to a file older than the newest.
+ * Appends audit entries. `before` is the number of entries that the log already has. Each entry is
+ * numbered as if it had its own journal record. No entry goes to a file older than the newest.
  */
 export async function appendEntries(
   log: BulkLog,

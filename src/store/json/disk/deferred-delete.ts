@@ -9,7 +9,10 @@ export interface DeferredDeleteDisk extends FileSystem {
   retain(): () => Promise<void>;
 }
 
-/** Temporary files belong to their writer, which creates them again under the same name. */
+/**
+ * Temporary files are deleted at once, because their writer may create them again under the same
+ * name.
+ */
 const isTemporary = (path: string) => path.endsWith('.tmp');
 
 /**

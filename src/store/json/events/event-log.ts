@@ -32,8 +32,8 @@ import { eventPage } from './pages.ts';
  */
 const tailLimitBytes = 64 * 1024 * 1024;
 /**
- * Interval of document writes, unless the log reaches `tailLimitBytes` earlier. The documents of a
- * large fleet have hundreds of megabytes.
+ * Interval of document writes, unless the log reaches `tailLimitBytes` earlier. It is not shorter,
+ * because the documents of a large fleet have hundreds of megabytes.
  */
 const checkpointMs = minuteMs;
 
@@ -142,9 +142,10 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   /**
-   * Whether a checkpoint should run soon: 64 MiB of events are in no document yet, or a hidden file
-   * is to be deleted. True once for each reason. Without a request, the documents of `events` are
-   * written at most once a minute, and in the first checkpoint after `close`.
+   * Returns whether a checkpoint should run soon: 64 MiB of events are in no document yet, or a
+   * hidden file is to be deleted. Returns true only once per request. Without a request, the
+   * documents of `events` are written at most once a minute, and in the first checkpoint after
+   * `close`.
    */
   takeCheckpointRequest(): boolean {
     const isRequested = this.#isRequested;

@@ -6,7 +6,10 @@ import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { framePieces } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';
 
-/** Position of the event log, and the last batch that the documents contain. */
+/**
+ * Position of the event log. `seq` is the last batch that the documents contain. `receivedAt` is in
+ * milliseconds, and later batches are not older.
+ */
 export interface EventLogPosition extends LogFilesPosition {
   receivedAt: number;
 }

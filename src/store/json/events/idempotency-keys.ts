@@ -70,7 +70,7 @@ export class IdempotencyKeys implements DocumentOwner {
     parse: (line) => new KeyList((JSON.parse(line) as [string, string])[1]),
     render: (deviceId, keys) => JSON.stringify([deviceId, keys.toString()]),
   });
-  /** The last batch that each loaded document contains. */
+  /** Number of the last batch that each loaded document contains. */
   readonly #loadedSeqs = new Map<string, number>();
   readonly #dirty = new Set<string>();
   readonly #progress: EventProgress;

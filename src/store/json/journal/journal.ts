@@ -116,7 +116,8 @@ export class Journal implements FilePart<LogPosition> {
   #rollBack(): void {
     const { file, size, seq } = this.log.end;
     this.#nextSeq = seq + 1;
-    // Continue this epoch's last written file. Otherwise the next record starts a new one.
+    // Continues the last durable file if it belongs to this epoch. Otherwise the next record starts
+    // a new file.
     this.#segment =
       this.#segment && file !== null && this.#isOfThisEpoch(file)
         ? { name: file, bytes: size }

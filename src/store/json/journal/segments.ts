@@ -33,8 +33,8 @@ export function entriesIn({ ops }: JournalRecord): SealedEntry[] {
 }
 
 /**
- * Position in the journal: it is valid up to here, and the documents contain all records up to
- * `seq`.
+ * Position in the journal. The journal is valid up to this position, and the documents contain all
+ * records up to `seq`. `at` is the time of record `seq`.
  */
 export interface LogPosition extends LogFilesPosition {
   at: number;
@@ -65,8 +65,8 @@ export function recordHead(line: Buffer): RecordHead | undefined {
 }
 
 /**
- * Records are numbered without gaps. A segment's name has the number of its first record. Record
- * `seq` of the position must end at its `size`.
+ * Records are numbered without gaps. A segment's name has the number of its first record. The
+ * record with the position's `seq` must end at the position's `size`.
  */
 export const journalFormat: LogFormat<RecordHead, LogPosition> = {
   folder: 'journal',

@@ -8,7 +8,7 @@ import { tryParseJson } from '../../../domain/json/try-parse-json.ts';
 /** The lock holder, as it identifies itself to other processes. */
 export interface Holder {
   pid: number;
-  /** ISO 8601. */
+  /** Time since which it holds the lock, as ISO 8601. */
   since: string;
   /** Unique for each holder. */
   nonce: string;
@@ -85,8 +85,8 @@ const maxPathBytes = 103;
 /** Attempts to take the lock. A holder may exit between two attempts. */
 export const maxAttempts = 5;
 /**
- * Wait after removing a lock whose holder is `dead`. By then, every process that found it at the
- * same moment has finished removing it.
+ * Wait after removing a lock whose holder is `dead`. After this time, every process that found the
+ * lock at the same moment has finished removing it.
  */
 const settledMs = 100;
 

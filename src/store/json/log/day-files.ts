@@ -28,8 +28,8 @@ export interface LogFilesPosition {
    */
   gone?: true;
   /**
-   * Sizes in bytes of the files before `file`, which no longer grow. Absent in manifests of earlier
-   * versions.
+   * Sizes in bytes of the files before `file`, which no longer grow. Absent for the journal, and in
+   * manifests of earlier versions.
    */
   files?: Record<string, number>;
 }

@@ -31,8 +31,9 @@ export interface FramedLogOptions {
 
 /**
  * A log of framed records in several files, with group commit. It tracks three positions: the end,
- * the position in the manifest that is being written, and the position in the manifest on disk. A
- * hidden file is deleted once a start from the manifest on disk does not need it.
+ * the position in the manifest that is being written, and the position in the manifest on disk.
+ * Hidden files are no longer read. A hidden file is deleted once a start from the manifest on disk
+ * does not need it.
  */
 export class FramedLog<Head, Position extends LogFilesPosition> implements LogFiles {
   readonly disk: FileSystem;
@@ -69,7 +70,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     return this.#names;
   }
 
-  /** The error of a log that accepts no more records. */
+  /** The error after which the log accepts no more records. `undefined` if it accepts records. */
   get broken(): SignageError | undefined {
     return this.#group?.broken;
   }
@@ -150,7 +151,8 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
 
   /**
    * Appends a record, given in pieces. When the record is durable, `end` becomes the position after
-   * it, with `members`. Then `onDurable` gets the length of the record in bytes.
+   * it. `members` are the other members of this position. Then `onDurable` gets the length of the
+   * record in bytes.
    */
   append(
     file: string,
@@ -234,7 +236,7 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
     for (const name of this.#pendingDeletes.filter((one) => isUnneeded(this.committed, one))) {
       await this.disk.unlink(this.path(name));
       this.#pendingDeletes = this.#pendingDeletes.filter((one) => one !== name);
-      // Oldest first, one at a time: a crash must not leave a gap.
+      // Files are deleted one at a time, oldest first, because a crash must not leave a gap.
       await this.disk.syncDirectory(this.directory);
     }
   }
@@ -255,8 +257,8 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * Returns the files that a start from the position needs, up to `end`, and all readable files of
-   * a log whose records stay in it.
+   * Returns the files up to `end`. Includes the files that a start from the position needs. If the
+   * log keeps its records (see `isCheckpointed`), also includes all earlier readable files.
    */
   range(
     position: LogFilesPosition = this.#format.start,

@@ -63,7 +63,7 @@ export class GroupLog {
   #file: OpenFile | undefined;
   #name: string | undefined;
   #size = 0;
-  /** Bytes of a failed write may follow `#size`. */
+  /** Whether bytes of a failed write may follow `#size`. */
   #dirty = false;
   #broken: SignageError | undefined;
   /** Bytes that may be written before the next check of the free space. */
@@ -79,7 +79,7 @@ export class GroupLog {
     this.#size = options.resume?.size ?? 0;
   }
 
-  /** The error of a log that accepts no more records. */
+  /** The error after which the log accepts no more records. `undefined` if it accepts records. */
   get broken(): SignageError | undefined {
     return this.#broken;
   }

@@ -13,7 +13,7 @@ const firstChunk = 1 << 16;
 const largestChunk = 1 << 20;
 /** Below this size a search scans instead of bisecting. */
 const searchedBytes = 1 << 14;
-/** Enough for the head of a line. */
+/** Number of bytes that are enough for the head of any line. */
 const headBytes = 512;
 
 /** Reads `length` bytes at `position`, or fewer at the end of the file. */
@@ -29,8 +29,8 @@ export async function readAt(file: OpenFile, position: number, length: number): 
 }
 
 /**
- * Yields the lines that start at `from` or later, up to `end`, in groups. Both must be the start of
- * a line or the end of the file.
+ * Yields the lines that start at `from` or later, up to `end`, in groups. Both `from` and `end`
+ * must be the start of a line or the end of the file.
  */
 export async function* linesForward(
   file: OpenFile,

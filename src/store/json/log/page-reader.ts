@@ -16,16 +16,20 @@ export interface PageScan<Head> {
   /**
    * Compares a record with the page's boundary. An ascending page starts after the records for
    * which it is true. A descending page has only these records. It must be true up to some record,
-   * and false for all later records. `undefined`: the page starts at the end of the log.
+   * and false for all later records. `undefined`: an ascending page starts at the first record, and
+   * a descending page at the last.
    */
   isBefore?: ((head: Head) => boolean) | undefined;
-  /** Whether this record and all later ones are outside the page. */
+  /** Whether this record, and all records after it in the page's order, are outside the page. */
   isPast?(head: Head): boolean;
   /** Fast filter, which avoids parsing most records. */
   mayMatch(head: Head, line: Buffer): boolean;
 }
 
-/** A record that may match. Without `line`: the page ends after it, although it has more room. */
+/**
+ * A record that may match. Without `line`, the page ends after this record, although it has more
+ * room.
+ */
 export interface PageRecord<Head> {
   file: string;
   head: Head;

@@ -52,7 +52,7 @@ export class EventDocument {
 
 /**
  * Returns the line with the larger count. `kept` may lack later events, and `rebuilt` lacks events
- * that retention deleted. Neither counts too much, so the larger count is closer.
+ * that retention deleted. Neither count is too large, so the larger one is closer to the truth.
  */
 function largerCount(kept: string, rebuilt: string): string {
   const impressionsIn = (line: string) =>

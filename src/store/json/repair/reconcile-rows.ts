@@ -12,8 +12,8 @@ import type { RepairContext } from './repair-context.ts';
 import type { SalvagedJournal } from './salvage-journal.ts';
 
 /**
- * Returns the last journal record that a damaged document contains, or `undefined` for an intact
- * document.
+ * Returns the number of the last journal record that a damaged document contains, or `undefined`
+ * for an intact document.
  */
 type LastRecordIn = (document: string) => number | undefined;
 
@@ -51,9 +51,9 @@ export async function reconcileRows(
 }
 
 /**
- * Returns the latest journal entries for rows of damaged documents. If the journal has a gap, a
- * later change may be missing. Then the result has only entries for lost rows, and entries newer
- * than the row's document.
+ * Returns the latest journal entries for rows of damaged documents. If the journal has a gap, it
+ * may lack a later change of a row. An entry is then returned only if the row is lost, or if the
+ * entry is newer than the row's document.
  */
 async function lostRows(
   state: DurableState,

@@ -134,13 +134,13 @@ interface Sources {
   eventDocuments: readonly EventDocument[];
   events: SalvagedEvents;
   journal: SalvagedJournal;
-  /** The manifest was lost, so no checksums are known. */
+  /** True if the manifest was lost, so that no checksums are known. */
   isManifestRebuilt: boolean;
 }
 
 /**
- * Rebuilds the damaged documents and writes them. Their sources are the journal, the events and
- * their readable lines.
+ * Rebuilds and writes the damaged documents. Sources are the journal, the events and the readable
+ * lines of the documents.
  */
 async function rewriteDocuments(
   context: RepairContext,

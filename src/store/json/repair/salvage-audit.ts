@@ -73,7 +73,7 @@ export class AuditSalvage {
     }
   }
 
-  /** Writes the journal's entries that come before this position. */
+  /** Writes those entries of `missing` that come before this position. */
   async #restoreBefore(
     position: EntryNumber,
     missing: PositionedEntry[],

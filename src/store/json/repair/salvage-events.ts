@@ -16,7 +16,7 @@ export interface SalvagedEvents {
   position: EventLogPosition | undefined;
   /** Whether the log has all batches ever stored. */
   isComplete: boolean;
-  /** Days of which no batch is lost. */
+  /** Days, as `2026-11-20`, of which no batch is lost. */
   days: ReadonlySet<string>;
 }
 

@@ -23,8 +23,8 @@ export class ImpressionCounter {
   /** Interned keys, so that sections with the same key share one string. */
   readonly #keys = new Map<string, string>();
   /**
-   * Cache by scope and day. Building the name of a section for each batch would cost more than
-   * counting the batch.
+   * Cache of the counts of all groups, by scope and day. Building the name of a section for each
+   * batch would cost more than counting the batch.
    */
   readonly #groups = new Map<string, Map<string, Record<ReportGroup, SectionCounts>>>();
 

@@ -5,8 +5,8 @@ import { yieldToEventLoop } from '../disk/yield.ts';
 import type { ImpressionCounter } from './impression-counts.ts';
 
 /**
- * Number of keys sorted between two yields to the event loop, which takes some milliseconds.
- * Callers request a few lines at a time.
+ * Number of keys sorted between two yields to the event loop. Sorting so many takes some
+ * milliseconds.
  */
 const sliceKeys = 2000;
 

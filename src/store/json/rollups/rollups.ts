@@ -25,7 +25,7 @@ const otherDays = 'other';
  */
 const maxAttempts = 5;
 
-/** A counter of a report. `scope` is the id of a tenant or a venue. */
+/** The impressions of one key on one day. `scope` is the id of a tenant or a venue. */
 interface CountedCell extends ImpressionCount {
   clock: ReportClock;
   day: string;
@@ -39,16 +39,17 @@ interface DocumentCounts {
   clock: ReportClock;
   day: string;
   document: WrittenDocument | undefined;
-  /** Counted since the last snapshot. */
+  /** Counts since the last snapshot. */
   pending: ImpressionCounter;
-  /** In the snapshot, but not yet in the document. */
+  /** Counts in a snapshot that is being written. `undefined` if no snapshot is being written. */
   inSnapshot: ImpressionCounter | undefined;
 }
 
 /**
- * Exact daily impressions by clock, day, group, tenant, venue and key. The documents
- * `rollups-<clock>-<day>` hold them. Counts since the last checkpoint are in memory. A start
- * restores them from the event log.
+ * Exact impressions of each day, by tenant or venue, group and key. The documents
+ * `rollups-<clock>-<day>` hold the counts. `<clock>` tells whether it is the day of the timestamps
+ * or the day of receipt. Counts since the last checkpoint are in memory. A start restores them from
+ * the event log.
  */
 export class Rollups implements DocumentOwner {
   readonly kind = 'rollups';

@@ -6,8 +6,8 @@ import { deepFreeze, type Row, TableIndex } from './table-index.ts';
 import type { Change, RowLookup } from './write-set.ts';
 
 /**
- * Number of documents for screens, and for playlists. With 100,000 screens, each document has about
- * 100. Registering a screen changes one document.
+ * Number of documents that hold the screens. As many hold their playlists. With 100,000 screens,
+ * each document has about 100 of them, so registering a TV rewrites little.
  */
 export const screenShards = 1024;
 
@@ -37,13 +37,13 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
 
 /** The durable rows of all in-memory tables. */
 export class CommittedRows implements RowLookup {
-  /** A start does not parse the playlists, which would take most of its time. */
+  /** Playlists are parsed on demand. Parsing all of them would take most of the time of a start. */
   readonly playlists = new LineTable<Row>(playlistDocument, {
     opening: rowOpening,
     parse: (line) => JSON.parse(line),
     render: (_, row) => rowLine(row),
   });
-  /** Callers cache what they derive from a playlist, so repeated reads return the same row. */
+  /** Recently read playlists, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
   readonly #rows = perTable(() => new Map<string, Row>());
   #index = perTable((table) => new TableIndex(table));

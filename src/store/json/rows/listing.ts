@@ -17,8 +17,9 @@ import type { CommittedRows } from './committed-rows.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
 /**
- * Limits of a slice between two yields to the event loop, in rows and in milliseconds. The cost of
- * a row varies: the first look-up of a device's activity indexes its whole document.
+ * Limits of a slice between two yields to the event loop, in rows and in milliseconds. Both are
+ * needed, because the cost of a row varies: the first look-up of a device's activity indexes a
+ * whole document.
  */
 const sliceRows = 200;
 const sliceMs = 5;

@@ -24,7 +24,7 @@ interface Shard {
   fresh: Changes;
   /** Changes in a snapshot that is being written. */
   taken: Changes;
-  /** The last journal record contained in `document`, `taken` and `fresh` together. */
+  /** Number of the last journal record contained in `document`, `taken` and `fresh` together. */
   seq: number;
 }
 
@@ -41,7 +41,7 @@ export class PlaylistHistory implements DocumentOwner {
 
   /**
    * Applies a change of journal record `seq`, which has become durable or is replayed after `load`.
-   * Replay includes changes that the document already contains.
+   * Skips changes that the document already contains. A replay may include such changes.
    */
   apply(seq: number, id: string, row: Playlist | null): void {
     const shard = this.#shardOf(pastDocument(screenOf(id)));
