@@ -18,10 +18,14 @@ export interface Fetched<T> {
   answer: T | undefined;
   /** `ETag` of the response, for the next conditional request. */
   etag: string | undefined;
-  /** The header `X-Source` of a playlist, or `X-Config-Source` of a config. */
+  /**
+   * The header `X-Source` of a playlist, or `X-Config-Source` of a config. `undefined` if the
+   * response lacks the header.
+   */
   source: string | undefined;
   /**
    * Time of the response by the clock of the service (header `Date`), in Unix epoch milliseconds.
+   * `undefined` without a valid header.
    */
   answeredAtMs: number | undefined;
 }
@@ -73,7 +77,7 @@ export class RuntimeClient {
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);
   }
 
-  /** Returns a client with another device key that shares the connections of this one. */
+  /** Returns a client that uses another device key and shares the connections of this client. */
   withKey(apiKey: string): RuntimeClient {
     return new RuntimeClient({ ...this.#options, apiKey }, this.#caller);
   }

@@ -123,8 +123,8 @@ const mirrorCopy = {
 } as const;
 
 /**
- * The shapes of all response bodies. They duplicate the schemas in `domain/`, because loading those
- * is too slow for a command. A test keeps the two consistent. The shapes of frequent device
+ * The shapes of all response bodies. They duplicate the schemas in `domain/`, because loading the
+ * schemas is too slow for a command. A test keeps the two consistent. The shapes of frequent device
  * responses cover only the top-level members.
  */
 export const shapes: Partial<Record<SchemaName, Shape>> = {

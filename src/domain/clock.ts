@@ -13,8 +13,8 @@ export interface Clock {
 export type Random = (length: number) => Uint8Array;
 
 /**
- * The platform's CSPRNG, for at most 65,536 bytes at a time. `node:crypto` has the same one, but
- * takes time to load.
+ * The platform's CSPRNG, for at most 65,536 bytes at a time. `node:crypto` offers the same
+ * generator, but takes time to load.
  */
 export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length));
 

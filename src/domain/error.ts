@@ -15,7 +15,7 @@ export interface ErrorExtras {
   truncated?: boolean;
   /** Id of the record that already has the name, with `name_taken`. */
   existingId?: string;
-  /** Whole seconds after which to retry. */
+  /** Whole seconds after which to retry. Absent if the service gave no time. */
   retryAfterSeconds?: number;
   /** HTTP status of the response, if the error came from a service. */
   status?: number;

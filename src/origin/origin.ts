@@ -137,7 +137,7 @@ export interface OriginHealth {
   state: 'ok' | 'failing' | 'open';
   /** Start of the current state, in epoch milliseconds. */
   sinceMs: number;
-  /** The last failure. */
+  /** The last failure. `null` if there was none since the start. */
   lastError: { code: string; atMs: number } | null;
   counts: Readonly<Record<OriginOutcome, number>>;
   /** Moving average of the latency, in milliseconds. `null` before the first answer. */

@@ -41,7 +41,7 @@ export interface Operation {
   headers?: readonly 'Idempotency-Key'[];
   /** Errors in addition to those implied by access, record and body. */
   errors?: readonly ErrorCode[];
-  /** Noun and verb of the CLI command. */
+  /** Noun and verb of the CLI command. Absent if the operation has no command of its own. */
   command?: readonly [noun: string, verb: string];
 }
 

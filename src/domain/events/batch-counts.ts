@@ -19,7 +19,7 @@ export function addTo(cell: ImpressionCount, { impressions, seconds }: Impressio
   cell.seconds = sumOfSeconds(cell.seconds, seconds);
 }
 
-/** Adds `more` to the cell of a key, which is created if necessary. */
+/** Adds `more` to the cell of a key. Creates the cell if necessary. */
 export function count(
   cells: Map<string, ImpressionCount>,
   key: string,

@@ -76,7 +76,7 @@ export function scanJson(bytes: Uint8Array): FullScan {
   return { depth: deepest, elements, members, containers };
 }
 
-/** Matches a number with an exponent wherever one can occur in an object. */
+/** Matches a number with an exponent wherever a number can occur in an object. */
 const exponent = /[\s:]-?[\d.]+e/i;
 
 /**
@@ -105,8 +105,8 @@ function sizeOf(value: unknown): number {
 
 /**
  * Computes the result of `scanJson` from parsed JSON. Supports lists of flat objects in ASCII text
- * without `\`, as most programs send batches of events. Scanning each character takes four times as
- * long.
+ * without `\`. Most programs send batches of events in this form. Scanning each character takes
+ * four times as long.
  *
  * The computed size is that of the smallest text for the same value. If `text` has this size, it
  * has no white space and no duplicate members. Returns `undefined` for all other input.

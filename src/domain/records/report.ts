@@ -40,8 +40,8 @@ export const impressionReport = z
 const lastDay = Date.UTC(9999, 11, 31);
 
 /**
- * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count towards its last
- * day.
+ * Returns the UTC day of a time, as `2026-11-20`. Times after the year 9999 count towards the last
+ * day of that year.
  */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';

@@ -116,6 +116,7 @@ export interface PairingCode {
   deviceId: string | null;
   /**
    * The config in the response to the registration, so that a repeated response has the same bytes.
+   * `null` until the code is used.
    */
   answeredConfig: ConfigBody | null;
 }
@@ -255,8 +256,8 @@ export interface GuessCounter {
   /** Time at which the counter expires. */
   forgetAt: number;
   /**
-   * Time at which a credential of a tenant was last used successfully from this source, by tenant
-   * id. Each instance updates it about once an hour.
+   * By tenant id: time at which a credential of the tenant was last used successfully from this
+   * source. Each instance updates it about once an hour.
    */
   vouched?: Readonly<Record<string, number>>;
 }

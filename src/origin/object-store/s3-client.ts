@@ -29,7 +29,7 @@ export interface S3Answer {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** `undefined` if the body was larger than `maxObjectBytes`. */
   body: Buffer | undefined;
-  /** The `Code` of an S3 error document. */
+  /** The `Code` of an S3 error document. `undefined` if the body is not such a document. */
   code: string | undefined;
 }
 
