@@ -157,7 +157,7 @@ export interface Reader {
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
   /**
    * Returns the device key with this hash, with its device and screen, in one lookup. Every request
-   * of a TV needs it. Returns synchronously when the rows are in memory.
+   * of a TV needs this lookup. Returns synchronously when the rows are in memory.
    */
   findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
 }
@@ -209,8 +209,9 @@ export interface ListQuery<T extends ListedTable> {
   /** A part of the name, without regard to case. */
   search?: string;
   /**
-   * Devices by whether they are online at `now`: seen within the window given by their config
-   * (docs/protocol.md §2.7), and not suspended.
+   * Selects devices that are online at `now` (`is` true), or devices that are not. A device is
+   * online if it is not suspended and was seen within the window given by its config
+   * (docs/protocol.md §2.7).
    */
   online?: { is: boolean; now: number };
   limit: number;

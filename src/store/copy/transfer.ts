@@ -108,7 +108,10 @@ export interface CopyProgress {
   /** Identifies the source: a hash of its secret, and its state. */
   origin: { store: string; state: string };
   logEnd: LogEnd;
-  /** Chain of the source, without its writer: the copy gets a new writer. */
+  /**
+   * Chain of the source, without its writer: the copy gets a new writer. Absent if an earlier
+   * version of the program began the copy.
+   */
   chain?: ChainState;
   /** Number of durably copied records, by section. */
   done: { [S in Section]?: number };

@@ -23,9 +23,15 @@ export interface ManifestData {
   marks: Record<string, unknown>;
   /** Checksum of the secret; absent in manifests of earlier versions. */
   secret?: string;
-  /** This folder is an unstarted backup, made at this time (Unix milliseconds). */
+  /**
+   * Present in a backup until a store is first started from it. `at` is the time of the backup in
+   * Unix milliseconds.
+   */
   backup?: { at: number };
-  /** This folder was restored from a backup made at `backupAt`, and first started at `at`. */
+  /**
+   * Present in a folder that was restored from a backup made at `backupAt`, and first started at
+   * `at`.
+   */
   restored?: { backupAt: number; at: number };
 }
 

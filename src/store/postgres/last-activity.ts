@@ -35,7 +35,7 @@ export class LastActivityTable {
   /** Activity that is being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
   readonly #flushLimit = pLimit(1);
-  /** The flush that waits for the current one. Later callers share it. */
+  /** The flush that waits for the current flush to end, if any. Further callers share it. */
   #nextFlush: Promise<void> | undefined;
   readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>
     this.#readStored(names),

@@ -19,7 +19,7 @@ type AnyActivity = LastActivity & TokenActivity;
 
 /** An activity in a table. It is updated in place. */
 interface TouchedActivity {
-  /** Name of its document. */
+  /** Name of the document that contains the activity. */
   document: string;
   activity: AnyActivity;
 }

@@ -26,7 +26,7 @@ const entriesPerWrite = 500;
 export interface AuditDrop {
   /** The first day that is kept. */
   day: string;
-  /** The entries to delete, in order; `undefined` for an unreadable one. */
+  /** The entries to delete, in order. `undefined` stands for an unreadable entry. */
   entries(): AsyncIterable<SealedEntry | undefined>;
 }
 
@@ -43,7 +43,7 @@ export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly log: FramedLog<EntryNumber, LogFilesPosition>;
   /** Entries in the journal but not yet in the files, oldest first. */
   #pending: PositionedEntry[] = [];
-  /** Name of the newest file. No entry goes to an older one. */
+  /** Name of the newest file. No entry goes to an older file. */
   #newestFile = '';
   #isClosed = false;
 

@@ -9,7 +9,7 @@ import { type ManifestData, manifestBytes } from '../manifest.ts';
 export interface SnapshotFile {
   name: string;
   size: number;
-  /** Content to use instead of the file on disk. */
+  /** Content of the file, if it is not read from the disk. */
   bytes?: Uint8Array;
 }
 

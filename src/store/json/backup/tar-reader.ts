@@ -1,5 +1,8 @@
 const blockBytes = 512;
-/** Maximum size of a PAX header, which needs only a size and a path. */
+/**
+ * Maximum size of a PAX header in bytes. It is small, because a header needs only a size and a
+ * path.
+ */
 const maxPaxBytes = 64 * 1024;
 /** Maximum digits in the length of a PAX record. */
 const maxLengthDigits = 6;

@@ -56,7 +56,7 @@ export class Checkpoint {
 
   /**
    * Makes a checkpoint. Calls must not overlap. `clean`: the store is closing, so this is the last
-   * one.
+   * checkpoint.
    */
   async run(clean: boolean): Promise<void> {
     this.#number++;

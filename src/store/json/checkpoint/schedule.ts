@@ -18,7 +18,7 @@ export class CheckpointSchedule {
   readonly #context: PartContext;
   readonly #checkpoint: Checkpoint;
   readonly #journal: Pick<Journal, 'grownBytes'>;
-  /** Resolves to whether the checkpoint succeeded. */
+  /** The running checkpoint, if any. Resolves to whether it succeeded. */
   #running: Promise<boolean> | undefined;
   #growthBytes = minGrowthBytes;
   #stopTimer: () => void = () => {};

@@ -9,8 +9,8 @@ import { frame } from '../log/frame.ts';
 import { copyMarker, readRecordFile } from '../manifest.ts';
 
 /**
- * Content of `copy.json`. The file marks a folder with an unfinished copy, which no service may
- * open.
+ * Content of `copy.json`. The file marks a folder with an unfinished copy. No service may open such
+ * a folder.
  */
 export interface FolderProgress extends CopyProgress {
   logs: { events: BulkEnd; audit: BulkEnd };

@@ -23,8 +23,8 @@ class KeyList {
 
   /** @param encoded the entries in base64 */
   constructor(encoded: string) {
-    // `Buffer.alloc` does not use the pool of small buffers, which would keep other buffers in
-    // memory.
+    // `Buffer.alloc` does not use the pool of small buffers. A buffer from the pool would keep
+    // others in memory.
     this.#entries = Buffer.alloc(Buffer.byteLength(encoded, 'base64'));
     this.#usedBytes = this.#entries.write(encoded, 'base64');
   }

@@ -23,8 +23,8 @@ export interface LogFilesPosition {
   /** Number of the last record up to here. */
   seq: number;
   /**
-   * `file` and all earlier files are past their retention. Those that still exist are deleted at
-   * the next start.
+   * Present if `file` and all earlier files are past their retention. Any such files that still
+   * exist are deleted at the next start.
    */
   gone?: true;
   /**

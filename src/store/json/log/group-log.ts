@@ -27,7 +27,7 @@ export interface GroupLogOptions {
    * sixteenth of this has been written.
    */
   lowWaterBytes: number;
-  /** Appends to the end of this existing file. */
+  /** An existing file to which the log appends first. Absent: the log starts a new file. */
   resume?: { file: string; size: number };
   /**
    * Called when a group has failed, before its callers are rejected. Changes staged on top of the

@@ -37,8 +37,8 @@ export interface PageRecord<Head> {
 }
 
 /**
- * Yields the records of these files that may match, in the page's order. Binary search finds the
- * start in the first file, so a page costs the same at any depth.
+ * Yields the records in `range` that may match, in the page's order. Binary search finds the start
+ * in the first file, so a page costs the same at any depth.
  */
 export async function* pageRecords<Head>(
   log: FramedLog<unknown, LogFilesPosition>,

@@ -18,10 +18,10 @@ interface Version {
 }
 
 /**
- * Rebuilds the manifest when it and its copy are lost. It names the newest version of each
- * document, and covers everything in the logs. Without checksums, each document is treated as
- * damaged, and its readable lines are kept. Newer rows in the journal take precedence, and event
- * counts are rebuilt. Throws `store_damaged` when nothing can be recovered.
+ * Rebuilds the manifest when both the manifest and its copy are lost. The new manifest names the
+ * newest version of each document, and covers everything in the logs. Without checksums, each
+ * document is treated as damaged, and its readable lines are kept. Newer rows in the journal take
+ * precedence, and event counts are rebuilt. Throws `store_damaged` when nothing can be recovered.
  */
 export async function rebuildManifest(context: RepairContext): Promise<ManifestData> {
   const { from, log } = context;
@@ -108,8 +108,9 @@ async function journalPosition(segments: LogFiles, seq: number): Promise<LogPosi
 }
 
 /**
- * Returns the position before the first remaining batch, and the number of the last one. Retention
- * deleted all earlier batches. The next start applies the batches that documents lack.
+ * Returns the position before the first remaining batch, and the number of the last batch. Batches
+ * before this position count as deleted by retention. The next start applies the batches that
+ * documents lack.
  */
 async function eventLogPosition({
   from,

@@ -101,7 +101,7 @@ function haveSamePrefix(bytes: Buffer, one: number, other: number, length: numbe
 
 /**
  * Totals of a report, by key. Most documents have the same keys in the same order. So each key is
- * first compared with the key that is expected next, which creates no string.
+ * first compared with the key that is expected next. This comparison creates no string.
  */
 export class ReportTotals {
   readonly #rows: ReportRow[] = [];

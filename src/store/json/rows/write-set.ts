@@ -9,8 +9,8 @@ export interface Change {
 }
 
 /**
- * Rows by id, and candidates by unique key and by indexed member. Newer write sets shadow older
- * ones and the committed rows, so check each candidate against its newest row.
+ * Looks up rows by id, and candidate rows by unique key or indexed member. Check each candidate
+ * against the newest version of its row: newer write sets shadow older ones and the committed rows.
  */
 export interface RowLookup {
   /** Returns `null` for a row that a write set deletes, and `undefined` for an unknown row. */

@@ -34,7 +34,7 @@ export class Change implements Tx {
   readonly now: number;
   /** Topics to notify after the commit. */
   readonly topics = new Set<string>();
-  /** The first failed read. The change cannot be committed after it. */
+  /** Error of the first failed read. The change cannot be committed after a failed read. */
   failure: unknown;
   readonly #rows: VersionedRows;
   readonly #checksKeysEarly: boolean;
@@ -146,7 +146,7 @@ export class Change implements Tx {
     this.#isOver = true;
   }
 
-  /** Returns the checks that all reads belong to one state. */
+  /** Returns the checks with which a commit proves that all reads saw the same state. */
   checks(): Check[] {
     return this.#checks;
   }
@@ -160,7 +160,7 @@ export class Change implements Tx {
     ];
   }
 
-  /** Returns checks that no other row has a unique key of the rows that this change writes. */
+  /** Returns checks that the unique keys written by this change are free: no other row has them. */
   #checkKeysFree(table: TableName): Step[] {
     const ours = [...this.#ownRowsOf(table).keys()].map(storableText);
     const put = this.#writes.flatMap((step) =>

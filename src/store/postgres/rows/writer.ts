@@ -153,7 +153,7 @@ const beginLocked = `BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE signage.tu
 
 /**
  * Runs a change and commits it. If the change throws, its reads are checked. Its error is rethrown
- * only if all reads belong to one state.
+ * only if all reads saw the same state.
  */
 async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
   const outcome = await settled(change, tx);
