@@ -24,8 +24,8 @@ export function operatorUrl(text: string, subject: string): URL {
 }
 
 /**
- * Placeholders of a template. Names are allowed only in the query, because a name such as `..`
- * would change the path.
+ * Placeholders of a template. The name of the screen is allowed only in the query, because a name
+ * such as `..` would change the path.
  */
 const placeholders: Readonly<
   Record<string, { read: (screen: Screen) => string; inQueryOnly?: true }>
