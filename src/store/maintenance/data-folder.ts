@@ -81,7 +81,7 @@ export async function foreignName(
   return undefined;
 }
 
-/** Throws `folder_not_empty` if the folder has a foreign name. */
+/** Throws `folder_not_empty` if `foreignName` finds a name in the folder. */
 export async function requireEmptyFolder(directory: string): Promise<void> {
   const name = await foreignName(nodeFileSystem, directory);
   if (name === undefined) return;

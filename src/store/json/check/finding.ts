@@ -3,7 +3,7 @@ export interface Finding {
   level: 'damage' | 'note';
   /** Name of the file in the data folder. */
   file: string;
-  /** In bytes. `null`: the finding concerns the whole file. */
+  /** Offset in the file in bytes. `null`: the finding concerns the whole file. */
   offset: number | null;
   what: string;
 }

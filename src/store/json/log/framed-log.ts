@@ -109,8 +109,8 @@ export class FramedLog<Head, Position extends LogFilesPosition> implements LogFi
   }
 
   /**
-   * Reads and checks the records from the position's file on, at start. A torn write at the end is
-   * cut off by `begin`. Throws `store_damaged`.
+   * At start, reads and checks the records of the position's file and of all later files. `begin`
+   * cuts off a torn write at the end. Throws `store_damaged`.
    *
    * @param from the offset in the position's file
    */

@@ -11,7 +11,7 @@ const lineFeed = 0x0a;
 /** Most pages are short: start with a small read, then double it. */
 const firstChunk = 1 << 16;
 const largestChunk = 1 << 20;
-/** Below this size a search scans instead of bisecting. */
+/** Size in bytes below which a search scans instead of bisecting. */
 const searchedBytes = 1 << 14;
 /** Number of bytes that are enough for the head of any line. */
 const headBytes = 512;

@@ -2,7 +2,7 @@
 export interface RepairedItem {
   /** The file's name in the damaged folder. */
   file: string;
-  /** In bytes. `null`: the item concerns the whole file. */
+  /** Offset in the file in bytes. `null`: the item concerns the whole file. */
   offset: number | null;
   what: string;
   /** Number of lost records. `null`: unknown. */

@@ -108,7 +108,7 @@ export class ReportTotals {
   readonly #positions = new Map<string, number>();
   /** Position of the row whose key is expected next. */
   #next = 0;
-  /** Read position in a line. */
+  /** Offset of the next byte to read, in the bytes of the run. */
   #at = 0;
 
   add(key: string, cell: ImpressionCount): void {

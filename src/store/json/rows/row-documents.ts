@@ -56,7 +56,7 @@ export class RowDocuments implements DocumentOwner {
   readonly #documents = new Map<string, DocumentIds>();
   readonly #dirty = new Set<string>();
 
-  /** @param seq returns the last journal record contained in `base` */
+  /** @param seq returns the number of the last journal record contained in `base` */
   constructor(base: CommittedRows, seq: () => number) {
     this.#base = base;
     this.#seq = seq;

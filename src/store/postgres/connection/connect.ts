@@ -18,7 +18,7 @@ export interface DatabaseLimits {
 
 /**
  * Limits for long statements, such as sorting all roll-ups. Use them only while no client waits for
- * the locks.
+ * the locks that such statements hold.
  */
 export const longTimeouts: DatabaseLimits = {
   poolSize: 2,
