@@ -76,6 +76,8 @@ export interface Device {
   createdAt: number;
   suspendedAt: number | null;
   suspendReason: string | null;
+  /** Whether its code was created for a simulated TV. Absent: no. */
+  simulated?: boolean;
 }
 
 /**
@@ -117,6 +119,8 @@ export interface PairingCode {
    * The config in the response to the registration, so that a repeated response has the same bytes.
    */
   answeredConfig: ConfigBody | null;
+  /** Whether the device that uses the code is a simulated TV. Absent: no. */
+  simulated?: boolean;
 }
 
 /**
