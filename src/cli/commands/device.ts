@@ -3,7 +3,7 @@ import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
-  confirmSelected,
+  confirmDestroyed,
   hasFilter,
   isSingle,
   selectionOptions,
@@ -105,7 +105,7 @@ others. Screens without a device are not changed.`,
       return 0;
     }
     const targets = await chosenTargets(call, named);
-    await confirmSelected(call, 'Revoke the devices of', targets);
+    await confirmDestroyed(call, 'Revoke the devices of', targets);
     return forEachRecord(call, targets, (target) => revokeTarget(call, target));
   },
 });

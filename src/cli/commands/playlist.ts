@@ -5,6 +5,7 @@ import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
+  confirmDestroyed,
   confirmSelected,
   isSingle,
   selectionOptions,
@@ -83,7 +84,10 @@ nothing.`,
     const body = await readPublication(call, file, validUntil);
     if (call.common.dryRun || !isSingle(call, names)) await checkPublication(body);
     const { screens, single } = await selectScreens(call, names);
-    if (!single) return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
+    if (!single) {
+      await confirmSelected(call, 'Publish on', screens);
+      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
+    }
     const made = await call.change('publishPlaylist', { params: { id: single.id }, body });
     if (made) await call.results.record(made.answer, playlistView);
   },
@@ -125,7 +129,7 @@ playlist are not changed.`,
   effect: 'destroys',
   async run(call) {
     const { screens, single } = await selectScreens(call, call.args.screens);
-    await confirmSelected(call, 'Withdraw the playlist of', screens);
+    await confirmDestroyed(call, 'Withdraw the playlist of', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
     if (!single)
       return forEachRecord(call, screens, async ({ id }) => (await withdraw(id)) && 'withdrawn');

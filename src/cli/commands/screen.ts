@@ -4,6 +4,7 @@ import { defineCommand, one, some } from '../command/spec.ts';
 import { labelFilters, readLabelChanges, readLabels } from '../options/labels.ts';
 import * as option from '../options/option.ts';
 import {
+  confirmDestroyed,
   confirmSelected,
   isSingle,
   type Selected,
@@ -129,6 +130,7 @@ const update = defineCommand({
     const update = (id: string) => call.change('updateScreen', { params: { id }, body });
     const { screens, single } = await selectScreens(call, names);
     if (!single) {
+      await confirmSelected(call, 'Change', screens);
       return forEachRecord(call, screens, async ({ id, screen }) =>
         isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
       );
@@ -155,7 +157,7 @@ async function deleteOne(call: CommandContext, screen: Selected['screen']): Prom
 }
 
 async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Promise<number> {
-  await confirmSelected(
+  await confirmDestroyed(
     call,
     call.options.force ? 'Delete, together with their devices,' : 'Delete',
     chosen,
