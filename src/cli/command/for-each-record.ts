@@ -23,7 +23,8 @@ type Outcome<M> = string | ({ result: string } & M);
  */
 export const recordsAtOnce = 16;
 
-const view = <M>(columns: readonly Column<M>[]): View<ItemResult & M> => ({
+/** The view of results. `columns` show their further members. */
+export const resultView = <M>(columns: readonly Column<M>[] = []): View<ItemResult & M> => ({
   columns: [
     member<ItemResult & M, 'name'>('name'),
     member<ItemResult & M, 'result'>('result'),
@@ -34,25 +35,28 @@ const view = <M>(columns: readonly Column<M>[]): View<ItemResult & M> => ({
   nameOf: ({ name }) => name,
 });
 
+interface Named {
+  name: string;
+  id: string;
+}
+
 /**
- * Calls `work` for each record, for up to 16 at the same time, and continues after an error. Prints
- * the results in the order of the records: at a terminal at the end, otherwise as they arrive.
- * `work` returns the result, or `undefined` with `--dry-run`. `columns` show the further members of
- * results. Returns the exit code: 0, or 9 when a record failed.
+ * Calls `work` for each record, for up to 16 at the same time, and continues after an error. Yields
+ * the results in the order of the records, and shows a progress bar. `work` returns `undefined`
+ * with `--dry-run`.
  *
- * After an error that would repeat for all further records, it begins no further record, prints the
- * results so far, because a script must see what was changed, and rethrows the error.
+ * After an error that would repeat for all further records, it begins no further record, yields the
+ * results so far, because a script must see what was changed, and throws the error.
  */
-export async function forEachRecord<T extends { name: string; id: string }, M = unknown>(
+export async function* resultsOf<T extends Named, M = unknown>(
   call: CommandContext,
   items: readonly T[],
   work: (item: T) => Promise<Outcome<M> | undefined>,
-  columns: readonly Column<M>[] = [],
-): Promise<number> {
-  const words: string[] = [];
+  show: (text: string) => void = () => {},
+): AsyncGenerator<ItemResult & M> {
   let fatal: { error: unknown } | undefined;
 
-  async function outcomeOf(item: T): Promise<(ItemResult & M) | undefined> {
+  async function resultOf(item: T): Promise<(ItemResult & M) | undefined> {
     const { name, id } = item;
     const result = (more: object) => ({ name, id, error: null, ...more }) as ItemResult & M;
     try {
@@ -67,33 +71,60 @@ export async function forEachRecord<T extends { name: string; id: string }, M = 
     }
   }
 
-  async function* outcomes(show: (text: string) => void): AsyncGenerator<(ItemResult & M)[]> {
-    const atOnce = call.common.dryRun ? 1 : recordsAtOnce;
-    const inFlight: Promise<(ItemResult & M) | undefined>[] = [];
-    let started = 0;
-    while (inFlight.length > 0 || started < items.length) {
-      while (!fatal && inFlight.length < atOnce && started < items.length)
-        inFlight.push(outcomeOf(items[started++] as T));
-      if (inFlight.length === 0) return;
-      const outcome = await inFlight.shift();
-      show(progressBar(started - inFlight.length, items.length));
-      if (!outcome) continue;
-      words.push(outcome.result);
-      yield [outcome];
+  const atOnce = call.common.dryRun ? 1 : recordsAtOnce;
+  const inFlight: Promise<(ItemResult & M) | undefined>[] = [];
+  let started = 0;
+  while (inFlight.length > 0 || (started < items.length && !fatal)) {
+    while (!fatal && inFlight.length < atOnce && started < items.length)
+      inFlight.push(resultOf(items[started++] as T));
+    const result = await inFlight.shift();
+    show(progressBar(started - inFlight.length, items.length));
+    if (result) yield result;
+  }
+  if (fatal) throw fatal.error;
+}
+
+/** Prints how many records have each result, and returns the exit code: 0, or 9 if one failed. */
+export function summarize(call: CommandContext, words: readonly string[]): number {
+  if (words.length > 1) call.note(`${countsText(words)}.`);
+  return words.includes('failed') ? failedExitCode : 0;
+}
+
+/**
+ * Prints the results of `resultsOf`: at a terminal at the end, otherwise as they arrive. Returns
+ * the exit code: 0, or 9 when a record failed. `columns` show the further members of results.
+ */
+export async function forEachRecord<T extends Named, M = unknown>(
+  call: CommandContext,
+  items: readonly T[],
+  work: (item: T) => Promise<Outcome<M> | undefined>,
+  columns: readonly Column<M>[] = [],
+): Promise<number> {
+  const words: string[] = [];
+  let stopped: { error: unknown } | undefined;
+
+  async function* pages(show: (text: string) => void): AsyncGenerator<(ItemResult & M)[]> {
+    try {
+      for await (const result of resultsOf(call, items, work, show)) {
+        words.push(result.result);
+        yield [result];
+      }
+    } catch (error) {
+      stopped = { error };
     }
   }
 
   await withProgress(call, async (show, erase) => {
-    if (call.common.dryRun) for await (const _ of outcomes(() => {}));
-    else if (!call.io.stdout.isTTY) await call.results.list(outcomes(show), view(columns));
+    if (call.common.dryRun) for await (const _ of pages(() => {}));
+    else if (!call.io.stdout.isTTY) await call.results.list(pages(show), resultView(columns));
     else {
       const all: (ItemResult & M)[] = [];
-      for await (const page of outcomes(show)) all.push(...page);
+      for await (const page of pages(show)) all.push(...page);
       erase();
-      await call.results.list([all], view(columns));
+      await call.results.list([all], resultView(columns));
     }
   });
-  if (words.length > 1) call.note(`${countsText(words)}.`);
-  if (fatal) throw fatal.error;
-  return words.includes('failed') ? failedExitCode : 0;
+  const exitCode = summarize(call, words);
+  if (stopped) throw stopped.error;
+  return exitCode;
 }
