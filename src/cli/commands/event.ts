@@ -5,6 +5,7 @@ import type { CommandContext } from '../command/context.ts';
 import { defineCommand } from '../command/spec.ts';
 import { type Filters, followEvents } from '../event/follow.ts';
 import * as option from '../options/option.ts';
+import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { readPastTime } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
@@ -121,10 +122,20 @@ async function withoutSimulated(call: CommandContext, filters: ReportFilters): P
   }
 }
 
+/** Returns the ids of the screens that the options select. The service reports by screen only. */
+async function selectedIds(call: CommandContext): Promise<Set<string>> {
+  const { groupBy } = call.options;
+  if (groupBy !== undefined && groupBy !== 'screen')
+    throw usage(`--selector and --venue report by screen: leave out --group-by ${groupBy}.`);
+  const { screens } = await selectScreens(call, []);
+  return new Set(screens.map(({ id }) => id));
+}
+
 const impressions = defineCommand({
   summary: 'Report proof of play',
   description: `Counts impressions and sums their real playing time in seconds. Days are UTC days.
-Impressions of simulated TVs are left out, unless --include-simulated is given.`,
+Impressions of simulated TVs are left out, unless --include-simulated is given. --selector and
+--venue report by screen.`,
   options: {
     groupBy: option.choice(
       ['campaign', 'creative', 'screen', 'venue', 'day'],
@@ -139,6 +150,7 @@ Impressions of simulated TVs are left out, unless --include-simulated is given.`
       'the time that decides the day of an impression (default: timestamp)',
     ),
     includeSimulated: option.flag('--include-simulated', 'also count simulated TVs'),
+    ...selectionOptions,
   },
   examples: [
     ['signage report impressions', 'by campaign, over all time'],
@@ -153,12 +165,15 @@ Impressions of simulated TVs are left out, unless --include-simulated is given.`
   ],
   list: true,
   async run(call) {
-    const { includeSimulated, ...query } = call.options;
+    const { includeSimulated, from, to, by } = call.options;
+    const selected = hasFilter(call) ? await selectedIds(call) : undefined;
+    const groupBy = selected ? 'screen' : call.options.groupBy;
+    const query = { groupBy, from, to, by };
     const { items } = includeSimulated
       ? await call.read('reportImpressions', { query })
       : await withoutSimulated(call, query);
-    const view = impressionView(call, call.options.groupBy);
-    await call.results.list(limitPages([items], call.common.limit), view);
+    const rows = items.filter(({ key }) => selected?.has(key) ?? true);
+    await call.results.list(limitPages([rows], call.common.limit), impressionView(call, groupBy));
   },
 });
 

@@ -55,9 +55,8 @@ function noneMatches({ options: { venue, selector } }: CommandContext): SignageE
 async function matchingScreens(call: CommandContext): Promise<Selected[]> {
   const { selector, venue } = call.options;
   const onlyVenue = venue === undefined ? undefined : await findVenue(call, venue);
-  const screens = await call.all('listScreens', {
-    query: { selector: [...selector], ...(onlyVenue && { venueId: onlyVenue.id }) },
-  });
+  const query = { selector: [...selector], ...(onlyVenue && { venueId: onlyVenue.id }) };
+  const screens = await call.all('listScreens', { query });
   if (screens.length === 0 && !call.options.allowNone) throw noneMatches(call);
   if (screens.length === 0) call.note('No screen matches.');
   const venues = screens.length === 0 ? [] : onlyVenue ? [onlyVenue] : await call.all('listVenues');
