@@ -14,6 +14,7 @@ import {
 import { usage } from '../options/settings.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
 import { checkPublication, readPublication } from '../playlist/publication.ts';
+import { stagedOptions } from '../playlist/stages.ts';
 import { findScreen } from '../records/find.ts';
 import { itemView, playlistView, versionView } from '../records/views/playlist-views.ts';
 
@@ -40,6 +41,17 @@ async function publishOn(
   return made && (made.answer.version === before ? 'unchanged' : 'published');
 }
 
+/** Throws `usage` for options that need `--staged`. */
+function isStaged({ options: { staged, stopOn, rollback, state } }: CommandContext): boolean {
+  const [other] = [
+    ...(stopOn === undefined ? [] : ['--stop-on']),
+    ...(rollback ? ['--rollback'] : []),
+    ...(state === undefined ? [] : ['--state']),
+  ];
+  if (staged === undefined && other !== undefined) throw usage(`${other} needs --staged.`);
+  return staged !== undefined;
+}
+
 const publish = defineCommand({
   summary: 'Publish a playlist on one or more screens',
   description: `The file holds the playlist as YAML or JSON:
@@ -52,7 +64,13 @@ const publish = defineCommand({
   validUntil: 2026-12-24         # optional
 
 You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
-nothing.`,
+nothing.
+
+--staged publishes on a growing part of the screens, in an order that only depends on their ids.
+After each stage it waits for --hold. It stops at exit code 9 when a limit of --stop-on is exceeded:
+"errors" are screens on which publishing failed or whose TV sent a playback_error since the start.
+"unfetched" are screens whose TV has not fetched the new version by the end of the hold. The same
+command with the same --state file continues after an interruption.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: {
     file: option.required(
@@ -63,6 +81,7 @@ nothing.`,
       '--valid-until <time>',
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
+    ...stagedOptions,
     ...selectionOptions,
   },
   examples: [
@@ -70,6 +89,10 @@ nothing.`,
     [
       'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
       'on all screens with a label, until Christmas Eve',
+    ],
+    [
+      "signage playlist publish --selector role=menu -f spring.yaml --staged 5%,25%,100% --stop-on 'errors>1%,unfetched>10%' --rollback --state spring.json",
+      'in three stages of ten minutes; undone if too many screens fail',
     ],
     [
       'signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -',
@@ -81,6 +104,10 @@ nothing.`,
     const { file, validUntil } = call.options;
     const names = call.args.screens;
     const body = await readPublication(call, file, validUntil);
+    if (isStaged(call)) {
+      const { publishStaged } = await import('../playlist/staged.ts');
+      return publishStaged(call, names, await checkPublication(body));
+    }
     if (call.common.dryRun || !isSingle(call, names)) await checkPublication(body);
     const { screens, single } = await selectScreens(call, names);
     if (!single) {

@@ -4,7 +4,13 @@ import type { PlaylistView as Playlist, Publication } from '../../domain/records
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { confirmSelected } from '../options/select-screens.ts';
-import { openRollout, type RecordedScreen, recordScreen, writeState } from './rollout-state.ts';
+import {
+  currentPlaylist,
+  openRollout,
+  type RecordedScreen,
+  recordScreen,
+  writeState,
+} from './rollout-state.ts';
 
 /** A new end in epoch seconds, or `null` for none. `undefined`: the end of the former version. */
 export type NewEnd = number | null | undefined;
@@ -19,7 +25,7 @@ export interface RolledBack {
 }
 
 /** Makes the error for a playlist that another caller has changed since it was recorded. */
-export function changedMeanwhile(version: number | undefined): SignageError {
+function changedMeanwhile(version: number | undefined): SignageError {
   const what = version === undefined ? 'It was withdrawn' : `Version ${version} was published`;
   return new SignageError(
     'precondition_failed',
@@ -45,7 +51,7 @@ export function formerContent(
 const pageSize = 3;
 
 /** Returns the versions of a screen, newest first, down to the second one below `version`. */
-export async function versionsDownTo(
+async function versionsDownTo(
   call: CommandContext,
   id: string,
   version: number,
@@ -104,6 +110,37 @@ async function rollBack(
     );
   const made = await publishOver(call, screen, formerContent(call, previous, newEnd));
   return made && { playlist: made.answer, from: previous.version, isNew: true };
+}
+
+/**
+ * Gives a screen back what it had before `published`, if it still has `published`. Returns the word
+ * for the result.
+ */
+export async function restore(
+  call: CommandContext,
+  { id, version }: RecordedScreen,
+  published: Publication,
+): Promise<'rolled back' | 'unchanged'> {
+  const current = await currentPlaylist(call, id);
+  const newest = current?.answer;
+  if (newest?.version === version || (!newest && version === null)) return 'unchanged';
+  const versions = version === null ? [] : await versionsDownTo(call, id, version);
+  const former = versions.find((one) => one.version === version);
+  if (former && isDeepStrictEqual(newest?.items, former.items)) return 'unchanged';
+  if (!newest || !isDeepStrictEqual(newest.items, published.items))
+    throw changedMeanwhile(newest?.version);
+  if (version === null) {
+    const headers = { 'If-Match': current.etag ?? '*' };
+    await call.change('withdrawPlaylist', { params: { id }, headers });
+    return 'rolled back';
+  }
+  if (!former) throw new SignageError('playlist_not_found', `Version ${version} is not kept.`);
+  await publishOver(
+    call,
+    { id, etag: current.etag ?? '*' },
+    formerContent(call, former, undefined),
+  );
+  return 'rolled back';
 }
 
 const hasPlaylist = (screen: RecordedScreen): screen is RecordedScreen & { version: number } =>

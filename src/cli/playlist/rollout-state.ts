@@ -29,6 +29,8 @@ const rolloutState = z.object({
     .object({
       /** SHA-256 of the content, so that all stages publish the same. */
       content: z.string(),
+      /** The newest event before the publication; `null`: there was none. */
+      after: z.string().nullable(),
       /** The current stage, counted from 0. */
       stage: z.int().min(0),
       /** When the current stage was published, in epoch milliseconds. `null`: not yet. */
