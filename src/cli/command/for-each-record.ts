@@ -58,11 +58,12 @@ export async function* resultsOf<T extends Named, M = unknown>(
 
   async function resultOf(item: T): Promise<(ItemResult & M) | undefined> {
     const { name, id } = item;
-    const result = (more: object) => ({ name, id, error: null, ...more }) as ItemResult & M;
+    const result = (more: object) => ({ name, id, ...more }) as ItemResult & M;
     try {
       const outcome = await work(item);
       if (outcome === undefined) return undefined;
-      return result(typeof outcome === 'string' ? { result: outcome } : outcome);
+      const members = typeof outcome === 'string' ? { result: outcome } : outcome;
+      return result({ ...members, error: null });
     } catch (error) {
       if (!isFatal(error))
         return result({ result: 'failed', error: (error as SignageError).message });
