@@ -14,7 +14,7 @@ export function progressBar(done: number, total: number): string {
 
 /**
  * Runs `work` with a progress line on `stderr`. `show` overwrites the line, `erase` removes it. The
- * line is shown only at a terminal, and erased at the end.
+ * line is shown only at a terminal that is not dumb, and erased at the end.
  */
 export async function withProgress<T>(
   { io, clock, common }: Environment & { common: Pick<CommonValues, 'quiet'> },
