@@ -65,8 +65,10 @@ export async function* resultsOf<T extends Named, M = unknown>(
       const members = typeof outcome === 'string' ? { result: outcome } : outcome;
       return result({ ...members, error: null });
     } catch (error) {
-      if (!isFatal(error))
-        return result({ result: 'failed', error: (error as SignageError).message });
+      if (!isFatal(error)) {
+        const { message, hint } = error as SignageError;
+        return result({ result: 'failed', error: hint ? `${message} ${hint}` : message });
+      }
       fatal ??= { error };
       return undefined;
     }
