@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
 import type { BoundTv, TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -139,6 +139,19 @@ describe('signage playlist publish --staged', () => {
     expect(run.stderr).toContain('1 screen could not be rolled back');
     expect(await now()).toEqual([404, 'v3 other.mp4', 'v1 old.mp4', 'v1 old.mp4']);
   }, 30_000);
+
+  it('--rollback withdraws where the former playlist has expired meanwhile', async () => {
+    const { ids, line, now } = await site();
+    const validUntil = Math.ceil(Date.now() / 1000) + 600;
+    const body = { items: [media('old')], validUntil };
+    await service.manage('PUT', `/v1/screens/${ids[0]}/playlist`, body);
+    await service.tv(ids[1]);
+    const run = await cli(line('--hold', '1s', '--stop-on', 'unfetched>0%', '--rollback'), {
+      clock: { ...systemClock, now: () => Date.now() + 3_600_000 },
+    });
+    expect(run.code).toBe(9);
+    expect(await now()).toEqual([404, 'v3 old.mp4', 'v1 old.mp4', 'v1 old.mp4']);
+  });
 
   it('does not overwrite what others publish between two stages', async () => {
     const { ids, line, now } = await site();

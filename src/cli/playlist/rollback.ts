@@ -33,18 +33,21 @@ function changedMeanwhile(version: number | undefined): SignageError {
   );
 }
 
+const isExpired = ({ validUntil }: Playlist, nowMs: number) =>
+  validUntil !== null && validUntil * 1000 <= nowMs;
+
 /** Returns the publication of a former version. Throws `invalid_request` if it has expired. */
 export function formerContent(
   call: CommandContext,
-  { version, items, validUntil: former }: Playlist,
+  former: Playlist,
   newEnd: NewEnd,
 ): Pick<Playlist, 'items' | 'validUntil'> {
-  if (newEnd === undefined && former !== null && former * 1000 <= call.clock.now()) {
-    throw new SignageError('invalid_request', `Version ${version} has expired.`, {
+  if (newEnd === undefined && isExpired(former, call.clock.now())) {
+    throw new SignageError('invalid_request', `Version ${former.version} has expired.`, {
       hint: 'Give it a new end: --valid-until 7d, or --valid-until none.',
     });
   }
-  return { items, validUntil: newEnd === undefined ? former : newEnd };
+  return { items: former.items, validUntil: newEnd === undefined ? former.validUntil : newEnd };
 }
 
 /** Versions on one page. Usually the current one and two below it are all that is needed. */
@@ -113,8 +116,8 @@ async function rollBack(
 }
 
 /**
- * Gives a screen back what it had before `published`, if it still has `published`. Returns the word
- * for the result.
+ * Gives a screen back what it had before `published`, if it still has `published`. Withdraws the
+ * playlist if there was none, or if the former one has expired. Returns the word for the result.
  */
 export async function restore(
   call: CommandContext,
@@ -129,17 +132,15 @@ export async function restore(
   if (former && isDeepStrictEqual(newest?.items, former.items)) return 'unchanged';
   if (!newest || !isDeepStrictEqual(newest.items, published.items))
     throw changedMeanwhile(newest?.version);
-  if (version === null) {
+  if (version !== null && !former)
+    throw new SignageError('playlist_not_found', `Version ${version} is not kept.`);
+  if (!former || isExpired(former, call.clock.now())) {
     const headers = { 'If-Match': current.etag ?? '*' };
     await call.change('withdrawPlaylist', { params: { id }, headers });
     return 'rolled back';
   }
-  if (!former) throw new SignageError('playlist_not_found', `Version ${version} is not kept.`);
-  await publishOver(
-    call,
-    { id, etag: current.etag ?? '*' },
-    formerContent(call, former, undefined),
-  );
+  const { items, validUntil } = former;
+  await publishOver(call, { id, etag: current.etag ?? '*' }, { items, validUntil });
   return 'rolled back';
 }
 
