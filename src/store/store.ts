@@ -15,6 +15,7 @@ import type {
   TableName,
   TokenActivity,
 } from '../domain/records/rows.ts';
+import type { Selector } from '../domain/selector.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
 /**
@@ -204,6 +205,8 @@ export interface ListQuery<T extends ListedTable> {
   where?: { [K in keyof Rows[T]]?: Rows[T][K] | readonly Rows[T][K][] };
   /** Labels that must all match. */
   labels?: Record<string, string>;
+  /** Labels of screens, or of the screens of devices, and of their venues. */
+  selector?: Selector;
   /** The whole name, without regard to case. */
   name?: string;
   /** A part of the name, without regard to case. */
@@ -237,6 +240,8 @@ export interface EventBatch {
   venueId: string;
   screenId: string;
   deviceId: string;
+  /** Whether the device is simulated. Its impressions are then counted apart. */
+  simulated?: boolean | undefined;
   /** The batch as a JSON array in UTF-8, without line breaks. It is stored unchanged. */
   body: Uint8Array;
   /** Totals of the batch, from the validated events. */

@@ -173,7 +173,7 @@ describe('signage screen update', () => {
     expect(labelled).not.toContain(elsewhere.id);
   });
 
-  it('several --selector are combined with AND; 0 when nothing matches', async () => {
+  it('several --selector are combined with AND; 3 when nothing matches, 0 with --allow-none', async () => {
     const screen = await service.screen({ labels: { both: '1', and: '2' } });
     await service.screen({ labels: { both: '1' } });
     const run = await cli([
@@ -189,17 +189,12 @@ describe('signage screen update', () => {
       'json',
     ]);
     expect(run.json).toMatchObject([{ id: screen.id, result: 'updated' }]);
-    const none = await cli([
-      'screen',
-      'update',
-      '--selector',
-      'both=7',
-      '--label',
-      'x=y',
-      '-o',
-      'json',
-    ]);
-    expect(none).toMatchObject({ code: 0, json: [], stderr: 'No screen matches.\n' });
+    const none = ['screen', 'update', '--selector', 'both=7', '--label', 'x=y', '-o', 'json'];
+    const refused = await cli(none);
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toContain('No screen matches --selector');
+    const allowed = await cli([...none, '--allow-none']);
+    expect(allowed).toMatchObject({ code: 0, json: [], stderr: 'No screen matches.\n' });
   });
 
   it('9 when some screens fail, with one result each', async () => {
@@ -229,7 +224,7 @@ describe('signage screen update', () => {
   it.each([
     [['--selector', 'a=b', '--name', 'Same']],
     [['Lobby/Main', '--selector', 'a=b', '--label', 'x=y']],
-    [['--selector', 'a', '--label', 'x=y']],
+    [['--selector', 'a,', '--label', 'x=y']],
     [['--label', 'x=y']],
   ])('2 for %j', async (args) => {
     expect((await cli(['screen', 'update', ...args])).code).toBe(2);

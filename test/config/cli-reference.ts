@@ -10,7 +10,6 @@ import {
   changeOptions,
   commonOptionsOf,
   connectionOptions,
-  destructionOptions,
   listOptions,
   outputOptions,
 } from '../../src/cli/options/shared.ts';
@@ -53,7 +52,6 @@ function sharedText({ effect = 'reads', list = false }: CommandSpec): string {
     ...(effect === 'changes' || effect === 'destroys'
       ? Object.values<Setting<unknown>>(changeOptions)
       : []),
-    ...(effect === 'destroys' ? Object.values<Setting<unknown>>(destructionOptions) : []),
   ].map(({ flags }) => code(flags));
   const links = groups.map((group) => `[${group.toLowerCase()}](${anchor(group)})`);
   return `Shared options: ${[...flags, ...links].join(', ')}.\n`;
@@ -237,11 +235,8 @@ const sharedOptions = (): string =>
     table(['Option', ''], settingRows({ ...outputOptions, ...listOptions })),
     '`--limit` is for lists only.\n',
     '### Behaviour\n',
-    table(
-      ['Option', ''],
-      settingRows({ ...behaviourOptions, ...changeOptions, ...destructionOptions }),
-    ),
-    '`--dry-run` is for commands that change something, `--yes` for destructive ones.\n',
+    table(['Option', ''], settingRows({ ...behaviourOptions, ...changeOptions })),
+    '`--dry-run` and `--yes` are for commands that change something.\n',
     '### Connection\n',
     table(['Option', ''], settingRows(connectionOptions)),
   ].join('\n');

@@ -45,6 +45,28 @@ describe.skipIf(process.platform !== 'linux')(
       });
     });
 
+    describe('a change of several screens', () => {
+      it.each([
+        ['y\r', 0, 'updated', { site: 'terminal', new: 'yes' }],
+        ['n\r', 5, 'Nothing was changed', { site: 'terminal' }],
+      ])('%j at the question exits %i', async (keys, exitCode, said, labels) => {
+        const venue = await service.venue();
+        const names = { venueId: venue.id, name: 'Main', labels: { site: 'terminal' } };
+        const { id } = await service.screen(names);
+        const env = { XDG_CONFIG_HOME: home, SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
+        const selection = ['--selector', 'site in (terminal)', '--venue', venue.name];
+        const terminal = openTerminal(
+          ['screen', 'update', ...selection, '--label', 'new=yes'],
+          env,
+        );
+        await terminal.until(/Change 1 screen: "Venue \d+\/Main"\?/);
+        terminal.type(keys);
+        expect(await terminal.ended).toBe(exitCode);
+        expect(terminal.written()).toContain(said);
+        expect((await service.manage('GET', `/v1/screens/${id}`)).body.labels).toEqual(labels);
+      });
+    });
+
     describe('signage venue delete', () => {
       it.each([
         ['y\r', 0, 404],

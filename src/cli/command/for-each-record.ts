@@ -1,5 +1,7 @@
 import type { SignageError } from '../../domain/error.ts';
-import { member, type View } from '../output/view.ts';
+import { type Column, member, type View } from '../output/view.ts';
+import { countsText } from '../records/text.ts';
+import { progressBar, withProgress } from '../terminal/progress.ts';
 import type { CommandContext } from './context.ts';
 import { failedExitCode, isFatal } from './exit-code.ts';
 
@@ -12,47 +14,120 @@ export interface ItemResult {
   error: string | null;
 }
 
-const view: View<ItemResult> = {
-  columns: [member('name'), member('result'), member('error'), member('id', { wide: true })],
-  nameOf: ({ name }) => name,
-};
+/** The word for a result, alone or with more members of the result. */
+type Outcome<M> = string | ({ result: string } & M);
 
 /**
- * Calls `work` for each record in order, prints each result at once, and continues after an error.
- * `work` returns the word for the result, or `undefined` with `--dry-run`. Returns the exit code:
- * 0, or 9 when a record failed. Rethrows an error that would repeat for all further records. Prints
- * the results so far before that, because a script must see what was changed.
+ * Requests in flight of a command for several records. The service answers one in about 1 ms, so
+ * more would only wait in its queue.
  */
-export async function forEachRecord<T extends { name: string; id: string }>(
+export const recordsAtOnce = 16;
+
+/** The view of results. `columns` show their further members. */
+export const resultView = <M>(columns: readonly Column<M>[] = []): View<ItemResult & M> => ({
+  columns: [
+    member<ItemResult & M, 'name'>('name'),
+    member<ItemResult & M, 'result'>('result'),
+    ...(columns as readonly Column<ItemResult & M>[]),
+    member<ItemResult & M, 'error'>('error'),
+    member<ItemResult & M, 'id'>('id', { wide: true }),
+  ],
+  nameOf: ({ name }) => name,
+});
+
+interface Named {
+  name: string;
+  id: string;
+}
+
+/**
+ * Calls `work` for each record, for up to 16 at the same time, and continues after an error. Yields
+ * the results in the order of the records, and shows a progress bar. `work` returns `undefined`
+ * with `--dry-run`.
+ *
+ * After an error that would repeat for all further records, it begins no further record, yields the
+ * results so far, because a script must see what was changed, and throws the error.
+ */
+export async function* resultsOf<T extends Named, M = unknown>(
   call: CommandContext,
-  items: Iterable<T> | AsyncIterable<T>,
-  work: (item: T) => Promise<string | undefined>,
-): Promise<number> {
-  let exitCode = 0;
+  items: readonly T[],
+  work: (item: T) => Promise<Outcome<M> | undefined>,
+  show: (text: string) => void = () => {},
+): AsyncGenerator<ItemResult & M> {
   let fatal: { error: unknown } | undefined;
-  async function* outcomes(): AsyncGenerator<ItemResult[]> {
+
+  async function resultOf(item: T): Promise<(ItemResult & M) | undefined> {
+    const { name, id } = item;
+    const result = (more: object) => ({ name, id, ...more }) as ItemResult & M;
     try {
-      for await (const item of items) {
-        const outcome = await outcomeOf(item);
-        if (outcome) yield [outcome];
+      const outcome = await work(item);
+      if (outcome === undefined) return undefined;
+      const members = typeof outcome === 'string' ? { result: outcome } : outcome;
+      return result({ ...members, error: null });
+    } catch (error) {
+      if (!isFatal(error)) {
+        const { message, hint } = error as SignageError;
+        return result({ result: 'failed', error: hint ? `${message} ${hint}` : message });
+      }
+      fatal ??= { error };
+      return undefined;
+    }
+  }
+
+  const atOnce = call.common.dryRun ? 1 : recordsAtOnce;
+  const inFlight: Promise<(ItemResult & M) | undefined>[] = [];
+  let started = 0;
+  while (inFlight.length > 0 || (started < items.length && !fatal)) {
+    while (!fatal && inFlight.length < atOnce && started < items.length)
+      inFlight.push(resultOf(items[started++] as T));
+    const result = await inFlight.shift();
+    show(progressBar(started - inFlight.length, items.length));
+    if (result) yield result;
+  }
+  if (fatal) throw fatal.error;
+}
+
+/** Prints how many records have each result, and returns the exit code: 0, or 9 if one failed. */
+export function summarize(call: CommandContext, words: readonly string[]): number {
+  if (words.length > 1) call.note(`${countsText(words)}.`);
+  return words.includes('failed') ? failedExitCode : 0;
+}
+
+/**
+ * Prints the results of `resultsOf`: at a terminal at the end, otherwise as they arrive. Returns
+ * the exit code: 0, or 9 when a record failed. `columns` show the further members of results.
+ */
+export async function forEachRecord<T extends Named, M = unknown>(
+  call: CommandContext,
+  items: readonly T[],
+  work: (item: T) => Promise<Outcome<M> | undefined>,
+  columns: readonly Column<M>[] = [],
+): Promise<number> {
+  const words: string[] = [];
+  let stopped: { error: unknown } | undefined;
+
+  async function* pages(show: (text: string) => void): AsyncGenerator<(ItemResult & M)[]> {
+    try {
+      for await (const result of resultsOf(call, items, work, show)) {
+        words.push(result.result);
+        yield [result];
       }
     } catch (error) {
-      fatal = { error };
+      stopped = { error };
     }
   }
-  async function outcomeOf(item: T): Promise<ItemResult | undefined> {
-    const { name, id } = item;
-    try {
-      const result = await work(item);
-      return result === undefined ? undefined : { name, id, result, error: null };
-    } catch (error) {
-      if (isFatal(error)) throw error;
-      exitCode = failedExitCode;
-      return { name, id, result: 'failed', error: (error as SignageError).message };
+
+  await withProgress(call, async (show, erase) => {
+    if (call.common.dryRun) for await (const _ of pages(() => {}));
+    else if (!call.io.stdout.isTTY) await call.results.list(pages(show), resultView(columns));
+    else {
+      const all: (ItemResult & M)[] = [];
+      for await (const page of pages(show)) all.push(...page);
+      erase();
+      await call.results.list([all], resultView(columns));
     }
-  }
-  if (call.common.dryRun) for await (const _ of outcomes());
-  else await call.results.list(outcomes(), view);
-  if (fatal) throw fatal.error;
+  });
+  const exitCode = summarize(call, words);
+  if (stopped) throw stopped.error;
   return exitCode;
 }

@@ -32,12 +32,23 @@ function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentV
   ) as ArgumentValues<Arguments>;
 }
 
-function makeConfirmation(prompter: CommandContext['prompter'], { yes, dryRun }: CommonValues) {
-  return async (question: string) => {
-    if (yes || dryRun) return;
-    if (!prompter.canAsk) throw usage(`${question} Questions cannot be asked here: give --yes.`);
+function makeConfirmations(
+  prompter: CommandContext['prompter'],
+  { yes, dryRun }: CommonValues,
+): Pick<CommandContext, 'confirmDestruction' | 'confirmChange'> {
+  const ask = async (question: string) => {
     if (await prompter.confirm({ message: question, flag: '--yes' })) return;
     throw new SignageError('declined', 'Nothing was changed.');
+  };
+  return {
+    async confirmDestruction(question) {
+      if (yes || dryRun) return;
+      if (!prompter.canAsk) throw usage(`${question} Questions cannot be asked here: give --yes.`);
+      await ask(question);
+    },
+    async confirmChange(question) {
+      if (!yes && !dryRun && prompter.canAsk) await ask(question);
+    },
   };
 }
 
@@ -73,7 +84,7 @@ function makeCommandContext(
     note: (text) => {
       if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
     },
-    confirmDestruction: makeConfirmation(prompter, common),
+    ...makeConfirmations(prompter, common),
   };
 }
 

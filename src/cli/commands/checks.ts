@@ -1,14 +1,19 @@
+import { forEachBounded } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
-import { defineCommand, optional } from '../command/spec.ts';
+import { recordsAtOnce } from '../command/for-each-record.ts';
+import { defineCommand, some } from '../command/spec.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
-import { type Finding, fail, findingView } from '../doctor/finding.ts';
+import { type Finding, fail, findingView, ok } from '../doctor/finding.ts';
 import { checkScreen } from '../doctor/screen-checks.ts';
 import { checkService } from '../doctor/service-checks.ts';
 import * as option from '../options/option.ts';
-import { findScreen } from '../records/find.ts';
+import { hasFilter, isSingle, selectionOptions, selectScreens } from '../options/select-screens.ts';
+import { findScreen, type Screen } from '../records/find.ts';
+import { countText } from '../records/text.ts';
+import { progressBar, withProgress } from '../terminal/progress.ts';
 
 const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
 
@@ -18,12 +23,34 @@ function findingOf(check: string, error: unknown): Finding {
   return fail(check, error.message, error.hint ?? null);
 }
 
-async function examineScreen(call: CommandContext, name: string): Promise<Finding[]> {
+async function examineScreen(
+  call: CommandContext,
+  find: () => Promise<Screen>,
+): Promise<Finding[]> {
   try {
-    return await checkScreen(call, await findScreen(call, name), call.clock.now());
+    return await checkScreen(call, await find(), call.clock.now());
   } catch (error) {
     return [findingOf('screen', error)];
   }
+}
+
+/** Checks several screens. Returns only problems, after the finding that names their screen. */
+async function examineScreens(call: CommandContext, names: readonly string[]): Promise<Finding[]> {
+  const { screens } = await selectScreens(call, names);
+  const findings: Finding[][] = [];
+  let done = 0;
+  await withProgress(call, (show) =>
+    forEachBounded(screens.entries(), recordsAtOnce, async ([at, { screen }]) => {
+      findings[at] = await examineScreen(call, async () => screen);
+      show(`Checking ${progressBar(++done, screens.length)}`);
+    }),
+  );
+  const faulty = findings.filter((some) => some.some(({ status }) => status !== 'ok'));
+  const sound = `${screens.length - faulty.length} of ${countText(screens.length, 'screen')} have no problem.`;
+  const problems = faulty.flatMap((some) =>
+    some.filter(({ check, status }) => check === 'screen' || status !== 'ok'),
+  );
+  return [ok('screens', sound), ...problems];
 }
 
 /**
@@ -32,7 +59,7 @@ async function examineScreen(call: CommandContext, name: string): Promise<Findin
  */
 async function* examine(
   call: CommandContext,
-  screen: string | undefined,
+  names: readonly string[],
 ): AsyncGenerator<readonly Finding[]> {
   let profile: Profile;
   try {
@@ -48,20 +75,27 @@ async function* examine(
   if (service.some(({ check, status }) => status === 'fail' && check !== 'clock')) return;
   const credential = await checkCredential(call, profile);
   yield credential;
-  if (screen !== undefined && !failed(credential)) yield await examineScreen(call, screen);
+  const [name] = names;
+  if (failed(credential) || (name === undefined && !hasFilter(call))) return;
+  yield name !== undefined && isSingle(call, names)
+    ? await examineScreen(call, () => findScreen(call, name))
+    : await examineScreens(call, names);
 }
 
 export const doctor = defineCommand({
   summary: 'Find out why something does not work, and what to do',
   description: `Checks the connection, the certificate, the clocks, the token and the service. With
 a screen, also its pairing code, TV, playlist and events. Each check is ok, warn or fail, with the
-command to run next. Exit codes: 0 no check failed, 9 a check failed.`,
+command to run next. Of several screens, --selector and --venue, only the problems are listed. Exit
+codes: 0 no check failed, 9 a check failed.`,
   arguments: {
-    screen: optional('the screen that does not work, as VENUE/SCREEN or by id', 'screen'),
+    screen: some('the screen that does not work, as VENUE/SCREEN or by id', 'screen'),
   },
+  options: selectionOptions,
   examples: [
     ['signage doctor', 'the connection, the token and the service'],
     ['signage doctor Lobby/Main', 'also why this screen shows nothing'],
+    ['signage doctor --selector role=menu', 'the problems of all screens with a label'],
     [
       `signage doctor Lobby/Main -o json --jq '.[] | select(.status == "fail") | .next'`,
       'for scripts: the commands to run next',

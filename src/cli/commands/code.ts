@@ -1,32 +1,58 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { defineCommand, many, one, optional } from '../command/spec.ts';
+import { forEachRecord } from '../command/for-each-record.ts';
+import { defineCommand, many, optional, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { readCodeWords } from '../options/pairing-code.ts';
+import {
+  confirmSelected,
+  type Selected,
+  selectionOptions,
+  selectScreens,
+} from '../options/select-screens.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
-import { findScreen } from '../records/find.ts';
-import { codeStatusView, createdCodeView } from '../records/views/device-views.ts';
+import {
+  codeResultColumns,
+  codeStatusView,
+  createdCodeView,
+} from '../records/views/device-views.ts';
 import { waitUntil } from '../records/wait.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 const codeArgument = many('the code, such as ABCD2345 or abcd-2345; - reads it from stdin');
 
+/** Creates a code for each screen without a TV. */
+async function createCodes(call: CommandContext, screens: readonly Selected[]): Promise<number> {
+  await confirmSelected(call, 'Create codes for', screens);
+  const createOne = async ({ id, screen }: Selected) => {
+    if (screen.state === 'active') return { result: 'paired', code: null, expiresAt: null };
+    const made = await call.change('createCode', { body: { screenId: id } });
+    return made && { result: 'created', code: made.answer.code, expiresAt: made.answer.expiresAt };
+  };
+  return forEachRecord(call, screens, createOne, codeResultColumns(call));
+}
+
 const create = defineCommand({
   summary: 'Create a pairing code for a screen',
   description: `Type the code into the TV app before it expires. signage pair also follows the TV
-until it plays.`,
-  arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
+until it plays. A new code cancels the pending code of its screen. Several screens, --selector and
+--venue give one code for each screen without a TV.`,
+  arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
+  options: selectionOptions,
   examples: [
     ['signage code create Lobby/Main', 'shows the code and when it expires'],
+    ['signage code create --selector role=menu -o csv', 'codes for all screens with a label'],
     ['signage code create Lobby/Main -o name', 'for scripts: prints the code alone'],
   ],
   effect: 'changes',
   hints: { screen_already_bound: 'Free the screen first: signage device revoke {screen}' },
   async run(call) {
-    const { id } = await findScreen(call, call.args.screen);
-    const made = await call.change('createCode', { body: { screenId: id } });
+    const { screens, single } = await selectScreens(call, call.args.screen);
+    if (!single) return createCodes(call, screens);
+    const made = await call.change('createCode', { body: { screenId: single.id } });
     if (made) await call.results.record(made.answer, createdCodeView(call, made.answer));
+    return 0;
   },
 });
 

@@ -3,6 +3,7 @@ import type { CommandContext } from '../command/context.ts';
 import { defineCommand, optional, some } from '../command/spec.ts';
 import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
+import { hasFilter, selectionOptions } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import {
   changeConfig,
@@ -10,8 +11,8 @@ import {
   findOwner,
   getConfig,
   levelOption,
-  type Owner,
   putConfig,
+  removeKeys,
   showConfig,
 } from '../tenant-config/level.ts';
 import {
@@ -19,9 +20,13 @@ import {
   isConfigTree,
   mergeConfigs,
   readAssignment,
-  readPath,
-  withoutKey,
 } from '../tenant-config/path.ts';
+import {
+  getConfigs,
+  selectOwners,
+  setConfigs,
+  unsetConfigs,
+} from '../tenant-config/selected-configs.ts';
 
 const ownerArgument = optional(
   'the screen, venue or tenant, by id or name; optional with --level tenant',
@@ -40,7 +45,7 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
 const set = defineCommand({
   summary: 'Change settings of a screen, a venue or the tenant',
   description: `Settings that you do not name are kept unless you give --replace. TVs get the change
-when they next fetch their config.
+when they next fetch their config. --selector and --venue give one result for each screen.
 
 Values are read as JSON; anything else is text. A dot separates nested keys:
 cachePolicy.maxSizeGB=20`,
@@ -55,6 +60,7 @@ cachePolicy.maxSizeGB=20`,
       'file with settings, JSON or YAML; - reads stdin; settings on the command line override it',
     ),
     replace: option.flag('--replace', 'replace the whole stored config'),
+    ...selectionOptions,
   },
   examples: [
     ['signage config set Lobby/Main syncIntervalMinutes=10', 'for one screen'],
@@ -66,6 +72,7 @@ cachePolicy.maxSizeGB=20`,
       'signage config set --level tenant -f config.yaml --replace',
       'replaces the config of the tenant',
     ],
+    ['signage config set --selector role=menu volume=0.5', 'for all screens with a label'],
   ],
   effect: 'changes',
   async run(call) {
@@ -73,57 +80,60 @@ cachePolicy.maxSizeGB=20`,
     const { name, settings } = call.args;
     // Without a name, the first setting is parsed as the name argument.
     const isAlone = settings.length === 0 && file === undefined;
-    const isNamed = name !== undefined && !(name.includes('=') && (level === 'tenant' || isAlone));
+    const isMany = hasFilter(call);
+    const isNamed =
+      name !== undefined && !(name.includes('=') && (level === 'tenant' || isAlone || isMany));
     const assignments = name === undefined || isNamed ? settings : [name, ...settings];
     if (assignments.length === 0 && file === undefined)
       throw usage('Nothing to set. Give key=value, or -f.');
     const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
+    if (isMany) {
+      const owners = await selectOwners(call, isNamed ? name : undefined);
+      return setConfigs(call, owners, wanted);
+    }
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const config = replace
       ? await putConfig(call, owner, wanted)
       : (await changeConfig(call, owner, { change: (stored) => mergeConfigs(stored, wanted) }))
           ?.config;
     if (config) await showConfig(call, config);
+    return 0;
   },
 });
 
 const get = defineCommand({
   summary: 'Show the stored config of a screen, a venue or the tenant',
   description: `A TV gets the default config, overridden by the configs of its tenant, its venue and
-its screen, in this order. This command shows one of these three.`,
+its screen, in this order. This command shows one of these three, or with --selector or --venue
+those of several screens.`,
   arguments: {
     name: ownerArgument,
   },
-  options: { level: levelOption },
+  options: { level: levelOption, ...selectionOptions },
   examples: [
     ['signage config get Lobby/Main', 'the config of a screen'],
     ['signage config get Lobby --level venue -o json', 'the config of a venue'],
     ['signage config get --level tenant', 'the config of the tenant'],
   ],
   async run(call) {
+    if (hasFilter(call)) return getConfigs(call, await selectOwners(call, call.args.name));
     const owner = await findOwner(call, call.options.level, call.args.name);
     await showConfig(call, await getConfig(call, owner));
+    return 0;
   },
 });
-
-function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
-  const left = withoutKey(config, readPath(key));
-  if (left) return left;
-  throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
-    hint: 'signage config get shows what is set.',
-  });
-}
 
 const unset = defineCommand({
   summary: 'Remove settings of a screen, a venue or the tenant',
   description: `Removes all settings, or with --key only the named ones. TVs then use the next
-higher level, or the default.`,
+higher level, or the default. --selector and --venue give one result for each screen.`,
   arguments: {
     name: ownerArgument,
   },
   options: {
     level: levelOption,
     key: option.repeated('--key <key>', 'only this setting, such as cachePolicy.maxSizeGB'),
+    ...selectionOptions,
   },
   examples: [
     ['signage config unset Lobby/Main', 'removes all settings; asks first'],
@@ -139,21 +149,17 @@ higher level, or the default.`,
   effect: 'destroys',
   async run(call) {
     const { level, key } = call.options;
+    if (hasFilter(call)) return unsetConfigs(call, await selectOwners(call, call.args.name), key);
     const owner = await findOwner(call, level, call.args.name);
     if (key.length === 0) {
       await call.confirmDestruction(`Remove all settings of ${owner.what}?`);
       if (await deleteConfig(call, owner)) call.note(`Removed all settings of ${owner.what}.`);
-      return;
+      return 0;
     }
-    const changed = await changeConfig(call, owner, {
-      mustExist: true,
-      change(stored) {
-        const left = key.reduce((config, one) => without(config, one, owner), stored);
-        return Object.keys(left).length > 0 ? left : null;
-      },
-    });
+    const changed = await removeKeys(call, owner, key);
     if (changed?.config) await showConfig(call, changed.config);
     else if (changed) call.note(`Removed the last settings of ${owner.what}.`);
+    return 0;
   },
 });
 

@@ -1,8 +1,11 @@
+import type { CallAnswer, CallInput } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
+import { isUnknownParameter } from '../api/unknown-parameter.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand } from '../command/spec.ts';
 import { type Filters, followEvents } from '../event/follow.ts';
 import * as option from '../options/option.ts';
+import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { readPastTime } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
@@ -95,9 +98,44 @@ received the event.
 
 export const event = { list };
 
+type Report = CallAnswer<'reportImpressions'>;
+type ReportFilters = CallInput<'reportImpressions'>['query'];
+
+/** Reads the report without simulated TVs, and notes how many impressions it leaves out. */
+async function withoutSimulated(call: CommandContext, filters: ReportFilters): Promise<Report> {
+  const read = (more: ReportFilters) =>
+    call.read('reportImpressions', { query: { ...filters, ...more } });
+  try {
+    const report = await read({ simulated: 'exclude' });
+    const { items } = await read({ simulated: 'only' });
+    const left = items.reduce((sum, { impressions }) => sum + impressions, 0);
+    const [what, them] = left === 1 ? ['impression', 'it'] : ['impressions', 'them'];
+    if (left > 0)
+      call.note(
+        `Left out ${left.toLocaleString('en')} ${what} of simulated TVs. --include-simulated counts ${them}.`,
+      );
+    return report;
+  } catch (error) {
+    if (!isUnknownParameter(error, 'simulated')) throw error;
+    call.note('This service cannot tell simulated TVs from others: the report counts all of them.');
+    return read({});
+  }
+}
+
+/** Returns the ids of the screens that the options select. The service reports by screen only. */
+async function selectedIds(call: CommandContext): Promise<Set<string>> {
+  const { groupBy } = call.options;
+  if (groupBy !== undefined && groupBy !== 'screen')
+    throw usage(`--selector and --venue report by screen: leave out --group-by ${groupBy}.`);
+  const { screens } = await selectScreens(call, []);
+  return new Set(screens.map(({ id }) => id));
+}
+
 const impressions = defineCommand({
   summary: 'Report proof of play',
-  description: 'Counts impressions and sums their real playing time in seconds. Days are UTC days.',
+  description: `Counts impressions and sums their real playing time in seconds. Days are UTC days.
+Impressions of simulated TVs are left out, unless --include-simulated is given. --selector and
+--venue report by screen.`,
   options: {
     groupBy: option.choice(
       ['campaign', 'creative', 'screen', 'venue', 'day'],
@@ -111,6 +149,8 @@ const impressions = defineCommand({
       '--by <time>',
       'the time that decides the day of an impression (default: timestamp)',
     ),
+    includeSimulated: option.flag('--include-simulated', 'also count simulated TVs'),
+    ...selectionOptions,
   },
   examples: [
     ['signage report impressions', 'by campaign, over all time'],
@@ -125,9 +165,15 @@ const impressions = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { items } = await call.read('reportImpressions', { query: call.options });
-    const view = impressionView(call, call.options.groupBy);
-    await call.results.list(limitPages([items], call.common.limit), view);
+    const { includeSimulated, from, to, by } = call.options;
+    const selected = hasFilter(call) ? await selectedIds(call) : undefined;
+    const groupBy = selected ? 'screen' : call.options.groupBy;
+    const query = { groupBy, from, to, by };
+    const { items } = includeSimulated
+      ? await call.read('reportImpressions', { query })
+      : await withoutSimulated(call, query);
+    const rows = items.filter(({ key }) => selected?.has(key) ?? true);
+    await call.results.list(limitPages([rows], call.common.limit), impressionView(call, groupBy));
   },
 });
 

@@ -1,10 +1,11 @@
-import { hasCode, SignageError } from '../../domain/error.ts';
-import type { PlaylistView as Playlist, Publication } from '../../domain/records/playlist.ts';
+import { hasCode } from '../../domain/error.ts';
+import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, one, some } from '../command/spec.ts';
+import { defineCommand, many, one, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
+  confirmDestroyed,
   confirmSelected,
   isSingle,
   selectionOptions,
@@ -12,9 +13,9 @@ import {
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
-import { checkPublication, readPublication, readValidUntil } from '../playlist/publication.ts';
+import { checkPublication, readPublication } from '../playlist/publication.ts';
+import { stagedOptions } from '../playlist/stages.ts';
 import { findScreen } from '../records/find.ts';
-import { shellQuote } from '../records/text.ts';
 import { itemView, playlistView, versionView } from '../records/views/playlist-views.ts';
 
 async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
@@ -40,6 +41,17 @@ async function publishOn(
   return made && (made.answer.version === before ? 'unchanged' : 'published');
 }
 
+/** Throws `usage` for options that need `--staged`. */
+function isStaged({ options: { staged, stopOn, rollback, state } }: CommandContext): boolean {
+  const [other] = [
+    ...(stopOn === undefined ? [] : ['--stop-on']),
+    ...(rollback ? ['--rollback'] : []),
+    ...(state === undefined ? [] : ['--state']),
+  ];
+  if (staged === undefined && other !== undefined) throw usage(`${other} needs --staged.`);
+  return staged !== undefined;
+}
+
 const publish = defineCommand({
   summary: 'Publish a playlist on one or more screens',
   description: `The file holds the playlist as YAML or JSON:
@@ -52,7 +64,13 @@ const publish = defineCommand({
   validUntil: 2026-12-24         # optional
 
 You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
-nothing.`,
+nothing.
+
+--staged publishes on a growing part of the screens, in an order that only depends on their ids.
+After each stage it waits for --hold. It stops at exit code 9 when a limit of --stop-on is exceeded:
+"errors" are screens on which publishing failed or whose TV sent a playback_error since the start.
+"unfetched" are screens whose TV has not fetched the new version by the end of the hold. The same
+command with the same --state file continues after an interruption.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: {
     file: option.required(
@@ -63,6 +81,7 @@ nothing.`,
       '--valid-until <time>',
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
+    ...stagedOptions,
     ...selectionOptions,
   },
   examples: [
@@ -70,6 +89,10 @@ nothing.`,
     [
       'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
       'on all screens with a label, until Christmas Eve',
+    ],
+    [
+      "signage playlist publish --selector role=menu -f spring.yaml --staged 5%,25%,100% --stop-on 'errors>1%,unfetched>10%' --rollback --state spring.json",
+      'in three stages of ten minutes; undone if too many screens fail',
     ],
     [
       'signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -',
@@ -81,9 +104,16 @@ nothing.`,
     const { file, validUntil } = call.options;
     const names = call.args.screens;
     const body = await readPublication(call, file, validUntil);
+    if (isStaged(call)) {
+      const { publishStaged } = await import('../playlist/staged.ts');
+      return publishStaged(call, names, await checkPublication(body));
+    }
     if (call.common.dryRun || !isSingle(call, names)) await checkPublication(body);
     const { screens, single } = await selectScreens(call, names);
-    if (!single) return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
+    if (!single) {
+      await confirmSelected(call, 'Publish on', screens);
+      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
+    }
     const made = await call.change('publishPlaylist', { params: { id: single.id }, body });
     if (made) await call.results.record(made.answer, playlistView);
   },
@@ -125,7 +155,7 @@ playlist are not changed.`,
   effect: 'destroys',
   async run(call) {
     const { screens, single } = await selectScreens(call, call.args.screens);
-    await confirmSelected(call, 'Withdraw the playlist of', screens);
+    await confirmDestroyed(call, 'Withdraw the playlist of', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
     if (!single)
       return forEachRecord(call, screens, async ({ id }) => (await withdraw(id)) && 'withdrawn');
@@ -181,69 +211,44 @@ and repairs those that differ.`,
   },
 });
 
-function readVersion(text: string): number {
-  const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];
-  if (digits === undefined) throw usage(`A version is a whole number such as 3, not "${text}".`);
-  return Number(digits);
-}
-
-function find(versions: readonly Playlist[], wanted: number, screen: string): Playlist {
-  const found = versions.find(({ version }) => version === wanted);
-  if (found) return found;
-  const kept = versions.map(({ version }) => version).join(', ');
-  const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `. Kept versions: ${kept}`}.`;
-  throw new SignageError('playlist_not_found', message, {
-    hint: `signage playlist history ${shellQuote(screen)}`,
-  });
-}
-
 const rollback = defineCommand({
   summary: 'Publish an earlier version of a playlist again',
-  description: 'The old content becomes a new version. The current version stays in the history.',
-  arguments: { screen: one('its id or name', 'screen'), version: one('the version to go back to') },
+  description: `The old content becomes a new version. The current version stays in the history.
+
+The last word is the version to go back to: a number, or previous, the version before the current
+one. For several screens only previous is possible, with --state. That file records what each screen
+has before the first change. A screen is changed only while that version still stands, so newer
+playlists of others are never overwritten. The same command with the same file finishes what failed,
+and changes nothing twice. Screens without a playlist are not changed.`,
+  arguments: {
+    target: many('one or more screens, by id or name, and last the version', 'screen'),
+  },
   options: {
     validUntil: option.text(
       '--valid-until <time>',
       'a new end: ISO 8601, epoch seconds, a time span such as 7d, or none',
     ),
+    state: option.text(
+      '--state <file>',
+      'file that records what each screen had; required for several screens',
+    ),
+    ...selectionOptions,
   },
   examples: [
+    ['signage playlist rollback Lobby/Main previous', 'goes back by one version'],
     ['signage playlist rollback Lobby/Main 3', 'publishes the content of version 3'],
     [
       'signage playlist rollback Lobby/Main 3 --valid-until none',
       'the same without an end, if version 3 has expired',
     ],
+    [
+      'signage playlist rollback previous --selector role=menu --state undo-menu.json',
+      'all screens with a label; can be run again',
+    ],
   ],
   effect: 'changes',
   async run(call) {
-    const { screen: name, version: text } = call.args;
-    const wanted = readVersion(text);
-    const given =
-      call.options.validUntil === undefined
-        ? undefined
-        : readValidUntil(call, call.options.validUntil);
-    const { id } = await findScreen(call, name);
-    const versions = await call.all('listPlaylistVersions', { params: { id } });
-    const { items, validUntil: former } = find(versions, wanted, name);
-    const validUntil = given === undefined ? former : given;
-    if (given === undefined && former !== null && former * 1000 <= call.clock.now()) {
-      throw new SignageError('invalid_request', `Version ${wanted} has expired.`, {
-        hint: 'Give it a new end: --valid-until 7d, or --valid-until none.',
-      });
-    }
-    const made = await call.change('publishPlaylist', {
-      params: { id },
-      body: { items, validUntil },
-    });
-    if (!made) return;
-    const { version } = made.answer;
-    const isNew = version !== versions[0]?.version;
-    call.note(
-      isNew
-        ? `Published the content of version ${wanted} on "${name}" as version ${version}.`
-        : `Nothing to do: "${name}" already has this content.`,
-    );
-    await call.results.record(made.answer, playlistView);
+    return (await import('../playlist/run-rollback.ts')).runRollback(call);
   },
 });
 

@@ -1,12 +1,18 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-import { defineCommand, one } from '../command/spec.ts';
+import { defineCommand, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
+import {
+  isSingle,
+  type Selected,
+  selectionOptions,
+  selectScreens,
+} from '../options/select-screens.ts';
 import { type Device, findScreen, type Screen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
-import { shellQuote } from '../records/text.ts';
+import { countText, shellQuote } from '../records/text.ts';
 import { devicesOfScreenView } from '../records/views/device-views.ts';
-import { screensOfVenueView } from '../records/views/place-views.ts';
+import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
 import { waitFor } from '../records/wait.ts';
 
 const timeout = option.duration(
@@ -25,11 +31,45 @@ async function lookAtScreen(call: CommandContext, id: string, state: string) {
   return { found: screen.state === state ? screen : undefined, saw: describeScreen(screen) };
 }
 
+/** Requests of a wait for many screens read a page for each 200 of them. */
+const everyMsForMany = 2000;
+
+interface ManyWaiting {
+  /** The end of a sentence: `have a TV`. */
+  what: string;
+  hint: string;
+  /** Returns the screens for which to wait longer. */
+  missing(screens: readonly Selected[]): Promise<readonly Selected[]> | readonly Selected[];
+}
+
+/** Waits until no selected screen is missing. Returns the screens. */
+function waitForAll(
+  call: CommandContext,
+  names: readonly string[],
+  { what, hint, missing }: ManyWaiting,
+): Promise<Selected[]> {
+  const waiting = {
+    timeoutMs: call.options.timeout,
+    what: `all selected screens to ${what}`,
+    hint,
+    everyMs: everyMsForMany,
+  };
+  return waitFor(call, waiting, async () => {
+    const { screens } = await selectScreens(call, names);
+    const left = await missing(screens);
+    const count = `${left.length.toLocaleString('en')} of ${countText(screens.length, 'screen')}`;
+    const saw = `still missing are ${count}, such as "${left[0]?.name}"`;
+    return { found: left.length === 0 ? screens : undefined, saw };
+  });
+}
+
 const screen = defineCommand({
   summary: 'Wait until a screen has a TV, or no longer has one',
-  description: 'Returns at once if the screen is in this state. Exit code 8: the timeout passed.',
-  arguments: { screen: one('its id or name', 'screen') },
+  description: `Returns at once if the screen is in this state. Several screens, --selector and
+--venue wait until all of them are. Exit code 8: the timeout passed.`,
+  arguments: { screen: some('its id or name', 'screen') },
   options: {
+    ...selectionOptions,
     for: option.choice(
       ['active', 'provisioning'],
       '--for <state>',
@@ -46,12 +86,22 @@ const screen = defineCommand({
   ],
   async run(call) {
     const { for: state = 'active', timeout: timeoutMs } = call.options;
-    const { id, venueId } = await findScreen(call, call.args.screen);
+    const names = call.args.screen;
+    const [name] = names;
+    if (name === undefined || !isSingle(call, names)) {
+      const screens = await waitForAll(call, names, {
+        what: `be ${state}`,
+        hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
+        missing: (all) => all.filter(({ screen }) => screen.state !== state),
+      });
+      return call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+    }
+    const { id, venueId } = await findScreen(call, name);
     const hint =
       state === 'active'
-        ? `signage pair ${shellQuote(call.args.screen)}`
-        : `signage device revoke ${shellQuote(call.args.screen)}`;
-    const what = `the screen "${call.args.screen}" to be ${state}`;
+        ? `signage pair ${shellQuote(name)}`
+        : `signage device revoke ${shellQuote(name)}`;
+    const what = `the screen "${name}" to be ${state}`;
     const screen = await waitFor(call, { timeoutMs, what, hint }, () =>
       lookAtScreen(call, id, state),
     );
@@ -97,12 +147,25 @@ async function lookAtDevice(call: CommandContext, target: Target) {
   return { found: device.online ? device : undefined, saw: describeDevice(device) };
 }
 
+/** Returns the screens that have no device that is online. */
+async function withoutOnlineDevice(
+  call: CommandContext,
+  screens: readonly Selected[],
+): Promise<Selected[]> {
+  const query = { state: 'bound', online: 'true', selector: call.options.selector } as const;
+  const devices = await call.all('listDevices', { query });
+  const online = new Set(devices.map(({ screenId }) => screenId));
+  return screens.filter(({ id }) => !online.has(id));
+}
+
 const device = defineCommand({
   summary: 'Wait until a device is online',
   description: `Returns at once if the device is online. For a screen, the device may be paired
-while the command waits. Exit code 8: the timeout passed.`,
-  arguments: { device: one('the device id, or the screen that it is on', 'device') },
+while the command waits. Several screens, --selector and --venue wait until the devices of all of
+them are online. Exit code 8: the timeout passed.`,
+  arguments: { device: some('the device id, or the screen that it is on', 'device') },
   options: {
+    ...selectionOptions,
     for: option.choice(['online'], '--for <state>', 'what to wait for (default: online)'),
     timeout,
   },
@@ -111,7 +174,16 @@ while the command waits. Exit code 8: the timeout passed.`,
     ['signage wait device Lobby/Main --for online --timeout 2m', 'waits at most two minutes'],
   ],
   async run(call) {
-    const { device: named } = call.args;
+    const names = call.args.device;
+    const [named] = names;
+    if (named === undefined || !isSingle(call, names)) {
+      const screens = await waitForAll(call, names, {
+        what: 'have an online device',
+        hint: 'signage device list --offline',
+        missing: (all) => withoutOnlineDevice(call, all),
+      });
+      return call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+    }
     const target = await findTarget(call, named);
     const waiting = {
       timeoutMs: call.options.timeout,

@@ -1,7 +1,9 @@
+import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
-import { labelFilters } from './labels.ts';
+import { countText } from '../records/text.ts';
 import * as option from './option.ts';
+import { selectorOption } from './selector.ts';
 import { usage } from './settings.ts';
 
 /** A screen that a command changes. */
@@ -14,15 +16,13 @@ export interface Selected {
 
 /** Options of commands that change named screens, or all screens that match. */
 export const selectionOptions = {
-  selector: option.repeated(
-    '--selector <key=value>',
-    'instead of names: all screens with this label',
-  ),
+  selector: selectorOption('instead of names: all screens with these labels'),
   venue: option.text(
     '--venue <venue>',
     'instead of names: all screens of this venue; with --selector those that match both',
     'venue',
   ),
+  allowNone: option.flag('--allow-none', 'end with exit code 0 if no screen matches, instead of 3'),
 };
 
 /** Whether the options select the screens, instead of their names. */
@@ -36,17 +36,28 @@ export function isSingle(call: CommandContext, names: readonly string[]): boolea
   return names.length === 1 && !hasFilter(call);
 }
 
+/** Makes the error for a selection without screens, perhaps because of a slip in a label. */
+function noneMatches({ options: { venue, selector } }: CommandContext): SignageError {
+  const filters = [
+    ...(venue === undefined ? [] : [`--venue "${venue}"`]),
+    ...selector.map((one: string) => `--selector "${one}"`),
+  ];
+  return new SignageError('screen_not_found', `No screen matches ${filters.join(' and ')}.`, {
+    hint: 'signage screen list shows all screens and labels. --allow-none permits an empty selection.',
+  });
+}
+
 /**
- * Returns all screens of the venue with these labels. Reads the whole list first, because changes
- * could move records to other pages.
+ * Returns all screens of the venue that match the selectors. Reads the whole list first, because
+ * changes could move records to other pages. Throws `screen_not_found` if there are none, unless
+ * `--allow-none` is given.
  */
 async function matchingScreens(call: CommandContext): Promise<Selected[]> {
   const { selector, venue } = call.options;
-  const label = labelFilters(selector);
   const onlyVenue = venue === undefined ? undefined : await findVenue(call, venue);
-  const screens = await call.all('listScreens', {
-    query: { label, ...(onlyVenue && { venueId: onlyVenue.id }) },
-  });
+  const query = { selector: [...selector], ...(onlyVenue && { venueId: onlyVenue.id }) };
+  const screens = await call.all('listScreens', { query });
+  if (screens.length === 0 && !call.options.allowNone) throw noneMatches(call);
   if (screens.length === 0) call.note('No screen matches.');
   const venues = screens.length === 0 ? [] : onlyVenue ? [onlyVenue] : await call.all('listVenues');
   const names = new Map(venues.map(({ id, name }) => [id, name]));
@@ -91,20 +102,30 @@ export async function selectScreens(
 
 const maxShownNames = 5;
 
+function questionOf(action: string, selected: readonly Pick<Selected, 'name'>[]): string {
+  const names = selected.slice(0, maxShownNames).map(({ name }) => `"${name}"`);
+  const hidden = selected.length - names.length;
+  const more = hidden > 0 ? `, and ${hidden.toLocaleString('en')} more` : '';
+  return `${action} ${countText(selected.length, 'screen')}: ${names.join(', ')}${more}?`;
+}
+
 /**
- * Asks one question for all selected screens. Does not ask if there are none. `action` is the first
- * word of the question, such as `Delete`.
+ * Asks one question before all selected screens are changed. Does not ask if there are none.
+ * `action` is the beginning of the question, such as `Publish on`.
  */
 export async function confirmSelected(
   call: CommandContext,
   action: string,
   selected: readonly Pick<Selected, 'name'>[],
 ): Promise<void> {
-  if (selected.length === 0) return;
-  const names = selected.slice(0, maxShownNames).map(({ name }) => `"${name}"`);
-  const more =
-    selected.length > maxShownNames ? `, and ${selected.length - maxShownNames} more` : '';
-  await call.confirmDestruction(
-    `${action} ${selected.length === 1 ? '1 screen' : `${selected.length} screens`}: ${names.join(', ')}${more}?`,
-  );
+  if (selected.length > 0) await call.confirmChange(questionOf(action, selected));
+}
+
+/** Like `confirmSelected`, for a command that destroys: requires `--yes` without a terminal. */
+export async function confirmDestroyed(
+  call: CommandContext,
+  action: string,
+  selected: readonly Pick<Selected, 'name'>[],
+): Promise<void> {
+  if (selected.length > 0) await call.confirmDestruction(questionOf(action, selected));
 }

@@ -36,13 +36,11 @@ export const connectionOptions = {
   insecureHttp: option.flag('--insecure-http', 'allow unencrypted http to other machines'),
 };
 
-/** Options of commands that change something. */
+/** Options of commands that change or destroy something. */
 export const changeOptions = {
+  yes: option.flag('-y, --yes', 'do not ask'),
   dryRun: option.flag('--dry-run', 'show the requests, and change nothing'),
 };
-
-/** Options of commands that destroy something. */
-export const destructionOptions = { yes: option.flag('-y, --yes', 'do not ask') };
 
 /** Options of commands that list. */
 export const listOptions = {
@@ -68,7 +66,6 @@ export const commonOptions = {
   ...outputOptions,
   ...behaviourOptions,
   ...changeOptions,
-  ...destructionOptions,
   ...listOptions,
 };
 
@@ -84,8 +81,8 @@ export type ConnectionValues = Values<typeof connectionOptions>;
 /**
  * The effect of a command, which selects its shared options.
  * - `reads`: changes nothing.
- * - `changes`: also takes `--dry-run`.
- * - `destroys`: also takes `--yes`, and asks without it.
+ * - `changes`: also takes `--dry-run` and `--yes`.
+ * - `destroys`: the same, and asks without `--yes`.
  * - `alone`: takes none of the shared options.
  */
 export type Effect = 'reads' | 'changes' | 'destroys' | 'alone';
@@ -109,7 +106,7 @@ export function commonOptionsOf({
   const change = effect === 'reads' ? {} : changeOptions;
   return {
     ...(!raw && { Result: { ...(list && listOptions), ...outputOptions } }),
-    Behaviour: { ...(effect === 'destroys' && destructionOptions), ...change, ...behaviourOptions },
+    Behaviour: { ...change, ...behaviourOptions },
     ...(!local && { Connection: connectionOptions }),
   };
 }

@@ -55,13 +55,13 @@ export async function readPublication(
 }
 
 /**
- * Validates a playlist before it goes to several screens. Throws `invalid_request`, as the service
- * does.
+ * Validates a playlist before it goes to several screens. Returns it in the form in which the
+ * service stores it. Throws `invalid_request`, as the service does.
  */
-export async function checkPublication(content: Publication): Promise<void> {
+export async function checkPublication(content: Publication): Promise<Publication> {
   const { publication } = await import('../../domain/records/playlist.ts');
-  const { error } = publication.safeParse(content);
-  if (!error) return;
+  const { data, error } = publication.safeParse(content);
+  if (data) return data;
   const wrong = error.issues.flatMap((issue) =>
     wrongMembers(issue, 'is no member that we know: check its spelling'),
   );

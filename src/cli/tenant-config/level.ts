@@ -7,7 +7,7 @@ import { usage } from '../options/settings.ts';
 import { member, type View } from '../output/view.ts';
 import { findScreen, findTenant, findVenue } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
-import { type Assignment, type ConfigTree, listAssignments } from './path.ts';
+import { type Assignment, type ConfigTree, listAssignments, readPath, withoutKey } from './path.ts';
 
 const levels = ['screen', 'venue', 'tenant'] as const;
 export type Level = (typeof levels)[number];
@@ -122,6 +122,29 @@ export async function changeConfig(
       if (!hasCode(error, 'precondition_failed') || attempt === maxAttempts) throw error;
     }
   }
+}
+
+function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
+  const left = withoutKey(config, readPath(key));
+  if (left) return left;
+  throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
+    hint: 'signage config get shows what is set.',
+  });
+}
+
+/** Removes settings. Throws `config_not_found` if one is not set. */
+export function removeKeys(
+  call: CommandContext,
+  owner: Owner,
+  keys: readonly string[],
+): Promise<{ config: ConfigTree | null } | undefined> {
+  return changeConfig(call, owner, {
+    mustExist: true,
+    change(stored) {
+      const left = keys.reduce((config, key) => without(config, key, owner), stored);
+      return Object.keys(left).length > 0 ? left : null;
+    },
+  });
 }
 
 /**

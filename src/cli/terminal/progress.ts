@@ -3,16 +3,24 @@ import type { CommonValues } from '../options/shared.ts';
 import { escapeControl } from './escape.ts';
 
 const minIntervalMs = 100;
+const barWidth = 20;
+
+/** Draws a progress bar: `[#####               ] 250 of 1,000`. */
+export function progressBar(done: number, total: number): string {
+  const filled = Math.floor((done / total) * barWidth);
+  const bar = '#'.repeat(filled).padEnd(barWidth);
+  return `[${bar}] ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
+}
 
 /**
  * Runs `work` with a progress line on `stderr`. `show` overwrites the line, `erase` removes it. The
- * line is shown only at a terminal, and erased at the end.
+ * line is shown only at a terminal that is not dumb, and erased at the end.
  */
 export async function withProgress<T>(
   { io, clock, common }: Environment & { common: Pick<CommonValues, 'quiet'> },
   work: (show: (text: string) => void, erase: () => void) => Promise<T>,
 ): Promise<T> {
-  const isWatched = io.stderr.isTTY && !common.quiet;
+  const isWatched = io.stderr.isTTY && !common.quiet && io.env.TERM !== 'dumb';
   let shownAt = Number.NEGATIVE_INFINITY;
   const show = (text: string) => {
     const now = clock.now();

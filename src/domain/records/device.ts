@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { freeText, isoTime, recordId } from '../fields.ts';
-import { booleanQuery, pageQuery } from '../paging.ts';
+import { booleanQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { deviceConfig } from './config.ts';
-import { pairingCodeText } from './pairing-code.ts';
+import { pairingCodeText, simulated } from './pairing-code.ts';
 import { screen } from './screen.ts';
 
 const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
@@ -81,6 +81,7 @@ export const deviceQuery = z.strictObject({
   online: booleanQuery
     .optional()
     .meta({ description: 'Only devices that are online, or are not.' }),
+  selector: selectorQuery,
 });
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 
@@ -109,6 +110,7 @@ export const device = z
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,
+    simulated,
   })
   .meta({ id: 'Device' });
 export type DeviceView = z.infer<typeof device>;

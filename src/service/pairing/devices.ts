@@ -41,12 +41,13 @@ export function makeDevices(deps: ServiceDependencies) {
       online: isOnline(row.state, activity.lastSeenAt, config, clock.now()),
       suspendedAt: isoOrNull(row.suspendedAt),
       suspendReason: row.suspendReason,
+      simulated: row.simulated === true,
     };
   }
 
   async function list(
     caller: TenantCaller,
-    { screenId, venueId, state, online, ...page }: DeviceQuery,
+    { screenId, venueId, state, online, selector, ...page }: DeviceQuery,
   ): Promise<Page<DeviceView>> {
     const filters = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
     const where = {
@@ -56,7 +57,12 @@ export function makeDevices(deps: ServiceDependencies) {
     };
     const onlineFilter = online === undefined ? {} : { online: { is: online, now: clock.now() } };
     return toPage(
-      await store.list('devices', { where, ...onlineFilter, ...pageFilters(page) }),
+      await store.list('devices', {
+        where,
+        ...onlineFilter,
+        ...(selector ? { selector } : {}),
+        ...pageFilters(page),
+      }),
       (row) => view(store.read, row),
     );
   }

@@ -3,7 +3,7 @@ import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { isForPeople } from '../../options/format.ts';
 import { groupedCode } from '../../options/pairing-code.ts';
-import type { Column, View } from '../../output/view.ts';
+import { type Column, member, type View } from '../../output/view.ts';
 import type { Device } from '../find.ts';
 import { screenPathById, screenPaths } from '../names.ts';
 import { members, wideMembers } from './columns.ts';
@@ -43,6 +43,7 @@ function deviceView(nameOfScreen: (screenId: string) => string): View<Device> {
         'suspendedAt',
         'suspendReason',
         'createdAt',
+        'simulated',
       ),
     ],
     nameOf: ({ id }) => id,
@@ -92,6 +93,14 @@ async function codeColumns(call: CommandContext, screenId: string): Promise<Colu
 }
 
 const nameOf = ({ code }: Code) => code;
+
+/** The columns of the codes that one command creates for several screens. */
+export function codeResultColumns({
+  common: { output },
+}: CommandContext): readonly Column<{ code: string | null; expiresAt: string | null }>[] {
+  const shown = (code: string | null) => (code && isForPeople(output) ? groupedCode(code) : code);
+  return [{ name: 'code', value: ({ code }) => shown(code) }, member('expiresAt')];
+}
 
 /** The view of a new code. */
 export const createdCodeView =

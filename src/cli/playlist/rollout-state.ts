@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { forEachBounded } from '../../domain/concurrency.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { replaceFile } from '../api/private-file.ts';
+import type { CommandContext } from '../command/context.ts';
+import { recordsAtOnce } from '../command/for-each-record.ts';
+import { type Selected, selectScreens } from '../options/select-screens.ts';
+import { usage } from '../options/settings.ts';
+import { progressBar, withProgress } from '../terminal/progress.ts';
+
+const recordedScreen = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  /** Version of the playlist before the rollout; `null`: none, or a withdrawn one. */
+  version: z.int().min(1).nullable(),
+  /** ETag of that version (docs/protocol.md §5.10). */
+  etag: z.string().nullable(),
+});
+export type RecordedScreen = z.infer<typeof recordedScreen>;
+
+const rolloutState = z.object({
+  format: z.literal(1),
+  /** The command and its selection. Only the same command continues the rollout. */
+  command: z.array(z.string()),
+  screens: z.array(recordedScreen),
+  /** Members of a staged publication. */
+  staged: z
+    .object({
+      /** SHA-256 of the content, so that all stages publish the same. */
+      content: z.string(),
+      /** The newest event before the publication; `null`: there was none. */
+      after: z.string().nullable(),
+      /** The current stage, counted from 0. */
+      stage: z.int().min(0),
+      /** When the current stage was published, in epoch milliseconds. `null`: not yet. */
+      publishedAtMs: z.int().nullable(),
+      isRollingBack: z.boolean(),
+    })
+    .optional(),
+});
+
+/** Content of the file of `--state`: what each screen had before the first change. */
+export type RolloutState = z.infer<typeof rolloutState>;
+
+function parseState(text: string): RolloutState | undefined {
+  try {
+    return rolloutState.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the file of `--state`. Returns `undefined` if there is none yet. */
+async function readState(path: string): Promise<RolloutState | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw usage(`The file of --state cannot be read: ${(error as Error).message}.`);
+  }
+  const state = parseState(text);
+  if (state) return state;
+  throw new SignageError('invalid_file', `${path} is no state file of this command.`, {
+    hint: 'Give --state a new file.',
+  });
+}
+
+/** Writes the file of `--state` atomically and durably. */
+export async function writeState(path: string, state: RolloutState): Promise<void> {
+  try {
+    await replaceFile(path, `${JSON.stringify(state, null, 2)}\n`);
+  } catch (error) {
+    throw usage(`The file of --state cannot be written: ${(error as Error).message}.`);
+  }
+}
+
+/** Returns the playlist of a screen, or `undefined` if it has none. */
+export async function currentPlaylist(call: CommandContext, id: string) {
+  try {
+    return await call.readWithEtag('readPlaylist', { params: { id } });
+  } catch (error) {
+    if (hasCode(error, 'playlist_not_found')) return undefined;
+    throw error;
+  }
+}
+
+/** Reads what a screen has now. */
+export async function recordScreen(
+  call: CommandContext,
+  { id, name }: Pick<Selected, 'id' | 'name'>,
+): Promise<RecordedScreen> {
+  const current = await currentPlaylist(call, id);
+  return {
+    id,
+    name,
+    version: current?.answer.version ?? null,
+    etag: current?.etag ?? null,
+  };
+}
+
+/** Reads what each screen has now, in the order of the screens. */
+async function recordScreens(
+  call: CommandContext,
+  screens: readonly Selected[],
+): Promise<RecordedScreen[]> {
+  const recorded: RecordedScreen[] = [];
+  let done = 0;
+  await withProgress(call, (show) =>
+    forEachBounded(screens.entries(), recordsAtOnce, async ([at, screen]) => {
+      recorded[at] = await recordScreen(call, screen);
+      show(`Reading ${progressBar(++done, screens.length)}`);
+    }),
+  );
+  return recorded;
+}
+
+/** Returns the command and its selection as words. */
+function commandWords(
+  { options: { venue, selector } }: CommandContext,
+  command: string,
+  names: readonly string[],
+): string[] {
+  const filters = [
+    ...(venue === undefined ? [] : ['--venue', venue]),
+    ...selector.flatMap((one: string) => ['--selector', one]),
+  ];
+  return [command, ...names, ...filters];
+}
+
+/**
+ * Returns the state of the rollout that `--state` names, or that of a new one: then it selects the
+ * screens and reads what they have. Throws `usage` if the file belongs to another command.
+ */
+export async function openRollout(
+  call: CommandContext,
+  command: string,
+  names: readonly string[],
+): Promise<{ state: RolloutState; isNew: boolean }> {
+  const words = commandWords(call, command, names);
+  const path: string = call.options.state;
+  const saved = await readState(path);
+  if (saved === undefined) {
+    const { screens } = await selectScreens(call, names);
+    const recorded = await recordScreens(call, screens);
+    return { state: { format: 1, command: words, screens: recorded }, isNew: true };
+  }
+  if (JSON.stringify(saved.command) !== JSON.stringify(words))
+    throw usage(
+      `${path} belongs to another command: signage playlist ${saved.command.join(' ')}.`,
+      'Give --state a new file, or repeat that command.',
+    );
+  return { state: saved, isNew: false };
+}

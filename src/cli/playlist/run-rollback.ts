@@ -1,0 +1,85 @@
+import { SignageError } from '../../domain/error.ts';
+import type { PlaylistView as Playlist } from '../../domain/records/playlist.ts';
+import type { CommandContext } from '../command/context.ts';
+import { hasFilter, isSingle, type Selected, selectScreens } from '../options/select-screens.ts';
+import { usage } from '../options/settings.ts';
+import { shellQuote } from '../records/text.ts';
+import { playlistView } from '../records/views/playlist-views.ts';
+import { readValidUntil } from './publication.ts';
+import {
+  formerContent,
+  type NewEnd,
+  type RolledBack,
+  rollBackAll,
+  rollBackOne,
+} from './rollback.ts';
+
+function readVersion(text: string): number {
+  const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];
+  if (digits === undefined)
+    throw usage(
+      `The last word is the version: a whole number such as 3, or previous, not "${text}".`,
+    );
+  return Number(digits);
+}
+
+function find(versions: readonly Playlist[], wanted: number, screen: string): Playlist {
+  const found = versions.find(({ version }) => version === wanted);
+  if (found) return found;
+  const kept = versions.map(({ version }) => version).join(', ');
+  const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `. Kept versions: ${kept}`}.`;
+  throw new SignageError('playlist_not_found', message, {
+    hint: `signage playlist history ${shellQuote(screen)}`,
+  });
+}
+
+/** Publishes the content of a numbered version. Returns `undefined` under `--dry-run`. */
+async function rollBackTo(
+  call: CommandContext,
+  { id, name }: Selected,
+  wanted: number,
+  end: NewEnd,
+): Promise<RolledBack | undefined> {
+  const versions = await call.all('listPlaylistVersions', { params: { id } });
+  const body = formerContent(call, find(versions, wanted, name), end);
+  const made = await call.change('publishPlaylist', { params: { id }, body });
+  if (!made) return undefined;
+  const playlist = made.answer;
+  return { playlist, from: wanted, isNew: playlist.version !== versions[0]?.version };
+}
+
+/** Runs `signage playlist rollback`. Its arguments end with the version. */
+export async function runRollback(call: CommandContext): Promise<number> {
+  const { validUntil, state } = call.options;
+  const names = call.args.target.slice(0, -1);
+  const version = call.args.target.at(-1) ?? '';
+  const wanted = version === 'previous' ? undefined : readVersion(version);
+  const end = validUntil === undefined ? undefined : readValidUntil(call, validUntil);
+  const isMany = !isSingle(call, names);
+  if (wanted !== undefined && (isMany || state !== undefined))
+    throw usage(
+      isMany
+        ? `Versions differ between screens: for several, give previous instead of ${wanted}.`
+        : '--state works only with previous.',
+    );
+  if (isMany && names.length + Number(hasFilter(call)) > 0 && state === undefined)
+    throw usage(
+      'Give --state a new file, such as --state rollback.json.',
+      'It records what each screen has now, so that the command can be run again.',
+    );
+  if (state !== undefined) return rollBackAll(call, names, end);
+  const { single } = await selectScreens(call, names);
+  if (!single) return 0;
+  const done =
+    wanted === undefined
+      ? await rollBackOne(call, single, end)
+      : await rollBackTo(call, single, wanted, end);
+  if (!done) return 0;
+  call.note(
+    done.isNew
+      ? `Published the content of version ${done.from} on "${single.name}" as version ${done.playlist.version}.`
+      : `Nothing to do: "${single.name}" already has this content.`,
+  );
+  await call.results.record(done.playlist, playlistView);
+  return 0;
+}
