@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { epochMs, isoMs } from './fields.ts';
+import { parseSelector } from './selector.ts';
 
 /** Maximum and default number of records on a page (docs/protocol.md §1.6). */
 const maxPage = 200;
@@ -31,6 +32,24 @@ export const nameQuery = {
     .optional()
     .meta({ description: 'A part of the name, without regard to case.' }),
 };
+
+/** `?selector=`. May be repeated: all must match. The error names the column. */
+export const selectorQuery = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given, context) => {
+    try {
+      return [given].flat().flatMap(parseSelector);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  })
+  .optional()
+  .meta({
+    description:
+      'Only screens with these labels, as in Kubernetes. `venue:city` is a label of the venue. May be repeated: all must match.',
+    example: ['role=menu,city in (Accra,Kumasi),floor!=2,!test,venue:region=north'],
+  });
 
 /** A boolean in a query: `true` or `false`. */
 export const booleanQuery = z

@@ -15,6 +15,7 @@ import type {
   TableName,
   TokenActivity,
 } from '../domain/records/rows.ts';
+import type { Selector } from '../domain/selector.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
 /**
@@ -204,6 +205,8 @@ export interface ListQuery<T extends ListedTable> {
   where?: { [K in keyof Rows[T]]?: Rows[T][K] | readonly Rows[T][K][] };
   /** Labels that must all match. */
   labels?: Record<string, string>;
+  /** Labels of screens, or of the screens of devices, and of their venues. */
+  selector?: Selector;
   /** The whole name, without regard to case. */
   name?: string;
   /** A part of the name, without regard to case. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
 import type { GuessCounter, Rows } from '../../src/domain/records/rows.ts';
+import { parseSelector } from '../../src/domain/selector.ts';
 import type {
   GuessCounterChange,
   GuessCountersOfEach,
@@ -508,6 +509,43 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('screens', { labels: { floor: '1' } })).toEqual([0, 1]);
       expect(await ids('screens', { labels: { floor: '1', wing: 'b' } })).toEqual([1]);
       expect(await ids('screens', { labels: { constructor: '' } })).toEqual([]);
+    });
+
+    it('filters screens and devices by a selector of labels of the screen and its venue', async () => {
+      const labels: Record<string, string>[] = [
+        { role: 'menu', city: 'Accra' },
+        { role: 'menu', city: 'Kumasi', test: '' },
+        { role: 'wall', 'it\'s "odd" %$1': 'a\\b' },
+        {},
+      ];
+      const venueOf = (number: number) => guid('venu', number % 2);
+      await put({
+        venues: [0, 1].map((number) => venueRow(number, { labels: { side: `${number}` } })),
+        screens: labels.map((one, number) =>
+          screenRow(number, { labels: one, venueId: venueOf(number) }),
+        ),
+        devices: labels.map((_, number) => deviceRow(number, { venueId: venueOf(number) })),
+      });
+      const expected: Record<string, number[]> = {
+        'role=menu': [0, 1],
+        'role!=menu': [2, 3],
+        'city in (Accra,Tamale)': [0],
+        'city notin (Accra)': [1, 2, 3],
+        'role,!test': [0, 2],
+        'test=': [1],
+        'venue:side=0': [0, 2],
+        'venue:side=1,role': [1],
+        '!venue:side': [],
+        'it\'s "odd" %$1=a\\b': [2],
+        constructor: [],
+      };
+      for (const [text, found] of Object.entries(expected)) {
+        const selector = parseSelector(text);
+        expect([text, await ids('screens', { selector })]).toEqual([text, found]);
+        expect([text, await ids('devices', { selector })]).toEqual([text, found]);
+      }
+      const venue = { selector: parseSelector('role'), where: { venueId: venueOf(0) } };
+      expect(await ids('devices', venue)).toEqual([0, 2]);
     });
 
     it('finds names, whole or in part, without regard to case', async () => {

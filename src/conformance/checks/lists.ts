@@ -71,6 +71,17 @@ export const listChecks: readonly Check[] = checkGroup(
     ),
     profile('state', 'filters by state').expects('2', listed('&state=active')),
     profile('label', 'filters by label').expects('3', listed('&label=floor:2')),
+    profile('selector', 'filters by a selector').expects('3, 1, 2', async (fixture) => [
+      ...(await listed('&selector=floor+in+(1,2),!wing')(fixture)),
+      ...(await listed('&selector=floor!%3D2')(fixture)),
+    ]),
+    profile('selector.400', '400 for a malformed selector, with the column').expects(
+      '400 invalid_request at query.selector, column 10',
+      async (fixture) => {
+        const answer = await fixture.manage('GET', '/v1/screens?selector=floor+in+1');
+        return [answer, textAt(answer.json, 'errors.0.message').split(':')[0]];
+      },
+    ),
     profile('name', 'filters by the whole name, case-insensitively').expects(
       '3',
       listed('&name=window'),

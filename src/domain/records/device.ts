@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { freeText, isoTime, recordId } from '../fields.ts';
-import { booleanQuery, pageQuery } from '../paging.ts';
+import { booleanQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { deviceConfig } from './config.ts';
 import { pairingCodeText } from './pairing-code.ts';
 import { screen } from './screen.ts';
@@ -81,6 +81,7 @@ export const deviceQuery = z.strictObject({
   online: booleanQuery
     .optional()
     .meta({ description: 'Only devices that are online, or are not.' }),
+  selector: selectorQuery,
 });
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 

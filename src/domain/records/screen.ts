@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
-import { booleanQuery, nameQuery, pageQuery } from '../paging.ts';
+import { booleanQuery, nameQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { codeStatuses } from './pairing-code.ts';
 
 const screenStates = ['provisioning', 'active'] as const;
@@ -27,6 +27,7 @@ export const screenQuery = z.strictObject({
       description: 'A label as `key:value`. May be repeated: all must match.',
       example: ['floor:2'],
     }),
+  selector: selectorQuery,
 });
 
 export const screenDeletionQuery = z.strictObject({

@@ -46,7 +46,7 @@ export function makeDevices(deps: ServiceDependencies) {
 
   async function list(
     caller: TenantCaller,
-    { screenId, venueId, state, online, ...page }: DeviceQuery,
+    { screenId, venueId, state, online, selector, ...page }: DeviceQuery,
   ): Promise<Page<DeviceView>> {
     const filters = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
     const where = {
@@ -56,7 +56,12 @@ export function makeDevices(deps: ServiceDependencies) {
     };
     const onlineFilter = online === undefined ? {} : { online: { is: online, now: clock.now() } };
     return toPage(
-      await store.list('devices', { where, ...onlineFilter, ...pageFilters(page) }),
+      await store.list('devices', {
+        where,
+        ...onlineFilter,
+        ...(selector ? { selector } : {}),
+        ...pageFilters(page),
+      }),
       (row) => view(store.read, row),
     );
   }

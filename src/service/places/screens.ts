@@ -59,7 +59,7 @@ export function makeScreens(deps: ServiceDependencies) {
   async function list(caller: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
     const { labels, impossible } = labelFilter(query.label);
     if (impossible) return { items: [], nextCursor: null };
-    const { venueId, state } = query;
+    const { venueId, state, selector } = query;
     const where = {
       tenantId: caller.tenantId,
       ...whereVenue(caller, venueId),
@@ -68,6 +68,7 @@ export function makeScreens(deps: ServiceDependencies) {
     const slice = await store.list('screens', {
       where,
       ...(labels ? { labels } : {}),
+      ...(selector ? { selector } : {}),
       ...pageFilters(query),
     });
     const codes = await newestCodes(

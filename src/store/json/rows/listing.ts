@@ -7,7 +7,8 @@ import {
   isOnline,
 } from '../../../domain/records/config.ts';
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
-import type { Device, Rows, StoredConfig } from '../../../domain/records/rows.ts';
+import type { Device, Rows, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
+import { matchesSelector, type Selector } from '../../../domain/selector.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
@@ -94,12 +95,13 @@ function filtersOf<T extends ListedTable>(
   lastActivity: LastActivityTable,
   query: ListQuery<T>,
 ): Filter[] {
-  const { name, search, online } = query;
+  const { selector, name, search, online } = query;
   const filters: Filter[] = [(row) => hasMembersAndLabels(row, query)];
   const nameOf = (row: Record<string, unknown>) =>
     typeof row.name === 'string' ? foldName(row.name) : undefined;
   if (name !== undefined) filters.push((row) => nameOf(row) === foldName(name));
   if (search !== undefined) filters.push((row) => nameOf(row)?.includes(foldName(search)) === true);
+  if (selector) filters.push(selectorFilter(base, selector));
   if (online) {
     filters.push((row) => {
       const device = row as unknown as Device;
@@ -114,6 +116,19 @@ function filtersOf<T extends ListedTable>(
     });
   }
   return filters;
+}
+
+/** Filters screens, or devices by the labels of their screens. */
+function selectorFilter(base: CommittedRows, selector: Selector): Filter {
+  const labelsOf = (table: 'screens' | 'venues', id: unknown) =>
+    (base.row(table, id as string) as Screen | Venue | undefined)?.labels ?? {};
+  const usesVenues = selector.some(({ of }) => of === 'venue');
+  return ({ id, screenId = id, venueId }) =>
+    matchesSelector(
+      selector,
+      labelsOf('screens', screenId),
+      usesVenues ? labelsOf('venues', venueId) : {},
+    );
 }
 
 function configOf(base: CommittedRows, device: Device): DeviceConfig {

@@ -2,6 +2,7 @@ import { foldName } from '../../../domain/fields.ts';
 import { PageItems } from '../../../domain/page-items.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
+import type { Selector } from '../../../domain/selector.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
@@ -71,7 +72,7 @@ function pageStatement<T extends ListedTable>(
   pageQuery: ListQuery<T>,
   after: string | undefined,
 ): { text: string; parameters: readonly unknown[] } {
-  const { where = {}, labels = {}, name, search, online } = pageQuery;
+  const { where = {}, labels = {}, selector, name, search, online } = pageQuery;
   const conditions = new Conditions();
   conditions.add('t.id > $', after && storableText(after));
   for (const [member, value] of Object.entries(where)) addMember(conditions, shape, member, value);
@@ -80,8 +81,9 @@ function pageStatement<T extends ListedTable>(
   conditions.add('t.folded = $', name && storableText(foldName(name)));
   conditions.add('strpos(t.folded, $) > 0', search && storableText(foldName(search)));
   const joins = online ? addOnline(conditions, online) : '';
+  const placeJoins = selector ? addSelector(conditions, shape, selector) : '';
   const limit = conditions.parameter(pageQuery.limit + 1);
-  const text = `SELECT t.row FROM ${shape.name} t ${joins} WHERE ${conditions.text} ORDER BY t.id LIMIT ${limit}`;
+  const text = `SELECT t.row FROM ${shape.name} t ${joins} ${placeJoins} WHERE ${conditions.text} ORDER BY t.id LIMIT ${limit}`;
   return { text, parameters: conditions.parameters };
 }
 
@@ -114,6 +116,26 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
     LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
     LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
     LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
+}
+
+/** Filters screens and devices as `matchesSelector` in domain/selector.ts does. */
+function addSelector(conditions: Conditions, { columns }: TableSchema, selector: Selector): string {
+  const isDevice = columns.some(({ name }) => name === 'screen_id');
+  const tables = { screen: isDevice ? 'screen' : 't', venue: 'venue' };
+  for (const { of, key, values, negated } of selector) {
+    const labels = `${tables[of]}.labels`;
+    const outcome = negated ? 'IS NOT TRUE' : 'IS TRUE';
+    if (values === undefined) conditions.add(`(${labels} ? $::text) ${outcome}`, key);
+    else {
+      const label = `${labels} ->> ${conditions.parameter(key)}::text`;
+      conditions.add(`(${label} = ANY ($::text[])) ${outcome}`, values);
+    }
+  }
+  const joins = {
+    screen: isDevice ? 'LEFT JOIN signage.screens screen ON screen.id = t.screen_id' : '',
+    venue: 'LEFT JOIN signage.venues venue ON venue.id = t.venue_id',
+  };
+  return [...new Set(selector.map(({ of }) => joins[of]))].join(' ');
 }
 
 /** Returns the ids of codes that ended before a time, oldest first. */
