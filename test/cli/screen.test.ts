@@ -229,7 +229,7 @@ describe('signage screen update', () => {
   it.each([
     [['--selector', 'a=b', '--name', 'Same']],
     [['Lobby/Main', '--selector', 'a=b', '--label', 'x=y']],
-    [['--selector', 'a', '--label', 'x=y']],
+    [['--selector', 'a,', '--label', 'x=y']],
     [['--label', 'x=y']],
   ])('2 for %j', async (args) => {
     expect((await cli(['screen', 'update', ...args])).code).toBe(2);

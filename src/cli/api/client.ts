@@ -17,6 +17,7 @@ import {
   operations,
 } from '../../wire/operations.ts';
 import type { PlannedRequest } from '../output/results.ts';
+import { selectedPages } from './selected-pages.ts';
 
 type ManagementId = {
   [I in OperationId]: Operations[I] extends { access: Role } ? I : never;
@@ -40,7 +41,9 @@ export interface Reader {
     id: I,
     ...input: CallArguments<I>
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }>;
-  /** Yields all pages of a list. */
+  /**
+   * Yields all pages of a list. Filters by `selector` also where an older service does not know it.
+   */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
   /** Returns all items of a list as one array. */
   all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
@@ -90,8 +93,13 @@ export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiCli
     ...[input]: CallArguments<I>
   ): AsyncGenerator<ListItem<I>[]> {
     const { client } = await connect();
-    const { query, ...rest }: PlainInput = (input ?? {}) as PlainInput;
-    yield* client.pages(id, ...withSignal<I>({ ...rest, query: { limit: largestPage, ...query } }));
+    const { query = {}, ...rest }: PlainInput = (input ?? {}) as PlainInput;
+    const { selector = [], ...filters } = query as { selector?: readonly string[] };
+    const readPages = <J extends ListId>(list: J, more: object) =>
+      client.pages(list, ...withSignal<J>({ ...rest, query: { limit: largestPage, ...more } }));
+    yield* selector.length > 0
+      ? selectedPages(readPages, id, { ...filters, selector })
+      : readPages(id, filters);
   }
   return {
     pages,

@@ -9,6 +9,7 @@ import {
   selectionOptions,
   selectScreens,
 } from '../options/select-screens.ts';
+import { selectorOption } from '../options/selector.ts';
 import { usage } from '../options/settings.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
 import { type Device, findDevice, findScreen, findVenue } from '../records/find.ts';
@@ -119,6 +120,7 @@ const list = defineCommand({
       'only devices that are or were on this screen',
       'screen',
     ),
+    selector: selectorOption('only devices of screens with these labels'),
     state: option.choice(['bound', 'suspended'], '--state <state>', 'only devices in this state'),
     online: option.flag('--online', 'only devices that are online'),
     offline: option.flag('--offline', 'only devices that are offline'),
@@ -130,20 +132,30 @@ const list = defineCommand({
       'the paired TVs of a venue that are offline',
     ],
     [
+      "signage device list --selector 'role=menu,venue:city=Accra'",
+      'by labels of the screen and its venue',
+    ],
+    [
       'signage device list --screen Lobby/Main -o wide',
       'current and former devices of a screen, with all columns',
     ],
   ],
   list: true,
   async run(call) {
-    const { venue, screen, state, online, offline } = call.options;
+    const { venue, screen, selector, state, online, offline } = call.options;
     if (online && offline) throw usage('Give --online or --offline, not both.');
     const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
     const screenId = screen === undefined ? undefined : (await findScreen(call, screen)).id;
     const view =
       screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId);
     const onlineText = online ? ('true' as const) : ('false' as const);
-    const query = { venueId, screenId, state, online: online || offline ? onlineText : undefined };
+    const query = {
+      venueId,
+      screenId,
+      state,
+      online: online || offline ? onlineText : undefined,
+      selector: [...selector],
+    };
     await call.list('listDevices', view, { query });
   },
 });

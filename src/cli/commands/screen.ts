@@ -10,6 +10,7 @@ import {
   selectionOptions,
   selectScreens,
 } from '../options/select-screens.ts';
+import { selectorOption } from '../options/selector.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
 import { screenPath } from '../records/names.ts';
@@ -54,19 +55,24 @@ const list = defineCommand({
       'only screens in this state',
     ),
     label: option.repeated('--label <key=value>', 'only screens with this label'),
+    selector: selectorOption('only screens with these labels'),
     search: option.text('--search <text>', 'only names that contain this text'),
   },
   examples: [
     ['signage screen list', 'all'],
     ['signage screen list --venue Lobby --state provisioning', 'screens without a TV'],
     ['signage screen list --label floor=2 -o name', 'names that other commands accept'],
+    [
+      "signage screen list --selector 'role=menu,floor in (1,2),!test,venue:city=Accra'",
+      'by labels of the screen and its venue',
+    ],
   ],
   list: true,
   async run(call) {
-    const { venue, state, label, search } = call.options;
+    const { venue, state, label, selector, search } = call.options;
     const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
     const view = venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId);
-    const query = { venueId, state, search, label: labelFilters(label) };
+    const query = { venueId, state, search, label: labelFilters(label), selector: [...selector] };
     await call.list('listScreens', view, { query });
   },
 });

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command/context.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
-import { labelFilters } from './labels.ts';
 import * as option from './option.ts';
+import { selectorOption } from './selector.ts';
 import { usage } from './settings.ts';
 
 /** A screen that a command changes. */
@@ -14,10 +14,7 @@ export interface Selected {
 
 /** Options of commands that change named screens, or all screens that match. */
 export const selectionOptions = {
-  selector: option.repeated(
-    '--selector <key=value>',
-    'instead of names: all screens with this label',
-  ),
+  selector: selectorOption('instead of names: all screens with these labels'),
   venue: option.text(
     '--venue <venue>',
     'instead of names: all screens of this venue; with --selector those that match both',
@@ -37,15 +34,14 @@ export function isSingle(call: CommandContext, names: readonly string[]): boolea
 }
 
 /**
- * Returns all screens of the venue with these labels. Reads the whole list first, because changes
- * could move records to other pages.
+ * Returns all screens of the venue that match the selectors. Reads the whole list first, because
+ * changes could move records to other pages.
  */
 async function matchingScreens(call: CommandContext): Promise<Selected[]> {
   const { selector, venue } = call.options;
-  const label = labelFilters(selector);
   const onlyVenue = venue === undefined ? undefined : await findVenue(call, venue);
   const screens = await call.all('listScreens', {
-    query: { label, ...(onlyVenue && { venueId: onlyVenue.id }) },
+    query: { selector: [...selector], ...(onlyVenue && { venueId: onlyVenue.id }) },
   });
   if (screens.length === 0) call.note('No screen matches.');
   const venues = screens.length === 0 ? [] : onlyVenue ? [onlyVenue] : await call.all('listVenues');

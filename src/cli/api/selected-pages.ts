@@ -1,0 +1,56 @@
+import type { ListId, ListItem } from '../../client/call.ts';
+import { hasCode } from '../../domain/error.ts';
+import { matchesSelector, parseSelector } from '../../domain/selector.ts';
+
+type Query = Readonly<Record<string, unknown>>;
+type Screen = ListItem<'listScreens'>;
+type Device = ListItem<'listDevices'>;
+
+/** Yields the pages of a list of the service. */
+type ReadPages = <I extends ListId>(id: I, query: Query) => AsyncIterable<ListItem<I>[]>;
+
+/**
+ * Yields the pages of a list with `?selector=`. A service of an earlier version refuses the
+ * parameter (docs/protocol.md §5.3). Then the whole list is read and filtered here.
+ */
+export async function* selectedPages<I extends ListId>(
+  readPages: ReadPages,
+  id: I,
+  { selector: texts, ...query }: Query & { selector: readonly string[] },
+): AsyncGenerator<ListItem<I>[]> {
+  try {
+    yield* readPages(id, { ...query, selector: texts });
+    return;
+  } catch (error) {
+    if (!isUnknownParameter(error)) throw error;
+  }
+  const selector = texts.flatMap(parseSelector);
+  const labelsOf = await labelsOfScreens(readPages, query);
+  const matches = (item: Screen | Device) => {
+    const labels = labelsOf.get('screenId' in item ? item.screenId : item.id);
+    return labels !== undefined && matchesSelector(selector, labels.screen, labels.venue);
+  };
+  const { limit: _, ...unlimited } = query;
+  for await (const page of readPages(id, unlimited))
+    yield page.filter((item) => matches(item as unknown as Screen | Device));
+}
+
+/** The command line parsed the selector already, so the service cannot mean its text. */
+function isUnknownParameter(error: unknown): boolean {
+  return (
+    hasCode(error, 'invalid_request') &&
+    error.errors?.some(({ path }) => path === 'query.selector') === true
+  );
+}
+
+/** Returns the labels of each screen, and of its venue, by the id of the screen. */
+async function labelsOfScreens(readPages: ReadPages, { venueId }: Query) {
+  const venues = new Map<string, Record<string, string>>();
+  for await (const page of readPages('listVenues', {}))
+    for (const { id, labels } of page) venues.set(id, labels);
+  const screens = new Map<string, Record<'screen' | 'venue', Record<string, string>>>();
+  for await (const page of readPages('listScreens', { venueId }))
+    for (const { id, labels, venueId } of page)
+      screens.set(id, { screen: labels, venue: venues.get(venueId) ?? {} });
+  return screens;
+}

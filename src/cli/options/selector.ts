@@ -1,0 +1,25 @@
+import { parseSelector } from '../../domain/selector.ts';
+import * as option from './option.ts';
+import { type Setting, usage } from './settings.ts';
+
+/** The option `--selector`: selectors that must all match. `usage` for a malformed one. */
+export function selectorOption(help: string): Setting<readonly string[]> {
+  return {
+    ...option.repeated('--selector <selector>', help),
+    readAll(texts, source) {
+      for (const text of texts) checkSelector(text, source);
+      return texts;
+    },
+  };
+}
+
+function checkSelector(text: string, source: string): void {
+  try {
+    parseSelector(text);
+  } catch (error) {
+    throw usage(
+      `${source} "${text}": ${(error as Error).message}.`,
+      "For example: --selector 'role=menu,city in (Accra,Kumasi),floor!=2,!test,venue:region=north'",
+    );
+  }
+}
