@@ -1,18 +1,16 @@
 import { SignageError } from './error.ts';
 
-/** One condition of a selector. It is about a label of the screen or of its venue. */
-export interface Requirement {
+/** Requirements on the labels of a screen and of its venue. All must be met. */
+export type Selector = readonly {
   of: 'screen' | 'venue';
   key: string;
   /** Permitted values of the label. `undefined`: any value. */
   values?: readonly string[];
   /** Whether the requirement is met where the label is missing or has another value. */
   negated: boolean;
-}
+}[];
 
-/** Requirements that must all be met. */
-export type Selector = readonly Requirement[];
-
+type Requirement = Selector[number];
 type Labels = Readonly<Record<string, string>>;
 
 /** Whether a screen, or the screen of a device, meets all requirements. */
@@ -25,7 +23,7 @@ export function matchesSelector(selector: Selector, screen: Labels, venue: Label
 }
 
 /** Maximum length of a selector, in UTF-16 code units. */
-export const maxSelectorLength = 2000;
+const maxSelectorLength = 2000;
 
 /**
  * Parses a selector in the grammar of Kubernetes' label selectors, without `>` and `<`:
