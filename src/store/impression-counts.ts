@@ -1,6 +1,7 @@
 import { dayMs } from '../domain/clock.ts';
 import { type BatchSums, DaySums } from '../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../domain/records/report.ts';
+import type { EventBatch, ImpressionQuery } from './store.ts';
 
 /**
  * Impressions of one batch on one day. `clock` tells whether it is the day of the timestamps or the
@@ -42,6 +43,36 @@ function totalOf(days: readonly DaySums[]): DaySums {
   const total = new DaySums(first?.day ?? 0);
   for (const one of days) total.addAll(one);
   return total;
+}
+
+/**
+ * Returns the scopes whose counters count a batch: its tenant and its venue. Batches of simulated
+ * devices count in scopes of their own, so that a report can leave them out.
+ */
+export function scopesOf({
+  tenantId,
+  venueId,
+  simulated,
+}: Pick<EventBatch, 'tenantId' | 'venueId' | 'simulated'>): string[] {
+  const scopes = [tenantId, venueId];
+  return simulated ? scopes.map(simulatedScope) : scopes;
+}
+
+/** Returns the scopes whose counters a report adds up. */
+export function reportScopes({
+  tenantId,
+  venueIds = [tenantId],
+  simulated = 'include',
+}: Pick<ImpressionQuery, 'tenantId' | 'venueIds' | 'simulated'>): string[] {
+  const scopes = [...new Set(venueIds)];
+  return [
+    ...(simulated === 'only' ? [] : scopes),
+    ...(simulated === 'exclude' ? [] : scopes.map(simulatedScope)),
+  ];
+}
+
+function simulatedScope(scope: string): string {
+  return `${scope}/simulated`;
 }
 
 /** Returns the common prefix of all lines of one group and scope. */

@@ -240,6 +240,8 @@ export interface EventBatch {
   venueId: string;
   screenId: string;
   deviceId: string;
+  /** Whether the device is simulated. Its impressions are then counted apart. */
+  simulated?: boolean | undefined;
   /** The batch as a JSON array in UTF-8, without line breaks. It is stored unchanged. */
   body: Uint8Array;
   /** Totals of the batch, from the validated events. */

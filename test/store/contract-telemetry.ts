@@ -459,6 +459,33 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect([only, more]).toEqual([{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
     });
 
+    it.each(groups)('of simulated devices are counted by %s apart', async (groupBy) => {
+      const played = (duration: number, campaign: number) =>
+        impression(today, { duration, campaignId: guid('camp', campaign) });
+      await store.appendBatch(batchOf([played(0.1, 1)]));
+      await store.appendBatch(batchOf([played(0.2, 1), played(5, 2)], { simulated: true }));
+      await store.appendBatch(batchOf([played(9, 1)], { tenantId: tenantB, simulated: true }));
+      const total = async (query: object) => {
+        const found = await store.impressions({ ...timestamps, groupBy, ...query });
+        const sum = (numbers: number[]) => numbers.reduce((one, other) => one + other, 0);
+        return [
+          sum(found.map(({ impressions }) => impressions)),
+          sum(found.map(({ seconds }) => seconds)),
+        ];
+      };
+      const venueIds = [guid('venu', 1)];
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        expect(await total({})).toEqual([3, expect.closeTo(5.3)]);
+        expect(await total({ simulated: 'include', venueIds })).toEqual([4, expect.closeTo(14.3)]);
+        // Exact: nothing is subtracted.
+        expect(await total({ simulated: 'exclude' })).toEqual([1, 0.1]);
+        expect(await total({ simulated: 'exclude', venueIds })).toEqual([1, 0.1]);
+        expect(await total({ simulated: 'only' })).toEqual([2, 5.2]);
+        expect(await total({ simulated: 'exclude', tenantId: tenantB })).toEqual([0, 0]);
+      }
+    });
+
     it('count a repeated batch once, also after a restart', async () => {
       for (let time = 0; time < 3; time++)
         await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));

@@ -4,6 +4,9 @@ import { iso } from '../clock.ts';
 export const reportGroups = ['campaign', 'creative', 'screen', 'venue', 'day'] as const;
 export type ReportGroup = (typeof reportGroups)[number];
 
+/** Whether a report counts simulated devices with the others, not at all, or alone. */
+const simulatedChoices = ['include', 'exclude', 'only'] as const;
+
 /** The clock that assigns an impression to a day: the event's timestamp, or the time of receipt. */
 export const reportClocks = ['timestamp', 'received'] as const;
 export type ReportClock = (typeof reportClocks)[number];
@@ -26,6 +29,10 @@ export const reportQuery = z.strictObject({
     .enum(reportClocks, { error: 'must be timestamp or received' })
     .default('timestamp')
     .meta({ description: 'The time that assigns an impression to a day.' }),
+  simulated: z
+    .enum(simulatedChoices, { error: `must be one of ${simulatedChoices.join(', ')}` })
+    .optional()
+    .meta({ description: 'Whether simulated devices count. Default: `include`.' }),
 });
 export type ReportQuery = z.infer<typeof reportQuery>;
 

@@ -77,6 +77,8 @@ export interface Device {
   createdAt: number;
   suspendedAt: number | null;
   suspendReason: string | null;
+  /** Whether its code was created for a simulated TV. Absent: no. */
+  simulated?: boolean;
 }
 
 /**
@@ -119,6 +121,8 @@ export interface PairingCode {
    * `null` until the code is used.
    */
   answeredConfig: ConfigBody | null;
+  /** Whether the device that uses the code is a simulated TV. Absent: no. */
+  simulated?: boolean;
 }
 
 /**

@@ -145,8 +145,10 @@ function largePart(record: object): number {
  * since clients may receive them as stored.
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {
-  batches: ({ seq, receivedAt, tenantId, venueId, screenId, deviceId, body }: CopiedBatch) =>
-    `${seq} ${receivedAt} ${tenantId} ${venueId} ${screenId} ${deviceId} ${body}`,
+  batches: (batch: CopiedBatch) => {
+    const { seq, receivedAt, tenantId, venueId, screenId, deviceId, simulated, body } = batch;
+    return `${seq} ${receivedAt} ${tenantId} ${venueId} ${screenId} ${deviceId} ${simulated === true} ${body}`;
+  },
   // Only the position determines the order of entries, so it is hashed, too.
   audit: (entry, position) => `${position} ${JSON.stringify(entry)}`,
   idempotency: ({ deviceId, keys }) => `${deviceId} ${keys.join(' ')}`,

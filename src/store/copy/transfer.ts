@@ -12,6 +12,8 @@ export interface CopiedBatch {
   venueId: string;
   screenId: string;
   deviceId: string;
+  /** Absent: the device is not simulated. */
+  simulated?: boolean | undefined;
   /** The events as a JSON array, as sent. */
   body: string;
 }
@@ -31,7 +33,7 @@ export interface DeviceKeys {
  */
 export const maxSeconds = 8e307;
 
-/** Impressions of one day. `scope` is the id of a tenant or a venue. */
+/** Impressions of one day and scope (`scopesOf` in impression-counts.ts). */
 export interface CopiedImpressions {
   scope: string;
   clock: ReportClock;

@@ -57,7 +57,7 @@ export async function fillStore(store: Store, clock: ManualClock): Promise<void>
   store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
 }
 
-/** A batch with an idempotency key, the same each time. */
+/** A batch with an idempotency key, the same each time. Every second device is simulated. */
 export function sampleBatch(day: number, device: number) {
   const at = Date.UTC(2026, 10, 20 + day, 8);
   const odd = { timestamp: -5 * 365 * dayMs, campaignId: null };
@@ -71,6 +71,7 @@ export function sampleBatch(day: number, device: number) {
     deviceId: guid('devi', device),
     screenId: guid('scre', device),
     sent: `sent of ${day}`,
+    simulated: device % 2 === 0,
   });
 }
 
@@ -122,7 +123,8 @@ export async function contentsOf(store: Store): Promise<object> {
   for (const tenantId of [tenantA, tenantB])
     for (const by of reportClocks)
       for (const groupBy of reportGroups)
-        reports.push(await store.impressions({ tenantId, by, groupBy }));
+        for (const simulated of ['exclude', 'only'] as const)
+          reports.push(await store.impressions({ tenantId, by, groupBy, simulated }));
   reports.push(
     await store.impressions({
       tenantId: tenantA,

@@ -27,7 +27,7 @@ async function addRows(store: Store, at: number, number: number): Promise<void> 
     await tx.put('screens', screenRow(number, { state: 'active', deviceId: guid('devi', number) }));
     await tx.put('devices', deviceRow(number));
     await tx.put('deviceKeys', deviceKeyRow(number));
-    await tx.put('codes', codeRow(number));
+    await tx.put('codes', codeRow(number, { simulated: isSimulated(number) }));
     await tx.put('playlists', playlistRow(number, 2));
     await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
     await tx.put(
@@ -38,6 +38,8 @@ async function addRows(store: Store, at: number, number: number): Promise<void> 
   });
 }
 
+const isSimulated = (number: number) => number % 2 === 0;
+
 async function addDay(store: Store, clock: ManualClock, day: number): Promise<void> {
   for (let number = day * eachDay + 1; number <= (day + 1) * eachDay; number++) {
     await addRows(store, clock.now(), number);
@@ -45,7 +47,11 @@ async function addDay(store: Store, clock: ManualClock, day: number): Promise<vo
       impression(clock.now() - n * minuteMs, { number, creativeId: guid('crea', number) }),
     );
     await store.appendBatch(
-      batchOf(events, { deviceId: guid('devi', number), key: `key ${number}` }),
+      batchOf(events, {
+        deviceId: guid('devi', number),
+        simulated: isSimulated(number),
+        key: `key ${number}`,
+      }),
     );
     store.touch('device', guid('devi', number), { lastSeenAt: clock.now() });
     store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
@@ -95,8 +101,18 @@ export async function holdings(store: Store) {
   const audit = (await store.audit({ tenantIds: [tenantA], limit: 1000 })).items
     .map(numberOf)
     .sort((a, b) => a - b);
-  const byCreative = (by: 'received' | 'timestamp') =>
-    store.impressions({ tenantId: tenantA, groupBy: 'creative', by });
+  const counted = async (by: 'received' | 'timestamp', simulated: 'exclude' | 'only') =>
+    (await store.impressions({ tenantId: tenantA, groupBy: 'creative', by, simulated })).map(
+      ({ key, impressions }) => {
+        const number = Number(key.slice(-6));
+        const isRight = isSimulated(number) === (simulated === 'only');
+        return { number, text: `${number}: ${impressions}${isRight ? '' : ', scope is wrong'}` };
+      },
+    );
+  const byCreative = async (by: 'received' | 'timestamp') =>
+    [...(await counted(by, 'exclude')), ...(await counted(by, 'only'))]
+      .sort((one, other) => one.number - other.number)
+      .map(({ text }) => text);
   return {
     tenants: (await store.list('tenants', { limit: 100 })).items.map(numberOf),
     tokens: (await store.list('tokens', { limit: 100 })).items.map(numberOf),
@@ -113,11 +129,7 @@ export async function holdings(store: Store) {
     ),
     events,
     audit,
-    received: (await byCreative('received')).map(
-      ({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`,
-    ),
-    timestamp: (await byCreative('timestamp')).map(
-      ({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`,
-    ),
+    received: await byCreative('received'),
+    timestamp: await byCreative('timestamp'),
   };
 }

@@ -105,7 +105,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   async #store(
-    { tenantId, venueId, screenId, deviceId, sums, body }: EventBatch,
+    { tenantId, venueId, screenId, deviceId, simulated, sums, body }: EventBatch,
     recordedKey?: RecordedKey,
   ): Promise<void> {
     if (this.#state !== 'open') throw unavailable(`The store is ${this.#state}.`);
@@ -117,6 +117,7 @@ export class EventLog implements FilePart<EventLogPosition> {
       venueId,
       screenId,
       deviceId,
+      simulated,
       recordedKey,
       sums,
     };

@@ -30,6 +30,8 @@ export interface EventHead {
   venueId: string;
   screenId: string;
   deviceId: string;
+  /** Absent: the device is not simulated. */
+  simulated?: boolean | undefined;
 }
 
 /** One batch in the log, without its events. */
@@ -60,7 +62,7 @@ export function idOf(
 
 /** Returns the line of a batch in pieces. The events are the bytes that were sent. */
 export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
-  const { seq, receivedAt, tenantId, venueId, screenId, deviceId, recordedKey } = record;
+  const { seq, receivedAt, tenantId, venueId, screenId, deviceId, simulated, recordedKey } = record;
   const head = JSON.stringify({
     seq,
     id: idOf(record, 0),
@@ -69,6 +71,7 @@ export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint
     venueId,
     screenId,
     deviceId,
+    ...(simulated && { simulated }),
     ...recordedKey,
   });
   return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
@@ -81,13 +84,14 @@ export function frameRecord(record: RecordHead, body: EventBatch['body']): Buffe
 
 const maxHeadBytes = 512;
 const headPattern =
-  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"/;
+  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"(,"simulated":true)?/;
 
 /** Parses the beginning of a line. Returns `undefined` if `frameRecord` did not write it. */
 export function headOf(line: Buffer): EventHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, maxHeadBytes)));
   if (!found) return undefined;
-  const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = ''] = found;
+  const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = '', mark] =
+    found;
   return {
     seq: Number(seq),
     receivedAt: Number(receivedAt),
@@ -95,6 +99,7 @@ export function headOf(line: Buffer): EventHead | undefined {
     venueId,
     screenId,
     deviceId,
+    ...(mark !== undefined && { simulated: true }),
   };
 }
 

@@ -71,6 +71,7 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
     createdAt: number,
     suspendedAt: number.nullable(),
     suspendReason: text.nullable(),
+    simulated: flag.optional(),
   },
   deviceKeys: {
     id: text,
@@ -95,6 +96,7 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
     cancelledAt: number.nullable(),
     deviceId: text.nullable(),
     answeredConfig: object.nullable(),
+    simulated: flag.optional(),
   },
   playlists: playlist,
   pastPlaylists: playlist,

@@ -1,20 +1,17 @@
 import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../domain/records/report.ts';
-import { counterGroupOf, type DayCount, groupOrder } from '../../impression-counts.ts';
+import { counterGroupOf, type DayCount, groupOrder, scopesOf } from '../../impression-counts.ts';
+import type { EventBatch } from '../../store.ts';
 
 /** Counts of one section on one day, by key: an id in lower case, or a day. */
 type SectionCounts = Map<string, ImpressionCount>;
 
 /** Tenant, venue and screen of a batch. */
-interface BatchSource {
-  tenantId: string;
-  venueId: string;
-  screenId: string;
-}
+type BatchSource = Pick<EventBatch, 'tenantId' | 'venueId' | 'screenId' | 'simulated'>;
 
 /**
  * Counts the impressions of one document's day or days. A document has the lines
- * `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
+ * `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
  * members before the counts.
  */
 export class ImpressionCounter {
@@ -29,8 +26,9 @@ export class ImpressionCounter {
   readonly #groups = new Map<string, Map<string, Record<ReportGroup, SectionCounts>>>();
 
   /** Adds a day of a batch, once for its tenant and once for its venue. */
-  add({ tenantId, venueId, screenId }: BatchSource, { day, sums }: DayCount): void {
-    for (const scope of [tenantId, venueId]) {
+  add(source: BatchSource, { day, sums }: DayCount): void {
+    const { venueId, screenId } = source;
+    for (const scope of scopesOf(source)) {
       const groups = this.#groupsOf(scope, day);
       this.#count(groups.day, day, sums.all);
       this.#count(groups.screen, screenId.toLowerCase(), sums.all);
@@ -40,7 +38,7 @@ export class ImpressionCounter {
     }
   }
 
-  /** Adds to one counter. `scope` is the id of a tenant or a venue. */
+  /** Adds to one counter of a scope (`scopesOf`). */
   addCell(
     scope: string,
     day: string,

@@ -56,9 +56,10 @@ function* runsWithin(
   wanted: ReadonlySet<string>,
   last: string,
 ): Generator<RollupRun, boolean> {
+  const scopeOffset = last.indexOf(',') + ',"'.length;
   for (let start = 0; start < bytes.length; ) {
-    // Scopes are ids of equal length.
-    const section = bytes.toString('latin1', start, start + last.length);
+    const scopeEnd = bytes.indexOf(quote, start + scopeOffset);
+    const section = bytes.toString('latin1', start, scopeEnd + '",'.length);
     if (wanted.has(section)) {
       const dayStart = start + section.length + 1;
       const dayEnd = bytes.indexOf(quote, dayStart);

@@ -1,6 +1,6 @@
 import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportClock, ReportGroup, ReportRow } from '../../../domain/records/report.ts';
-import { countBatch, counterGroupOf } from '../../impression-counts.ts';
+import { countBatch, counterGroupOf, reportScopes } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../store.ts';
 import type {
   DocumentOwner,
@@ -124,15 +124,9 @@ export class Rollups implements DocumentOwner {
   }
 
   /** Copies the counts in memory and selects the matching documents before the first `await`. */
-  async #total({
-    tenantId,
-    venueIds,
-    groupBy,
-    by,
-    from = '',
-    to = '~',
-  }: ImpressionQuery): Promise<ReportTotals> {
-    const sections = [...new Set(venueIds ?? [tenantId])]
+  async #total(query: ImpressionQuery): Promise<ReportTotals> {
+    const { groupBy, by, from = '', to = '~' } = query;
+    const sections = reportScopes(query)
       .map((scope) => counterGroupOf(groupBy, scope))
       .sort();
     const totals = new ReportTotals();

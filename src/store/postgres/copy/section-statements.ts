@@ -49,19 +49,19 @@ function tableStatements<T extends TableName>(table: T): SectionStatements<Rows[
 
 const batches: SectionStatements<Records['batches']> = {
   select: `SELECT seq, received_at AS "receivedAt", tenant_id AS "tenantId", venue_id AS "venueId", screen_id AS "screenId",
-    device_id AS "deviceId", body FROM signage.batches ORDER BY received_at, batches.seq`,
+    device_id AS "deviceId", simulated, body FROM signage.batches ORDER BY received_at, batches.seq`,
   count: 'SELECT count(*) AS found FROM signage.batches',
   pageRows: 50,
-  recordOf: (row) => row,
+  recordOf: ({ simulated, ...row }) => ({ ...row, ...(simulated && { simulated }) }),
   /** Creates the partitions for the days of the batches. Roll-ups are copied separately. */
   async insert(query, records) {
     for (const day of new Set(records.map(({ receivedAt }) => Math.floor(receivedAt / dayMs))))
       await query('SELECT signage.add_days($1::bigint, 1)', [day * dayMs]);
     const headers = records.map(({ body, ...header }) => ({ ...header, types: typesOf(body) }));
     await query(
-      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, types, body)
+      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, simulated, types, body)
         SELECT b.* FROM ROWS FROM (
-          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, types text[]),
+          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, simulated boolean, types text[]),
           unnest(string_to_array($2::text, E'\\n'))
         ) AS b`,
       [JSON.stringify(headers), records.map(({ body }) => body).join('\n')],

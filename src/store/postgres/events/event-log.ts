@@ -108,6 +108,7 @@ function headerOf({
   venueId,
   screenId,
   deviceId,
+  simulated,
   sums,
   idempotency,
 }: EventBatch): object {
@@ -116,7 +117,7 @@ function headerOf({
     key: shortHash(idempotency.key),
     sent: shortHash(idempotency.sent),
   };
-  return { ...place, types: sums.types, counts: keptCounts(sums), ...keys };
+  return { ...place, simulated, types: sums.types, counts: keptCounts(sums), ...keys };
 }
 
 /** A short lock timeout: while the drop waits for its lock, all appends wait, too. */

@@ -1,5 +1,6 @@
 import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
+import { reportScopes, scopesOf } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import type { Query } from '../connection/query.ts';
@@ -22,6 +23,7 @@ interface CountedBatch extends Position {
   tenant_id: string;
   venue_id: string;
   screen_id: string;
+  simulated: boolean | null;
   counts: string | null;
 }
 
@@ -50,23 +52,16 @@ export class Rollups {
   }
 
   /** Returns the report, sorted by key. */
-  async impressions({
-    tenantId,
-    venueIds,
-    groupBy,
-    by,
-    from = '',
-    to = '~',
-  }: ImpressionQuery): Promise<ReportRow[]> {
+  async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
     await this.fold();
-    const scopes = [...new Set(venueIds ?? [tenantId])];
+    const { groupBy, by, from = '', to = '~' } = query;
     const text = `SELECT key, sum(impressions)::bigint AS impressions,
         CASE WHEN max(seconds) < 1e300 THEN sum(seconds) ELSE $1::double precision END AS seconds
       FROM signage.rollups WHERE scope = ANY ($2::text[]) AND clock = $3 AND grouped = $4 AND day >= $5 AND day < $6
       GROUP BY key ORDER BY key`;
     const rows = await this.#database.query<ReportRow>(text, [
       Number.MAX_VALUE,
-      scopes,
+      reportScopes(query),
       by,
       groupBy,
       from,
@@ -82,7 +77,7 @@ async function foldNext(query: Query): Promise<number> {
     'SELECT received_at, seq FROM signage.rollup_mark FOR UPDATE',
   )) as [Position];
   const batches = await query<CountedBatch>(
-    `SELECT received_at, seq, tenant_id, venue_id, screen_id, counts FROM signage.batches
+    `SELECT received_at, seq, tenant_id, venue_id, screen_id, simulated, counts FROM signage.batches
       WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT ${batchesPerTransaction}`,
     [position.received_at, position.seq],
   );
@@ -109,12 +104,18 @@ type Sum = {
 /** Sums the batches' counts per tenant and per venue, sorted by key. */
 function sumsOf(batches: readonly CountedBatch[]): Sum[] {
   const cells = new Map<string, ImpressionCount>();
-  for (const { received_at, tenant_id, venue_id, screen_id, counts } of batches) {
+  for (const batch of batches) {
+    const { received_at, venue_id, screen_id, counts } = batch;
     if (counts === null) continue;
+    const scopes = scopesOf({
+      tenantId: batch.tenant_id,
+      venueId: venue_id,
+      simulated: batch.simulated === true,
+    });
     const days = dayCounts(counts, { venueId: venue_id, screenId: screen_id }, dayOf(received_at));
     for (const { clock, day, cells: more } of days) {
       for (const [group, key, cell] of more) {
-        for (const scope of [tenant_id, venue_id])
+        for (const scope of scopes)
           count(cells, JSON.stringify([scope, clock, group, day, key]), cell);
       }
     }
