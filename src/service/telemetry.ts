@@ -35,7 +35,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
     { device }: DeviceCaller,
     { sums, line, sent, idempotencyKey }: SentBatch,
   ): Promise<boolean> {
-    const { tenantId, venueId, screenId, id: deviceId } = device;
+    const { tenantId, venueId, screenId, id: deviceId, simulated } = device;
     const idempotency =
       idempotencyKey === undefined ? {} : { idempotency: { key: idempotencyKey, sent } };
     const outcome = await store.appendBatch({
@@ -43,6 +43,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
       venueId,
       screenId,
       deviceId,
+      simulated,
       body: line,
       sums,
       ...idempotency,

@@ -42,6 +42,7 @@ describe('POST /v1/devices/provisioning-codes', () => {
     const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
     expect(rest).toEqual({
       screenId: id,
+      simulated: false,
       status: 'pending',
       createdAt: isoNow(),
       expiresAt,
@@ -211,6 +212,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     expect(answer.body).toEqual({
       code,
       screenId,
+      simulated: false,
       status: 'pending',
       createdAt,
       expiresAt,
@@ -229,6 +231,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     expect((await status(code)).body).toEqual({
       code,
       screenId,
+      simulated: false,
       status: 'expired',
       createdAt,
       expiresAt,

@@ -58,6 +58,7 @@ describe('GET /v1/devices/:id', () => {
       online: true,
       suspendedAt: null,
       suspendReason: null,
+      simulated: false,
     });
     expect(answer.text).not.toContain(registered.apiKey);
   });

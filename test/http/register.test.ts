@@ -89,6 +89,7 @@ describe('POST /devices/register', () => {
       online: true,
       suspendedAt: null,
       suspendReason: null,
+      simulated: false,
     });
     expect(await statusOf(code)).toMatchObject({
       status: 'used',

@@ -103,7 +103,8 @@ async function pairTv(
     observer: { onFailure },
     reportAfterSeconds: 0,
   });
-  const { code } = await management.call('createCode', { body: { screenId: screen.id }, signal });
+  const body = { screenId: screen.id, simulated: true };
+  const { code } = await management.call('createCode', { body, signal });
   await player.register(code);
   return { place, screenId: screen.id, player, isReplacement: screen.deviceId !== null };
 }

@@ -14,6 +14,16 @@ const codeStatus = (fixture: Fixture, code: string) =>
   fixture.manage('GET', `${codesPath}/${code}/status`);
 const cancel = (fixture: Fixture, code: string) => fixture.manage('DELETE', `${codesPath}/${code}`);
 
+/** Pairs a TV, and returns whether its device is marked as simulated. */
+async function isSimulated(fixture: Fixture, more: object, ofTv: object): Promise<unknown> {
+  const body = { screenId: await fixture.screen(), ...more };
+  const pairingCode = textAt(await fixture.requireOk('POST', codesPath, body), 'code');
+  const sent = { body: { pairingCode, deviceInfo: ofTv, ...ofTv } };
+  const { json } = await fixture.send('POST', '/devices/register', sent);
+  const device = await fixture.requireOk('GET', `/v1/devices/${textAt(json, 'deviceId')}`);
+  return at(device, 'simulated');
+}
+
 /** Returns the status of each code. */
 async function states(fixture: Fixture, codes: readonly string[]): Promise<string[]> {
   const seen: string[] = [];
@@ -87,6 +97,13 @@ const creation = checkGroup(
         const isStatus = isLocatedAt(answer, `${codesPath}/${textAt(answer.json, 'code')}/status`);
         return [isStatus ? 'its status' : 'another Location', answer.headers['cache-control']];
       },
+    ),
+    profile('simulated', 'simulated marks the device, and nothing that the TV sends does').expects(
+      'true, false',
+      async (fixture) => [
+        await isSimulated(fixture, { simulated: true }, {}),
+        await isSimulated(fixture, {}, { simulated: true }),
+      ],
     ),
     profile('404', '404 for an unknown screen').expects('404 screen_not_found', (fixture) =>
       fixture.manage('POST', codesPath, { screenId: unknownId }),

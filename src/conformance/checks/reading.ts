@@ -94,6 +94,18 @@ const reports = checkGroup(
       const row = listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId);
       return at(row, 'impressions');
     }),
+    profile(
+      'simulated',
+      'simulated=exclude still counts other TVs, and simulated=only does not',
+    ).expects('2, none', async (fixture) => {
+      const { tv } = await reported(fixture);
+      const counted = async (query: string) => {
+        const { json } = await report(fixture, `groupBy=screen&${query}`);
+        const row = listAt(json, 'items').find((one) => at(one, 'key') === tv.screenId);
+        return row === undefined ? 'none' : at(row, 'impressions');
+      };
+      return [await counted('simulated=exclude'), await counted('simulated=only')];
+    }),
     profile('csv', 'returns CSV for Accept: text/csv').expects(
       'text/csv, key,impressions,seconds',
       async (fixture) => {

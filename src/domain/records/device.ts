@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { freeText, isoTime, recordId } from '../fields.ts';
 import { booleanQuery, pageQuery, selectorQuery } from '../paging.ts';
 import { deviceConfig } from './config.ts';
-import { pairingCodeText } from './pairing-code.ts';
+import { pairingCodeText, simulated } from './pairing-code.ts';
 import { screen } from './screen.ts';
 
 const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
@@ -110,6 +110,7 @@ export const device = z
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,
+    simulated,
   })
   .meta({ id: 'Device' });
 export type DeviceView = z.infer<typeof device>;

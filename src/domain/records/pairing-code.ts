@@ -62,7 +62,24 @@ export function codeFinishedAt(code: CodeLife): number {
   return code.usedAt ?? code.cancelledAt ?? code.expiresAt;
 }
 
-export const codeCreation = z.object({ screenId: recordId }).meta({ id: 'CodeCreation' });
+export const codeCreation = z
+  .object({
+    screenId: recordId,
+    simulated: z.boolean('must be true or false').optional().meta({
+      description:
+        'Whether the device that registers with the code is a simulated TV. Default: false.',
+    }),
+  })
+  .meta({ id: 'CodeCreation' });
+
+/**
+ * A member of the views of codes and devices. It is optional, because services of earlier versions
+ * do not send it.
+ */
+export const simulated = z
+  .boolean()
+  .optional()
+  .meta({ description: 'Whether the device is a simulated TV, which reports can leave out.' });
 
 const codeMembers = {
   code: z.string().meta({ example: 'ABCD2345' }),
@@ -70,10 +87,12 @@ const codeMembers = {
   status: z.enum(codeStatuses),
   createdAt: isoTime,
   expiresAt: isoTime,
+  simulated,
   expiresInSeconds: z.int().min(0).meta({ description: 'seconds left; 0 once finished' }),
 };
 
 export const createdCode = z.object(codeMembers).meta({ id: 'CreatedCode' });
+export type CodeCreation = z.infer<typeof codeCreation>;
 export type CreatedCode = z.infer<typeof createdCode>;
 
 export const codeStatus = z

@@ -99,7 +99,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     async createCode(call) {
       const { caller, body: wanted } = call;
       const request = idempotentRequest('createCode', call);
-      const body = await codes.create(caller, wanted.screenId, request);
+      const body = await codes.create(caller, wanted, request);
       const path = `/v1/devices/provisioning-codes/${body.code}/status`;
       return { body, headers: { Location: path, ...noStore } };
     },

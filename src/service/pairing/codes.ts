@@ -1,6 +1,7 @@
 import { iso, isoOrNull, minuteMs, secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import {
+  type CodeCreation,
   type CodeStatusView,
   type CreatedCode,
   codeStatusAt,
@@ -40,6 +41,7 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
     code,
     screenId: row.screenId,
     status,
+    simulated: row.simulated === true,
     createdAt: iso(row.createdAt),
     expiresAt: iso(row.expiresAt),
     expiresInSeconds: status === 'pending' ? Math.ceil((row.expiresAt - nowMs) / secondMs) : 0,
@@ -112,7 +114,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   async function createIn(
     tx: Tx,
     caller: Caller,
-    screenId: string,
+    { screenId, simulated }: CodeCreation,
     begin: BeginCreation,
   ): Promise<CreatedCode> {
     const creation = await begin(tx);
@@ -139,6 +141,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       cancelledAt: null,
       deviceId: null,
       answeredConfig: null,
+      ...(simulated && { simulated }),
     };
     await tx.put('codes', row);
     await creation.remember(row.id);
@@ -149,13 +152,13 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   /** Throws `screen_not_found`, `screen_already_bound`, `not_repeatable`. */
   async function create(
     caller: TenantCaller,
-    screenId: string,
+    wanted: CodeCreation,
     request?: IdempotentRequest,
   ): Promise<CreatedCode> {
     const begin = await prepareCreation(deps, caller, request);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await deps.write(caller, (tx) => createIn(tx, caller, screenId, begin));
+        return await deps.write(caller, (tx) => createIn(tx, caller, wanted, begin));
       } catch (error) {
         if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
       }

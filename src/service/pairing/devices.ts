@@ -41,6 +41,7 @@ export function makeDevices(deps: ServiceDependencies) {
       online: isOnline(row.state, activity.lastSeenAt, config, clock.now()),
       suspendedAt: isoOrNull(row.suspendedAt),
       suspendReason: row.suspendReason,
+      simulated: row.simulated === true,
     };
   }
 

@@ -93,6 +93,7 @@ export function makeRegistration(
       createdAt: tx.now,
       suspendedAt: null,
       suspendReason: null,
+      ...(code.simulated && { simulated: true }),
     };
     const key: DeviceKey = {
       id: newId(),

@@ -91,7 +91,10 @@ export class ScreenCodes implements PairingCodeProvider {
   async #makeCode(tv: number): Promise<string | undefined> {
     const { management, signal } = this.#installer;
     const call = () =>
-      management.call('createCode', { body: { screenId: this.#screens[tv] as string }, signal });
+      management.call('createCode', {
+        body: { screenId: this.#screens[tv] as string, simulated: true },
+        signal,
+      });
     try {
       return (await call()).code;
     } catch (error) {

@@ -40,6 +40,8 @@ describe('signage serve --demo', () => {
     const management = managementOf(url, data);
     const screens = await management.call('listScreens', { query: { state: 'active' } });
     expect(screens.items).toHaveLength(3);
+    const devices = await management.call('listDevices');
+    expect(devices.items.map(({ simulated }) => simulated)).toEqual([true, true, true]);
     const free = await management.call('listScreens', { query: { state: 'provisioning' } });
     expect(free.items.length).toBeGreaterThan(0);
     expect(await stop()).toBe(0);

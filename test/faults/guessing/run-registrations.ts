@@ -114,7 +114,7 @@ class Scenario {
   async #make(number: number): Promise<void> {
     const screen = screenRow(number, { name: `Screen ${number}` });
     await this.#store.write((tx) => tx.put('screens', screen));
-    const { code } = await this.#instance().codes.create(caller, screen.id);
+    const { code } = await this.#instance().codes.create(caller, { screenId: screen.id });
     this.#made.push({
       code,
       screenId: screen.id,

@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectInvalid, impression, type Manager, manager } from '../support/management.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const codes = '/v1/devices/provisioning-codes';
+let service: TestService;
+let admin: Manager;
+let venueId: string;
+let count = 0;
+
+beforeAll(async () => {
+  service = await startService();
+  admin = manager(service);
+  venueId = (await admin.venue('Hall')).id;
+});
+
+/** Creates a code with these members, and registers a TV with it. */
+async function tvWith(more: object, deviceInfo: object = {}) {
+  const screen = await admin.screen(venueId, `Screen ${++count}`);
+  const code = await admin.post(codes, { screenId: screen.id, ...more });
+  expect(code.status, code.text).toBe(201);
+  const registered = await service.register(code.body.code, { deviceInfo });
+  expect(registered.status, registered.text).toBe(201);
+  const status = await admin.get(`${codes}/${code.body.code}/status`);
+  const device = await admin.get(`/v1/devices/${registered.body.deviceId}`);
+  return {
+    screenId: screen.id,
+    key: registered.body.apiKey,
+    deviceId: device.body.id,
+    marks: [code.body.simulated, status.body.simulated, device.body.simulated],
+  };
+}
+
+async function play(tv: { screenId: string; key: string }, duration: number) {
+  const body = [impression({ duration })];
+  const path = `/devices/${tv.screenId}/events`;
+  expect((await service.send('POST', path, { key: tv.key, body })).status).toBe(202);
+}
+
+describe('POST /v1/devices/provisioning-codes with simulated', () => {
+  it('marks the code and the device that registers with it', async () => {
+    expect((await tvWith({ simulated: true })).marks).toEqual([true, true, true]);
+    expect((await tvWith({ simulated: false })).marks).toEqual([false, false, false]);
+    expect((await tvWith({})).marks).toEqual([false, false, false]);
+  });
+
+  it('a TV cannot mark itself', async () => {
+    expect((await tvWith({}, { simulated: true })).marks).toEqual([false, false, false]);
+    const { id } = await admin.screen(venueId, `Screen ${++count}`);
+    const { code } = await admin.code(id);
+    const body = { pairingCode: code, deviceInfo: {}, simulated: true };
+    const { deviceId } = (await service.send('POST', '/devices/register', { body })).body;
+    expect((await admin.get(`/v1/devices/${deviceId}`)).body.simulated).toBe(false);
+  });
+
+  it('400 when it is not a boolean, and no code is made', async () => {
+    const { id } = await admin.screen(venueId, `Screen ${++count}`);
+    for (const simulated of ['true', 1, null])
+      expectInvalid(await admin.post(codes, { screenId: id, simulated }), '/simulated');
+    expect((await admin.get(`/v1/screens/${id}`)).body.provisioningCode).toBeNull();
+  });
+});
+
+describe('GET /v1/reports/impressions?simulated=', () => {
+  const path = '/v1/reports/impressions?groupBy=day&by=received';
+
+  it('counts everything by default, and simulated devices not at all or alone', async () => {
+    const real = await tvWith({});
+    const simulated = await tvWith({ simulated: true });
+    await play(real, 1.5);
+    await play(simulated, 2.5);
+    const totals = async (query: string) =>
+      (await admin.get(path + query)).body.items.map(
+        ({ impressions, seconds }: Record<string, number>) => [impressions, seconds],
+      );
+    const expectTotals = async () => {
+      expect(await totals('')).toEqual([[2, 4]]);
+      expect(await totals('&simulated=include')).toEqual([[2, 4]]);
+      expect(await totals('&simulated=exclude')).toEqual([[1, 1.5]]);
+      expect(await totals('&simulated=only')).toEqual([[1, 2.5]]);
+      const csv = { headers: { Accept: 'text/csv' } };
+      expect((await admin.send('GET', `${path}&simulated=exclude`, csv)).text).toMatch(/,1,1.5\r/);
+    };
+    await expectTotals();
+    await admin.post(`/v1/devices/${simulated.deviceId}/revoke`);
+    await admin.delete(`/v1/screens/${simulated.screenId}`);
+    await expectTotals();
+  });
+
+  it('400 for another word', async () => {
+    expectInvalid(await admin.get(`${path}&simulated=true`), 'query.simulated');
+  });
+});
