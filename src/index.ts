@@ -19,6 +19,7 @@ export type {
   FaultCount,
   FleetProgress,
   FleetReport,
+  LeftBehind,
   TvPhase,
 } from './simulator/fleet/report.ts';
 export type { Batch } from './simulator/player/batch.ts';

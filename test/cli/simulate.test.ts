@@ -37,7 +37,7 @@ describe('signage simulate', () => {
     const { code, stdout, stderr } = await cli(quick);
     expect(stdout).toMatch(/^Seed +7 \(to repeat the run: --seed 7\)\nTVs +2 of 2 bound\n/);
     expect(stdout).toMatch(
-      /Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, duplicated or unexpected\n/,
+      /Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, duplicated or unexpected\nLeft +\1 events \(signage report leaves them out\) in the service\n/,
     );
     expect(stdout).toMatch(/CALL +REQUESTS +P50 +P95 +P99 +LONGEST +ANSWERS\n/);
     expect(stdout).toMatch(/postEvents +\d+ .* 202: \d+\n/);

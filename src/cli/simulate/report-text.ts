@@ -4,6 +4,7 @@ import type {
   FaultCount,
   FleetProgress,
   FleetReport,
+  LeftBehind,
 } from '../../simulator/fleet/report.ts';
 import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
@@ -65,6 +66,16 @@ function comparedText({ outcome, why, devices, events, findings }: Reconciliatio
   if (outcome !== 'compared') return `${outcome}: ${why}`;
   const stored = `${devices} devices, ${events.acknowledged} events acknowledged, ${events.stored} stored`;
   return `${stored}: ${findings.length === 0 ? 'nothing lost, duplicated or unexpected' : 'ERRORS FOUND'}`;
+}
+
+/** Says what the run leaves in the service. */
+function leftText({ events, screens, isMarked }: LeftBehind): string {
+  const reports = isMarked ? 'signage report leaves them out' : 'signage report counts them';
+  const left = [
+    ...(screens > 0 ? [`${screens} screens with simulated TVs`] : []),
+    ...(events > 0 ? [`${events} events (${reports})`] : []),
+  ];
+  return left.length === 0 ? 'nothing in the service' : `${left.join(', ')} in the service`;
 }
 
 const millis = (
@@ -142,6 +153,7 @@ export async function writeReport(stdout: Output, report: FleetReport): Promise<
       ['Events', `${eventsText(events)}; ${repeatedBatches} batches retried`],
       ...(report.rotations > 0 || reconciliation.keys ? [['Keys', keysText(report)] as const] : []),
       ['Compared', comparedText(reconciliation)],
+      ['Left', leftText(report.left)],
     ]),
   );
   await table(stdout, endpointColumns, report.endpoints);

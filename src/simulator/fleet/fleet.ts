@@ -15,7 +15,13 @@ import { type FleetDependencies, makeFleetDependencies } from './dependencies.ts
 import { type FleetLifecycle, provision } from './lifecycle.ts';
 import type { FleetOptions } from './options.ts';
 import { deviceInfoOf, type FleetPlan, planFleet, timesOf } from './plan.ts';
-import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from './report.ts';
+import {
+  eventCounts,
+  type FleetProgress,
+  type FleetReport,
+  type LeftBehind,
+  ProgressMeter,
+} from './report.ts';
 
 const progressEveryMs = secondMs / 4;
 /** Time for an orderly stop of the TVs. */
@@ -48,6 +54,7 @@ class FleetRun {
   #tvs: FleetTv[] = [];
   #startedAtMs: number;
   #tookMs = 0;
+  #left: LeftBehind = { events: 0, screens: 0, isMarked: false };
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -196,7 +203,7 @@ class FleetRun {
       this.#preparing.catch(() => {}),
       this.#deadlines.clearing,
     );
-    await this.#lifecycle?.leave(this.#tvs.map((tv) => tv.state));
+    if (this.#lifecycle) this.#left = await this.#lifecycle.leave(this.#tvs.map((tv) => tv.state));
   }
 
   #startMeter(): () => void {
@@ -240,6 +247,7 @@ class FleetRun {
       faults: this.#plan.rules.map(({ rule }) => ({ rule, count: counters.faults.get(rule) ?? 0 })),
       failures: counters.failures,
       reconciliation,
+      left: this.#left,
       notes,
     };
   }

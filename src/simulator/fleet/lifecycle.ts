@@ -6,6 +6,7 @@ import type { FleetDependencies } from './dependencies.ts';
 import type { FleetOptions } from './options.ts';
 import { type FleetPlan, sharersOf } from './plan.ts';
 import { clearSite, type FleetSite, ignoring, prepareSite } from './provision.ts';
+import type { LeftBehind } from './report.ts';
 import { SavedFleet } from './saved-fleet.ts';
 
 /** The environment of a fleet, with everything that `provision` has created or loaded. */
@@ -19,9 +20,9 @@ export interface FleetLifecycle {
   states: readonly (PlayerState | undefined)[];
   /**
    * Saves the TVs for the next run. Without `keep`, deletes the created records, or revokes the
-   * devices of given codes.
+   * devices of given codes. Returns what stays in the service.
    */
-  leave(states: readonly (PlayerState | undefined)[]): Promise<void>;
+  leave(states: readonly (PlayerState | undefined)[]): Promise<LeftBehind>;
 }
 
 export interface ProvisionContext {
@@ -102,6 +103,25 @@ async function revokeAll(
     );
 }
 
+/** Number of devices that may be gone before the run stops asking. */
+const maxAskedDevices = 5;
+
+/** Asks for one TV, because all TVs of a fleet get their codes in the same way. */
+async function isMarkedAsSimulated({ dependencies, clearing }: ProvisionContext): Promise<boolean> {
+  const { management, ledger } = dependencies;
+  if (!management) return false;
+  for (const { deviceId: id } of [...ledger.devices].slice(0, maxAskedDevices)) {
+    const input = { params: { id }, signal: clearing, attempts: 1 };
+    try {
+      return (await management.call('getDevice', input)).simulated === true;
+    } catch (error) {
+      if (!(error instanceof SignageError)) throw error;
+      if (error.code !== 'device_not_found') return false;
+    }
+  }
+  return false;
+}
+
 async function deleteSite(
   { dependencies, plan, clearing }: ProvisionContext,
   site: FleetSite,
@@ -148,10 +168,13 @@ export async function provision(context: ProvisionContext): Promise<FleetLifecyc
   await savedFleet?.save({ seed, runs, screens });
   const codeProvider = makeCodeProvider(context, screens);
 
-  async function leave(last: readonly (PlayerState | undefined)[]): Promise<void> {
+  async function leave(last: readonly (PlayerState | undefined)[]): Promise<LeftBehind> {
+    const isMarked = await isMarkedAsSimulated(context);
     if (savedFleet) await savedFleet.saveTvs(last);
     else if (site) await deleteSite(context, site);
     else await revokeAll(context, codeProvider);
+    const left = savedFleet ? screens : (site?.screens ?? []);
+    return { events: context.dependencies.ledger.acknowledged, screens: left.length, isMarked };
   }
   return { codeProvider, seed, runSeed: savedFleet ? `${seed}/run ${runs}` : seed, states, leave };
 }

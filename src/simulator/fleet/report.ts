@@ -105,6 +105,16 @@ export interface FaultCount {
   count: number;
 }
 
+/** What a run leaves in the service. */
+export interface LeftBehind {
+  /** Events that the service acknowledged. They stay when their screens are deleted. */
+  events: number;
+  /** Screens with a simulated TV: of a kept fleet, or screens that could not be deleted. */
+  screens: number;
+  /** Whether the TVs are marked as simulated, so that reports can leave them out. */
+  isMarked: boolean;
+}
+
 /** The result of a run. */
 export interface FleetReport {
   /** Seed of the run. The same seed and options repeat the run. */
@@ -139,6 +149,7 @@ export interface FleetReport {
   /** Errors that the TVs recovered from, by code. Expected if there are faults. */
   failures: Failures[];
   reconciliation: Reconciliation;
+  left: LeftBehind;
   /** Remarks, such as records that could not be deleted. */
   notes: string[];
 }

@@ -49,6 +49,11 @@ describe('runFleet', () => {
     expect(made).toBeGreaterThan(3 * 95);
     expect(made).toBeLessThan(3 * 105);
     expect(acknowledged).toBe(made);
+    expect(report.left).toEqual({ events: made, screens: 0, isMarked: true });
+    const day = { groupBy: 'day' as const, by: 'received' as const };
+    const counted = async (simulated: 'only' | 'exclude') =>
+      (await management.call('reportImpressions', { query: { ...day, simulated } })).items.length;
+    expect([await counted('only'), await counted('exclude')]).toEqual([1, 0]);
     const events = { acknowledged: made, stored: made, lost: 0, duplicated: 0, strange: 0 };
     expect(report.reconciliation).toEqual({
       outcome: 'compared',
@@ -271,6 +276,7 @@ describe('runFleet with given codes', () => {
       why: expect.stringContaining('management token'),
       findings: [],
     });
+    expect(report.left).toMatchObject({ events: report.events.acknowledged, isMarked: false });
     expect(report.notes).toEqual([expect.stringContaining('2 simulated TVs stay on the screens')]);
     expect(await boundDevices()).toHaveLength(2);
   });
