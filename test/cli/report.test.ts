@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { impression } from '../support/content.ts';
-import type { BoundTv, TestService } from '../support/service.ts';
-import { type Cli, startCli } from './run-cli.ts';
+import { adminToken, type BoundTv, type TestService } from '../support/service.ts';
+import { json as jsonAnswer, problem, stubService } from '../support/stub-service.ts';
+import { type Cli, cliOf, startCli } from './run-cli.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
@@ -68,6 +69,45 @@ describe('signage report impressions', () => {
     expect((await report('--group-by', 'day', '--by', 'received', '-o', 'json')).json).toEqual([
       { key: today, impressions: 3, seconds: 12.5 },
     ]);
+  });
+
+  it('leaves out simulated TVs and says how many impressions, unless told otherwise', async () => {
+    const { id: screenId } = await service.screen();
+    const codes = '/v1/devices/provisioning-codes';
+    const { code } = (await service.manage('POST', codes, { screenId, simulated: true })).body;
+    const key = (await service.register(code)).body.apiKey;
+    const body = [impression({ timestamp: Date.UTC(2026, 5, 1) / 1000, duration: 5 })];
+    await service.send('POST', `/devices/${screenId}/events`, { key, body });
+    const june = ['--group-by', 'day', '--from', '2026-06-01', '-o', 'json'];
+    expect(await report(...june)).toMatchObject({
+      code: 0,
+      json: [],
+      stderr: 'Left out 1 impression of simulated TVs. --include-simulated counts it.\n',
+    });
+    expect(await report(...june, '--include-simulated')).toMatchObject({
+      json: [{ key: '2026-06-01', impressions: 1, seconds: 5 }],
+      stderr: '',
+    });
+    expect((await report('--to', '2026-06-01')).stderr).toBe('');
+  });
+
+  it('counts all TVs of a service that does not know which are simulated, and says so', async () => {
+    const message = 'is no query parameter that we know: check its spelling';
+    const errors = [{ path: 'query.simulated', message }];
+    const refusal = problem(400, 'invalid_request', message, { errors });
+    const items = [{ key: '2026-06-01', impressions: 1, seconds: 5 }];
+    const stub = await stubService(refusal, jsonAnswer(200, { items }));
+    try {
+      const run = await cliOf(stub, adminToken)(['report', 'impressions', '-o', 'json']);
+      expect(run).toMatchObject({ code: 0, json: items });
+      expect(run.stderr).toMatch(/^This service cannot tell simulated TVs from others/);
+      expect(stub.heard.map(({ url }) => url.split('?')[1])).toEqual([
+        'simulated=exclude',
+        undefined,
+      ]);
+    } finally {
+      await stub.close();
+    }
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { ListId, ListItem } from '../../client/call.ts';
-import { hasCode } from '../../domain/error.ts';
 import { matchesSelector, parseSelector } from '../../domain/selector.ts';
+import { isUnknownParameter } from './unknown-parameter.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 type Screen = ListItem<'listScreens'>;
@@ -22,7 +22,8 @@ export async function* selectedPages<I extends ListId>(
     yield* readPages(id, { ...query, selector: texts });
     return;
   } catch (error) {
-    if (!isUnknownParameter(error)) throw error;
+    // The command line parsed the selector already, so the service cannot mean its text.
+    if (!isUnknownParameter(error, 'selector')) throw error;
   }
   const selector = texts.flatMap(parseSelector);
   const labelsOf = await labelsOfScreens(readPages, query);
@@ -33,14 +34,6 @@ export async function* selectedPages<I extends ListId>(
   const { limit: _, ...unlimited } = query;
   for await (const page of readPages(id, unlimited))
     yield page.filter((item) => matches(item as unknown as Screen | Device));
-}
-
-/** The command line parsed the selector already, so the service cannot mean its text. */
-function isUnknownParameter(error: unknown): boolean {
-  return (
-    hasCode(error, 'invalid_request') &&
-    error.errors?.some(({ path }) => path === 'query.selector') === true
-  );
 }
 
 /** Returns the labels of each screen, and of its venue, by the id of the screen. */

@@ -1,4 +1,6 @@
+import type { CallAnswer, CallInput } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
+import { isUnknownParameter } from '../api/unknown-parameter.ts';
 import type { CommandContext } from '../command/context.ts';
 import { defineCommand } from '../command/spec.ts';
 import { type Filters, followEvents } from '../event/follow.ts';
@@ -95,9 +97,34 @@ received the event.
 
 export const event = { list };
 
+type Report = CallAnswer<'reportImpressions'>;
+type ReportFilters = CallInput<'reportImpressions'>['query'];
+
+/** Reads the report without simulated TVs, and notes how many impressions it leaves out. */
+async function withoutSimulated(call: CommandContext, filters: ReportFilters): Promise<Report> {
+  const read = (more: ReportFilters) =>
+    call.read('reportImpressions', { query: { ...filters, ...more } });
+  try {
+    const report = await read({ simulated: 'exclude' });
+    const { items } = await read({ simulated: 'only' });
+    const left = items.reduce((sum, { impressions }) => sum + impressions, 0);
+    const [what, them] = left === 1 ? ['impression', 'it'] : ['impressions', 'them'];
+    if (left > 0)
+      call.note(
+        `Left out ${left.toLocaleString('en')} ${what} of simulated TVs. --include-simulated counts ${them}.`,
+      );
+    return report;
+  } catch (error) {
+    if (!isUnknownParameter(error, 'simulated')) throw error;
+    call.note('This service cannot tell simulated TVs from others: the report counts all of them.');
+    return read({});
+  }
+}
+
 const impressions = defineCommand({
   summary: 'Report proof of play',
-  description: 'Counts impressions and sums their real playing time in seconds. Days are UTC days.',
+  description: `Counts impressions and sums their real playing time in seconds. Days are UTC days.
+Impressions of simulated TVs are left out, unless --include-simulated is given.`,
   options: {
     groupBy: option.choice(
       ['campaign', 'creative', 'screen', 'venue', 'day'],
@@ -111,6 +138,7 @@ const impressions = defineCommand({
       '--by <time>',
       'the time that decides the day of an impression (default: timestamp)',
     ),
+    includeSimulated: option.flag('--include-simulated', 'also count simulated TVs'),
   },
   examples: [
     ['signage report impressions', 'by campaign, over all time'],
@@ -125,7 +153,10 @@ const impressions = defineCommand({
   ],
   list: true,
   async run(call) {
-    const { items } = await call.read('reportImpressions', { query: call.options });
+    const { includeSimulated, ...query } = call.options;
+    const { items } = includeSimulated
+      ? await call.read('reportImpressions', { query })
+      : await withoutSimulated(call, query);
     const view = impressionView(call, call.options.groupBy);
     await call.results.list(limitPages([items], call.common.limit), view);
   },

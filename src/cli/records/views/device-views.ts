@@ -43,6 +43,7 @@ function deviceView(nameOfScreen: (screenId: string) => string): View<Device> {
         'suspendedAt',
         'suspendReason',
         'createdAt',
+        'simulated',
       ),
     ],
     nameOf: ({ id }) => id,
