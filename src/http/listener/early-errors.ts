@@ -29,7 +29,7 @@ export interface EarlyErrorsOptions {
   metrics?: Pick<Metrics, 'answeredEarly'>;
 }
 
-/** Every method of the service, some of which each path allows. */
+/** All methods that the service supports. Each path allows only some of them. */
 const allMethods = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT';
 
 export function makeEarlyErrors({

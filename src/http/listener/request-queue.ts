@@ -123,8 +123,8 @@ export class RequestQueue {
 
   #startNext(connection: Connection): void {
     const { socket, waiting } = connection;
-    // The socket is not writable after the client closed it, or after a response with
-    // `Connection: close` (RFC 9112 §9.6).
+    // Drops all waiting requests if the socket is not writable: after the client closed it, or
+    // after a response with `Connection: close` (RFC 9112 §9.6).
     const [next] = this.#remove(connection, 0, socket.writable ? 1 : waiting.length);
     if (next && socket.writable) this.#start(connection, next);
     else this.#release(connection);

@@ -115,7 +115,10 @@ function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): 
   return sent;
 }
 
-/** Responses of the management API may contain secrets and personal data. */
+/**
+ * No cache may keep responses of the management API, because they may contain secrets and personal
+ * data.
+ */
 const noStore = { 'Cache-Control': 'no-store' };
 
 function contentOf(body: unknown): Answer['body'] {
@@ -192,7 +195,8 @@ export function makeOperation<K extends OperationId>(
         services.denials.record(caller, id);
       throw error;
     } finally {
-      // A mounted `fetch` does not report when its response has been read.
+      // A mounted `fetch` does not report when its response has been read, so the slot ends
+      // already.
       if (!request.outgoing) slot?.end();
     }
   }
