@@ -60,7 +60,7 @@ export interface ServiceOptions {
   onLockOut?: (lockOut: LockOut) => void;
 }
 
-/** Number of hashes of recently verified credentials that are remembered at least. */
+/** Minimum number of remembered hashes of recently verified credentials. */
 const verifiedHashes = 100_000;
 
 /** Creates all modules of the service on one store. */

@@ -57,8 +57,8 @@ export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): O
   const byDevice = new Map<string, VerifiedKey>();
   const deviceOf = new Map<string, string>();
   /**
-   * Number of transactions that revoked keys. A look-up that overlaps one may have read the old
-   * state.
+   * Number of transactions that revoked keys. If it grows during a look-up, the look-up may have
+   * read the old state, and its result is not remembered.
    */
   let revocations = 0;
 

@@ -37,8 +37,8 @@ export interface MirrorLag {
 
 export interface Mirror {
   /**
-   * The given store with an outbox. Each change of a newest playlist (version or state) or of a
-   * config is queued. Use it in place of the given store.
+   * The given store with an outbox. Each change of a config, and of the version or state of a
+   * newest playlist, is queued. Use it in place of the given store.
    */
   readonly store: Store;
   lag(): MirrorLag;
