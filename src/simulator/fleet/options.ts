@@ -9,9 +9,9 @@ export interface FleetOptions {
   /** Base URL of the service, such as `http://127.0.0.1:4100`. */
   url: string;
   /**
-   * A management token with the role `operator` or a higher one. Creates screens and codes, and
-   * reads stored events. Not needed with `codes` or a saved fleet, but without it nothing is
-   * compared.
+   * A management token with the role `operator` or a higher one. Required to create screens and
+   * codes, and to compare stored events. With `codes` or a saved fleet it is optional, but without
+   * it nothing is compared.
    */
   token?: string | undefined;
   /** The tenant to act in. Required for a platform token if there are several tenants. */
@@ -44,7 +44,7 @@ export interface FleetOptions {
    * aborts.
    */
   durationMs?: number | undefined;
-  /** Life of each TV by its own clock. */
+  /** Life of each TV by its own clock. Default: until the end of the run. */
   lifeMs?: number | undefined;
   /** Interval of key rotation by the TV's clock, at least 1,000. Default: never. */
   rotateEveryMs?: number | undefined;
@@ -76,7 +76,7 @@ export interface FleetOptions {
    * seconds.
    */
   signal?: AbortSignal | undefined;
-  /** Called every 250 ms. */
+  /** Called every 250 ms with the progress of the run. */
   onProgress?: ((progress: FleetProgress) => void) | undefined;
   /** Sends the TVs' requests. Default: a shared undici connection pool. */
   makeRequester?: MakeRequester | undefined;

@@ -88,7 +88,7 @@ export interface FleetProgress {
   phases: Partial<Record<TvPhase, number>>;
   /** Requests so far. */
   requests: number;
-  /** Average since the previous progress report. */
+  /** Requests per real second, on average since the previous progress report. */
   requestsPerSecond: number;
   /** Response times of all requests since the start. */
   latencies: Latencies;
@@ -125,7 +125,7 @@ export interface FleetReport {
    * the speed of the clocks.
    */
   hoursLived: number;
-  /** Average per real second. */
+  /** Requests per real second, on average over the run. */
   requestsPerSecond: number;
   requests: number;
   endpoints: EndpointTraffic[];

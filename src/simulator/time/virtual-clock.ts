@@ -46,8 +46,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Admits one step per macrotask, because a step may call `enter` before the next step is
-   * admitted.
+   * Admits one step per macrotask, so that a step can call `enter` and is counted before the next
+   * step is admitted.
    */
   #admit(): void {
     if (this.#isAdmitting || !this.#hasRoom || this.#waiting.size === 0) return;

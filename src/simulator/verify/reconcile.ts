@@ -20,13 +20,13 @@ export interface Reconciliation {
   events: DeviceBalance;
   /** Violations by the service. Empty if there are none. */
   findings: Finding[];
-  /** Which keys work. Only for TVs that rotate their keys. */
+  /** Which keys work. Absent if the TVs do not rotate keys, or the run was interrupted. */
   keys?: KeyBalance;
 }
 
 /** The state of the service before the TVs started. */
 export interface Baseline {
-  /** Id of the newest event at that time. */
+  /** Id of the newest event at that time. `undefined`: there were no events. */
   after: string | undefined;
   report: ReadonlyMap<string, Played>;
 }
