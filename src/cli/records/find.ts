@@ -62,8 +62,8 @@ export function findTenant(reader: Reader, text: string): Promise<Tenant> {
 }
 
 /**
- * Finds a management token by id or name. A tenant and the platform may each have a token of that
- * name.
+ * Finds a management token by id or name. A name may be ambiguous, because a tenant and the
+ * platform can each have a token of that name.
  */
 export function findToken(reader: Reader, text: string): Promise<Token> {
   return find('token', text, {

@@ -17,7 +17,10 @@ export interface Simulation extends Environment {
   log: LogSink;
 }
 
-/** Returns the id of the oldest tenant. The platform token belongs to no tenant. */
+/**
+ * Returns the id of the oldest tenant, for requests with the platform token, which belongs to no
+ * tenant.
+ */
 export async function oldestTenant(simulation: Simulation): Promise<string | undefined> {
   const { url, token, clock, random, interrupted: signal } = simulation;
   if (token === undefined) return undefined;
