@@ -18,7 +18,10 @@ export interface IdempotentRequest {
 
 /** The creation of one record, in its transaction. */
 interface OngoingCreation {
-  /** Id of the row that an earlier request with the same key created. */
+  /**
+   * Id of the row that an earlier request with the same key created. `undefined`: this is the first
+   * request.
+   */
   earlierId: string | undefined;
   /** Source of secrets. With an `Idempotency-Key`, a repeat gets the same bytes. */
   random: Random;

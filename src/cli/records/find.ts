@@ -25,7 +25,7 @@ function ambiguous(records: string, text: string, candidates: readonly string[])
 interface Search<T> {
   byId(id: string): Promise<T>;
   byName(name: string): Promise<T[]>;
-  /** Returns texts that distinguish records of the same name. */
+  /** Returns texts that distinguish records of the same name, for the error. Default: none. */
   candidates?(found: readonly T[]): string[] | Promise<string[]>;
 }
 

@@ -15,7 +15,7 @@ interface LoopBudgetOptions<R> {
   maxWaiting: number;
   /** Milliseconds per turn of the event loop in which requests may begin. Default: 5. */
   budgetMs?: number;
-  /** Monotonic time in milliseconds. */
+  /** Monotonic time in milliseconds. Default: `performance.now`. */
   now?: () => number;
 }
 

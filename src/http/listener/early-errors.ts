@@ -23,7 +23,7 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
-  /** Web TV apps of these origins may read the error and its headers. */
+  /** Web TV apps of these origins may read the error and its headers. Default: none. */
   corsOrigins?: readonly string[];
   /** Counts each answer. */
   metrics?: Pick<Metrics, 'answeredEarly'>;

@@ -25,7 +25,7 @@ export interface ListenerOptions extends RequestHandlerOptions {
   tls?: Tls | undefined;
   /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
   earlyErrors?: EarlyErrors;
-  /** Limits of connections. Only tests set them. */
+  /** Limits of connections. Only tests set them. Default: `defaultLimits`. */
   limits?: Partial<typeof defaultLimits>;
 }
 

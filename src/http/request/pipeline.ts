@@ -18,7 +18,7 @@ import { check, checkBody, queryObject } from './validate.ts';
 
 /** Result of a handler. Default status: the operation's own. */
 export interface Reply {
-  /** Sent as JSON. Text, bytes and streams are sent unchanged. */
+  /** Sent as JSON. Text, bytes and streams are sent unchanged. `undefined` and `null`: no body. */
   body?: unknown;
   /** Content type of the body. Default: `application/json`. */
   type?: string;
@@ -58,7 +58,7 @@ export interface Call<K extends OperationId> {
   request: Exchange;
   /** `If-Match` and `If-None-Match` of a change. */
   precondition: Precondition;
-  /** For lists: the concurrency slot of the token. */
+  /** The concurrency slot of the token. `undefined` if the operation is not a list. */
   slot: ListSlot | undefined;
 }
 

@@ -27,7 +27,10 @@ export interface MirrorOptions {
 /** Backlog of the mirror. */
 export interface MirrorLag {
   pending: number;
-  /** Time at which the oldest entry was queued, in epoch milliseconds. */
+  /**
+   * Time at which the oldest entry was queued, in epoch milliseconds. `undefined` if no entry is
+   * pending.
+   */
   oldestMs: number | undefined;
   /** Number of failed attempts since the start. */
   failures: number;

@@ -16,13 +16,16 @@ export interface FleetOptions {
   token?: string | undefined;
   /** The tenant to act in. Required for a platform token if there are several tenants. */
   tenantId?: string | undefined;
-  /** CA certificates (PEM) to trust in place of Node's own. */
+  /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
   /** Number of TVs. Default: the number of codes, or 10 without codes. */
   count?: number | undefined;
   /** Name of the venue of the screens. Created if it does not exist. Default: `Simulated`. */
   venue?: string | undefined;
-  /** Existing pairing codes. With them no screens are created. */
+  /**
+   * Existing pairing codes. With them no screens are created. Default: the run creates screens and
+   * codes.
+   */
   codes?: readonly string[] | undefined;
   /**
    * Folder that saves the fleet. The next run with this folder continues with the same TVs.
@@ -60,7 +63,10 @@ export interface FleetOptions {
   seed?: string | undefined;
   /** Device models, assigned in rotation. Each TV gets its own name and addresses. */
   deviceInfos?: readonly DeviceInfoInput[] | undefined;
-  /** Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. */
+  /**
+   * Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. Default:
+   * none.
+   */
   faults?: readonly string[] | undefined;
   /** Playlist of the created screens. Default: three short items of one campaign. */
   playlist?: Publication | undefined;

@@ -66,7 +66,7 @@ export interface PlayerState {
   /** When the key came into use, by the TV's own clock, in Unix epoch milliseconds. */
   readonly keySinceMs?: number | undefined;
   readonly config?: PlayerConfig | undefined;
-  /** `ETag` of the config. */
+  /** `ETag` of the config. `undefined` until a config is fetched. */
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
   /** Events not in a batch yet, oldest first. */

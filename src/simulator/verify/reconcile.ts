@@ -12,7 +12,7 @@ export interface Reconciliation {
    * the service rejected a request.
    */
   outcome: 'compared' | 'skipped' | 'failed';
-  /** Why the comparison was skipped or failed. */
+  /** Why the comparison was skipped or failed. Absent if it is complete. */
   why?: string;
   /** Number of devices compared. */
   devices: number;
