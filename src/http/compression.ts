@@ -17,8 +17,8 @@ const maxConcurrent = 2;
 
 /**
  * Returns the content coding for a response, or `undefined` for none (RFC 9110 §12.5.3). Chooses
- * the highest weight. `br` comes before `gzip`, and both before `identity`. If nothing is
- * acceptable, the response is not compressed.
+ * the highest weight. Among equal weights, `br` comes before `gzip`, and both before `identity`. If
+ * nothing is acceptable, the response is not compressed.
  */
 export function preferredCoding(acceptEncoding: string | undefined): Coding | undefined {
   const accepted = parseAccept(acceptEncoding ?? '');

@@ -8,7 +8,7 @@ export interface OverloadLimits {
   floor: number;
   /**
    * How long the measurements must contradict the current state before it changes, in milliseconds.
-   * The time begins with the first of them.
+   * The time begins with the first such measurement.
    */
   settledMs: number;
 }
@@ -69,7 +69,7 @@ export class Lane {
   leave(enteredAt: number): void {
     this.#atWork--;
     // While many requests are in progress, a request that began after the last measurement does not
-    // count: immediate responses, such as 401, would make the throughput look too high.
+    // count. Immediate responses, such as 401, would make the throughput look too high.
     if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
   }
 
