@@ -67,8 +67,8 @@ const allSources = '*';
 
 /**
  * Returns the keys of the counters that `applyRatePolicy` takes: one per group, one of all sources,
- * and two per trusting tenant. The first of these two counts guesses of all its trusted sources,
- * the second only guesses of this source.
+ * and two per trusting tenant. Of the two, the first counts guesses of all sources that the tenant
+ * trusts, the second only guesses of this source.
  */
 export function counterKeysOf({
   groups,
