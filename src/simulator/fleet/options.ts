@@ -61,7 +61,10 @@ export interface FleetOptions {
    * report contains it.
    */
   seed?: string | undefined;
-  /** Device models, assigned in rotation. Each TV gets its own name and addresses. */
+  /**
+   * Device models, assigned in rotation. Each TV gets its own name and addresses. Default: one
+   * generic model.
+   */
   deviceInfos?: readonly DeviceInfoInput[] | undefined;
   /**
    * Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. Default:

@@ -136,7 +136,7 @@ export interface FleetReport {
   repeatedBatches: number;
   events: EventCounts;
   faults: FaultCount[];
-  /** Errors that the TVs recovered from, by code. Expected if there are faults. */
+  /** Errors that the TVs recovered from, by code. Expected if the run has fault rules. */
   failures: Failures[];
   reconciliation: Reconciliation;
   /** Remarks, such as records that could not be deleted. */

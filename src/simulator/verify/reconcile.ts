@@ -18,7 +18,7 @@ export interface Reconciliation {
   devices: number;
   /** Event counts across all devices. */
   events: DeviceBalance;
-  /** Violations by the service. Empty if there are none. */
+  /** Violations by the service. */
   findings: Finding[];
   /** Which keys work. Absent if the TVs do not rotate keys, or the run was interrupted. */
   keys?: KeyBalance;
