@@ -38,7 +38,7 @@ export interface ServeOptions {
   authGraceSeconds?: number;
   /**
    * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
-   * `X-Forwarded-For` is read. Never include an address that a TV may have: its requests would be
+   * `X-Forwarded-For` is read. Never include an address that a TV may have. Its requests would be
    * attributed to the proxy, or to any address that it claims (docs/protocol.md §3.5). Default:
    * none.
    */

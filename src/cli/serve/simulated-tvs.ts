@@ -30,7 +30,7 @@ export async function oldestTenant(simulation: Simulation): Promise<string | und
 }
 
 /**
- * Returns where to save the TVs for the next start: in the data folder. With any other store, the
+ * Returns where to save the TVs for the next start: in the data folder. Without a data folder, the
  * TVs are not saved, and are deleted at the end.
  */
 function keptIn({
