@@ -75,8 +75,8 @@ export interface ServeOptions {
    */
   keepToken?: (token: string) => void | Promise<void>;
   /**
-   * Fills an empty store with a venue, screens and playlists, and serves their media. Default:
-   * false.
+   * Fills a store without venues with demo venues, screens and playlists, and serves their media.
+   * Default: false.
    */
   demo?: boolean;
   /**
