@@ -107,7 +107,7 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   const contentLength = request.headers.get('content-length');
   incoming?.sendContinue?.();
-  // Bypasses web streams, which create one promise per chunk, even of a single byte.
+  // Bypasses web streams, which create a promise for each chunk, even for a chunk of one byte.
   if (contentLength !== null && incoming) return readFixedLength(incoming, Number(contentLength));
   try {
     return contentLength === null
