@@ -54,7 +54,7 @@ export interface PlayerOptions {
    * raised. Default: never.
    */
   rotateEveryMs?: number | undefined;
-  /** Maximum number of unsent events. The oldest are dropped. Default: 10,000. */
+  /** Maximum number of unsent events. Beyond it, the oldest are dropped. Default: 10,000. */
   queueLimit?: number;
 }
 
