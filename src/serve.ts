@@ -90,7 +90,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const opened = await open(location, { clock, random, database: options.database, onWarning });
   const stopping = new AbortController();
-  // Each long poll listens.
+  // Each long poll adds a listener, so the number of listeners has no limit.
   setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
   stops.push(() => opened.close());

@@ -1,7 +1,7 @@
 /** A response. */
 export interface Answer {
   status: number;
-  /** Header values by lower-case name. For a repeated header, the first value. */
+  /** Header values by lower-case name. A repeated header has its first value. */
   headers: Readonly<Record<string, string | undefined>>;
   text: string;
   /** The parsed body, or `undefined` if it is not JSON. */

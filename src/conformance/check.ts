@@ -7,7 +7,7 @@ import type { Fixture } from './fixture.ts';
  */
 export type Level = 'required' | 'profile';
 
-/** A condition of a check that only some runs meet. */
+/** What a check needs, if not every run has it. */
 export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
 
 /**

@@ -25,13 +25,13 @@ export interface FixtureOptions {
   cleanup: Cleanup;
   /** The management token. */
   token: string;
-  /** The tenant to act in, for `X-Tenant-Id`. */
+  /** The tenant to act in, for `X-Tenant-Id`. `undefined`: the tenant of the token. */
   tenantId: string | undefined;
   /** Prefix of the names of all created records. */
   name: string;
   clock: Clock;
   random: Random;
-  /** Aborts to end waits early. */
+  /** Ends waits when it aborts. `undefined`: waits always last their whole time. */
   signal: AbortSignal | undefined;
 }
 

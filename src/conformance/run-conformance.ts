@@ -14,7 +14,7 @@ import { makeSend } from './send.ts';
 
 /** Options of `runConformance`. */
 export interface ConformanceOptions extends Manager {
-  /** CA certificates (PEM) to trust in place of Node's own. */
+  /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
   makeRequester: MakeRequester;
   /** Called after each request. */

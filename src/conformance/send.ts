@@ -6,10 +6,10 @@ import type { Answer } from './answer.ts';
 
 /** The content of a request. */
 export interface RequestContent {
-  /** Sent as `Authorization: Bearer …`. */
+  /** Key or token, sent as `Authorization: Bearer …`. Default: no `Authorization` header. */
   key?: string | undefined;
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, with its `Content-Type` unless `headers` contain one. */
+  /** Sent as JSON, with its `Content-Type` unless `headers` contain one. Default: no body. */
   body?: unknown;
   /** Sent unchanged in place of `body`. Has no `Content-Type` unless `headers` contain one. */
   raw?: string;

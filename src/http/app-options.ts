@@ -23,6 +23,6 @@ export interface AppOptions {
   stopping: AbortSignal;
   /** Additional routes, such as the demo's media. */
   extraRoutes?: Hono | undefined;
-  /** Answers requests for which a fault rule sets a status. */
+  /** Answers requests for which a fault rule sets a status. `undefined` without fault rules. */
   faultResponses?: MiddlewareHandler<App> | undefined;
 }

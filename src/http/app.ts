@@ -16,8 +16,8 @@ import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
 
 /**
- * Returns the error for a request whose connection was reset. Its address is unknown by then, so no
- * limit per address could count it.
+ * Returns the error for a request whose connection was reset. The request is rejected, because no
+ * limit per address can count it: its address is unknown by then.
  */
 const connectionGone = () =>
   new SignageError('malformed_request', 'The connection was closed before its request was read.');

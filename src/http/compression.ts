@@ -11,14 +11,14 @@ export type Coding = 'br' | 'gzip';
 export const maxUncompressedBytes = 1024;
 /**
  * Maximum number of lists that one service compresses at a time. zlib works in the thread pool of
- * Node, which has 4 threads by default. The others remain for writing to the disk.
+ * Node, which has 4 threads by default. The other two stay free for disk writes.
  */
 const maxConcurrent = 2;
 
 /**
  * Returns the content coding for a response, or `undefined` for none (RFC 9110 §12.5.3). Chooses
- * the highest weight. `br` comes before `gzip`, and both before `identity`. If nothing is
- * acceptable, the response is not compressed.
+ * the highest weight. Among equal weights, `br` comes before `gzip`, and both before `identity`. If
+ * nothing is acceptable, the response is not compressed.
  */
 export function preferredCoding(acceptEncoding: string | undefined): Coding | undefined {
   const accepted = parseAccept(acceptEncoding ?? '');
@@ -60,8 +60,8 @@ export function compress(
 
 /**
  * Returns whether responses of an operation may be compressed: lists and the report. Playlists and
- * configs have one strong `ETag`. A compressed secret could be guessed by its length (BREACH), so
- * no response with a secret is compressed.
+ * configs are not compressed, because their strong `ETag` stands for one exact body. A compressed
+ * secret could be guessed by its length (BREACH), so no response with a secret is compressed.
  */
 export function isCompressible(operation: Operation): boolean {
   return isList(operation) && operation.revision !== true;

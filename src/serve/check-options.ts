@@ -7,8 +7,8 @@ import type { ServeOptions } from './serve-options.ts';
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
 
 /**
- * Accepts origins as browsers send them: `https://tv.example.com`. Packaged apps send `null` or an
- * origin with a scheme of their own.
+ * Returns whether a text is an origin as browsers send it: `https://tv.example.com`. Packaged apps
+ * send `null`, or an origin with a scheme of their own.
  */
 function isOrigin(text: string): boolean {
   if (text === '*' || text === 'null') return true;

@@ -21,7 +21,7 @@ export interface ServeOptions {
    * `serve` reject with `open_to_others`. Default: false.
    */
   allowOpenData?: boolean;
-  /** Settings for a PostgreSQL store. */
+  /** Settings for a PostgreSQL store. Other stores ignore them. */
   database?: DatabaseOptions;
   /** Lifetime of a pairing code in minutes, 1 to 60. Default: 15. */
   codeTtlMinutes?: number;
@@ -38,8 +38,9 @@ export interface ServeOptions {
   authGraceSeconds?: number;
   /**
    * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
-   * `X-Forwarded-For` is read. Never include an address that a TV may have: its requests would
-   * count for the proxy, or for any address that it claims (docs/protocol.md §3.5). Default: none.
+   * `X-Forwarded-For` is read. Never include an address that a TV may have. Its requests would be
+   * attributed to the proxy, or to any address that it claims (docs/protocol.md §3.5). Default:
+   * none.
    */
   trustProxy?: readonly string[];
   /**
@@ -74,21 +75,21 @@ export interface ServeOptions {
    */
   keepToken?: (token: string) => void | Promise<void>;
   /**
-   * Fills an empty store with a venue, screens and playlists, and serves their media. Default:
-   * false.
+   * Fills a store without venues with demo venues, screens and playlists, and serves their media.
+   * Default: false.
    */
   demo?: boolean;
   /**
    * Function that returns the current playlist of a screen. Its playlist takes precedence over the
-   * published one. Alternative to `onDemandUrl`.
+   * published one. Alternative to `onDemandUrl`. Default: none.
    */
   onDemand?: OnDemandPlaylists;
   /**
    * URL of an on-demand source, such as `https://ads.example/playlists/{screenId}`
-   * (docs/on-demand.md). Alternative to `onDemand`.
+   * (docs/on-demand.md). Alternative to `onDemand`. Default: none.
    */
   onDemandUrl?: string;
-  /** Bearer token for `onDemandUrl`. */
+  /** Bearer token for `onDemandUrl`. Default: requests have no `Authorization` header. */
   onDemandToken?: string;
   /**
    * Seconds for which an on-demand response is cached, including the response that there is no
@@ -105,7 +106,10 @@ export interface ServeOptions {
    * folder `mirror` inside the data folder, or none if the store is not a folder.
    */
   objectStore?: string;
-  /** Credentials and region for `s3:`. The region may also be part of the URL. */
+  /**
+   * Credentials and region for an object store at `s3:`, which requires credentials. The region may
+   * also be part of the URL.
+   */
   aws?: AwsSettings;
   /**
    * Fault-injection rules for testing TV apps, such as `POST /devices/register=503:10%`

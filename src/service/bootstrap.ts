@@ -22,9 +22,12 @@ export function checkAdminToken(adminToken: string | undefined): void {
 
 /** Result of `bootstrap`. */
 export interface BootstrapResult {
-  /** The given token, or the token that this start created. */
+  /** The given token, or the token that this start created. `undefined` if there is neither. */
   token: string | undefined;
-  /** Deletes the token that this start created, so that the next start creates another. */
+  /**
+   * Deletes the token that this start created, so that the next start creates another. Absent if
+   * this start created none.
+   */
   takeBack?: () => Promise<void>;
 }
 

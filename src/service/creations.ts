@@ -18,7 +18,10 @@ export interface IdempotentRequest {
 
 /** The creation of one record, in its transaction. */
 interface OngoingCreation {
-  /** Id of the row that an earlier request with the same key created. */
+  /**
+   * Id of the row that an earlier request with the same key created. `undefined`: this is the first
+   * request.
+   */
   earlierId: string | undefined;
   /** Source of secrets. With an `Idempotency-Key`, a repeat gets the same bytes. */
   random: Random;
@@ -31,7 +34,7 @@ export type BeginCreation = (tx: Tx) => Promise<OngoingCreation>;
 
 /** Retention of creations (docs/protocol.md §5.11). */
 export const creationRetentionMs = 24 * hourMs;
-/** Number of creations kept per token at least. Older ones are deleted, several at a time. */
+/** Number of creations that a token keeps. Beyond it, the oldest are deleted, several at a time. */
 const keptPerToken = 10_000;
 const deletedAtOnce = 100;
 
@@ -41,7 +44,7 @@ function hmac(secret: Uint8Array, purpose: string, content: string | Uint8Array)
 
 /**
  * Returns a source of bytes derived from the server's secret, a creation and its key (HKDF, RFC
- * 5869). The sequence is always the same.
+ * 5869). The same inputs always give the same bytes.
  */
 function derivedRandom(secret: Uint8Array, creationId: string, key: string): Random {
   let block = 0;

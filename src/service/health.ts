@@ -52,7 +52,8 @@ const freshMs = 250;
 
 /**
  * Returns a check that resolves if the store accepts changes, and otherwise throws `unavailable`.
- * Calls within `freshMs` share one check, because the endpoint needs no credential.
+ * Calls within `freshMs` share one check, because anybody can call the endpoint as often as they
+ * like.
  */
 export function makeReadiness(store: Pick<Store, 'ready'>, clock: Clock): () => Promise<void> {
   let check: Promise<void> | undefined;

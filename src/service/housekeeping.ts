@@ -10,9 +10,9 @@ const intervalMs = minuteMs;
 const batchSize = 500;
 
 /**
- * Starts the housekeeping, which runs once a minute. It purges codes that finished a day ago,
- * creations of a day ago, and events and audit entries past their retention. Returns a function
- * that stops it.
+ * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
+ * ago, creations older than a day, and events and audit entries past their retention. Returns a
+ * function that stops it.
  */
 export function startHousekeeping(
   { store, clock }: SystemDependencies,

@@ -10,7 +10,10 @@ export interface LongPoll {
   signal: AbortSignal;
   /** Throws if the caller may no longer receive the answer. */
   check: () => Promise<void>;
-  /** Concurrency slot of the request, released during the wait. */
+  /**
+   * Concurrency slot of the request, released during the wait. `undefined` if nothing limits the
+   * request.
+   */
   slot?: ConcurrencySlot | undefined;
 }
 

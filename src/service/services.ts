@@ -46,9 +46,9 @@ export interface ServiceOptions {
   served?: ServedVersions | undefined;
   /** Mirror copies of playlists in the object store, if one is configured. */
   copies?: PlaylistCopies | undefined;
-  /** Mirror copies of configs in the object store. */
+  /** Mirror copies of configs in the object store, if one is configured. */
   configCopies?: ConfigCopies | undefined;
-  /** Backlog of the mirror. */
+  /** Returns the backlog of the mirror. `undefined` without an object store. */
   lag?: (() => MirrorLag) | undefined;
   codeTtlMinutes: number;
   /**
@@ -60,7 +60,7 @@ export interface ServiceOptions {
   onLockOut?: (lockOut: LockOut) => void;
 }
 
-/** Number of hashes of recently verified credentials that are remembered at least. */
+/** Minimum number of remembered hashes of recently verified credentials. */
 const verifiedHashes = 100_000;
 
 /** Creates all modules of the service on one store. */

@@ -14,7 +14,7 @@ export interface SentBatch {
   sums: BatchSums;
   /** The batch as JSON, in one line of UTF-8. */
   line: Uint8Array;
-  /** The raw body. An `Idempotency-Key` applies to it. */
+  /** The raw body, which an `Idempotency-Key` identifies. */
   sent: Uint8Array;
   idempotencyKey: string | undefined;
 }

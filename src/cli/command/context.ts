@@ -19,7 +19,10 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
   prompter: Prompter;
   /** Returns the service and the credentials. The first call reads the saved contexts. */
   profile(): Promise<Profile>;
-  /** Prints a list of the service as the result. Stops at `--limit` items, if given. */
+  /**
+   * Requests a list, and prints it as the result of the command. Stops at `--limit` items, if
+   * given.
+   */
   list<I extends ListId>(
     id: I,
     view: ViewSource<ListItem<I>>,

@@ -41,7 +41,7 @@ export type ArgumentValues<A> = {
 export interface CommandSpec<A extends Arguments = Arguments, O extends Options = Options> {
   /** One line without a full stop: `Create a venue`. */
   summary: string;
-  /** More text for `--help`. */
+  /** More text for `--help`. Default: only the summary. */
   description?: string;
   arguments?: A;
   options?: O;

@@ -1,7 +1,8 @@
 import type { CommandSpec, CommandTree, Verbs } from './spec.ts';
 
 /**
- * Commands of one word and their summaries. A test compares these with `summary` of each command.
+ * Commands of one word and their summaries. A test compares each summary with the `summary` of its
+ * command.
  */
 export const single: CommandTree['single'] = {
   serve: 'Run the service',

@@ -1,7 +1,7 @@
 /**
  * The formats of results. `people`: tables. `document`: data, written as a whole at the end.
- * `lines`: data, one line for each record. `columns`: one line for each record, without its
- * structure.
+ * `lines`: data, one line for each record. `columns`: only the values of the columns, one line for
+ * each record.
  */
 const kinds = {
   table: 'people',
@@ -16,10 +16,10 @@ const kinds = {
 export type Format = keyof typeof kinds;
 export const formats = Object.keys(kinds) as Format[];
 
-/** Whether people read the format. It is the default. */
+/** Whether the format is for people, as the default format is. */
 export const isForPeople = (format: Format = 'table') => kinds[format] === 'people';
 /** Whether the format needs all records before it writes the first. */
 export const isDocument = (format: Format) => kinds[format] === 'document';
-/** Whether the format has the records as received. Other formats need a view. */
+/** Whether the format contains the records as received. All other formats need a view. */
 export const isData = (format: Format = 'table') =>
   kinds[format] === 'document' || kinds[format] === 'lines';

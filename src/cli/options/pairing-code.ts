@@ -15,8 +15,8 @@ export function groupedCode(code: string): string {
 }
 
 /**
- * Parses a pairing code in any spelling, such as `abcd-2345` or `ABCD 2345`. Throws `usage` without
- * the text: a mistyped code still reveals most of the code.
+ * Parses a pairing code in any spelling, such as `abcd-2345` or `ABCD 2345`. Throws `usage`. The
+ * message does not quote the text, because a mistyped code still reveals most of the code.
  */
 export function readCode(text: string): string {
   const code = text.replaceAll(separators, '');

@@ -72,7 +72,7 @@ async function matchingScreens(call: CommandContext): Promise<Selected[]> {
 interface Selection {
   /** Without duplicates. */
   screens: Selected[];
-  /** The screen, if `isSingle`. */
+  /** The screen, if the command names exactly one. `undefined` otherwise. */
   single: Selected | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface Setting<T> {
   /** Replaces `read` for a repeatable flag whose values may contain commas. */
   readAll?(texts: readonly string[], source: string): T;
   required?: boolean;
-  /** The kind of record that the value names, for completion. */
+  /** The kind of record that the value names, for completion. `undefined`: it names no record. */
   completes?: NameKind | undefined;
   choices?: readonly string[];
 }

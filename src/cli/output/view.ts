@@ -1,12 +1,12 @@
 /** One column of a table. */
 export interface Column<T> {
   /**
-   * Header of the CSV column. Tables show it in capitals. If the column is a member in JSON, this
-   * is its name.
+   * Header of the CSV column. Tables show it in capitals. A column with a member of the record has
+   * the name of that member.
    */
   name: string;
   value(record: T): unknown;
-  /** Omitted from `-o table` for lists. */
+  /** Whether `-o table` omits the column in lists. */
   wide?: boolean;
 }
 

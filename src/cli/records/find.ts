@@ -25,7 +25,7 @@ function ambiguous(records: string, text: string, candidates: readonly string[])
 interface Search<T> {
   byId(id: string): Promise<T>;
   byName(name: string): Promise<T[]>;
-  /** Returns texts that distinguish records of the same name. */
+  /** Returns texts that distinguish records of the same name, for the error. Default: none. */
   candidates?(found: readonly T[]): string[] | Promise<string[]>;
 }
 
@@ -62,8 +62,8 @@ export function findTenant(reader: Reader, text: string): Promise<Tenant> {
 }
 
 /**
- * Finds a management token by id or name. A tenant and the platform may each have a token of that
- * name.
+ * Finds a management token by id or name. A name may be ambiguous, because a tenant and the
+ * platform can each have a token of that name.
  */
 export function findToken(reader: Reader, text: string): Promise<Token> {
   return find('token', text, {

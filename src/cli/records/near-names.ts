@@ -2,8 +2,8 @@ const maxOffered = 3;
 
 /**
  * Returns the records whose names are nearest to a mistyped name, nearest first, at most three.
- * Ignores case. A name is near if it contains the typed text, or if at most 40 % of the typed
- * characters, and three at most, have to be changed (Levenshtein distance).
+ * Ignores case. A name is near if it contains the typed text, or if its Levenshtein distance is
+ * small. The maximum is 40 % of the typed length, rounded up, but three at most.
  *
  * @example await nearNames('Loby', [{ name: 'Lobby' }, { name: 'Roof' }]) // [{ name: 'Lobby' }]
  */

@@ -17,7 +17,10 @@ export interface Simulation extends Environment {
   log: LogSink;
 }
 
-/** Returns the id of the oldest tenant. The platform token belongs to no tenant. */
+/**
+ * Returns the id of the oldest tenant, for requests with the platform token, which belongs to no
+ * tenant.
+ */
 export async function oldestTenant(simulation: Simulation): Promise<string | undefined> {
   const { url, token, clock, random, interrupted: signal } = simulation;
   if (token === undefined) return undefined;
@@ -27,7 +30,7 @@ export async function oldestTenant(simulation: Simulation): Promise<string | und
 }
 
 /**
- * Returns where to save the TVs for the next start: in the data folder. With any other store, the
+ * Returns where to save the TVs for the next start: in the data folder. Without a data folder, the
  * TVs are not saved, and are deleted at the end.
  */
 function keptIn({

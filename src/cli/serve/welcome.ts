@@ -21,8 +21,9 @@ function localUrl(url: string): string {
 }
 
 /**
- * Returns the saved token if this service accepts it. A later start does not know the token that
- * the first start created. The request stays within the process.
+ * Returns the saved token if this service accepts it. A later start needs it, because it does not
+ * know the token that the first start created. The request that checks the token stays within the
+ * process.
  */
 async function savedTokenIfValid(
   running: Running,

@@ -1,6 +1,7 @@
 /**
- * Characters to escape: control characters, line separators and bidirectional controls, which a
- * terminal would interpret. Also invisible characters (docs/protocol.md §5.1).
+ * Characters to escape: invisible characters (docs/protocol.md §5.1), and characters that a
+ * terminal would interpret. These are control characters, line separators and bidirectional
+ * controls.
  */
 const unprintable =
   /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;

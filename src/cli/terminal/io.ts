@@ -39,7 +39,9 @@ export interface Io {
    * default action.
    */
   onSignal(name: SignalName, handle: () => void): () => void;
-  /** Sends SIGINT to this process, as a terminal does at Ctrl-C unless its keys are read singly. */
+  /**
+   * Sends SIGINT to this process, as a terminal does at Ctrl-C. A terminal in raw mode does not.
+   */
   interrupt(): void;
 }
 

@@ -5,7 +5,10 @@ import type { Io } from './io.ts';
 export interface Key {
   /** The character, if the key has one. */
   text: string | undefined;
-  /** The name that Node gives the key, such as `up`, `pagedown` or `escape`. */
+  /**
+   * The name that Node gives the key, such as `up`, `pagedown` or `escape`. `undefined` if it has
+   * none.
+   */
   name: string | undefined;
 }
 

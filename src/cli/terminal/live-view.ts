@@ -40,7 +40,10 @@ export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>)
   return (common.jq === undefined && isForPeople(common.output)) || !io.stdout.isTTY;
 }
 
-/** Draws a view once a second, at `draw`, and when the terminal is resized, until it is closed. */
+/**
+ * Draws a view until it is closed: once a second, at each call of `draw`, and when the terminal is
+ * resized.
+ */
 export async function openLiveView(
   { io, clock }: CommandContext,
   render: (size: LiveViewSize) => readonly LiveLine[],
@@ -66,7 +69,10 @@ export async function openLiveView(
     }
     return `${fitting}…`;
   };
-  /** Lines that were drawn on a wider terminal now take several rows each. */
+  /**
+   * Returns the control sequence that erases the view. A line that was drawn on a wider terminal
+   * may now take several rows.
+   */
   const erase = (columns: number) => {
     const rows = drawn.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / columns)), 0);
     return rows === 0 ? '\r\u001b[J' : `\r\u001b[${rows}A\u001b[J`;

@@ -59,7 +59,7 @@ function shownChoice<T>({ value, name, description }: Choice<T>) {
   };
 }
 
-/** Rows of a list question that are no choices: message, description, tip, and room to breathe. */
+/** Rows of a list question besides the choices: message, description, tip, and free rows. */
 const otherRows = 8;
 const defaultRows = 24;
 

@@ -157,8 +157,8 @@ const tokens = checkGroup(
 );
 
 /**
- * Milliseconds until the service holds the request. If they are too few, the service rejects the
- * request on arrival, which passes too.
+ * How long the service gets to begin the long poll, in milliseconds. If that is too short, it
+ * rejects the request on arrival, and the check passes too.
  */
 const holdStartMs = 200;
 

@@ -25,8 +25,8 @@ function threeScreens(fixture: Fixture): Promise<{ venueId: string; ids: string[
 }
 
 /**
- * Returns the function of a check that lists screens. It returns their numbers in the order of the
- * list.
+ * Returns the `run` of a check that lists screens. It observes the numbers of the screens, 1 to 3,
+ * in the order of the list.
  */
 const listed =
   (query: string) =>

@@ -2,20 +2,20 @@ export interface OverloadLimits {
   /** Maximum expected wait of a request, in milliseconds. */
   maxWaitMs: number;
   /**
-   * Number of requests in progress that are always admitted. A healthy service stays below it, and
-   * rejects nothing.
+   * Number of requests in progress below which every request is admitted. A healthy service exceeds
+   * it only in short bursts.
    */
   floor: number;
   /**
-   * Milliseconds for which measurements must contradict the current state before it changes. The
-   * first of these measurements starts the time.
+   * How long the measurements must contradict the current state before it changes, in milliseconds.
+   * The time begins with the first such measurement.
    */
   settledMs: number;
 }
 
 /**
- * Minimum number of measurements that must contradict the current state. A single measurement may
- * follow a long turn of the event loop, in which no response could be sent.
+ * Minimum number of measurements that must contradict the current state. A single one is not
+ * enough, because it may follow a long turn of the event loop, in which no response could be sent.
  */
 const minMeasurements = 3;
 /** Time constant of the moving average of the throughput. */
@@ -59,7 +59,7 @@ export class Lane {
     return this.#isOverloaded;
   }
 
-  /** Counts a request as in progress. Returns the number that `leave` takes. */
+  /** Counts a request as in progress. Returns the argument for `leave`. */
   enter(): number {
     this.#atWork++;
     return this.#measured;
@@ -68,8 +68,8 @@ export class Lane {
   /** Counts a request as answered. */
   leave(enteredAt: number): void {
     this.#atWork--;
-    // While many requests are in progress, immediate responses such as 401 do not count as
-    // throughput.
+    // While many requests are in progress, a request that began after the last measurement does not
+    // count. Immediate responses, such as 401, would make the throughput look too high.
     if (enteredAt < this.#measured || this.#atWork < this.#limits.floor) this.#answered++;
   }
 

@@ -4,8 +4,8 @@ import { SignageError } from '../../domain/error.ts';
 import type { ServedRequest } from '../request/request-context.ts';
 
 /**
- * Maximum number of lists one token reads at a time. Each response may take 1 MiB until its client
- * has read it.
+ * Maximum number of lists one token reads at a time. Each response may hold 1 MiB of memory until
+ * its client has read it.
  */
 const maxConcurrent = 4;
 const maxWaiting = 32;
@@ -62,8 +62,8 @@ export class ListSlot {
   readonly #limit: LimitFunction;
   readonly #onEnd: () => void;
   /**
-   * Whether the request had to wait for a slot. Its credential may have expired or been deleted
-   * meanwhile.
+   * Whether the request had to wait for a slot. If so, its credential must be checked again,
+   * because it may have expired or been deleted meanwhile.
    */
   hasWaited = false;
   #release = () => {};
@@ -91,12 +91,15 @@ export class ListSlot {
     });
   }
 
-  /** Releases the slot to the next request. */
+  /** Releases the slot to the next request, until `resume`. */
   pause(): void {
     this.#release();
   }
 
-  /** Ends the request: the response has been sent, or its client has disconnected. */
+  /**
+   * Ends the request and releases its slot. Called when the response has been sent, or the client
+   * has disconnected.
+   */
   readonly end = (): void => {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

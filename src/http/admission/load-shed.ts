@@ -72,10 +72,7 @@ const measureIntervalMs = 100;
 /** Upper bound of a measured interval, in case of a long pause or a clock jump. */
 const maxIntervalMs = 30 * secondMs;
 
-/**
- * Paths that operators and browsers request. These requests are never rejected, and neither are
- * preflights.
- */
+/** Paths for operators and browsers. Requests for these paths are never rejected. */
 const neverShed = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
 /**
  * Path prefix of requests of TVs, which are the majority. Checked first to skip the regular
@@ -95,7 +92,7 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
 class LaneAdmission implements Admission {
   readonly #lane: Lane;
   readonly #isStranger: boolean;
-  /** `undefined` while the request does not count. */
+  /** The result of `Lane.enter`. `undefined` while the request does not count as in progress. */
   #enteredAt: number | undefined;
   #hasEnded = false;
 
@@ -137,7 +134,7 @@ const hasBody = ({ headers }: ServedRequest) =>
  * Sheds load: while more requests arrive than are answered, it rejects some before doing any work
  * for them. Otherwise clients would time out, and the work would be wasted. At most ten times a
  * second, it measures how many requests are in progress and how fast they are answered. It measures
- * at most once per turn of the event loop, so that responses which are ready are counted.
+ * at most once per turn of the event loop, so that it counts the responses sent in that turn.
  */
 export function makeLoadShed({
   clock,

@@ -1,4 +1,4 @@
-/** Other long work in the event loop uses time slices of the same length. */
+/** Equal to the time slice of other long work in the event loop. */
 const defaultBudgetMs = 5;
 /** Maximum number of queued requests that begin in one turn of the event loop. */
 const maxPerTurn = 32;
@@ -15,7 +15,7 @@ interface LoopBudgetOptions<R> {
   maxWaiting: number;
   /** Milliseconds per turn of the event loop in which requests may begin. Default: 5. */
   budgetMs?: number;
-  /** Monotonic time in milliseconds. */
+  /** Monotonic time in milliseconds. Default: `performance.now`. */
   now?: () => number;
 }
 
@@ -34,8 +34,8 @@ export function makeLoopBudget<R>({
   let queue: (R | undefined)[] = [];
   let nextIndex = 0;
   /**
-   * Whether requests may begin on arrival, in the budget that started at `beganMs`. While it is
-   * false, `armed` callbacks begin the queued requests.
+   * Whether the budget that started at `beganMs` still applies. Then requests may begin on arrival.
+   * Otherwise, `armed` callbacks begin the queued requests.
    */
   let isWithinTurn = false;
   let armed = 0;

@@ -30,7 +30,7 @@ interface Breakage {
 
 export type FaultEffect = StatusEffect | Delay | Breakage;
 
-/** A part of a rule. `at` is its index in the rule. */
+/** A part of a rule. `at` is its offset in the rule, in characters. */
 interface Part {
   rule: string;
   text: string;

@@ -129,8 +129,8 @@ function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<voi
 /**
  * Adds injected faults to the service. The app answers injected statuses, so that they look like
  * any other problem document. This function breaks connections, because it has access to them.
- * Delays come after the request was handled, so that a client that times out cannot know whether it
- * was handled.
+ * Delays come after the request was handled, so a client that times out cannot know whether its
+ * request was handled.
  */
 export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchHandler {
   return async (request, bindings) => {

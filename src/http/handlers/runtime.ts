@@ -22,7 +22,7 @@ function checkEventSizes({ scan }: ReadBody): void {
   throw invalid(errors, maxBatch);
 }
 
-/** Without a body, it is a 304 with the same headers. */
+/** Returns the status of a response. Without a body, it is 304. */
 const statusOf = (body: Buffer | null) => (body === null ? 304 : 200);
 /** Only the TV may cache the response. */
 const cacheControl = 'private, no-cache';

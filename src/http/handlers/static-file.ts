@@ -120,7 +120,7 @@ export async function answerStaticFile(context: Context, file: StaticFile): Prom
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:";
 
-// Players load media from another origin. Demo media are public.
+// Any origin may read the media: players load them from another origin, and demo media are public.
 const mediaHeaders = {
   'Cache-Control': 'public, max-age=3600',
   'Content-Security-Policy': creativePolicy,

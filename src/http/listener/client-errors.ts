@@ -20,8 +20,8 @@ interface TimedOutRequest {
   error: NodeJS.ErrnoException;
   socket: Socket;
   /**
-   * The response in progress when the time-out was found. `undefined` if the headers are
-   * incomplete.
+   * The response in progress when the time-out was found. `undefined` if the headers of the request
+   * were incomplete.
    */
   response: ServerResponse | undefined;
 }

@@ -23,13 +23,13 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
-  /** Web TV apps of these origins may read the error and its headers. */
+  /** Web TV apps of these origins may read the error and its headers. Default: none. */
   corsOrigins?: readonly string[];
   /** Counts each answer. */
   metrics?: Pick<Metrics, 'answeredEarly'>;
 }
 
-/** Every method of the service, some of which each path allows. */
+/** All methods that the service supports. Each path allows only some of them. */
 const allMethods = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT';
 
 export function makeEarlyErrors({

@@ -25,7 +25,7 @@ export interface ListenerOptions extends RequestHandlerOptions {
   tls?: Tls | undefined;
   /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
   earlyErrors?: EarlyErrors;
-  /** Limits of connections. Only tests set them. */
+  /** Limits of connections. Only tests set them. Default: `defaultLimits`. */
   limits?: Partial<typeof defaultLimits>;
 }
 
@@ -90,8 +90,8 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
 }
 
 /**
- * Tracks all sockets of a server. `closeAllConnections` does not close a socket during its TLS
- * handshake.
+ * Tracks all sockets of a server, because `closeAllConnections` does not close a socket during its
+ * TLS handshake.
  */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();
@@ -135,8 +135,8 @@ export async function listen(options: ListenerOptions) {
     'clientError',
     makeClientErrorHandler({ earlyErrors, requests, requestTimeoutMs: limits.requestTimeout }),
   );
-  // Without a TLS session nothing can be sent, not even an alert. Node also emits a `clientError`
-  // after this event.
+  // Destroys the socket before Node emits a `clientError` for it. Without a TLS session nothing can
+  // be sent, not even an alert.
   server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());
   cutStalledWrites(server, {
     limitMs: limits.stalledWriteTimeout,

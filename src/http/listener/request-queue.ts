@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 
 interface Connection {
   readonly socket: Socket;
-  /** The response to the request that has begun, until its last byte is handed to the system. */
+  /**
+   * The response to the request that has begun, until its last byte is handed to the system.
+   * `undefined` while no request is in progress.
+   */
   inProgress: ServerResponse | undefined;
   /** Responses to the requests that wait, in order of arrival. */
   readonly waiting: ServerResponse[];
@@ -13,7 +16,7 @@ interface Connection {
    */
   isHeld: boolean;
   isHoldDue: boolean;
-  /** Called when no request is in progress or waiting any more. */
+  /** Called once, `delayMs` after no request is in progress or waiting any more. */
   onIdle: { callback: () => void; delayMs: number } | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -123,8 +126,8 @@ export class RequestQueue {
 
   #startNext(connection: Connection): void {
     const { socket, waiting } = connection;
-    // The socket is not writable after the client closed it, or after a response with
-    // `Connection: close` (RFC 9112 §9.6).
+    // Drops all waiting requests if the socket is not writable: after the client closed it, or
+    // after a response with `Connection: close` (RFC 9112 §9.6).
     const [next] = this.#remove(connection, 0, socket.writable ? 1 : waiting.length);
     if (next && socket.writable) this.#start(connection, next);
     else this.#release(connection);

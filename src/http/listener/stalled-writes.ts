@@ -15,8 +15,8 @@ interface StalledWritesOptions {
 }
 
 /**
- * With TLS, Node reports progress only when a whole write is done. Each 64 KiB of a write extends
- * the limit by `limitMs`.
+ * With TLS, Node reports progress only when a whole write is done. A write therefore gets `limitMs`
+ * for each 64 KiB.
  */
 const tlsBytesPerLimit = 64 * 1024;
 
@@ -35,8 +35,8 @@ export function cutStalledWrites(
   const stalls = new WeakMap<Socket, { quietMs: number; seenMs: number }>();
 
   server.setTimeout(periodLengthMs, (socket) => {
-    // After a response, Node sets the keep-alive time-out. It has passed, so the idle connection is
-    // closed.
+    // After a response, Node sets the keep-alive time-out. This event is that time-out, so the
+    // connection is idle and is closed.
     if (!inProgress(socket) && socket.timeout !== periodLengthMs) return void socket.destroy();
     // Nothing is to be sent. The next read or write restarts the period.
     if (socket.writableLength === 0) return;

@@ -3,8 +3,8 @@ import type { OperationId } from '../../wire/operations.ts';
 import { collect, collectHistogram, watchMirror, watchOrigins } from './collected.ts';
 
 /**
- * The operation that a request counts as, or one of the few other groups. Never a path, because
- * paths contain ids and codes.
+ * The operation of a request, or a group of requests that belong to no operation. Never a path,
+ * because paths contain ids and codes.
  */
 export type MeteredOperation = OperationId | 'system' | 'docs' | 'media' | 'none';
 
@@ -20,7 +20,7 @@ export type ShedKind = (typeof shedKinds)[number];
 export interface Metrics {
   /** Counts one answered request, and adds its duration to the histogram. */
   observe(operation: MeteredOperation, status: number, seconds: number): void;
-  /** Counts one answered long poll. Its duration says nothing about the service. */
+  /** Counts one answered long poll, without its duration, which says nothing about the service. */
   observeHeld(operation: MeteredOperation, status: number): void;
   /** Counts one answer of the listener to a request that did not reach an operation. */
   answeredEarly(status: number): void;
@@ -66,8 +66,8 @@ function processMetrics(): Registry {
 }
 
 /**
- * Returns the functions that count requests. They only count, because they run for each request,
- * while metrics are read every few seconds at most.
+ * Returns the functions that count requests. They only increment numbers, because they run for each
+ * request. Metrics are rendered from these numbers, every few seconds at most.
  */
 function makeRequestCounts(
   register: Registry,

@@ -10,7 +10,8 @@ interface SystemPath {
   mediaType?: string;
   schema: oas31.SchemaObject;
   /**
-   * Optional query parameter without a value. With it, each line of the response has this schema.
+   * `parameter`: an optional query parameter without a value, which makes the response one line per
+   * component. `schema`: the schema of each line.
    */
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
   /** Whether it is a static file, with an `ETag` and compressed forms. */

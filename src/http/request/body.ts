@@ -49,10 +49,10 @@ function collect(incoming: IncomingMessage, length: number, done: (body: Buffer)
 }
 
 /**
- * Calls `begin` once a small body of known length is buffered, and at once for any other request,
- * such as one that waits for `100 Continue`. A slow client thus costs only its connection: the
- * app's objects for a request take three times as much memory. `begin` is not called if the request
- * is aborted or times out first.
+ * Calls `begin` once a small body of known length is buffered. Any other request begins at once,
+ * such as one that waits for `100 Continue`. A slow client thus costs only the memory of its
+ * connection. The app's objects for a request would take three times as much. `begin` is not called
+ * if the request is aborted or times out first.
  */
 export function bufferBody(incoming: ServedRequest, begin: () => void): void {
   const announced = Number(incoming.headers['content-length'] ?? 0);
@@ -107,7 +107,7 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   const contentLength = request.headers.get('content-length');
   incoming?.sendContinue?.();
-  // Bypasses web streams, which create one promise per chunk, even of a single byte.
+  // Bypasses web streams, which create a promise for each chunk, even for a chunk of one byte.
   if (contentLength !== null && incoming) return readFixedLength(incoming, Number(contentLength));
   try {
     return contentLength === null

@@ -11,7 +11,7 @@ export interface Peer {
 
 type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** Match `[IPv6]`, `[IPv6]:port` and `IPv4:port`. */
+/** Regular expressions for `[IPv6]` with or without a port, and for `IPv4:port`. */
 const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
 const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 

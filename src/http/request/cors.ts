@@ -28,7 +28,7 @@ const allowHeaders = [
   'X-Tenant-Id',
 ];
 
-/** Returns a function that returns the CORS headers of a response, by the request's `Origin`. */
+/** Returns a function that returns the CORS headers for the `Origin` of a request. */
 export function makeCorsHeaders(
   origins: readonly string[],
 ): (origin: string | undefined) => Readonly<Record<string, string>> {

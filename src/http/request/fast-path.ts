@@ -31,8 +31,8 @@ const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
 const plainLength = /^[1-9]\d{0,6}$/;
 
 /**
- * Returns whether each header occurs once. If a header is repeated, Node keeps the first value, but
- * the app joins all values.
+ * Returns whether each header occurs once. The fast path does not answer a request with a repeated
+ * header, because Node keeps the first value, but the app joins all.
  */
 function areDistinct({ headers, rawHeaders }: IncomingMessage): boolean {
   let names = 0;
@@ -107,9 +107,9 @@ function addHeaders(all: string[], headers: Readonly<Record<string, string>>): v
 
 /**
  * Returns the fast path: the most frequent requests of TVs go from Node's request to the services
- * and back, bypassing the app. Both run the same operations, so rules, order of checks and
- * responses are the same, byte for byte (docs/protocol.md §1.3). Returns `undefined` with fault
- * rules, which only the app applies.
+ * and back, bypassing the app. The fast path and the app run the same operations, so rules, order
+ * of checks and responses are the same, byte for byte (docs/protocol.md §1.3). Returns `undefined`
+ * with fault rules, which only the app applies.
  */
 export function makeFastPath(options: AppOptions): FastPath | undefined {
   const { services, metrics, corsOrigins, faultResponses } = options;

@@ -18,7 +18,7 @@ import { check, checkBody, queryObject } from './validate.ts';
 
 /** Result of a handler. Default status: the operation's own. */
 export interface Reply {
-  /** Sent as JSON. Text, bytes and streams are sent unchanged. */
+  /** Sent as JSON. Text, bytes and streams are sent unchanged. `undefined` and `null`: no body. */
   body?: unknown;
   /** Content type of the body. Default: `application/json`. */
   type?: string;
@@ -58,7 +58,7 @@ export interface Call<K extends OperationId> {
   request: Exchange;
   /** `If-Match` and `If-None-Match` of a change. */
   precondition: Precondition;
-  /** For lists: the concurrency slot of the token. */
+  /** The concurrency slot of the token. `undefined` if the operation is not a list. */
   slot: ListSlot | undefined;
 }
 
@@ -115,7 +115,10 @@ function parseSent(operation: Operation, request: Exchange, bytes: Uint8Array): 
   return sent;
 }
 
-/** Responses of the management API may contain secrets and personal data. */
+/**
+ * No cache may keep responses of the management API, because they may contain secrets and personal
+ * data.
+ */
 const noStore = { 'Cache-Control': 'no-store' };
 
 function contentOf(body: unknown): Answer['body'] {
@@ -192,7 +195,8 @@ export function makeOperation<K extends OperationId>(
         services.denials.record(caller, id);
       throw error;
     } finally {
-      // A mounted `fetch` does not report when its response has been read.
+      // A mounted `fetch` does not report when its response has been read, so the slot ends
+      // already.
       if (!request.outgoing) slot?.end();
     }
   }

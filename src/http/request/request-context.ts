@@ -60,7 +60,10 @@ export interface Bindings {
   incoming?: ServedRequest;
   outgoing?: ServerResponse;
   peer?: Peer;
-  /** The status that a fault rule sets in place of the service's own response. */
+  /**
+   * The status that a fault rule sets in place of the service's own response. Unset without a
+   * fault.
+   */
   statusEffect?: StatusEffect;
 }
 
@@ -69,7 +72,7 @@ interface Variables {
   client: RequestClient;
   /** The operation, for log and metrics. */
   operation: MeteredOperation;
-  /** The quota of the source of a registration. */
+  /** The quota of the source of a registration. Unset if the code was not looked up. */
   guessQuota?: GuessQuota;
   /** Set for long polls, whose duration is not measured. */
   isHeld?: boolean;

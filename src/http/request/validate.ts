@@ -60,8 +60,8 @@ export function check<S extends z.ZodType>(
 const eventOf = (path: string) => path.split('/', 2).join('/');
 
 /**
- * Validates a batch of events. With many errors, it lists the first error per event: TVs drop these
- * events and send the rest.
+ * Validates a batch of events. Above 20 errors, it lists only the first of each event, so that a TV
+ * can drop every wrong event and send the rest.
  */
 function checkEvents(value: unknown): TelemetryEvent[] {
   if (isEventBatch(value)) return value;
@@ -98,7 +98,9 @@ function isRepeated({ incoming }: Exchange, name: string): boolean {
 const secretKey = /^[\x21-\x7e]{16,255}$/;
 const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
 
-/** Returns the `Idempotency-Key` of a request whose response has a secret, or creates a record. */
+/**
+ * Returns the `Idempotency-Key` of a request that creates a record, or whose response has a secret.
+ */
 export function secretIdempotencyKey(request: Exchange): string | undefined {
   return idempotencyKey(request, secretKey, secretRule);
 }

@@ -50,8 +50,8 @@ export async function checkAuthority(
 }
 
 /**
- * Rechecks the credential in each transaction. It may expire or be deleted during the 15 seconds
- * that a request may take to arrive (docs/protocol.md §1.3).
+ * Rechecks the credential in each transaction. A request may take 15 seconds to arrive
+ * (docs/protocol.md §1.3), so the credential may expire or be deleted meanwhile.
  */
 export function withAuthority(system: SystemDependencies): ServiceDependencies {
   const { store } = system;

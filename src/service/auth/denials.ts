@@ -43,7 +43,10 @@ export function makeDenials(deps: SystemDependencies) {
     cancel ??= deps.clock.after(minuteMs, flush);
   }
 
-  /** Writes counts after all earlier writes. If a write fails, the next one includes its count. */
+  /**
+   * Writes counts after all earlier writes. A count that could not be written stays for the next
+   * write.
+   */
   function write(pairsToWrite: readonly Pair[]): void {
     const writeCounts = async () => {
       const entries = pairsToWrite.map((pair) => ({ pair, count: pair.count }));

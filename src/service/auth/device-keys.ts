@@ -79,7 +79,7 @@ export async function purgeRevokedKeys(tx: Tx, deviceId: string): Promise<void> 
 /**
  * Records that a key authenticated a request. Its first use revokes all other keys of the device
  * (docs/protocol.md §2.8). If several first uses are concurrent, even on different instances, only
- * one of them does this. Throws `device_key_revoked` if the key was revoked meanwhile.
+ * one of them revokes the others. Throws `device_key_revoked` if the key was revoked meanwhile.
  */
 export async function recordKeyUse(
   deps: Pick<ServiceDependencies, 'newId'>,

@@ -23,9 +23,10 @@ export function makeKeyRotation(deps: ServiceDependencies) {
   const { store, random, newId } = deps;
 
   /**
-   * If this caller key and `Idempotency-Key` already got a key that is still pending, returns it.
-   * Keys are derived from the id of their row, so a key whose row was purged cannot be repeated.
-   * Throws `idempotency_key_reused` if the issued key was revoked.
+   * Returns the pending key that an earlier request with this caller's key and `Idempotency-Key`
+   * got. Returns `undefined` if there is none. Keys are derived from the id of their row, so a key
+   * whose row was purged cannot be repeated. Throws `idempotency_key_reused` if the issued key was
+   * revoked.
    */
   function repeatedKey(
     caller: DeviceKey,

@@ -13,7 +13,7 @@ import type { Denials } from './denials.ts';
 /** Credentials of a management request. */
 export interface Credentials {
   authorization: string | undefined;
-  /** The `X-Tenant-Id` header. */
+  /** The `X-Tenant-Id` header, if the request has one. */
   tenant: string | undefined;
 }
 

@@ -50,15 +50,15 @@ function recordingTx(tx: Tx, revokedDevices: Set<string>): Tx {
 
 /**
  * Remembers valid device keys for `maxAgeMs` after the store last confirmed them. An answer of the
- * store always takes precedence. A revocation by this instance takes effect on these keys before it
- * is acknowledged.
+ * store always takes precedence. A key that this instance revokes is forgotten before the
+ * revocation is acknowledged.
  */
 export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): OfflineKeys {
   const byDevice = new Map<string, VerifiedKey>();
   const deviceOf = new Map<string, string>();
   /**
-   * Number of transactions that revoked keys. A look-up that overlaps one may have read the old
-   * state.
+   * Number of transactions that revoked keys. If it grows during a look-up, the look-up may have
+   * read the old state, and its result is not remembered.
    */
   let revocations = 0;
 

@@ -3,7 +3,10 @@ import type { Store, Tx } from '../../store/store.ts';
 import { queueCopy } from './outbox.ts';
 
 const playlistTarget = 'current';
-/** A separate target, because older versions of the service mirrored only playlists. */
+/**
+ * Id of the record for configs. It is separate from the record for playlists, because older
+ * versions of the service mirrored only playlists.
+ */
 const configTarget = 'configs';
 const pageSize = 200;
 /** Stored location while no object store is configured. */
@@ -44,8 +47,8 @@ const queueConfig =
   };
 
 /**
- * Queues all copies of one kind, unless this object store was already filled, and has stayed the
- * configured one since.
+ * Queues all copies of one kind. Does nothing if this object store was filled earlier and has been
+ * the configured one ever since.
  */
 async function fill(
   store: Store,
@@ -64,8 +67,8 @@ async function fill(
 export async function startInitialFill(store: Store, location: string): Promise<void> {
   await fill(store, playlistTarget, location, () => queueAll(store, 'screens', queuePlaylist));
   await fill(store, configTarget, location, async (isFirst) => {
-    // A config may have been deleted while no object store was configured, so its copy may still
-    // exist.
+    // After the first fill, owners without a config are queued too. Their config may have been
+    // deleted while no object store was configured, so its copy may still exist.
     await queueAll(store, 'tenants', queueConfig('tenant', !isFirst));
     await queueAll(store, 'venues', queueConfig('venue', !isFirst));
     await queueAll(store, 'screens', queueConfig('screen', !isFirst));

@@ -27,7 +27,10 @@ export interface MirrorOptions {
 /** Backlog of the mirror. */
 export interface MirrorLag {
   pending: number;
-  /** Time at which the oldest entry was queued, in epoch milliseconds. */
+  /**
+   * Time at which the oldest entry was queued, in epoch milliseconds. `undefined` if no entry is
+   * pending.
+   */
   oldestMs: number | undefined;
   /** Number of failed attempts since the start. */
   failures: number;
@@ -37,8 +40,8 @@ export interface MirrorLag {
 
 export interface Mirror {
   /**
-   * The given store with an outbox. Each change of a newest playlist (version or state) or of a
-   * config is queued. Use it in place of the given store.
+   * The given store with an outbox. Each change of a config, and of the version or state of a
+   * newest playlist, is queued. Use it in place of the given store.
    */
   readonly store: Store;
   lag(): MirrorLag;

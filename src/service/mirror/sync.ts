@@ -12,8 +12,8 @@ import type {
 import type { Store } from '../../store/store.ts';
 
 /**
- * Number of attempts if the row changes during each of them. Afterwards the entry fails, and is
- * retried later.
+ * Maximum number of attempts to update a copy whose row changes during each attempt. Afterwards the
+ * entry fails, and is retried later.
  */
 const maxAttempts = 5;
 

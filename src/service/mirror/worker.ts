@@ -91,14 +91,15 @@ export interface MirrorWorkerOptions {
 
 /**
  * Processes the queue with limited concurrency. A failing entry does not block others, and is
- * retried with backoff. While all entries fail, the worker retries one at a time.
+ * retried with backoff. If `maxConcurrent` entries begin to fail without a success in between, the
+ * object store counts as down. The worker then retries one entry at a time.
  */
 export class MirrorWorker {
   readonly queue = new MirrorQueue();
   readonly #options: MirrorWorkerOptions;
   readonly #inFlight = new Set<Promise<void>>();
   #failures = 0;
-  /** Number of entries whose first failure came after the last success of any entry. */
+  /** Number of entries that began to fail after the last success of any entry. */
   #failedSinceSuccess = 0;
   #retries = 0;
   #stopped = false;

@@ -30,8 +30,8 @@ import { isInScope, lookUp, venuesOf } from '../lookup.ts';
 /** Limit of pending codes per screen. A further code cancels the oldest one. */
 const maxPendingCodes = 5;
 /**
- * Attempts to generate an unused code. With 31^8 codes, even one collision with a stored code is
- * rare.
+ * Maximum number of attempts to generate an unused code. With 31^8 codes, even one collision with a
+ * stored code is rare.
  */
 const maxAttempts = 8;
 

@@ -9,13 +9,13 @@ export interface GuessQuota {
   limit: number;
   windowMs: number;
   remaining: number;
-  /** Milliseconds until `remaining` grows. `undefined` if nothing is used. */
+  /** Milliseconds until `remaining` grows. `undefined` if no guess counts at present. */
   resetMs: number | undefined;
 }
 
 /**
- * Returns the quota of the group that has the least left, without the limits of all sources.
- * `stored` holds the counters of the groups.
+ * Returns the quota of the source's group with the fewest guesses left. Ignores the limits that all
+ * sources share. `stored` holds the counters of the groups.
  */
 export function quotaOf(
   stored: GuessCountersOfEach,

@@ -17,11 +17,14 @@ export interface SourceGroup {
   shareDivisor: number;
 }
 
-/** Limit of an IPv4 address and of an IPv6 /48, because one customer can get a /48 for free. */
+/**
+ * Limit of an IPv4 address, and of an IPv6 /48. A /48 gets no more, because one customer can get
+ * one for free.
+ */
 const maxOfCustomer = 10;
 /**
- * The limits grow with the prefix: a /64 cannot use up the guesses of its /56, nor a /56 those of
- * its /48.
+ * A wider prefix has a higher limit, so a /64 cannot use up the guesses of its /56, nor a /56 those
+ * of its /48.
  */
 const ipv6Prefixes = [
   { bits: 56, maxGuesses: 8 },
@@ -33,7 +36,8 @@ const shareDivisorOfAll = 8;
 const maxUnknown = 64;
 
 /**
- * Returns the source of a request: an IPv4 address, or the first four groups of an IPv6 address.
+ * Returns the source of a request: an IPv4 address, the first four groups of an IPv6 address, or
+ * `unknown`.
  */
 export function sourceOf(address: string | null): string {
   // Fast path: an IPv4 address needs no parsing.

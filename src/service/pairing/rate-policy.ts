@@ -7,10 +7,10 @@ import type { SourceGroup } from './guess-source.ts';
  * Security bound: at most 198 guesses at one tenant's codes within the lifetime of a code. With
  * 31^8 possible codes, the chance to hit one given code is at most 198 / 31^8 < 2^-32.
  *
- * A guess is an attempt with an unknown code. It counts against every code that would be accepted
- * in its place. Within the limits of all sources, these are the codes of every tenant. Beyond them,
- * these are the codes of tenants that trust the source and have guesses left. The sum of the
- * limits, 128 + 60 + 10 = 198, is the bound.
+ * A guess is an attempt with an unknown code. It counts against every code that the service would
+ * have accepted instead. Within the limits of all sources, the service accepts the codes of every
+ * tenant. Beyond them, it accepts only the codes of tenants that trust the source and have guesses
+ * left. The sum of the limits, 128 + 60 + 10 = 198, is the bound.
  *
  * An attempt that happens to hit another existing code is not counted. With fewer than a billion
  * codes, this adds less than half a guess.
@@ -67,8 +67,8 @@ const allSources = '*';
 
 /**
  * Returns the keys of the counters that `applyRatePolicy` takes: one per group, one of all sources,
- * and two per trusting tenant. The first of these two counts guesses of all its trusted sources,
- * the second only guesses of this source.
+ * and two per trusting tenant. Of the two, the first counts guesses of all sources that the tenant
+ * trusts, the second only guesses of this source.
  */
 export function counterKeysOf({
   groups,
@@ -121,8 +121,8 @@ function currentCounters(
 }
 
 /**
- * Whether the source may register with codes of every tenant. `stored` holds the counters of the
- * groups and of all sources.
+ * Whether the source is within the limits that apply to codes of every tenant. `stored` holds the
+ * counters of the groups and of all sources.
  */
 export function isWithinLimits(
   stored: GuessCountersOfEach,

@@ -6,17 +6,22 @@ import { sourceOf } from './guess-source.ts';
 /** How long a source stays trusted after a credential was last used successfully from it. */
 const trustMs = 24 * hourMs;
 /**
- * Limit of tenants that trust one source. The most recent ones are kept. It is low, because one
- * guess is a try at the codes of all these tenants.
+ * Limit of tenants that trust one source. The tenants with the most recent use are kept. The
+ * limit is low, because one guess is a try at the codes of all these tenants.
  */
 const maxTenants = 8;
 const batchSize = 100;
 
 const never = Number.NEGATIVE_INFINITY;
 
-/** Minimum interval between two writes of the same record to the store, for other instances. */
+/**
+ * Minimum interval between two writes of the same record to the store, where other instances read
+ * it.
+ */
 const syncIntervalMs = hourMs;
-/** Minimum interval between two uses of a source that count for its eviction. */
+/**
+ * Minimum interval after which a further use of a source moves it to the end of the eviction order.
+ */
 const reorderIntervalMs = minuteMs;
 /** Limit of remembered sources. The least recently used one is evicted. */
 const maxSources = 100_000;
@@ -65,7 +70,7 @@ export function makeTrustedSources(
     return source;
   }
 
-  /** Returns the record, and marks its source as the most recently used one, once a minute. */
+  /** Returns the record. At most once a minute, marks its source as the most recently used one. */
   function use(source: string, tenantId: string, nowMs: number): TrustRecord {
     const known = sources.get(source)?.get(tenantId);
     if (known && Math.abs(nowMs - known.workedAt) < reorderIntervalMs) return known;

@@ -42,7 +42,8 @@ export function makeTenants(deps: ServiceDependencies) {
     { name }: TenantCreation,
     request?: IdempotentRequest,
   ): Promise<TenantView> {
-    // The tenant that a platform token acts in by default may change with the new tenant.
+    // The `Idempotency-Key` applies without a tenant, because the new tenant may change the tenant
+    // that a platform token acts in by default.
     const begin = await prepareCreation(deps, { ...caller, tenantId: null }, request);
     return withNameConflict(deps, caller, 'tenant', name, async (tx) => {
       const creation = await begin(tx);
@@ -76,7 +77,7 @@ export function makeTenants(deps: ServiceDependencies) {
 
   /**
    * Deletes the tenant's tokens, each with its own audit entry. A restored backup makes deleted
-   * tokens work again, and the entries list these tokens for the operator.
+   * tokens work again. From the entries, the operator knows which tokens to delete again.
    */
   async function deleteTokens(tx: Tx, caller: Caller, tenantId: string): Promise<void> {
     for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {

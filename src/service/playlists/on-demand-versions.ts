@@ -46,8 +46,8 @@ function digestOf({ items, validUntil }: OnDemandContent): string {
 }
 
 /**
- * Remembers the last version of each screen that the store returned, without its items. Used while
- * the store is unavailable.
+ * Remembers, for each screen, the last version that the store returned, without its items. Used
+ * while the store is unavailable.
  *
  * @param maxScreens limit of remembered screens, some 250 bytes each; the oldest entry is evicted
  */

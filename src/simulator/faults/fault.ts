@@ -3,8 +3,8 @@ export const targets = ['register', 'playlist', 'config', 'events', 'rotate', 'a
 export type Target = (typeof targets)[number];
 
 /**
- * How often a fault occurs, by the TV's own clock. With `everyMs`, once at a random time in each
- * interval. Otherwise as a Poisson process, on average `times` per `inMs`.
+ * How often a fault occurs, by the TV's own clock. With `everyMs`, it occurs once at a random time
+ * in each interval. Otherwise it occurs as a Poisson process, on average `times` per `inMs`.
  */
 export type Pace = { everyMs: number } | { times: number; inMs: number };
 

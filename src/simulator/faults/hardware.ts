@@ -27,7 +27,7 @@ export class Power {
     return !this.#supply.signal.aborted;
   }
 
-  /** Duration of the last outage, in milliseconds. */
+  /** How long the power stays off after the last cut, in milliseconds. */
   get offMs(): number {
     return this.#offMs;
   }

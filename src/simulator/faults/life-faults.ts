@@ -103,7 +103,7 @@ async function revoke(
   }
 }
 
-/** Injects a fault now. Returns whether the caller counts it. */
+/** Injects a fault now. Returns whether the caller must count it. */
 function injectFault(fault: LifeFault, context: FaultContext): boolean {
   const { tv, random, rule } = context;
   const { binding } = tv.memory.state ?? {};
@@ -132,8 +132,8 @@ function injectFault(fault: LifeFault, context: FaultContext): boolean {
 }
 
 /**
- * Skews the TV's clock, and injects the recurring faults of the rules at their pace. Returns a
- * function that stops the faults.
+ * Skews the TV's clock if a rule demands it, and injects the recurring faults of the rules at their
+ * pace. Returns a function that stops the faults.
  */
 export function startLifeFaults(tv: SimulatedDevice): () => void {
   const { rules, counters } = tv.shared;

@@ -62,7 +62,8 @@ export class ScreenCodes implements PairingCodeProvider {
       this.#shared.set(pair, code);
       return code;
     }
-    // The other TV has used the code and has taken this TV's screen. This TV gets the other screen.
+    // The TV that shares this code has used it, and has taken this TV's screen. So the two TVs swap
+    // screens.
     if (reason === 'refused' && (await this.#screenOf(tv)).state === 'active') this.#swap(pair);
     return this.#makeCode(tv);
   }

@@ -198,7 +198,7 @@ class FleetRun {
 
   async #cleanUp(): Promise<void> {
     this.#step = 'clearing';
-    // An aborted preparation deletes what it has created.
+    // Waits for an aborted preparation, which deletes what it has created.
     await unlessAborted(
       this.#preparing.catch(() => {}),
       this.#deadlines.clearing,

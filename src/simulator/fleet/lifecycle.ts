@@ -37,7 +37,10 @@ export interface ProvisionContext {
 
 const revocationsAtOnce = 32;
 
-/** Creates the missing screens. */
+/**
+ * Creates `count` screens in the venue of the fleet. Calls `onSite` before it creates the first
+ * screen.
+ */
 async function makeScreens(
   { options, plan, dependencies, signal }: ProvisionContext,
   count: number,

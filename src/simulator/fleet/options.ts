@@ -9,20 +9,23 @@ export interface FleetOptions {
   /** Base URL of the service, such as `http://127.0.0.1:4100`. */
   url: string;
   /**
-   * A management token with the role `operator` or a higher one. Creates screens and codes, and
-   * reads stored events. Not needed with `codes` or a saved fleet, but without it nothing is
-   * compared.
+   * A management token with the role `operator` or a higher one. Required to create screens and
+   * codes, and to compare stored events. With `codes` or a saved fleet it is optional, but without
+   * it nothing is compared.
    */
   token?: string | undefined;
   /** The tenant to act in. Required for a platform token if there are several tenants. */
   tenantId?: string | undefined;
-  /** CA certificates (PEM) to trust in place of Node's own. */
+  /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
   /** Number of TVs. Default: the number of codes, or 10 without codes. */
   count?: number | undefined;
   /** Name of the venue of the screens. Created if it does not exist. Default: `Simulated`. */
   venue?: string | undefined;
-  /** Existing pairing codes. With them no screens are created. */
+  /**
+   * Existing pairing codes. With them no screens are created. Default: the run creates screens and
+   * codes.
+   */
   codes?: readonly string[] | undefined;
   /**
    * Folder that saves the fleet. The next run with this folder continues with the same TVs.
@@ -44,7 +47,7 @@ export interface FleetOptions {
    * aborts.
    */
   durationMs?: number | undefined;
-  /** Life of each TV by its own clock. */
+  /** Life of each TV by its own clock. Default: until the end of the run. */
   lifeMs?: number | undefined;
   /** Interval of key rotation by the TV's clock, at least 1,000. Default: never. */
   rotateEveryMs?: number | undefined;
@@ -58,9 +61,15 @@ export interface FleetOptions {
    * report contains it.
    */
   seed?: string | undefined;
-  /** Device models, assigned in rotation. Each TV gets its own name and addresses. */
+  /**
+   * Device models, assigned in rotation. Each TV gets its own name and addresses. Default: one
+   * generic model.
+   */
   deviceInfos?: readonly DeviceInfoInput[] | undefined;
-  /** Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. */
+  /**
+   * Fault rules, such as `lost-answer:register:20%`. See docs/simulate.md for the list. Default:
+   * none.
+   */
   faults?: readonly string[] | undefined;
   /** Playlist of the created screens. Default: three short items of one campaign. */
   playlist?: Publication | undefined;
@@ -76,7 +85,7 @@ export interface FleetOptions {
    * seconds.
    */
   signal?: AbortSignal | undefined;
-  /** Called every 250 ms. */
+  /** Called every 250 ms with the progress of the run. */
   onProgress?: ((progress: FleetProgress) => void) | undefined;
   /** Sends the TVs' requests. Default: a shared undici connection pool. */
   makeRequester?: MakeRequester | undefined;

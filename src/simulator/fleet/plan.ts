@@ -19,10 +19,12 @@ export interface FleetPlan extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs'
   rampMs: number;
   /**
    * Time at which TVs without `lifeMs` stop, by their own clock, in milliseconds from the start.
+   * `undefined`: they stop at the end of the run.
    */
   tvEndMs: number | undefined;
   /**
    * Latest time at which all TVs are asked to stop, in real milliseconds from the start of the run.
+   * `undefined`: no limit.
    */
   endsAfterMs: number | undefined;
   startMs: number;
@@ -96,8 +98,8 @@ export function planFleet(options: FleetOptions): FleetPlan {
 }
 
 /**
- * Returns the time at which the TV is switched on and the length of its life, by its own clock. TVs
- * that may share a code start together.
+ * Returns the delay until the TV is switched on, and the length of its life. The clock of the TV
+ * measures both. TVs that may share a code start together.
  */
 export function timesOf(
   { count, rampMs, speed, lifeMs, tvEndMs = Number.POSITIVE_INFINITY }: FleetPlan,

@@ -88,7 +88,7 @@ export interface FleetProgress {
   phases: Partial<Record<TvPhase, number>>;
   /** Requests so far. */
   requests: number;
-  /** Average since the previous progress report. */
+  /** Requests per real second, on average since the previous progress report. */
   requestsPerSecond: number;
   /** Response times of all requests since the start. */
   latencies: Latencies;
@@ -135,7 +135,7 @@ export interface FleetReport {
    * the speed of the clocks.
    */
   hoursLived: number;
-  /** Average per real second. */
+  /** Requests per real second, on average over the run. */
   requestsPerSecond: number;
   requests: number;
   endpoints: EndpointTraffic[];
@@ -146,7 +146,7 @@ export interface FleetReport {
   repeatedBatches: number;
   events: EventCounts;
   faults: FaultCount[];
-  /** Errors that the TVs recovered from, by code. Expected if there are faults. */
+  /** Errors that the TVs recovered from, by code. Expected if the run has fault rules. */
   failures: Failures[];
   reconciliation: Reconciliation;
   left: LeftBehind;

@@ -28,8 +28,8 @@ function isTransient(error: SignageError): boolean {
 
 /**
  * Returns the delay after a failure, in simulated milliseconds, with jitter. Uses `Retry-After`, or
- * exponential backoff from two seconds up to the sync interval. After a permanent error, uses the
- * sync interval.
+ * exponential backoff from two seconds up to the sync interval. After a permanent error, or if the
+ * screen has no playlist, uses the sync interval.
  */
 export function retryDelayMs(core: PlayerCore, error: unknown, failures: number): number {
   const syncMs = core.intervalMs('syncIntervalMinutes');

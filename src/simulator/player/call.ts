@@ -5,8 +5,8 @@ import type { RuntimeOperation, UnpairedReason } from './observer.ts';
 import { freshState } from './saved-state.ts';
 
 /**
- * Forgets the key and everything bound to it. The playlist and config belong to a screen that is no
- * longer this TV's. The service would not accept its events.
+ * Forgets the key and everything bound to it. The playlist and config belong to a screen that the
+ * TV has lost. Unsent events are dropped, because the service would not accept them.
  */
 function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError): void {
   const { queue, batch } = core.state;
@@ -126,7 +126,7 @@ export async function callWithKey<T>(
   const { bound } = core;
   try {
     const answer = await callOnce(core, call, (signal) => send(bound.client, bound.id, signal));
-    // The current key works. If it is rejected later, the TV may fall back to the other key again.
+    // The current key works. If it is rejected later, the TV may fall back to the former key again.
     if (core.state.formerKey?.isRefused && core.bound === bound)
       core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
     return answer;

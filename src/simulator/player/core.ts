@@ -148,8 +148,8 @@ export class PlayerCore {
   }
 
   /**
-   * Makes a call that a power cut aborts. Each call has its own short-lived signal. A signal kept
-   * for the life of each TV would take a tenth of its memory.
+   * Makes a call that a power cut aborts. Each call has its own short-lived signal, because a
+   * signal kept for the life of a TV would take a tenth of the TV's memory.
    */
   async abortable<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isCut) throw interrupted();

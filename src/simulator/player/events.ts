@@ -39,7 +39,7 @@ export const unsentCount = ({ state }: PlayerCore) =>
 
 const postCall: PlayerCall<number> = { operation: 'postEvents', statusOf: () => 202 };
 
-/** Returns the events of a batch to the queue. They will be sent under another key. */
+/** Returns the events of a batch to the queue. They will be sent under another idempotency key. */
 function putBack(core: PlayerCore, { events }: Batch): void {
   core.record.change({ batch: undefined, queue: [...events, ...core.state.queue] });
 }
@@ -73,7 +73,7 @@ function rejectedIndexes({ errors = [] }: SignageError, count: number): Readonly
 
 /**
  * Drops the rejected events of a batch. Returns the others to the queue, to be sent under a new
- * key.
+ * idempotency key.
  */
 function dropEvents(
   core: PlayerCore,

@@ -54,7 +54,7 @@ export interface PlayerOptions {
    * raised. Default: never.
    */
   rotateEveryMs?: number | undefined;
-  /** Maximum number of unsent events. The oldest are dropped. Default: 10,000. */
+  /** Maximum number of unsent events. Beyond it, the oldest are dropped. Default: 10,000. */
   queueLimit?: number;
 }
 
@@ -88,12 +88,12 @@ export interface PlayerView {
   tenantId: string | undefined;
   config: PlayerConfig | undefined;
   playlist: Playlist | undefined;
-  /** End of the playlist's validity. */
+  /** End of the playlist's validity. `undefined` without a playlist. */
   validUntilMs: number | undefined;
   showing: Showing | undefined;
   /** Number of events not acknowledged yet, including the events of the pending batch. */
   queued: number;
-  /** The pending batch. */
+  /** The batch that the service has not acknowledged yet. `undefined` if there is none. */
   batch: Batch | undefined;
   /** The last outcome of each operation. */
   answers: Readonly<Partial<Record<RuntimeOperation, PlayerAnswer>>>;

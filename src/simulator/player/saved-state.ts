@@ -13,7 +13,7 @@ class SingleFlight {
     this.#work = work;
   }
 
-  /** Settles like a run that begins after this call. */
+  /** Runs the work after this call, and settles as that run does. */
   run(): Promise<void> {
     this.#next ??= this.#runAfter(this.#current);
     return this.#next;

@@ -28,7 +28,7 @@ interface FormerKey {
   apiKey: string;
   /**
    * Set when the TV fell back from this key, because the service rejected it. Prevents another
-   * fallback until the other key has worked.
+   * fallback until the key in use has worked.
    */
   isRefused?: boolean | undefined;
 }
@@ -66,7 +66,7 @@ export interface PlayerState {
   /** When the key came into use, by the TV's own clock, in Unix epoch milliseconds. */
   readonly keySinceMs?: number | undefined;
   readonly config?: PlayerConfig | undefined;
-  /** `ETag` of the config. */
+  /** `ETag` of the config. `undefined` until a config is fetched. */
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
   /** Events not in a batch yet, oldest first. */
@@ -79,8 +79,8 @@ export interface PlayerState {
 }
 
 /**
- * The persistent memory of a player. The player makes one call at a time. If `save` rejects, the
- * player sends nothing that depends on the saved state, and retries later.
+ * The persistent memory of a player. The player makes one call of `save` at a time. If `save`
+ * rejects, the player sends nothing that depends on the saved state, and retries later.
  */
 export interface PlayerMemory {
   /** Resolves with the last saved state, or `undefined` if there is none. */

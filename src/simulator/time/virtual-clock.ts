@@ -46,8 +46,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Admits one step per macrotask, because a step may call `enter` before the next step is
-   * admitted.
+   * Admits one step per macrotask, so that a step can call `enter` and is counted before the next
+   * step is admitted.
    */
   #admit(): void {
     if (this.#isAdmitting || !this.#hasRoom || this.#waiting.size === 0) return;
@@ -67,7 +67,7 @@ export class ConcurrencyLimiter {
 /** The clock of one simulated TV. */
 export interface VirtualClock extends Clock {
   /**
-   * Stops the clock while the work runs. So the response time of the service does not count as
+   * Stops the clock while the work runs, so the response time of the service does not count as
    * simulated time.
    */
   hold<T>(work: () => Promise<T>): Promise<T>;
@@ -108,7 +108,7 @@ const soon = (step: () => void) => {
 
 /**
  * A simulated clock that jumps from timer to timer. A timer fires at the real time that corresponds
- * to its simulated time, or at once if that is past. While the clock is held, it stops. So a TV's
+ * to its simulated time, or at once if that is past. While the clock is held, it stops, so a TV's
  * behaviour depends only on its seed and the responses, not on how long they took.
  */
 class FastClock implements VirtualClock {

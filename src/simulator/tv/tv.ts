@@ -16,7 +16,7 @@ export interface FleetTvOptions {
   delayMs: number;
   /** Life after switching on, by its own clock, in milliseconds. */
   lifeMs: number;
-  /** Saved state of an earlier run. */
+  /** Saved state of an earlier run. `undefined` for a new TV. */
   state?: PlayerState | undefined;
 }
 

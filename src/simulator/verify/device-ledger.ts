@@ -48,8 +48,8 @@ interface OpenBatch {
 }
 
 /**
- * A few keys are enough, because repeats follow soon: a TV sends the next batch only after it got
- * an answer for this one.
+ * Number of acknowledged batches whose idempotency keys are remembered. A few are enough: a TV
+ * repeats a batch only before it sends the next one.
  */
 const rememberedKeys = 4;
 

@@ -23,7 +23,10 @@ export interface KeyCheck {
   ledger: FleetLedger;
   /** The saved states of the TVs. */
   states: readonly (PlayerState | undefined)[];
-  /** Aborts the check at once, because the cleanup deletes devices and their keys. */
+  /**
+   * Aborts the check when the run is interrupted, because the cleanup then deletes devices and
+   * their keys at the same time.
+   */
   signal: AbortSignal;
 }
 

@@ -46,8 +46,8 @@ export class FleetLedger {
   readonly #deviceOfCode = new Map<string, string>();
 
   /**
-   * Records a successful registration. The service may repeat the same device, but must never bind
-   * a code to two devices.
+   * Records a successful registration. The service may repeat its response with the same device,
+   * but must never bind a code to two devices.
    */
   registered(code: string, { deviceId, screenId, apiKey }: Registered): void {
     const first = this.#deviceOfCode.get(code) ?? deviceId;

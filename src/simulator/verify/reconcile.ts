@@ -12,21 +12,21 @@ export interface Reconciliation {
    * the service rejected a request.
    */
   outcome: 'compared' | 'skipped' | 'failed';
-  /** Why the comparison was skipped or failed. */
+  /** Why the comparison was skipped or failed. Absent if it is complete. */
   why?: string;
   /** Number of devices compared. */
   devices: number;
   /** Event counts across all devices. */
   events: DeviceBalance;
-  /** Violations by the service. Empty if there are none. */
+  /** Violations by the service. */
   findings: Finding[];
-  /** Which keys work. Only for TVs that rotate their keys. */
+  /** Which keys work. Absent if the TVs do not rotate keys, or the run was interrupted. */
   keys?: KeyBalance;
 }
 
 /** The state of the service before the TVs started. */
 export interface Baseline {
-  /** Id of the newest event at that time. */
+  /** Id of the newest event at that time. `undefined`: there were no events. */
   after: string | undefined;
   report: ReadonlyMap<string, Played>;
 }

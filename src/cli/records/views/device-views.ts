@@ -57,7 +57,7 @@ export const devicesView =
     return deviceView((screenId) => names.get(screenId) ?? screenId);
   };
 
-/** The view of the devices of one screen. Fetches its name. */
+/** The view of the devices of one screen. Fetches the name of the screen. */
 export const devicesOfScreenView =
   (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
     const name = await screenPathById(reader, screenId);

@@ -40,7 +40,7 @@ export const screensView = (reader: Reader) => async (): Promise<View<Screen>> =
   return screenView((venueId) => names.get(venueId) ?? venueId);
 };
 
-/** The view of screens of one venue. Fetches its name. */
+/** The view of screens of one venue. Fetches the name of the venue. */
 export const screensOfVenueView =
   (reader: Reader, venueId: string) => async (): Promise<View<Screen>> => {
     const name = await venueName(reader, venueId);
