@@ -27,6 +27,7 @@ import { type LockOut, makeGuessRateLimit } from './pairing/rate-limit.ts';
 import { makeRegistration } from './pairing/registration.ts';
 import { makeTrustedSources } from './pairing/trusted-sources.ts';
 import { makeConfigs } from './places/configs.ts';
+import { makeScreenStatus } from './places/screen-status.ts';
 import { makeScreens } from './places/screens.ts';
 import { makeTenants } from './places/tenants.ts';
 import { makeVenues } from './places/venues.ts';
@@ -124,6 +125,7 @@ export function makeServices(options: ServiceOptions) {
     tokens: makeTokens(deps),
     venues: makeVenues(deps),
     screens: makeScreens(deps),
+    screenStatus: makeScreenStatus(deps),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
     copies: makeMirrorAdmin(deps, copies),
