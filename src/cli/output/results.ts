@@ -1,10 +1,11 @@
+import type { Environment } from '../command/environment.ts';
 import { isData, isDocument } from '../options/format.ts';
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
 import { makePainter } from '../terminal/colours.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
-import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
+import { markedLines } from './marked-lines.ts';
 import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
 import { csvWriter, listTable, recordTable } from './table.ts';
 import type { Column, View, ViewSource } from './view.ts';
@@ -62,7 +63,7 @@ const planView: View<PlannedRequest> = {
 
 /** Makes the results of a command. Throws `usage` for output options that conflict. */
 export function makeResults(
-  io: Io,
+  { io, clock }: Pick<Environment, 'io' | 'clock'>,
   common: Pick<CommonValues, 'output' | 'jq' | 'fields'>,
 ): Results {
   const { stdout } = io;
@@ -109,12 +110,17 @@ export function makeResults(
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return csvWriter(stdout, all);
-    const { strong } = await makePainter(io, io.stdout);
+    const paint = await makePainter(io, stdout);
+    const { strong } = paint;
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
+    if (format === 'wide') return listTable({ stdout, columns: all, strong });
+    if (view.marked && !fields) return markedLines({ stdout, marked: view.marked, paint });
+    const lineWidth = stdout.isTTY ? stdout.columns : undefined;
     return listTable({
       stdout,
-      columns: fields || format === 'wide' ? all : all.filter(({ wide }) => !wide),
+      columns: fields ? all : all.filter(({ wide }) => !wide),
       strong,
+      ...(lineWidth !== undefined && { fit: { lineWidth, nowMs: clock.now() } }),
     });
   }
 

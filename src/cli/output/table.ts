@@ -1,6 +1,7 @@
 import { csvLine } from '../../domain/csv.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
+import { truncate } from '../terminal/truncate.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { type Column, exactText, shownText } from './view.ts';
 
@@ -15,8 +16,8 @@ function label(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const cells = (columns: readonly Column<unknown>[], record: unknown) =>
-  columns.map((column) => escapeControl(shownText(column.value(record))));
+const cells = (columns: readonly Column<unknown>[], record: unknown, nowMs?: number) =>
+  columns.map((column) => escapeControl(shownText(column.value(record), nowMs)));
 
 /**
  * Returns a function that measures the width of these texts. Loads string-width only if a text is
@@ -32,19 +33,40 @@ export interface TableOptions {
   columns: readonly Column<unknown>[];
   /** Emphasises a header. */
   strong(text: string): string;
+  /** Fits a list to a terminal. Default: values are complete. */
+  fit?: TerminalFit;
 }
 
-/**
- * Writes a table with a header, page by page. A later page may widen columns. Values are never
- * truncated.
- */
-export function listTable({ stdout, columns, strong }: TableOptions): RecordWriter {
+/** Makes lines fit a terminal: cuts the widest cells, and shows times by their distance from now. */
+interface TerminalFit {
+  /** Width of a line, in characters. */
+  lineWidth: number;
+  nowMs: number;
+}
+
+const separator = '  ';
+const minColumnWidth = 3;
+
+/** Narrows the widest columns until a line fits. */
+function fittingWidths(widths: readonly number[], lineWidth: number): number[] {
+  const fitting = [...widths];
+  const total = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0);
+  let excess = total(fitting) + separator.length * (fitting.length - 1) - lineWidth;
+  for (; excess > 0 && Math.max(...fitting) > minColumnWidth; excess--) {
+    const widest = fitting.lastIndexOf(Math.max(...fitting));
+    fitting[widest] = (fitting[widest] as number) - 1;
+  }
+  return fitting;
+}
+
+/** Writes a table with a header, page by page. A later page may widen columns. */
+export function listTable({ stdout, columns, strong, fit }: TableOptions): RecordWriter {
   let widths: number[] | undefined;
   return {
     async add(records) {
       if (records.length === 0) return;
       const titles = columns.map(({ name }) => escapeControl(header(name)));
-      const rows = records.map((record) => cells(columns, record));
+      const rows = records.map((record) => cells(columns, record, fit?.nowMs));
       const width = await widthOf([titles, ...rows]);
       const before = widths;
       const now = columns.map((_, at) =>
@@ -54,10 +76,15 @@ export function listTable({ stdout, columns, strong }: TableOptions): RecordWrit
         ),
       );
       widths = now;
+      const shownWidths = fit ? fittingWidths(now, fit.lineWidth) : now;
+      const shownCell = (cell: string, columnWidth: number) => {
+        const shown = truncate(cell, columnWidth, width);
+        return shown + ' '.repeat(columnWidth - width(shown));
+      };
       const line = (row: readonly string[]) =>
         row
-          .map((cell, at) => cell + ' '.repeat((now[at] ?? 0) - width(cell)))
-          .join('  ')
+          .map((cell, at) => shownCell(cell, shownWidths[at] ?? 0))
+          .join(separator)
           .trimEnd();
       if (before === undefined) stdout.write(`${strong(line(titles))}\n`);
       stdout.write(rows.map((row) => `${line(row)}\n`).join(''));
