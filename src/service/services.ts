@@ -17,7 +17,7 @@ import { makeOfflineKeys } from './auth/offline-keys.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
 import type { Caller, SystemDependencies } from './context.ts';
-import { makeHealth, makeReadiness } from './health.ts';
+import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
@@ -132,6 +132,7 @@ export function makeServices(options: ServiceOptions) {
     configs: makeConfigs(deps),
     reading: makeReading(deps),
     ready,
+    fleetCounts: makeFleetCounts(store, clock),
     health: makeHealth(ready, origins.health, lag),
     backups: makeBackups(deps),
   };

@@ -45,7 +45,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   login: async () => (await import('../commands/context.ts')).login,
   logout: async () => (await import('../commands/context.ts')).logout,
   whoami: async () => (await import('../commands/context.ts')).whoami,
-  status: async () => (await import('../commands/status.ts')).status,
+  status: async () => (await import('../commands/checks.ts')).status,
   doctor: async () => (await import('../commands/checks.ts')).doctor,
   apply: async () => (await import('../commands/site.ts')).apply,
   diff: async () => (await import('../commands/site.ts')).diff,

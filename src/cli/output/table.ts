@@ -37,7 +37,7 @@ export interface TableOptions {
   fit?: TerminalFit;
 }
 
-/** Makes lines fit a terminal: cuts the widest cells, and shows times by their distance from now. */
+/** Makes lines fit a terminal: cuts the widest cells, and shows times relative to now. */
 interface TerminalFit {
   /** Width of a line, in characters. */
   lineWidth: number;
