@@ -104,7 +104,7 @@ describe('signage status', () => {
     await tvs[2]?.send('POST', 'events', { key: tvs[2].apiKey, body: [event] });
     clock.advance(3 * minuteMs);
     const run = await cli(['status']);
-    expect(run.stdout).toContain('3 min ago: playback_error: no \\u001b[2J\n');
+    expect(run.stdout).toContain('no \\u001b[2J, 3 min ago\n');
     expect(run.stdout.split('\n')[1]).toContain('Lobby/Right');
   });
 

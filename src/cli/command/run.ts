@@ -80,7 +80,7 @@ function makeCommandContext(
     prompter,
     profile,
     list: (id, view, ...input) =>
-      results.list(limitedPages(service, common.limit, id, ...input), view),
+      results.list(limitedPages(service, common.limit, id, ...input), view, 'Nothing found.'),
     note: (text) => {
       if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
     },

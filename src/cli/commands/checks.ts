@@ -156,8 +156,7 @@ dark, 3 no screen matches.`,
       throw new SignageError('screen_not_found', 'No screen matches --venue and --selector.', {
         hint: 'signage screen list shows all screens and their labels.',
       });
-    const view = statusView(call.common.output);
-    await call.results.list(limitPages([screens], call.common.limit), view);
+    await call.results.list(limitPages([screens], call.common.limit), statusView);
     call.note(`${countStatuses(screens)}.`);
     return screens.some(({ status }) => status === 'dark') ? failedExitCode : 0;
   },

@@ -1,7 +1,7 @@
 import type { Look, Painter } from '../terminal/colours.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
-import { wrapText } from '../terminal/wrap.ts';
+import { wrapIndented } from '../terminal/wrap.ts';
 import { eachRecord, type RecordWriter } from './record-writer.ts';
 import type { MarkedLine } from './view.ts';
 
@@ -10,7 +10,7 @@ const marks: Readonly<Record<MarkedLine['mark'], { sign: string; look: Look }>> 
   warn: { sign: '!', look: 'warning' },
   fail: { sign: '✗', look: 'bad' },
 };
-const indent = '  ';
+const indent = 2;
 
 interface MarkedLinesOptions {
   stdout: Output;
@@ -24,13 +24,11 @@ interface MarkedLinesOptions {
  */
 export function markedLines({ stdout, marked, paint }: MarkedLinesOptions): RecordWriter {
   const width = stdout.isTTY ? stdout.columns : undefined;
-  const wrapped = (text: string) =>
-    width === undefined ? text : wrapText(text, width - indent.length);
   return eachRecord((record) => {
     const { mark, text, next } = marked(record);
     const { sign, look } = marks[mark];
-    const lines = wrapped(escapeControl(text)).replaceAll('\n', `\n${indent}`);
+    const lines = wrapIndented(escapeControl(text), indent, width);
     stdout.write(`${paint[look](sign)} ${lines}\n`);
-    if (next !== null) stdout.write(`${indent}${indent}${escapeControl(next)}\n`);
+    if (next !== null) stdout.write(`${' '.repeat(2 * indent)}${escapeControl(next)}\n`);
   });
 }

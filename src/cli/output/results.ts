@@ -1,5 +1,5 @@
 import type { Environment } from '../command/environment.ts';
-import { isData, isDocument } from '../options/format.ts';
+import { isData, isDocument, isForPeople } from '../options/format.ts';
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
 import { makePainter } from '../terminal/colours.ts';
@@ -23,8 +23,11 @@ type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 /** Prints the results of a command to `stdout` in the requested format. */
 export interface Results {
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
-  /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
-  list<T>(pages: Pages<T>, view: ViewSource<T>): Promise<void>;
+  /**
+   * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. People see
+   * `emptyText` on `stderr` in place of an empty table.
+   */
+  list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<void>;
   /**
    * Throws `usage` if the format cannot be written for an endless result. `what` is the flag that
    * makes the result endless.
@@ -64,7 +67,7 @@ const planView: View<PlannedRequest> = {
 /** Makes the results of a command. Throws `usage` for output options that conflict. */
 export function makeResults(
   { io, clock }: Pick<Environment, 'io' | 'clock'>,
-  common: Pick<CommonValues, 'output' | 'jq' | 'fields'>,
+  common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'quiet'>,
 ): Results {
   const { stdout } = io;
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
@@ -143,10 +146,16 @@ export function makeResults(
       await writer.add(checked([record]));
       await writer.end();
     },
-    async list(pages, view) {
+    async list(pages, view, emptyText) {
       const writer = await makeWriter('list', view);
-      for await (const page of pages) await writer.add(checked(page));
+      let isEmpty = true;
+      for await (const page of pages) {
+        isEmpty &&= page.length === 0;
+        await writer.add(checked(page));
+      }
       await writer.end();
+      if (isEmpty && emptyText !== undefined && isForPeople(format) && !common.quiet)
+        io.stderr.write(`${emptyText}\n`);
     },
     requireEndless(what) {
       if (isDocument(format))

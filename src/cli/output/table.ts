@@ -17,7 +17,7 @@ function label(name: string): string {
 }
 
 const cells = (columns: readonly Column<unknown>[], record: unknown, nowMs?: number) =>
-  columns.map((column) => escapeControl(shownText(column.value(record), nowMs)));
+  columns.map((column) => escapeControl(shownText((column.shown ?? column.value)(record), nowMs)));
 
 /**
  * Returns a function that measures the width of these texts. Loads string-width only if a text is
@@ -41,22 +41,46 @@ export interface TableOptions {
 interface TerminalFit {
   /** Width of a line, in characters. */
   lineWidth: number;
-  nowMs: number;
+  /** Default: times are absolute. */
+  nowMs?: number;
 }
 
 const separator = '  ';
 const minColumnWidth = 3;
+const minLastColumnWidth = 12;
 
-/** Narrows the widest columns until a line fits. */
-function fittingWidths(widths: readonly number[], lineWidth: number): number[] {
+/** Returns the width of a line with columns of these widths. */
+const lineWidth = (widths: readonly number[]) =>
+  widths.reduce((sum, one) => sum + one, separator.length * (widths.length - 1));
+
+/** Narrows the last column, which has the details, and then the widest ones until a line fits. */
+function fittingWidths(widths: readonly number[], width: number): number[] {
   const fitting = [...widths];
-  const total = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0);
-  let excess = total(fitting) + separator.length * (fitting.length - 1) - lineWidth;
-  for (; excess > 0 && Math.max(...fitting) > minColumnWidth; excess--) {
-    const widest = fitting.lastIndexOf(Math.max(...fitting));
-    fitting[widest] = (fitting[widest] as number) - 1;
+  const last = fitting.length - 1;
+  for (let excess = lineWidth(fitting) - width; excess > 0; excess--) {
+    const widest = Math.max(...fitting);
+    if (widest <= minColumnWidth) break;
+    const isLast = (fitting[last] as number) > minLastColumnWidth;
+    const narrowed = isLast ? last : fitting.lastIndexOf(widest);
+    fitting[narrowed] = (fitting[narrowed] as number) - 1;
   }
   return fitting;
+}
+
+const minBarWidth = 8;
+
+/** Returns the function that draws the bar of a record in the width that is left of a line. */
+function barsOf(
+  columns: readonly Column<unknown>[],
+  records: readonly unknown[],
+  leftWidth: number,
+): (record: unknown) => string {
+  const column = columns.find(({ bar }) => bar);
+  if (!column || leftWidth < minBarWidth) return () => '';
+  const numberOf = (record: unknown) => Number(column.value(record));
+  const largest = records.reduce<number>((max, record) => Math.max(max, numberOf(record)), 0);
+  return (record) =>
+    largest === 0 ? '' : '█'.repeat(Math.ceil((leftWidth * numberOf(record)) / largest));
 }
 
 /** Writes a table with a header, page by page. A later page may widen columns. */
@@ -81,13 +105,14 @@ export function listTable({ stdout, columns, strong, fit }: TableOptions): Recor
         const shown = truncate(cell, columnWidth, width);
         return shown + ' '.repeat(columnWidth - width(shown));
       };
-      const line = (row: readonly string[]) =>
-        row
-          .map((cell, at) => shownCell(cell, shownWidths[at] ?? 0))
+      const line = (row: readonly string[], bar = '') =>
+        [...row.map((cell, at) => shownCell(cell, shownWidths[at] ?? 0)), bar]
           .join(separator)
           .trimEnd();
+      const leftWidth = fit ? fit.lineWidth - lineWidth(shownWidths) - separator.length : 0;
+      const bar = barsOf(columns, records, leftWidth);
       if (before === undefined) stdout.write(`${strong(line(titles))}\n`);
-      stdout.write(rows.map((row) => `${line(row)}\n`).join(''));
+      stdout.write(rows.map((row, at) => `${line(row, bar(records[at]))}\n`).join(''));
     },
     end: async () => {},
   };

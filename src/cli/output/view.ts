@@ -8,6 +8,10 @@ export interface Column<T> {
    */
   name: string;
   value(record: T): unknown;
+  /** Returns the value for people. Default: `value`. */
+  shown?(record: T): unknown;
+  /** Whether a table on a terminal draws the numbers of this column as bars, if it has room. */
+  bar?: boolean;
   /** Omitted from `-o table` for lists. */
   wide?: boolean;
 }

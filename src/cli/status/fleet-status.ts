@@ -75,9 +75,8 @@ function lastErrorOf({ device }: Received, event: PlaybackError | undefined): La
     errors.push({ at: lastPlaylistAt, text: 'the service could not provide the playlist' });
   if (lastRefusedAt !== null) errors.push({ at: lastRefusedAt, text: 'its key was refused' });
   if (event) {
-    const { message } = event.event;
-    const detail = typeof message === 'string' ? `: ${message}` : '';
-    errors.push({ at: event.receivedAt, text: `playback_error${detail}` });
+    const { type, message } = event.event;
+    errors.push({ at: event.receivedAt, text: String(message ?? type) });
   }
   return errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
 }

@@ -24,16 +24,15 @@ const looks = { dark: 'bad', failing: 'warning', unpaired: 'faint', ok: undefine
 
 /** Lays the screens out as the lines of a table: the header, and one line per screen. */
 async function tableLines(
-  { io, clock }: CommandContext,
+  { io }: CommandContext,
   screens: readonly ScreenStatus[],
 ): Promise<string[]> {
   const written: string[] = [];
-  const { columns } = statusView('table');
   const writer = listTable({
     stdout: { isTTY: false, write: (text) => void written.push(`${text}`) },
-    columns: columns.filter(({ wide }) => !wide) as readonly Column<unknown>[],
+    columns: statusView.columns.filter(({ wide }) => !wide) as readonly Column<unknown>[],
     strong: (header) => header,
-    fit: { lineWidth: (io.stderr.columns ?? defaultColumns) - 1, nowMs: clock.now() },
+    fit: { lineWidth: (io.stderr.columns ?? defaultColumns) - 1 },
   });
   await writer.add(screens);
   return written.join('').split('\n').slice(0, -1);
