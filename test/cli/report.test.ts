@@ -115,7 +115,7 @@ describe('signage report impressions', () => {
     ['venue', 'Lobby'],
   ])('prints the name of each %s', async (group, name) => {
     expect((await report('--group-by', group)).stdout).toMatch(
-      new RegExp(`NAME\\n\\S+ +3 +12\\.5 +${name}\\n$`),
+      new RegExp(`^IMPRESSIONS +SECONDS +NAME\\n3 +12\\.5 +${name}\\n$`),
     );
     expect((await report('--group-by', group, '-o', 'json')).json[0]).toEqual({
       key: expect.any(String),
@@ -137,6 +137,7 @@ describe('signage report impressions', () => {
       columns,
       env: { NO_COLOR: '1' },
     });
+    expect(terminal.stdout).toMatch(/^3 +12\.5 +Lobby +█+$/m);
     expect(byDay.stdout).toMatch(/^2026-05-01 +1 +10 +█+$/m);
     for (const line of `${terminal.stdout}${byDay.stdout}`.split('\n'))
       expect(line.length).toBeLessThanOrEqual(columns);

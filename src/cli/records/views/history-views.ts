@@ -52,15 +52,21 @@ const oneDecimal = (value: number) => Math.round(value * 10) / 10;
  */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
+    const hasNames = groupBy === 'screen' || groupBy === 'venue';
     const columns: readonly Column<ReportRow>[] = [
-      member('key'),
+      member('key', { wide: hasNames }),
       { ...member<ReportRow, 'impressions'>('impressions'), bar: true },
       { ...member<ReportRow, 'seconds'>('seconds'), shown: ({ seconds }) => oneDecimal(seconds) },
     ];
     const nameOf = ({ key }: ReportRow) => key;
-    if (groupBy !== 'screen' && groupBy !== 'venue') return { columns, nameOf };
+    if (!hasNames) return { columns, nameOf };
     const names = await (groupBy === 'screen' ? screenPaths : venueNames)(reader);
-    return { columns: [...columns, { name: 'name', value: ({ key }) => names.get(key) }], nameOf };
+    const name: Column<ReportRow> = {
+      name: 'name',
+      value: ({ key }) => names.get(key),
+      shown: ({ key }) => names.get(key) ?? key,
+    };
+    return { columns: [...columns, name], nameOf };
   };
 
 type AuditEntry = ListItem<'listAudit'>;
