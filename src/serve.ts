@@ -19,13 +19,14 @@ import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, type RequestInfo, trackAnswers } from './serve/in-process.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
+import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { demoMediaFolder, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
-import { openStore } from './store/open.ts';
+import { isFolder, openStore } from './store/open.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
@@ -88,13 +89,15 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   await checkDataAccess(location, { allowOpenData: options.allowOpenData, log });
   const objectStore = await objectStoreOf(options, location, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
-  const opened = await open(location, { clock, random, database: options.database, onWarning });
+  const untimed = await open(location, { clock, random, database: options.database, onWarning });
   const stopping = new AbortController();
   // Each long poll adds a listener, so the number of listeners has no limit.
   setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
-  stops.push(() => opened.close());
   const metrics = makeMetrics(version);
+  const opened = timedStore(untimed, metrics.storeWrite);
+  if (isFolder(location)) metrics.watchDisk(location, clock);
+  stops.push(() => opened.close());
   let deleteNewToken: (() => Promise<void>) | undefined;
   try {
     const playlists = await wireOrigins(
@@ -117,6 +120,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       authGraceMs,
       onLockOut,
     });
+    metrics.watchFleet(services.fleetCounts, clock);
     const appOptions: AppOptions = {
       services,
       clock,

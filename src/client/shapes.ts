@@ -163,6 +163,16 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
   device,
   deviceList: page(device),
   revoked: { device, screen },
+  screenStatusList: page({
+    at: 'text',
+    venueName: 'text',
+    screen,
+    device: ['maybe', device],
+    playlist: [
+      'maybe',
+      { version: 'number', status: 'text', publishedAt: 'text', validUntil: 'number?' },
+    ],
+  }),
   createdCode: code,
   codeStatus: { ...code, usedAt: 'text?', deviceId: 'text?' },
   playlist,

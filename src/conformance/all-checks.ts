@@ -13,7 +13,7 @@ import { registrationChecks } from './checks/registration.ts';
 import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
 import { revisionChecks } from './checks/revisions.ts';
 import { revokeChecks } from './checks/revoke.ts';
-import { screenChecks } from './checks/screens.ts';
+import { screenChecks, statusChecks } from './checks/screens.ts';
 import { tenancyChecks } from './checks/tenancy.ts';
 import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
@@ -39,6 +39,7 @@ export const allChecks: readonly Check[] = [
   ...tenancyChecks,
   ...venueChecks,
   ...screenChecks,
+  ...statusChecks,
   ...revisionChecks,
   ...creationChecks,
   ...listChecks,

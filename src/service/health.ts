@@ -1,7 +1,7 @@
-import { type Clock, iso, isoOrNull } from '../domain/clock.ts';
+import { type Clock, iso, isoOrNull, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
-import type { Store } from '../store/store.ts';
+import type { FleetCounts, Store } from '../store/store.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
 
 /** State of one component, as `GET /readyz?verbose` reports it (docs/protocol.md §7). */
@@ -48,25 +48,39 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
 }
 
 /** Lifetime of a cached readiness check. */
-const freshMs = 250;
+const readinessLifetimeMs = 250;
+/** Lifetime of the counts of the fleet. They are not free: they look at every device. */
+const countsLifetimeMs = 30 * secondMs;
+
+/** Returns a function whose calls share one result, or one error, for a time after it arrived. */
+function cached<T>(clock: Clock, lifetimeMs: number, work: () => Promise<T>): () => Promise<T> {
+  let current: Promise<T> | undefined;
+  let endedMs: number | undefined;
+  return () => {
+    const isFresh = endedMs === undefined || Math.abs(clock.now() - endedMs) < lifetimeMs;
+    if (current && isFresh) return current;
+    endedMs = undefined;
+    current = work().finally(() => {
+      endedMs = clock.now();
+    });
+    return current;
+  };
+}
 
 /**
  * Returns a check that resolves if the store accepts changes, and otherwise throws `unavailable`.
- * Calls within `freshMs` share one check, because anybody can call the endpoint as often as they
- * like.
+ * Calls share checks, because the endpoint needs no credential.
  */
 export function makeReadiness(store: Pick<Store, 'ready'>, clock: Clock): () => Promise<void> {
-  let check: Promise<void> | undefined;
-  let endedMs: number | undefined;
-  return () => {
-    const isFresh = endedMs === undefined || Math.abs(clock.now() - endedMs) < freshMs;
-    if (check && isFresh) return check;
-    endedMs = undefined;
-    check = store.ready().finally(() => {
-      endedMs = clock.now();
-    });
-    return check;
-  };
+  return cached(clock, readinessLifetimeMs, () => store.ready());
+}
+
+/** Returns a function that counts the screens and devices of all tenants. */
+export function makeFleetCounts(
+  store: Pick<Store, 'fleetCounts'>,
+  clock: Clock,
+): () => Promise<FleetCounts> {
+  return cached(clock, countsLifetimeMs, () => store.fleetCounts(clock.now()));
 }
 
 async function storeComponent(ready: () => Promise<void>): Promise<Component> {

@@ -17,7 +17,7 @@ import { makeOfflineKeys } from './auth/offline-keys.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
 import type { Caller, SystemDependencies } from './context.ts';
-import { makeHealth, makeReadiness } from './health.ts';
+import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
@@ -27,6 +27,7 @@ import { type LockOut, makeGuessRateLimit } from './pairing/rate-limit.ts';
 import { makeRegistration } from './pairing/registration.ts';
 import { makeTrustedSources } from './pairing/trusted-sources.ts';
 import { makeConfigs } from './places/configs.ts';
+import { makeScreenStatus } from './places/screen-status.ts';
 import { makeScreens } from './places/screens.ts';
 import { makeTenants } from './places/tenants.ts';
 import { makeVenues } from './places/venues.ts';
@@ -124,12 +125,14 @@ export function makeServices(options: ServiceOptions) {
     tokens: makeTokens(deps),
     venues: makeVenues(deps),
     screens: makeScreens(deps),
+    screenStatus: makeScreenStatus(deps),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
     copies: makeMirrorAdmin(deps, copies),
     configs: makeConfigs(deps),
     reading: makeReading(deps),
     ready,
+    fleetCounts: makeFleetCounts(store, clock),
     health: makeHealth(ready, origins.health, lag),
     backups: makeBackups(deps),
   };

@@ -50,6 +50,9 @@ export interface Store {
   /** Returns one page of a table, ordered by id, starting after `query.after`. */
   list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>>;
 
+  /** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
+  fleetCounts(nowMs: number): Promise<FleetCounts>;
+
   /** Returns one page of a screen's past playlist versions, newest first. */
   pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 
@@ -220,6 +223,11 @@ export interface ListQuery<T extends ListedTable> {
   limit: number;
   /** Last id of the previous page. */
   after?: string;
+}
+
+export interface FleetCounts {
+  screens: Record<Screen['state'], number>;
+  devices: Record<'online' | 'offline', number>;
 }
 
 export interface PastPlaylistQuery {

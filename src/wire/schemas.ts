@@ -28,6 +28,7 @@ import {
   screenPatch,
   screenQuery,
 } from '../domain/records/screen.ts';
+import { screenStatus, screenStatusQuery } from '../domain/records/screen-status.ts';
 import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/records/tenant.ts';
 import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/records/token.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
@@ -94,6 +95,8 @@ export const schemas = {
   screenList: listOf(screen),
   screenPatch,
   screenQuery,
+  screenStatusList: listOf(screenStatus),
+  screenStatusQuery,
   tenant,
   tenantCreation,
   tenantList: listOf(tenant),

@@ -59,6 +59,33 @@ describe('signage audit list', () => {
     expect(await actions('--since', '2001-01-01', '--until', '2001-01-02')).toEqual([]);
   });
 
+  it.each([80, 60])('fits a terminal of %i columns, with relative times', async (columns) => {
+    const { stdout } = await cli(['audit', 'list'], {
+      tty: true,
+      columns,
+      env: { NO_COLOR: '1' },
+    });
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(lines[1]).toMatch(/^\d+ (?:s|min|h|d) ago /);
+    const wide = await cli(['audit', 'list', '-o', 'wide'], {
+      tty: true,
+      columns,
+      env: { NO_COLOR: '1' },
+    });
+    expect(wide.stdout).toContain(deviceId);
+    expect(wide.stdout).not.toContain('…');
+  });
+
+  it('2 when --since is after --until, and says on stderr that nothing matches', async () => {
+    const run = await cli(['audit', 'list', '--since', '2026-05-02', '--until', '2026-05-01']);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('--since must be before --until');
+    const none = ['audit', 'list', '--since', '2001-01-01', '--until', '2001-01-02'];
+    expect(await cli(none)).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing found.\n' });
+  });
+
   it('2 for an invalid time, 6 for a subject that is not an id, 4 for an insufficient role', async () => {
     expect((await cli(['audit', 'list', '--since', 'yesterday'])).code).toBe(2);
     expect((await cli(['audit', 'list', '--subject', 'Main'])).code).toBe(6);

@@ -57,6 +57,17 @@ describe('signage doctor', () => {
     expect(rows(run).credential?.detail).toContain('from SIGNAGE_TOKEN');
   });
 
+  it.each([80, 60])('shows marked lines that fit a terminal of %i columns', async (columns) => {
+    const screen = await service.screen({ name: 'A screen beside the long escalator' });
+    const options = { tty: true, columns, env: { NO_COLOR: '1' } };
+    const { code, stdout } = await cli(['doctor', screen.id], options);
+    expect(code).toBe(9);
+    expect(stdout).toMatch(/^✓ address: /);
+    expect(stdout).toMatch(/^✗ code: There is no pairing code.\n {4}signage pair .+$/m);
+    for (const line of stdout.split('\n').filter((one) => !one.startsWith('    ')))
+      expect(line.length).toBeLessThanOrEqual(columns);
+  });
+
   it.each(['table', 'wide', 'csv', 'yaml', 'ndjson', 'name'])(
     'shows the rows as %s',
     async (format) => {

@@ -115,13 +115,52 @@ describe('signage report impressions', () => {
     ['venue', 'Lobby'],
   ])('prints the name of each %s', async (group, name) => {
     expect((await report('--group-by', group)).stdout).toMatch(
-      new RegExp(`NAME\\n\\S+ +3 +12\\.5 +${name}\\n$`),
+      new RegExp(`^IMPRESSIONS +SECONDS +NAME\\n3 +12\\.5 +${name}\\n$`),
     );
     expect((await report('--group-by', group, '-o', 'json')).json[0]).toEqual({
       key: expect.any(String),
       impressions: 3,
       seconds: 12.5,
     });
+  });
+
+  it.each([80, 60])('draws bars that fit a terminal of %i columns', async (columns) => {
+    const { stdout } = await report();
+    expect(stdout).not.toContain('█');
+    const terminal = await cli(['report', 'impressions', '--group-by', 'venue'], {
+      tty: true,
+      columns,
+      env: { NO_COLOR: '1' },
+    });
+    const byDay = await cli(['report', 'impressions', '--group-by', 'day'], {
+      tty: true,
+      columns,
+      env: { NO_COLOR: '1' },
+    });
+    expect(terminal.stdout).toMatch(/^3 +12\.5 +Lobby +█+$/m);
+    expect(byDay.stdout).toMatch(/^2026-05-01 +1 +10 +█+$/m);
+    for (const line of `${terminal.stdout}${byDay.stdout}`.split('\n'))
+      expect(line.length).toBeLessThanOrEqual(columns);
+  });
+
+  it('says on stderr that nothing was played, and prints an empty list as JSON', async () => {
+    const range = ['--from', '2020-01-01', '--to', '2020-01-02'];
+    expect(await report(...range)).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'Nothing found.\n',
+    });
+    expect(await report(...range, '--quiet')).toMatchObject({ stdout: '', stderr: '' });
+    expect(await report(...range, '-o', 'json')).toMatchObject({ stdout: '[]\n', stderr: '' });
+  });
+
+  it.each([
+    ['2026-05-02', '2026-05-01'],
+    ['2026-05-01', '2026-05-01'],
+  ])('2 for --from %s --to %s', async (from, to) => {
+    const run = await report('--from', from, '--to', to);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('--from must be before --to');
   });
 
   it('has at most --limit rows', async () => {

@@ -582,6 +582,15 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('devices', { online: { is: false, now } })).toEqual([2, 3, 5]);
       expect(await ids('devices', { online: { is: true, now: now + 1 } })).toEqual([4]);
       expect(await ids('devices', { online: { is: true, now }, where: { venueId } })).toEqual([4]);
+      expect((await store.fleetCounts(now)).devices).toEqual({ online: 2, offline: 2 });
+      expect((await store.fleetCounts(now + 1)).devices).toEqual({ online: 1, offline: 3 });
+    });
+
+    it('counts screens by state', async () => {
+      expect((await store.fleetCounts(0)).screens).toEqual({ provisioning: 0, active: 0 });
+      const active = { state: 'active' as const, deviceId: guid('devi', 1) };
+      await put({ screens: [screenRow(1, active), screenRow(2), screenRow(3)] });
+      expect((await store.fleetCounts(0)).screens).toEqual({ provisioning: 2, active: 1 });
     });
 
     it('returns a long table in pages without loss or repetition, past rows that do not match', async () => {

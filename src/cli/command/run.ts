@@ -61,7 +61,7 @@ function makeCommandContext(
 ): CommandContext {
   const { io, interrupted } = environment;
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
-  const results = makeResults(io, common);
+  const results = makeResults(environment, common);
   const prompter = makePrompter(io, common, interrupted);
   const profile = memoize(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
   const service = makeApiClient({
@@ -80,7 +80,7 @@ function makeCommandContext(
     prompter,
     profile,
     list: (id, view, ...input) =>
-      results.list(limitedPages(service, common.limit, id, ...input), view),
+      results.list(limitedPages(service, common.limit, id, ...input), view, 'Nothing found.'),
     note: (text) => {
       if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
     },

@@ -88,8 +88,8 @@ function showText({ io, common: { output, jq, fields } }: CommandContext, text: 
 }
 
 /** Returns the result writer. Default format: JSON. */
-const resultsOf = ({ io, common }: CommandContext) =>
-  makeResults(io, { ...common, output: common.output ?? 'json' });
+const resultsOf = (call: CommandContext) =>
+  makeResults(call, { ...call.common, output: call.common.output ?? 'json' });
 
 interface RawPage {
   items: unknown[];

@@ -2,7 +2,7 @@ import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
-import { readPastTime } from '../options/time.ts';
+import { checkRange, readPastTime } from '../options/time.ts';
 import { member } from '../output/view.ts';
 import { auditView } from '../records/views/history-views.ts';
 import {
@@ -40,6 +40,7 @@ const list = defineCommand({
     const { action, subject, since, until } = call.options;
     const from = readPastTime(call, '--since', since);
     const to = readPastTime(call, '--until', until);
+    checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
     await call.list('listAudit', auditView, { query: { action, subjectId: subject, from, to } });
   },
 });

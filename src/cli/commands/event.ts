@@ -7,7 +7,7 @@ import { type Filters, followEvents } from '../event/follow.ts';
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
-import { readPastTime } from '../options/time.ts';
+import { checkRange, readPastTime } from '../options/time.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
@@ -86,6 +86,7 @@ received the event.
       throw usage(`--after takes the id of an event, not "${after}".`);
     const from = readPastTime(call, '--since', call.options.since);
     const to = readPastTime(call, '--until', call.options.until);
+    checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
     const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
     const filters = { type, screenId, deviceId, from };
@@ -166,6 +167,7 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
   list: true,
   async run(call) {
     const { includeSimulated, from, to, by } = call.options;
+    checkRange({ flag: '--from', time: from }, { flag: '--to', time: to });
     const selected = hasFilter(call) ? await selectedIds(call) : undefined;
     const groupBy = selected ? 'screen' : call.options.groupBy;
     const query = { groupBy, from, to, by };
@@ -173,7 +175,8 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
       ? await call.read('reportImpressions', { query })
       : await withoutSimulated(call, query);
     const rows = items.filter(({ key }) => selected?.has(key) ?? true);
-    await call.results.list(limitPages([rows], call.common.limit), impressionView(call, groupBy));
+    const view = impressionView(call, groupBy);
+    await call.results.list(limitPages([rows], call.common.limit), view, 'Nothing found.');
   },
 });
 

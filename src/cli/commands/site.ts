@@ -85,7 +85,7 @@ Default format: YAML. Devices, codes, tokens and expired playlists are left out.
     if (!isData(format)) throw usage(`Export supports yaml and json, not ${format}.`);
     const { exportSite } = await import('../site/export-site.ts');
     const site = await exportSite(call, call.options.venue);
-    await makeResults(call.io, { ...call.common, output: format }).record(site, {
+    await makeResults(call, { ...call.common, output: format }).record(site, {
       columns: [],
       nameOf: () => '',
     });

@@ -25,5 +25,10 @@ export const fail = finding('fail');
 
 export const findingView: View<Finding> = {
   columns: members<Finding>('check', 'status', 'detail', 'next'),
+  marked: ({ check, status, detail, next }) => ({
+    mark: status,
+    text: `${check}: ${detail}`,
+    next,
+  }),
   nameOf: ({ check, status }) => `${check} ${status}`,
 };

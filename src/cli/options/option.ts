@@ -137,3 +137,8 @@ export function duration(initial: string, flags: string, help: string): Setting<
   };
   return { flags, help, read, initial: read(initial, flags), shown: initial };
 }
+
+/** A duration. Default: `undefined`. */
+export function optionalDuration(flags: string, help: string): Setting<number | undefined> {
+  return { flags, help, read: duration('1s', flags, help).read, initial: undefined };
+}

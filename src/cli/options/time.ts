@@ -48,6 +48,20 @@ export function readPastTime(
   return new Date(readTime(text, { source, nowMs: clock.now(), spans: 'ago' })).toISOString();
 }
 
+/** One end of a range: the flag, and its time in ISO 8601 (UTC) or its day. */
+interface RangeEnd {
+  flag: string;
+  time: string | undefined;
+}
+
+/** Throws `usage` for a range of time that ends before it begins. */
+export function checkRange(first: RangeEnd, last: RangeEnd): void {
+  if (first.time === undefined || last.time === undefined || first.time < last.time) return;
+  throw usage(
+    `${first.flag} must be before ${last.flag}, but ${first.time} is not before ${last.time}.`,
+  );
+}
+
 /**
  * Formats the epoch time of a record, in seconds or milliseconds, as ISO 8601. Returns a value that
  * is not a valid time unchanged.

@@ -1,10 +1,11 @@
-import { isData, isDocument } from '../options/format.ts';
+import type { Environment } from '../command/environment.ts';
+import { isData, isDocument, isForPeople } from '../options/format.ts';
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
 import { makePainter } from '../terminal/colours.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
-import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
+import { markedLines } from './marked-lines.ts';
 import { allRecords, eachRecord, type RecordWriter } from './record-writer.ts';
 import { csvWriter, listTable, recordTable } from './table.ts';
 import type { Column, View, ViewSource } from './view.ts';
@@ -22,8 +23,11 @@ type Pages<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 /** Prints the results of a command to `stdout` in the requested format. */
 export interface Results {
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
-  /** Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. */
-  list<T>(pages: Pages<T>, view: ViewSource<T>): Promise<void>;
+  /**
+   * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. People see
+   * `emptyText` on `stderr` in place of an empty table.
+   */
+  list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<void>;
   /**
    * Throws `usage` if the format cannot be written for an endless result. `what` is the flag that
    * makes the result endless.
@@ -62,8 +66,8 @@ const planView: View<PlannedRequest> = {
 
 /** Makes the results of a command. Throws `usage` for output options that conflict. */
 export function makeResults(
-  io: Io,
-  common: Pick<CommonValues, 'output' | 'jq' | 'fields'>,
+  { io, clock }: Pick<Environment, 'io' | 'clock'>,
+  common: Pick<CommonValues, 'output' | 'jq' | 'fields' | 'quiet'>,
 ): Results {
   const { stdout } = io;
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
@@ -109,12 +113,17 @@ export function makeResults(
       return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return csvWriter(stdout, all);
-    const { strong } = await makePainter(io, io.stdout);
+    const paint = await makePainter(io, stdout);
+    const { strong } = paint;
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
+    if (format === 'wide') return listTable({ stdout, columns: all, strong });
+    if (view.marked && !fields) return markedLines({ stdout, marked: view.marked, paint });
+    const lineWidth = stdout.isTTY ? stdout.columns : undefined;
     return listTable({
       stdout,
-      columns: fields || format === 'wide' ? all : all.filter(({ wide }) => !wide),
+      columns: fields ? all : all.filter(({ wide }) => !wide),
       strong,
+      ...(lineWidth !== undefined && { fit: { lineWidth, nowMs: clock.now() } }),
     });
   }
 
@@ -137,10 +146,16 @@ export function makeResults(
       await writer.add(checked([record]));
       await writer.end();
     },
-    async list(pages, view) {
+    async list(pages, view, emptyText) {
       const writer = await makeWriter('list', view);
-      for await (const page of pages) await writer.add(checked(page));
+      let isEmpty = true;
+      for await (const page of pages) {
+        isEmpty &&= page.length === 0;
+        await writer.add(checked(page));
+      }
       await writer.end();
+      if (isEmpty && emptyText !== undefined && isForPeople(format) && !common.quiet)
+        io.stderr.write(`${emptyText}\n`);
     },
     requireEndless(what) {
       if (isDocument(format))

@@ -1,6 +1,7 @@
 import { csvLine } from '../../domain/csv.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
+import { truncate } from '../terminal/truncate.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { type Column, exactText, shownText } from './view.ts';
 
@@ -15,8 +16,8 @@ function label(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const cells = (columns: readonly Column<unknown>[], record: unknown) =>
-  columns.map((column) => escapeControl(shownText(column.value(record))));
+const cells = (columns: readonly Column<unknown>[], record: unknown, nowMs?: number) =>
+  columns.map((column) => escapeControl(shownText((column.shown ?? column.value)(record), nowMs)));
 
 /**
  * Returns a function that measures the width of these texts. Loads string-width only if a text is
@@ -32,19 +33,64 @@ export interface TableOptions {
   columns: readonly Column<unknown>[];
   /** Emphasises a header. */
   strong(text: string): string;
+  /** Fits a list to a terminal. Default: values are complete. */
+  fit?: TerminalFit;
 }
 
-/**
- * Writes a table with a header, page by page. A later page may widen columns. Values are never
- * truncated.
- */
-export function listTable({ stdout, columns, strong }: TableOptions): RecordWriter {
+/** Makes lines fit a terminal: cuts the widest cells, and shows times relative to now. */
+interface TerminalFit {
+  /** Width of a line, in characters. */
+  lineWidth: number;
+  /** Default: times are absolute. */
+  nowMs?: number;
+}
+
+const separator = '  ';
+const minColumnWidth = 3;
+const minLastColumnWidth = 12;
+
+/** Returns the width of a line with columns of these widths. */
+const lineWidth = (widths: readonly number[]) =>
+  widths.reduce((sum, one) => sum + one, separator.length * (widths.length - 1));
+
+/** Narrows the last column, which has the details, and then the widest ones until a line fits. */
+function fittingWidths(widths: readonly number[], width: number): number[] {
+  const fitting = [...widths];
+  const last = fitting.length - 1;
+  for (let excess = lineWidth(fitting) - width; excess > 0; excess--) {
+    const widest = Math.max(...fitting);
+    if (widest <= minColumnWidth) break;
+    const isLast = (fitting[last] as number) > minLastColumnWidth;
+    const narrowed = isLast ? last : fitting.lastIndexOf(widest);
+    fitting[narrowed] = (fitting[narrowed] as number) - 1;
+  }
+  return fitting;
+}
+
+const minBarWidth = 8;
+
+/** Returns the function that draws the bar of a record in the width that is left of a line. */
+function barsOf(
+  columns: readonly Column<unknown>[],
+  records: readonly unknown[],
+  leftWidth: number,
+): (record: unknown) => string {
+  const column = columns.find(({ bar }) => bar);
+  if (!column || leftWidth < minBarWidth) return () => '';
+  const numberOf = (record: unknown) => Number(column.value(record));
+  const largest = records.reduce<number>((max, record) => Math.max(max, numberOf(record)), 0);
+  return (record) =>
+    largest === 0 ? '' : '█'.repeat(Math.ceil((leftWidth * numberOf(record)) / largest));
+}
+
+/** Writes a table with a header, page by page. A later page may widen columns. */
+export function listTable({ stdout, columns, strong, fit }: TableOptions): RecordWriter {
   let widths: number[] | undefined;
   return {
     async add(records) {
       if (records.length === 0) return;
       const titles = columns.map(({ name }) => escapeControl(header(name)));
-      const rows = records.map((record) => cells(columns, record));
+      const rows = records.map((record) => cells(columns, record, fit?.nowMs));
       const width = await widthOf([titles, ...rows]);
       const before = widths;
       const now = columns.map((_, at) =>
@@ -54,13 +100,19 @@ export function listTable({ stdout, columns, strong }: TableOptions): RecordWrit
         ),
       );
       widths = now;
-      const line = (row: readonly string[]) =>
-        row
-          .map((cell, at) => cell + ' '.repeat((now[at] ?? 0) - width(cell)))
-          .join('  ')
+      const shownWidths = fit ? fittingWidths(now, fit.lineWidth) : now;
+      const shownCell = (cell: string, columnWidth: number) => {
+        const shown = truncate(cell, columnWidth, width);
+        return shown + ' '.repeat(columnWidth - width(shown));
+      };
+      const line = (row: readonly string[], bar = '') =>
+        [...row.map((cell, at) => shownCell(cell, shownWidths[at] ?? 0)), bar]
+          .join(separator)
           .trimEnd();
+      const leftWidth = fit ? fit.lineWidth - lineWidth(shownWidths) - separator.length : 0;
+      const bar = barsOf(columns, records, leftWidth);
       if (before === undefined) stdout.write(`${strong(line(titles))}\n`);
-      stdout.write(rows.map((row) => `${line(row)}\n`).join(''));
+      stdout.write(rows.map((row, at) => `${line(row, bar(records[at]))}\n`).join(''));
     },
     end: async () => {},
   };

@@ -1,3 +1,5 @@
+import { relativeTime } from '../records/text.ts';
+
 /** One column of a table. */
 export interface Column<T> {
   /**
@@ -6,13 +8,27 @@ export interface Column<T> {
    */
   name: string;
   value(record: T): unknown;
+  /** Returns the value for people. Default: `value`. */
+  shown?(record: T): unknown;
+  /** Whether a table on a terminal draws the numbers of this column as bars, if it has room. */
+  bar?: boolean;
   /** Whether `-o table` omits the column in lists. */
   wide?: boolean;
+}
+
+/** A result of a check, for people. */
+export interface MarkedLine {
+  mark: 'ok' | 'warn' | 'fail';
+  text: string;
+  /** The command to run next. */
+  next: string | null;
 }
 
 /** The columns and the name of one kind of record, for people. */
 export interface View<T> {
   columns: readonly Column<T>[];
+  /** Makes `-o table` show each record of a list as a marked line, in place of a row. */
+  marked?(record: T): MarkedLine;
   /** Returns the name that commands accept for the record: the output of `-o name`. */
   nameOf(record: T): string;
 }
@@ -48,10 +64,11 @@ export function exactText(value: unknown): string {
   return typeof value === 'object' ? structureText(value) : String(value);
 }
 
-/** Formats a value for people. */
-export function shownText(value: unknown): string {
+/** Formats a value for people. `nowMs`: formats times by their distance from it. */
+export function shownText(value: unknown, nowMs?: number): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const text = exactText(value);
-  if (isoTime.test(text)) return `${text.slice(0, -5)}Z`;
+  if (isoTime.test(text))
+    return nowMs === undefined ? `${text.slice(0, -5)}Z` : relativeTime(Date.parse(text), nowMs);
   return text === '' ? '-' : text;
 }

@@ -30,6 +30,11 @@ export function span(ms: number): string {
   return `${Math.floor(Math.abs(ms) / unitMs)} ${name}`;
 }
 
+/** Formats a time by its distance from now: `3 h ago`, `in 3 h`. */
+export function relativeTime(timeMs: number, nowMs: number): string {
+  return timeMs <= nowMs ? `${span(nowMs - timeMs)} ago` : `in ${span(timeMs - nowMs)}`;
+}
+
 /**
  * Formats a time with the time span from now: `2026-05-01T08:00:00Z (3 h ago)`. Returns other text
  * unchanged.
@@ -37,7 +42,6 @@ export function span(ms: number): string {
 export function ago(time: string | number, nowMs: number): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return String(time);
-  const awayMs = nowMs - date.getTime();
   const shown = date.toISOString().replace(/\.\d{3}Z$/, 'Z');
-  return awayMs >= 0 ? `${shown} (${span(awayMs)} ago)` : `${shown} (in ${span(awayMs)})`;
+  return `${shown} (${relativeTime(date.getTime(), nowMs)})`;
 }

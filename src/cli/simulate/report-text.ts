@@ -10,8 +10,9 @@ import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
 import { listTable } from '../output/table.ts';
 import type { Column } from '../output/view.ts';
-import { escapeControl, pairs } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
+import { pairs, wrapIndented } from '../terminal/wrap.ts';
 
 /** Formats milliseconds: `0.8`, `12`. */
 const shortMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0));
@@ -37,8 +38,8 @@ export function progressText({
   const parts = [
     steps[step] + (step === 'comparing' ? ` ${compared} events` : ''),
     tvs.map(([phase, count]) => `${count} ${phase}`).join(', '),
-    `${requestsPerSecond.toFixed(0)} requests/s, p50 ${shortMs(p50Ms)} p95 ${shortMs(p95Ms)} p99 ${shortMs(p99Ms)} ms`,
     `events ${events.made} made, ${events.acknowledged} acknowledged, ${events.queued} queued`,
+    `${requestsPerSecond.toFixed(0)} requests/s, p50 ${shortMs(p50Ms)} p95 ${shortMs(p95Ms)} p99 ${shortMs(p99Ms)} ms`,
   ];
   return parts.filter((part) => part !== '').join(' | ');
 }
@@ -114,19 +115,24 @@ async function table<T>(
 ): Promise<void> {
   if (records.length === 0) return;
   stdout.write('\n');
+  const width = widthOf(stdout);
   const writer = listTable({
     stdout,
     columns: columns as readonly Column<unknown>[],
     strong: (text) => text,
+    ...(width !== undefined && { fit: { lineWidth: width } }),
   });
   await writer.add(records);
 }
 
-function list(title: string, items: readonly Failures[]): string {
-  const lines = items.map(
-    ({ code, count, message }) =>
-      `  ${count} × ${escapeControl(code)}: ${escapeControl(message)}\n`,
-  );
+/** Returns the width of a terminal. */
+const widthOf = ({ isTTY, columns }: Output) => (isTTY ? columns : undefined);
+
+function list(stdout: Output, title: string, items: readonly Failures[]): string {
+  const lines = items.map(({ code, count, message }) => {
+    const text = `${count} × ${escapeControl(code)}: ${escapeControl(message)}`;
+    return `  ${wrapIndented(text, 4, widthOf(stdout))}\n`;
+  });
   return items.length === 0 ? '' : `\n${title}\n${lines.join('')}`;
 }
 
@@ -145,20 +151,26 @@ export async function writeReport(stdout: Output, report: FleetReport): Promise<
   } = report;
   const unpaired = tvs.unpaired === 0 ? '' : `, ${tvs.unpaired} without a valid code`;
   stdout.write(
-    pairs([
-      ['Seed', `${seed} (to repeat the run: --seed ${seed})`],
-      ['TVs', `${tvs.bound} of ${tvs.count} bound${unpaired}`],
-      ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of real time`],
-      ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} per second`],
-      ['Events', `${eventsText(events)}; ${repeatedBatches} batches retried`],
-      ...(report.rotations > 0 || reconciliation.keys ? [['Keys', keysText(report)] as const] : []),
-      ['Compared', comparedText(reconciliation)],
-      ['Left', leftText(report.left)],
-    ]),
+    pairs(
+      [
+        ['Seed', `${seed} (to repeat the run: --seed ${seed})`],
+        ['TVs', `${tvs.bound} of ${tvs.count} bound${unpaired}`],
+        ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of real time`],
+        ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} per second`],
+        ['Events', `${eventsText(events)}; ${repeatedBatches} batches retried`],
+        ...(report.rotations > 0 || reconciliation.keys
+          ? [['Keys', keysText(report)] as const]
+          : []),
+        ['Compared', comparedText(reconciliation)],
+        ['Left', leftText(report.left)],
+      ],
+      widthOf(stdout),
+    ),
   );
   await table(stdout, endpointColumns, report.endpoints);
   await table(stdout, faultColumns, report.faults);
-  stdout.write(list('Errors that TVs recovered from:', report.failures));
-  stdout.write(list('Violations by the service:', reconciliation.findings));
-  for (const note of report.notes) stdout.write(`\nNote: ${escapeControl(note)}\n`);
+  stdout.write(list(stdout, 'Errors that TVs recovered from:', report.failures));
+  stdout.write(list(stdout, 'Violations by the service:', reconciliation.findings));
+  for (const note of report.notes)
+    stdout.write(`\n${wrapIndented(`Note: ${escapeControl(note)}`, 2, widthOf(stdout))}\n`);
 }

@@ -35,9 +35,3 @@ export function printableJson(value: unknown, indent = 2): string {
   const lines = (JSON.stringify(value, null, indent) ?? 'null').split('\n');
   return lines.map(escapeControl).join('\n');
 }
-
-/** Formats rows as two aligned columns. */
-export function pairs(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([label]) => label.length));
-  return rows.map(([label, text]) => `${label.padEnd(width)}  ${escapeControl(text)}\n`).join('');
-}

@@ -2,6 +2,7 @@ import type { CommandContext } from '../command/context.ts';
 import { isForPeople } from '../options/format.ts';
 import { type Look, makePainter } from './colours.ts';
 import { escapeControl } from './escape.ts';
+import { truncate } from './truncate.ts';
 
 export interface LiveLine {
   text: string;
@@ -60,15 +61,6 @@ export async function openLiveView(
     rows: screen.rows || defaultSize.rows,
   });
 
-  const truncate = (text: string, columns: number) => {
-    if (width(text) <= columns) return text;
-    let fitting = '';
-    for (const character of text) {
-      if (width(fitting + character) > columns - 1) break;
-      fitting += character;
-    }
-    return `${fitting}…`;
-  };
   /**
    * Returns the control sequence that erases the view. A line that was drawn on a wider terminal
    * may now take several rows.
@@ -80,7 +72,7 @@ export async function openLiveView(
   const write = (lines: readonly LiveLine[]) => {
     const { columns } = size();
     const shown = lines.map(({ text, look }) => ({
-      text: truncate(escapeControl(text), columns - 1),
+      text: truncate(escapeControl(text), columns - 1, width),
       look,
     }));
     const text = shown

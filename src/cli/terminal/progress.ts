@@ -1,9 +1,11 @@
 import type { Environment } from '../command/environment.ts';
 import type { CommonValues } from '../options/shared.ts';
 import { escapeControl } from './escape.ts';
+import { truncate } from './truncate.ts';
 
 const minIntervalMs = 100;
 const barWidth = 20;
+const defaultColumns = 80;
 
 /** Draws a progress bar: `[#####               ] 250 of 1,000`. */
 export function progressBar(done: number, total: number): string {
@@ -14,19 +16,21 @@ export function progressBar(done: number, total: number): string {
 
 /**
  * Runs `work` with a progress line on `stderr`. `show` overwrites the line, `erase` removes it. The
- * line is shown only at a terminal that is not dumb, and erased at the end.
+ * line is shown only at a terminal that is not dumb, cut to its width, and erased at the end.
  */
 export async function withProgress<T>(
   { io, clock, common }: Environment & { common: Pick<CommonValues, 'quiet'> },
   work: (show: (text: string) => void, erase: () => void) => Promise<T>,
 ): Promise<T> {
   const isWatched = io.stderr.isTTY && !common.quiet && io.env.TERM !== 'dumb';
+  const { default: width } = isWatched ? await import('string-width') : { default: () => 0 };
+  const columns = (io.stderr.columns ?? defaultColumns) - 1;
   let shownAt = Number.NEGATIVE_INFINITY;
   const show = (text: string) => {
     const now = clock.now();
     if (!isWatched || now - shownAt < minIntervalMs) return;
     shownAt = now;
-    io.stderr.write(`\r\u001b[K${escapeControl(text)}`);
+    io.stderr.write(`\r\u001b[K${truncate(escapeControl(text), columns, width)}`);
   };
   const erase = () => {
     if (shownAt > Number.NEGATIVE_INFINITY) io.stderr.write('\r\u001b[K');

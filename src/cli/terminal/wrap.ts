@@ -1,6 +1,27 @@
 import { Help } from 'commander';
+import { escapeControl } from './escape.ts';
 
 const help = Object.assign(new Help(), { minWidthToWrap: 1 });
 
 /** Wraps a text at word boundaries. Keeps a word that is longer than a line. */
 export const wrapText = (text: string, columns: number): string => help.boxWrap(text, columns);
+
+/**
+ * Wraps a text that begins in the column `indent`, and indents its further lines. Without
+ * `columns`, it stays on one line.
+ */
+export function wrapIndented(text: string, indent: number, columns: number | undefined): string {
+  if (columns === undefined) return text;
+  return wrapText(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+/** Formats rows as two aligned columns. Wraps the second one at `columns`, if given. */
+export function pairs(rows: readonly (readonly [string, string])[], columns?: number): string {
+  const indent = Math.max(...rows.map(([label]) => label.length)) + 2;
+  return rows
+    .map(
+      ([label, text]) =>
+        `${label.padEnd(indent)}${wrapIndented(escapeControl(text), indent, columns)}\n`,
+    )
+    .join('');
+}

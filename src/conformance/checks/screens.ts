@@ -7,8 +7,8 @@ import {
   textAt,
 } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
-import { unknownId } from '../content.ts';
-import type { Fixture } from '../fixture.ts';
+import { items, unknownId } from '../content.ts';
+import type { Fixture, Tv } from '../fixture.ts';
 
 function createdScreen(fixture: Fixture): Promise<{ name: string; answer: Answer }> {
   return fixture.once('made screen', async () => {
@@ -104,6 +104,54 @@ export const screenChecks: readonly Check[] = checkGroup(
         await fixture.requireOk('DELETE', `/v1/screens/${screenId}`);
         return fixture.register(code);
       },
+    ),
+  ],
+);
+
+/** Sets up a venue with a screen without a TV, and a screen with a TV and a playlist. */
+function twoScreens(fixture: Fixture): Promise<{ venueId: string; tv: Tv }> {
+  return fixture.once('two screens', async () => {
+    const venueId = await fixture.newVenue();
+    await fixture.screen(venueId);
+    const tv = await fixture.newTv(await fixture.screen(venueId));
+    await fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/playlist`, { items });
+    return { venueId, tv };
+  });
+}
+
+/** Checks of the status of screens (docs/protocol.md §5.3). */
+export const statusChecks: readonly Check[] = checkGroup(
+  { id: 'status', subject: 'GET /v1/status', section: '5.3' },
+  [
+    profile('device', 'the screen without a TV has null; the other its online device').expects(
+      'null, the device, true',
+      async (fixture) => {
+        const { venueId, tv } = await twoScreens(fixture);
+        const { json } = await fixture.manage('GET', `/v1/status?venueId=${venueId}`);
+        const isDevice = at(json, 'items.1.device.id') === tv.deviceId;
+        return [
+          at(json, 'items.0.device'),
+          isDevice ? 'the device' : 'another device',
+          at(json, 'items.1.device.online'),
+        ];
+      },
+    ),
+    profile('playlist', 'the newest version of the playlist, without items').expects(
+      'null, 1, active, no items',
+      async (fixture) => {
+        const { venueId } = await twoScreens(fixture);
+        const { json } = await fixture.manage('GET', `/v1/status?venueId=${venueId}`);
+        return [
+          at(json, 'items.0.playlist'),
+          at(json, 'items.1.playlist.version'),
+          at(json, 'items.1.playlist.status'),
+          at(json, 'items.1.playlist.items') === undefined ? 'no items' : 'items',
+        ];
+      },
+    ),
+    profile('400', '400 for a malformed selector').expects(
+      '400 invalid_request at query.selector',
+      (fixture) => fixture.manage('GET', '/v1/status?selector=a,'),
     ),
   ],
 );

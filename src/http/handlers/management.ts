@@ -79,7 +79,7 @@ async function longPoll<T>(
 
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal) {
-  const { backups, codes, copies, deps, playlists, reading, telemetry } = services;
+  const { backups, codes, copies, deps, playlists, reading, screenStatus, telemetry } = services;
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
@@ -112,6 +112,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     listMirror: ({ caller, query }) => result(copies.list(caller, query)),
     repairMirror: ({ caller }) => result(copies.repair(caller)),
 
+    listScreenStatus: ({ caller, query }) => result(screenStatus.list(caller, query)),
     listEvents: ({ caller, query, request, slot }) =>
       longPoll(stopping, request, query, (signal) => telemetry.list(caller, query, signal, slot)),
     async createBackup({ caller, request }) {

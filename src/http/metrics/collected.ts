@@ -1,4 +1,8 @@
+import { statfs } from 'node:fs/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
+import { type Clock, secondMs } from '../../domain/clock.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { withTimeout } from '../../domain/timeout.ts';
 
 /**
  * Metrics whose values are kept by other modules. The values are read when metrics are rendered.
@@ -16,15 +20,18 @@ export function collect(
   register: Registry,
   kind: 'counter' | 'gauge',
   description: Description & { labelNames?: string[] },
-  samples: () => Iterable<Sample>,
+  samples: () => MaybePromise<Iterable<Sample>>,
 ): void {
   const Metric = kind === 'counter' ? Counter<string> : Gauge<string>;
   const metric = new Metric({
     ...description,
     registers: [register],
-    collect() {
+    async collect() {
+      const current = await samples();
       metric.reset();
-      for (const [labels, value] of samples()) metric.inc(labels, value);
+      // Without labels, `reset` leaves a sample of 0.
+      if (!description.labelNames) metric.remove();
+      for (const [labels, value] of current) metric.inc(labels, value);
     },
   });
 }
@@ -149,4 +156,84 @@ export function watchMirror(
   collect(register, 'gauge', pending, () => [[{}, lag().pending]]);
   collect(register, 'gauge', oldest, () => [[{}, oldestSeconds(lag())]]);
   collect(register, 'counter', failures, () => [[{}, lag().failures]]);
+}
+
+/** Maximum time that a scrape waits for a figure. */
+const figureTimeoutMs = 2 * secondMs;
+
+/**
+ * Resolves with the samples, or with none if they cannot be had in time. The other metrics must
+ * stay readable while the database or the disk does not answer.
+ */
+async function orNone(clock: Clock, samples: Promise<Sample[]>): Promise<Sample[]> {
+  return withTimeout(clock, figureTimeoutMs, samples).catch(() => []);
+}
+
+/** Numbers of screens by state, and of bound devices. */
+interface FleetFigures {
+  screens: Readonly<Record<string, number>>;
+  devices: Readonly<Record<'online' | 'offline', number>>;
+}
+
+/** Adds the numbers of screens and devices of all tenants. */
+export function watchFleet(
+  register: Registry,
+  counts: () => Promise<FleetFigures>,
+  clock: Clock,
+): void {
+  const screens = {
+    name: 'signage_screens',
+    help: 'Screens of all tenants, by state; at most 30 s old.',
+    labelNames: ['state'],
+  };
+  const devices = {
+    name: 'signage_devices',
+    help: 'Devices that are bound to a screen, by whether they are online; at most 30 s old.',
+    labelNames: ['online'],
+  };
+  const screenSamples = async () =>
+    Object.entries((await counts()).screens).map(([state, count]): Sample => [{ state }, count]);
+  const deviceSamples = async (): Promise<Sample[]> => {
+    const { online, offline } = (await counts()).devices;
+    return [
+      [{ online: 'true' }, online],
+      [{ online: 'false' }, offline],
+    ];
+  };
+  collect(register, 'gauge', screens, () => orNone(clock, screenSamples()));
+  collect(register, 'gauge', devices, () => orNone(clock, deviceSamples()));
+}
+
+/** Adds the free space of the disk of a folder. */
+export function watchDisk(register: Registry, folder: string, clock: Clock): void {
+  const free = {
+    name: 'signage_data_free_bytes',
+    help: 'Free space on the disk of the data folder.',
+  };
+  const samples = async (): Promise<Sample[]> => {
+    const { bavail, bsize } = await statfs(folder);
+    return [[{}, bavail * bsize]];
+  };
+  collect(register, 'gauge', free, () => orNone(clock, samples()));
+}
+
+/** Counts times in the buckets of a histogram. `value` is the value of its label. */
+export class TimeSeries implements Series {
+  readonly value: string;
+  readonly boundsMs: readonly number[];
+  readonly counts: number[];
+  sumMs = 0;
+
+  constructor(value: string, boundsMs: readonly number[]) {
+    this.value = value;
+    this.boundsMs = boundsMs;
+    this.counts = [0, ...boundsMs.map(() => 0)];
+  }
+
+  add(ms: number): void {
+    let bucket = 0;
+    while (bucket < this.boundsMs.length && ms > (this.boundsMs[bucket] as number)) bucket++;
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.sumMs += ms;
+  }
 }

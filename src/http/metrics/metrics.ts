@@ -1,6 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../../domain/clock.ts';
 import type { OperationId } from '../../wire/operations.ts';
-import { collect, collectHistogram, watchMirror, watchOrigins } from './collected.ts';
+import {
+  collect,
+  collectHistogram,
+  TimeSeries,
+  watchDisk,
+  watchFleet,
+  watchMirror,
+  watchOrigins,
+} from './collected.ts';
 
 /**
  * The operation of a request, or a group of requests that belong to no operation. Never a path,
@@ -17,6 +26,9 @@ type LockOutScope = 'source' | 'service';
 export const shedKinds = ['reads', 'writes', 'management', 'registrations', 'strangers'] as const;
 export type ShedKind = (typeof shedKinds)[number];
 
+/** A write of the store: of records, or of a batch of events. */
+export type StoreWriteKind = 'change' | 'events';
+
 export interface Metrics {
   /** Counts one answered request, and adds its duration to the histogram. */
   observe(operation: MeteredOperation, status: number, seconds: number): void;
@@ -31,6 +43,12 @@ export interface Metrics {
   registerLockout(scope: LockOutScope): void;
   /** Counts a request rejected because of overload. */
   requestShed(kind: ShedKind): void;
+  /** Counts a write of the store: of a change, or of a batch of events. */
+  storeWrite(kind: StoreWriteKind, ms: number): void;
+  /** Adds the numbers of screens and devices. */
+  watchFleet(counts: Parameters<typeof watchFleet>[1], clock: Clock): void;
+  /** Adds the free space of the disk of a folder. */
+  watchDisk(folder: string, clock: Clock): void;
   /** Adds the metrics of playlist origins. */
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
   /** Adds the metrics of the mirror. */
@@ -44,10 +62,7 @@ export interface Metrics {
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
 interface Answered {
-  value: MeteredOperation;
-  boundsMs: readonly number[];
-  counts: number[];
-  sumMs: number;
+  times: TimeSeries;
   byStatus: Map<number, number>;
   held: number;
 }
@@ -82,7 +97,7 @@ function makeRequestCounts(
       labelNames: ['operation', 'status'],
     },
     () =>
-      [...all.values()].flatMap(({ value: operation, byStatus }) =>
+      [...all].flatMap(([operation, { byStatus }]) =>
         [...byStatus].map(
           ([status, count]) => [{ operation, status: `${status}` }, count] as const,
         ),
@@ -95,7 +110,10 @@ function makeRequestCounts(
       help: 'Time from the request to its answer, by operation. Without long polls.',
       label: 'operation',
     },
-    () => [...all.values()].filter(({ counts }) => counts.some((count) => count > 0)),
+    () =>
+      [...all.values()]
+        .map(({ times }) => times)
+        .filter(({ counts }) => counts.some((count) => count > 0)),
   );
   collect(
     register,
@@ -106,22 +124,15 @@ function makeRequestCounts(
       labelNames: ['operation'],
     },
     () =>
-      [...all.values()]
-        .filter(({ held }) => held > 0)
-        .map(({ value: operation, held }) => [{ operation }, held] as const),
+      [...all]
+        .filter(([, { held }]) => held > 0)
+        .map(([operation, { held }]) => [{ operation }, held] as const),
   );
 
   function count(operation: MeteredOperation, status: number): Answered {
     let answered = all.get(operation);
     if (!answered) {
-      answered = {
-        value: operation,
-        boundsMs,
-        counts: [0, ...boundsMs.map(() => 0)],
-        sumMs: 0,
-        byStatus: new Map(),
-        held: 0,
-      };
+      answered = { times: new TimeSeries(operation, boundsMs), byStatus: new Map(), held: 0 };
       all.set(operation, answered);
     }
     answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
@@ -130,12 +141,7 @@ function makeRequestCounts(
 
   return {
     observe(operation, status, seconds) {
-      const answered = count(operation, status);
-      const ms = seconds * 1000;
-      let bucket = 0;
-      while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
-      answered.counts[bucket] = (answered.counts[bucket] as number) + 1;
-      answered.sumMs += ms;
+      count(operation, status).times.add(seconds * 1000);
     },
     observeHeld(operation, status) {
       count(operation, status).held++;
@@ -144,6 +150,24 @@ function makeRequestCounts(
       count('none', status);
     },
   };
+}
+
+/** Returns `storeWrite`. */
+function makeStoreWrite(register: Registry): Metrics['storeWrite'] {
+  const times = {
+    change: new TimeSeries('change', boundsMs),
+    events: new TimeSeries('events', boundsMs),
+  };
+  collectHistogram(
+    register,
+    {
+      name: 'signage_store_write_seconds',
+      help: 'Time until the store made a change or a batch of events durable, by kind.',
+      label: 'kind',
+    },
+    () => Object.values(times),
+  );
+  return (kind, ms) => times[kind].add(ms);
 }
 
 /**
@@ -194,6 +218,9 @@ export function makeMetrics(version: string): Metrics {
     registration: (outcome) => registrations.inc({ outcome }),
     registerLockout: (scope) => lockouts.inc({ scope }),
     requestShed: (kind) => shed.inc({ kind }),
+    storeWrite: makeStoreWrite(register),
+    watchFleet: (counts, clock) => watchFleet(register, counts, clock),
+    watchDisk: (folder, clock) => watchDisk(register, folder, clock),
     watchOrigins: (health) => watchOrigins(register, health),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
     render: async () => `${await whole.metrics()}\n${await register.metrics()}`,

@@ -4,7 +4,7 @@ import { isOnline } from '../../domain/records/config.ts';
 import type { DeviceQuery, DeviceView } from '../../domain/records/device.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenView } from '../../domain/records/screen.ts';
-import type { Reader, Tx } from '../../store/store.ts';
+import type { Store, Tx } from '../../store/store.ts';
 import { revokeKeys } from '../auth/device-keys.ts';
 import {
   type Caller,
@@ -17,33 +17,38 @@ import { pageFilters, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
 
+/** Returns the view of a device, with its last activity. */
+export async function viewDevice(
+  store: Pick<Store, 'read' | 'marks'>,
+  row: Device,
+  nowMs: number,
+): Promise<DeviceView> {
+  const activity = await store.marks('device', row.id);
+  const { config } = await readEffectiveConfig(store.read, row);
+  return {
+    id: row.id,
+    screenId: row.screenId,
+    state: row.state,
+    deviceInfo: row.deviceInfo,
+    createdAt: iso(row.createdAt),
+    lastSeenAt: isoOrNull(activity.lastSeenAt),
+    lastAddress: activity.lastAddress ?? null,
+    lastPlaylistAt: isoOrNull(activity.lastPlaylistAt),
+    lastPlaylistVersion: activity.lastPlaylistVersion ?? null,
+    lastPlaylistStatus: activity.lastPlaylistStatus ?? null,
+    lastConfigAt: isoOrNull(activity.lastConfigAt),
+    lastEventAt: isoOrNull(activity.lastEventAt),
+    lastRefusedAt: isoOrNull(activity.lastRefusedAt),
+    online: isOnline(row.state, activity.lastSeenAt, config, nowMs),
+    suspendedAt: isoOrNull(row.suspendedAt),
+    suspendReason: row.suspendReason,
+    simulated: row.simulated === true,
+  };
+}
+
 /** Devices: lists, returns and revokes them (docs/protocol.md §5.3). */
 export function makeDevices(deps: ServiceDependencies) {
   const { store, clock } = deps;
-
-  async function view(reader: Reader, row: Device): Promise<DeviceView> {
-    const activity = await store.marks('device', row.id);
-    const { config } = await readEffectiveConfig(reader, row);
-    return {
-      id: row.id,
-      screenId: row.screenId,
-      state: row.state,
-      deviceInfo: row.deviceInfo,
-      createdAt: iso(row.createdAt),
-      lastSeenAt: isoOrNull(activity.lastSeenAt),
-      lastAddress: activity.lastAddress ?? null,
-      lastPlaylistAt: isoOrNull(activity.lastPlaylistAt),
-      lastPlaylistVersion: activity.lastPlaylistVersion ?? null,
-      lastPlaylistStatus: activity.lastPlaylistStatus ?? null,
-      lastConfigAt: isoOrNull(activity.lastConfigAt),
-      lastEventAt: isoOrNull(activity.lastEventAt),
-      lastRefusedAt: isoOrNull(activity.lastRefusedAt),
-      online: isOnline(row.state, activity.lastSeenAt, config, clock.now()),
-      suspendedAt: isoOrNull(row.suspendedAt),
-      suspendReason: row.suspendReason,
-      simulated: row.simulated === true,
-    };
-  }
 
   async function list(
     caller: TenantCaller,
@@ -63,12 +68,13 @@ export function makeDevices(deps: ServiceDependencies) {
         ...(selector ? { selector } : {}),
         ...pageFilters(page),
       }),
-      (row) => view(store.read, row),
+      (row) => viewDevice(store, row, clock.now()),
     );
   }
 
   async function get(caller: Caller, id: string): Promise<DeviceView> {
-    return view(store.read, await lookUp(store.read, caller, 'device', id));
+    const row = await lookUp(store.read, caller, 'device', id);
+    return viewDevice(store, row, clock.now());
   }
 
   /** Makes one atomic change: suspends the device, revokes its keys and frees the screen. */
@@ -108,7 +114,7 @@ export function makeDevices(deps: ServiceDependencies) {
       const screen = (await tx.get('screens', device.screenId)) as Screen;
       return { device, screen: await viewScreen(tx, screen, tx.now) };
     });
-    return { device: await view(store.read, device), screen };
+    return { device: await viewDevice(store, device, clock.now()), screen };
   }
 
   return { list, get, revoke };

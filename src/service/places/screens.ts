@@ -24,7 +24,10 @@ import { pageFilters, toPage } from '../paging.ts';
 import { screenView } from '../views.ts';
 
 /** Returns the newest code of each screen. */
-async function newestCodes(reader: Reader, screenIds: string[]): Promise<Map<string, PairingCode>> {
+export async function newestCodes(
+  reader: Reader,
+  screenIds: string[],
+): Promise<Map<string, PairingCode>> {
   const newest = new Map<string, PairingCode>();
   for (const code of await reader.select('codes', 'screenId', screenIds)) {
     if (code.createdAt >= (newest.get(code.screenId)?.createdAt ?? 0))

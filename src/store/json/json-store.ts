@@ -10,6 +10,7 @@ import type {
 import { ChangeTopics } from '../change-topics.ts';
 import type {
   EventBatch,
+  FleetCounts,
   GuessCounterChange,
   ListedTable,
   ListQuery,
@@ -36,7 +37,7 @@ import type { LogFilesPosition } from './log/day-files.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
-import { listFinishedCodes, listRows } from './rows/listing.ts';
+import { countFleet, listFinishedCodes, listRows } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
 
@@ -99,6 +100,11 @@ export class JsonStore implements Store {
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
     this.#refuseClosed();
     return listRows(this.#parts.state.base, this.#parts.lastActivity, table, query);
+  }
+
+  async fleetCounts(nowMs: number): Promise<FleetCounts> {
+    this.#refuseClosed();
+    return countFleet(this.#parts.state.base, this.#parts.lastActivity, nowMs);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {

@@ -22,6 +22,7 @@ import type {
   AuditPageQuery,
   EventBatch,
   EventPageQuery,
+  FleetCounts,
   GuessCounterChange,
   ImpressionQuery,
   ListedTable,
@@ -45,7 +46,7 @@ import { SharedGuessCounters } from './guess-counters.ts';
 import { type AnyActivity, LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
-import { listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
+import { countFleet, listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
 import { VersionedRows } from './rows/versioned-rows.ts';
 import { Writer } from './rows/writer.ts';
@@ -144,6 +145,12 @@ export class PostgresStore implements Store {
     // The database evaluates `online`, so the activity of this instance must be written first.
     if (query.online) await this.#lastActivity.flush();
     return listRows(this.#database.query, table, query);
+  }
+
+  async fleetCounts(nowMs: number): Promise<FleetCounts> {
+    // The database evaluates who is online, so the activity of this instance must be written first.
+    await this.#lastActivity.flush();
+    return countFleet(this.#database.query, nowMs);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {

@@ -1,7 +1,12 @@
 import { get, type Operation } from '../operation.ts';
 
-/** Events, reports and the audit trail (docs/protocol.md §5.5–5.7). */
+/** Status, events, reports and the audit trail (docs/protocol.md §5.3, §5.5–5.7). */
 export const readingOperations = {
+  listScreenStatus: get('/v1/status', 'viewer', {
+    summary: 'Screens, each with its device and its newest playlist',
+    query: 'screenStatusQuery',
+    answer: 'screenStatusList',
+  }),
   listEvents: get('/v1/events', 'viewer', {
     summary: 'Telemetry, newest receipt first; order=asc with after follows',
     query: 'eventQuery',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { escapeControl, pairs, printableJson } from '../../../src/cli/terminal/escape.ts';
+import { escapeControl, printableJson } from '../../../src/cli/terminal/escape.ts';
 
 it.each([
   ['\u001b[2J', '\\u001b[2J'],
@@ -20,11 +20,3 @@ it('printableJson stays valid JSON', () => {
   expect(text).not.toMatch(/[\u202e\u009b]/);
   expect(text.split('\n').length).toBeGreaterThan(4);
 });
-
-it('aligns two columns, and escapes their texts', () =>
-  expect(
-    pairs([
-      ['A', '1'],
-      ['Long', '\u0007'],
-    ]),
-  ).toBe('A     1\nLong  \\u0007\n'));

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** The samples of one metric: labels -> value. */
 async function samples(text: Promise<string>, name: string): Promise<Record<string, number>> {
@@ -86,6 +88,57 @@ describe('GET /metrics', () => {
       '{scope="source"}': 2,
       '{scope="service"}': 1,
     });
+  });
+
+  it('has the time of writes of the store, by kind', async () => {
+    const metrics = makeMetrics('1.0.0');
+    metrics.storeWrite('change', 3);
+    metrics.storeWrite('events', 0.3);
+    metrics.storeWrite('events', 60_000);
+    const name = 'signage_store_write_seconds';
+    expect(await samples(metrics.render(), `${name}_count`)).toEqual({
+      '{kind="change"}': 1,
+      '{kind="events"}': 2,
+    });
+    expect(await samples(metrics.render(), `${name}_bucket`)).toMatchObject({
+      '{le="0.0025",kind="change"}': 0,
+      '{le="0.005",kind="change"}': 1,
+      '{le="30",kind="events"}': 1,
+      '{le="+Inf",kind="events"}': 2,
+    });
+  });
+
+  it('has the numbers of screens and devices, and the free space of the disk', async () => {
+    const metrics = makeMetrics('1.0.0');
+    const counts = {
+      screens: { provisioning: 2, active: 3 },
+      devices: { online: 1, offline: 2 },
+    };
+    metrics.watchFleet(async () => counts, systemClock);
+    metrics.watchDisk('.', systemClock);
+    expect(await samples(metrics.render(), 'signage_screens')).toEqual({
+      '{state="provisioning"}': 2,
+      '{state="active"}': 3,
+    });
+    expect(await samples(metrics.render(), 'signage_devices')).toEqual({
+      '{online="true"}': 1,
+      '{online="false"}': 2,
+    });
+    const free = await samples(metrics.render(), 'signage_data_free_bytes');
+    expect(free['']).toBeGreaterThan(0);
+  });
+
+  it('omits figures that fail or do not come, and has all others', async () => {
+    const clock = new ManualClock();
+    const metrics = makeMetrics('1.0.0');
+    metrics.watchDisk('/nonexistent/folder', clock);
+    metrics.watchFleet(() => new Promise(() => {}), clock);
+    const rendering = metrics.render();
+    await setImmediate();
+    clock.advance(2000);
+    const text = await rendering;
+    expect(text).not.toMatch(/^signage_(?:data_free_bytes|screens|devices)[ {]/m);
+    expect(text).toContain('signage_events_received_total 0');
   });
 
   it('starts its counters at 0, so that the first increase is visible', async () => {

@@ -3,7 +3,7 @@ import type { StoredEventView as StoredEvent } from '../../../domain/events/even
 import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import type { Reader } from '../../api/client.ts';
 import { shownEpoch } from '../../options/time.ts';
-import type { Column, View } from '../../output/view.ts';
+import { type Column, member, type View } from '../../output/view.ts';
 import { screenPaths, venueNames } from '../names.ts';
 import { members, wideMembers } from './columns.ts';
 
@@ -44,16 +44,29 @@ export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>
   };
 };
 
+/** Rounds a sum of fractions, which is rarely exact. */
+const oneDecimal = (value: number) => Math.round(value * 10) / 10;
+
 /**
  * The view of the report. Fetches the names of screens or venues if the report is grouped by them.
  */
 export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
-    const columns = members<ReportRow>('key', 'impressions', 'seconds');
+    const hasNames = groupBy === 'screen' || groupBy === 'venue';
+    const columns: readonly Column<ReportRow>[] = [
+      member('key', { wide: hasNames }),
+      { ...member<ReportRow, 'impressions'>('impressions'), bar: true },
+      { ...member<ReportRow, 'seconds'>('seconds'), shown: ({ seconds }) => oneDecimal(seconds) },
+    ];
     const nameOf = ({ key }: ReportRow) => key;
-    if (groupBy !== 'screen' && groupBy !== 'venue') return { columns, nameOf };
+    if (!hasNames) return { columns, nameOf };
     const names = await (groupBy === 'screen' ? screenPaths : venueNames)(reader);
-    return { columns: [...columns, { name: 'name', value: ({ key }) => names.get(key) }], nameOf };
+    const name: Column<ReportRow> = {
+      name: 'name',
+      value: ({ key }) => names.get(key),
+      shown: ({ key }) => names.get(key) ?? key,
+    };
+    return { columns: [...columns, name], nameOf };
   };
 
 type AuditEntry = ListItem<'listAudit'>;

@@ -10,7 +10,7 @@ import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import type { ListedTable, ListQuery, Slice } from '../../store.ts';
+import type { FleetCounts, ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
@@ -53,6 +53,28 @@ export async function listRows<T extends ListedTable>(
     }
     if (position >= ids.length) return { items: page.items, next: null };
   }
+}
+
+/** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
+export async function countFleet(
+  base: CommittedRows,
+  lastActivity: LastActivityTable,
+  nowMs: number,
+): Promise<FleetCounts> {
+  const screens = { provisioning: 0, active: 0 };
+  const devices = { online: 0, offline: 0 };
+  let examined = 0;
+  for (const id of base.all('screens')) {
+    screens[(base.row('screens', id) as unknown as Screen).state]++;
+    if (++examined % sliceRows === 0) await yieldToEventLoop();
+  }
+  for (const id of base.all('devices')) {
+    const device = base.row('devices', id) as unknown as Device;
+    if (device.state === 'bound')
+      devices[isOnlineAt(base, lastActivity, device, nowMs) ? 'online' : 'offline']++;
+    if (++examined % sliceRows === 0) await yieldToEventLoop();
+  }
+  return { screens, devices };
 }
 
 /** Returns the ids of codes that ended before a time, oldest first. */
@@ -103,17 +125,9 @@ function filtersOf<T extends ListedTable>(
   if (search !== undefined) filters.push((row) => nameOf(row)?.includes(foldName(search)) === true);
   if (selector) filters.push(selectorFilter(base, selector));
   if (online) {
-    filters.push((row) => {
-      const device = row as unknown as Device;
-      return (
-        isOnline(
-          device.state,
-          lastActivity.marks('device', device.id).lastSeenAt,
-          configOf(base, device),
-          online.now,
-        ) === online.is
-      );
-    });
+    filters.push(
+      (row) => isOnlineAt(base, lastActivity, row as unknown as Device, online.now) === online.is,
+    );
   }
   return filters;
 }
@@ -129,6 +143,16 @@ function selectorFilter(base: CommittedRows, selector: Selector): Filter {
       labelsOf('screens', screenId),
       usesVenues ? labelsOf('venues', venueId) : {},
     );
+}
+
+function isOnlineAt(
+  base: CommittedRows,
+  lastActivity: LastActivityTable,
+  device: Device,
+  nowMs: number,
+): boolean {
+  const { lastSeenAt } = lastActivity.marks('device', device.id);
+  return isOnline(device.state, lastSeenAt, configOf(base, device), nowMs);
 }
 
 function configOf(base: CommittedRows, device: Device): DeviceConfig {

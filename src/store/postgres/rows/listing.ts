@@ -4,7 +4,7 @@ import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
+import type { FleetCounts, ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import {
   memberColumn,
@@ -104,18 +104,46 @@ function addMember(
   conditions.add(`(t.${column} = ANY ($::text[])${orNull})`, texts);
 }
 
-/** Filters devices as `isOnline` in domain/records/config.ts does, with the effective config. */
-function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: number }): string {
+const configJoins = `LEFT JOIN signage.marks m ON m.kind = 'device' AND m.id = t.id
+    LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
+    LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
+    LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
+
+/**
+ * Returns the condition for online devices, as `isOnline` in domain/records/config.ts has it, with
+ * the effective config. It needs `configJoins`. `now` is the parameter with the time.
+ */
+function onlineCondition(now: string): string {
   const effective = (column: string, fallback: number) =>
     `coalesce(sc.${column}, vc.${column}, tc.${column}, ${fallback})`;
   const sync = effective('sync_minutes', defaultConfig.syncIntervalMinutes);
   const heartbeat = effective('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
-  const seen = `${conditions.parameter(now)}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
-  conditions.add(`coalesce(t.state = 'bound' AND ${seen}, false) = $::boolean`, is);
-  return `LEFT JOIN signage.marks m ON m.kind = 'device' AND m.id = t.id
-    LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
-    LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
-    LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
+  const seen = `${now}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
+  return `coalesce(t.state = 'bound' AND ${seen}, false)`;
+}
+
+/** Filters devices by whether they are online. */
+function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: number }): string {
+  conditions.add(`${onlineCondition(conditions.parameter(now))} = $::boolean`, is);
+  return configJoins;
+}
+
+const screenCounts = 'SELECT state AS name, count(*) FROM signage.screens GROUP BY state';
+const deviceCounts = `SELECT CASE WHEN ${onlineCondition('$1')} THEN 'online' ELSE 'offline' END AS name, count(*)
+  FROM signage.devices t ${configJoins} WHERE t.state = 'bound' GROUP BY 1`;
+
+/** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
+export async function countFleet(query: Query, nowMs: number): Promise<FleetCounts> {
+  const [screens, devices] = await Promise.all([
+    query<{ name: string; count: number }>(screenCounts, []),
+    query<{ name: string; count: number }>(deviceCounts, [nowMs]),
+  ]);
+  const counts = (rows: typeof screens) =>
+    Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
+  return {
+    screens: { provisioning: 0, active: 0, ...counts(screens) },
+    devices: { online: 0, offline: 0, ...counts(devices) },
+  };
 }
 
 /** Filters screens and devices as `matchesSelector` in domain/selector.ts does. */

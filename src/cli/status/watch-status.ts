@@ -1,0 +1,85 @@
+import { pause } from '../../client/pause.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { exitCodeOf } from '../command/exit-code.ts';
+import { isForPeople } from '../options/format.ts';
+import { usage } from '../options/settings.ts';
+import { listTable } from '../output/table.ts';
+import type { Column } from '../output/view.ts';
+import {
+  isWatched,
+  type LiveLine,
+  type LiveViewSize,
+  line,
+  openLiveView,
+} from '../terminal/live-view.ts';
+import { countStatuses, readFleetStatus, type ScreenStatus } from './fleet-status.ts';
+import { statusView } from './status-view.ts';
+
+const everyMs = 5000;
+const unreachableExitCode = 7;
+const defaultColumns = 80;
+
+const looks = { dark: 'bad', failing: 'warning', unpaired: 'faint', ok: undefined } as const;
+
+/** Lays the screens out as the lines of a table: the header, and one line per screen. */
+async function tableLines(
+  { io }: CommandContext,
+  screens: readonly ScreenStatus[],
+): Promise<string[]> {
+  const written: string[] = [];
+  const writer = listTable({
+    stdout: { isTTY: false, write: (text) => void written.push(`${text}`) },
+    columns: statusView.columns.filter(({ wide }) => !wide) as readonly Column<unknown>[],
+    strong: (header) => header,
+    fit: { lineWidth: (io.stderr.columns ?? defaultColumns) - 1 },
+  });
+  await writer.add(screens);
+  return written.join('').split('\n').slice(0, -1);
+}
+
+/** Redraws the status until Ctrl-C. Keeps the last one while the service cannot be reached. */
+export async function watchStatus(
+  call: CommandContext,
+  options: Parameters<typeof readFleetStatus>[1],
+): Promise<never> {
+  if (!isWatched(call) || !isForPeople(call.common.output))
+    throw usage('--watch draws on a terminal. Leave it out, and run the command again and again.');
+  let drawn: LiveLine[] = [line('Reading the status of all screens …')];
+  let problem: string | undefined;
+
+  const look = async () => {
+    try {
+      const screens = await readFleetStatus(call, options);
+      const [header = '', ...rows] = await tableLines(call, screens);
+      drawn = [
+        line(`${countStatuses(screens)}. Ctrl-C ends.`),
+        line(header, 'strong'),
+        ...rows.map((row, at) => line(row, looks[screens[at]?.status ?? 'ok'])),
+      ];
+      problem = undefined;
+    } catch (error) {
+      if (exitCodeOf(error) !== unreachableExitCode) throw error;
+      problem = `${(error as SignageError).message} Trying again.`;
+    }
+  };
+  const render = ({ rows }: LiveViewSize) => {
+    const all = problem === undefined ? drawn : [line(problem, 'bad'), ...drawn];
+    const room = rows - 1;
+    if (all.length <= room) return all;
+    return [...all.slice(0, room - 1), line(`… and ${all.length - room + 1} more screens`)];
+  };
+
+  const view = await openLiveView(call, render);
+  try {
+    for (;;) {
+      await look();
+      view.draw();
+      await pause(call.clock, everyMs, call.interrupted);
+      if (call.interrupted.aborted)
+        throw new SignageError('interrupted', 'Interrupted while watching the status.');
+    }
+  } finally {
+    view.close(drawn.slice(0, 1));
+  }
+}

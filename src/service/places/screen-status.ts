@@ -1,0 +1,70 @@
+import pLimit from 'p-limit';
+import { iso } from '../../domain/clock.ts';
+import type { Page } from '../../domain/paging.ts';
+import { playlistStatusAt } from '../../domain/records/playlist.ts';
+import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
+import type { Reader } from '../../store/store.ts';
+import type { ServiceDependencies, TenantCaller } from '../context.ts';
+import { whereVenue } from '../lookup.ts';
+import { pageFilters, toPage } from '../paging.ts';
+import { viewDevice } from '../pairing/devices.ts';
+import { screenView } from '../views.ts';
+import { newestCodes } from './screens.ts';
+
+/** Screens read at a time. The reader returns whole playlists, each of up to 1 MiB. */
+const concurrency = 32;
+
+function playlistSummary(row: Playlist, nowMs: number): ScreenStatusView['playlist'] {
+  return {
+    version: row.version,
+    status: playlistStatusAt(row, nowMs),
+    publishedAt: iso(row.publishedAt),
+    validUntil: row.validUntil === null ? null : Math.floor(row.validUntil / 1000),
+  };
+}
+
+async function boundDevice(reader: Reader, { deviceId }: Screen) {
+  const row = deviceId === null ? undefined : await reader.get('devices', deviceId);
+  // The device may have been revoked after the screen was read.
+  return row?.state === 'bound' ? row : undefined;
+}
+
+/** The status of all screens (docs/protocol.md §5.3). */
+export function makeScreenStatus({ store, clock }: ServiceDependencies) {
+  async function list(
+    caller: TenantCaller,
+    { venueId, selector, ...page }: ScreenStatusQuery,
+  ): Promise<Page<ScreenStatusView>> {
+    const slice = await store.list('screens', {
+      where: { tenantId: caller.tenantId, ...whereVenue(caller, venueId) },
+      ...(selector ? { selector } : {}),
+      ...pageFilters(page),
+    });
+    const codes = await newestCodes(
+      store.read,
+      slice.items.map(({ id }) => id),
+    );
+    const limit = pLimit(concurrency);
+    const nowMs = clock.now();
+
+    async function view(row: Screen): Promise<ScreenStatusView> {
+      const [venue, device, playlist] = await Promise.all([
+        store.read.get('venues', row.venueId),
+        boundDevice(store.read, row),
+        store.read.get('playlists', row.id),
+      ]);
+      return {
+        at: iso(nowMs),
+        venueName: venue?.name ?? '',
+        screen: screenView(row, codes.get(row.id), nowMs),
+        device: device ? await viewDevice(store, device, nowMs) : null,
+        playlist: playlist ? playlistSummary(playlist, nowMs) : null,
+      };
+    }
+
+    return toPage(slice, (row) => limit(view, row));
+  }
+
+  return { list };
+}

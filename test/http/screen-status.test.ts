@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  expectInvalid,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
+import { type BoundTv, startService, type TestService } from '../support/service.ts';
+
+const minuteMs = 60_000;
+
+describe('GET /v1/status', () => {
+  let service: TestService;
+  let admin: Manager;
+  let tv: BoundTv;
+  let empty: { id: string; venueId: string };
+  beforeAll(async () => {
+    service = await startService();
+    admin = manager(service);
+    tv = await service.tv();
+    empty = await service.screen({ labels: { floor: '2' } });
+  });
+  const status = async (query = '') => (await admin.get(`/v1/status${query}`)).body.items;
+
+  it('200 with each screen, its device and the summary of its playlist', async () => {
+    const publication = { items: [item()], validUntil: 4_102_444_800 };
+    const published = new Date(service.clock.now()).toISOString();
+    await admin.put(`/v1/screens/${tv.screenId}/playlist`, publication);
+    service.clock.advance(minuteMs);
+    expect((await tv.send('GET', 'playlist', { key: tv.apiKey })).status).toBe(200);
+    const [first, second] = await status();
+    expect(first).toEqual({
+      at: new Date(service.clock.now()).toISOString(),
+      venueName: (await admin.get(`/v1/venues/${tv.venueId}`)).body.name,
+      screen: (await admin.get(`/v1/screens/${tv.screenId}`)).body,
+      device: (await admin.get(`/v1/devices/${tv.deviceId}`)).body,
+      playlist: { version: 1, status: 'active', publishedAt: published, validUntil: 4_102_444_800 },
+    });
+    expect(first.device).toMatchObject({ online: true, lastPlaylistVersion: 1 });
+    expect(second).toMatchObject({ screen: { id: empty.id }, device: null, playlist: null });
+  });
+
+  it('200 with a withdrawn playlist as such', async () => {
+    await admin.put(`/v1/screens/${empty.id}/playlist`, { items: [item()] });
+    await admin.delete(`/v1/screens/${empty.id}/playlist`);
+    const [, second] = await status();
+    expect(second.playlist).toMatchObject({ version: 1, status: 'withdrawn', validUntil: null });
+  });
+
+  it('200 with one venue, and with the screens of a selector, page by page', async () => {
+    expect(await status(`?venueId=${empty.venueId}`)).toHaveLength(1);
+    expect(await status('?selector=floor%3D2')).toMatchObject([{ screen: { id: empty.id } }]);
+    expect(await status(`?venueId=${unknownId}`)).toEqual([]);
+    const { items } = await walk(admin, '/v1/status?', 1);
+    expect(items).toHaveLength(2);
+  });
+
+  it('shows nothing of other tenants, and to a bound token nothing of other venues', async () => {
+    const { token } = await admin.newToken({
+      name: 'bound',
+      role: 'viewer',
+      venueIds: [tv.venueId],
+    });
+    const bound = await manager(service, token).get('/v1/status');
+    expect(bound.body.items).toMatchObject([{ screen: { id: tv.screenId } }]);
+    const [own] = (await admin.get('/v1/tenants')).body.items;
+    service.tenantId = own.id;
+    const foreign = admin.in((await admin.tenant('Other')).id);
+    expect((await foreign.get('/v1/status')).body.items).toEqual([]);
+  });
+
+  it('400 for an unknown parameter and a malformed selector', async () => {
+    const own = admin.in(service.tenantId as string);
+    expectInvalid(await own.get('/v1/status?online=true'), 'query.online');
+    expectInvalid(await own.get('/v1/status?selector=a,'), 'query.selector');
+  });
+});
