@@ -132,6 +132,23 @@ describe('an error of the service', () => {
   });
 });
 
+describe('a mistyped name', () => {
+  it.each([
+    [['venue', 'get', 'Loby'], 'Did you mean "Lobby"?'],
+    [['screen', 'get', 'Loby/Wall 1'], 'Did you mean "Lobby"?'],
+    [['screen', 'get', 'Lobby/Wal 1'], 'Did you mean "Lobby/Wall 1"?'],
+    [['playlist', 'withdraw', 'Lobby/Wall', '--yes'], 'Did you mean "Lobby/Wall 1"?'],
+    [['tenant', 'get', 'defualt'], 'Did you mean "default"?'],
+  ])('3 for %j, with the name that is near', async (argv, message) => {
+    const { service, cli } = await startCli();
+    const { id: venueId } = await service.venue({ name: 'Lobby' });
+    await service.screen({ venueId, name: 'Wall 1' });
+    const { code, stderr } = await cli(argv);
+    expect(code).toBe(3);
+    expect(stderr).toContain(message);
+  });
+});
+
 describe('a name with spaces', () => {
   it('needs quotes, as the message says', async () => {
     const run = await runCli(['screen', 'get', 'Lobby/Wall', '1']);
@@ -157,6 +174,17 @@ describe('an unreachable or overloaded service', () => {
     expect(stderr).toContain('Full.');
     expect(clock.waits.filter((ms) => ms >= 7000)).toHaveLength(3);
     expect(stub.heard).toHaveLength(4);
+  });
+
+  it('7 for https where the service speaks http, and says so', async () => {
+    const { service } = await startCli();
+    const url = service.url.replace('http:', 'https:');
+    const { code, stderr } = await runCli(['venue', 'list'], {
+      env: env(url),
+      clock: hastyClock(),
+    });
+    expect(code).toBe(7);
+    expect(stderr).toContain('it does not speak https there. Try the URL with http://.');
   });
 
   it('succeeds when a retry does', async () => {
