@@ -65,7 +65,12 @@ function makeCommandContext(
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
   const results = makeResults(io, common);
   const prompter = makePrompter(io, common, interrupted);
-  const profile = memoize(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
+  const note = (text: string) => {
+    if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
+  };
+  const profile = memoize(async () =>
+    readProfile(readSettings(connectionOptions, flags, {}), io, note),
+  );
   const service = makeApiClient({
     connect: memoize(async () => connect(await profile(), environment, common.verbose)),
     plan: common.dryRun ? results.planned : undefined,
@@ -83,9 +88,7 @@ function makeCommandContext(
     profile,
     list: (id, view, ...input) =>
       results.list(limitedPages(service, common.limit, id, ...input), view),
-    note: (text) => {
-      if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
-    },
+    note,
     ...makeConfirmations(prompter, common),
   };
 }
