@@ -12,7 +12,7 @@ const phrases: readonly (readonly [ofService: string, flag: string])[] = [
 ];
 
 /** Names flags in a message of the service, instead of parts of a request. */
-export const inFlagWords = (message: string): string =>
+const inFlagWords = (message: string): string =>
   phrases.reduce((text, [ofService, flag]) => text.replace(ofService, flag), message);
 
 /** Splits the path of a field error: `/labels/floor` or `query.limit`. */
