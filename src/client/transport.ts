@@ -56,11 +56,16 @@ export async function readReply(body: AsyncIterable<Buffer>, service: string): P
 
 const certificateHint = '--ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.';
 
+const noTls = 'it does not speak https there. Try the URL with http://.';
+
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there. Is it running?',
   ENOTFOUND: 'the host name does not exist.',
   EAI_AGAIN: 'the host name lookup failed temporarily.',
   ECONNRESET: 'it closed the connection.',
+  EPROTO: noTls,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   UND_ERR_SOCKET: 'it closed the connection.',
   UND_ERR_CONNECT_TIMEOUT: 'connecting timed out.',
   DEPTH_ZERO_SELF_SIGNED_CERT: `its certificate is self-signed. ${certificateHint}`,

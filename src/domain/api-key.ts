@@ -10,7 +10,8 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const form = /^[0-9A-Za-z]{49}$/;
 const secretLength = 43;
 const checksumLength = 6;
-const keyLength = 'dak_'.length + secretLength + checksumLength;
+/** Length of every created key and token. A platform token chosen by the operator may differ. */
+export const keyLength = 'dak_'.length + secretLength + checksumLength;
 
 function base62(value: bigint, length: number): string {
   let text = '';

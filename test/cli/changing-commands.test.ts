@@ -199,7 +199,7 @@ const rows: readonly Row[] = [
   },
   {
     command: 'data backup',
-    words: (_, { newFile }) => ['-o', newFile],
+    words: (_, { newFile }) => ['--out', newFile],
     request: () => ({ method: 'POST', path: '/v1/backup' }),
   },
 ];

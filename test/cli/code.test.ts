@@ -221,3 +221,14 @@ describe('signage code cancel', () => {
     expect((await cli(['code', 'cancel', (await service.tv()).code])).code).toBe(5);
   });
 });
+
+describe('signage code get', () => {
+  it('is signage code status', async () => {
+    const { service, cli } = await startCli();
+    const { venueId } = await service.tv();
+    const { id } = await service.screen({ venueId });
+    const { code } = await service.code(id);
+    const run = await cli(['code', 'get', code, '-o', 'json']);
+    expect(run).toMatchObject({ code: 0, json: { status: 'pending', screenId: id } });
+  });
+});

@@ -24,6 +24,15 @@ const stored = (path: string) => service.manage('GET', path);
 const store = (path: string, config: object) => service.manage('PUT', path, config);
 
 describe('signage config set', () => {
+  it('warns of a name that is near a known setting, and of no other', async () => {
+    const { name } = await site();
+    const run = await cli(['config', 'set', name, 'syncIntervalMinuets=10', 'volume=1']);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toBe(
+      'TVs know no setting "syncIntervalMinuets". Did you mean "syncIntervalMinutes"?\n',
+    );
+  });
+
   it('stores JSON values and prints the whole config', async () => {
     const { name, path } = await site();
     const run = await cli([

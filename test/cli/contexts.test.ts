@@ -112,6 +112,43 @@ describe('signage login', () => {
     await expect(saved()).rejects.toThrow('ENOENT');
   });
 
+  it('adds a missing scheme, and ignores /v1', async () => {
+    const { code, stderr } = await run(
+      ['login', '--url', `${new URL(service.url).host}/v1/`, '--token-stdin'],
+      { stdin: adminToken },
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain(`The address of the service is ${service.url}`);
+    expect(Object.values((await saved()).contexts)).toMatchObject([{ url: service.url }]);
+  });
+
+  it('asks again after a slip, and says how many characters are missing', async () => {
+    const { code, stderr } = await run(['login', '--context', 'work'], {
+      tty: true,
+      keys: [
+        [/Address of the service/, `${'\u007f'.repeat(30)}nonsense\r`],
+        [/not a URL/, `${'\u007f'.repeat(30)}${service.url}\r`],
+        [/Management token/, `${viewerToken.slice(0, 40)}\r`],
+        [/40 of 53 characters(.|\n)*Management token/, `${viewerToken}\r`],
+      ],
+    });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain(viewerToken.slice(0, 12));
+    expect(await saved()).toMatchObject({ contexts: { work: { token: viewerToken } } });
+  });
+
+  it.each([
+    ['a cut token', () => viewerToken.slice(0, -3), 'It has 50 of 53 characters.'],
+    ['the key of a TV', () => `dak_${'x'.repeat(49)}`, 'It is the key of a TV.'],
+    ['other text', () => 'hello', 'A management token begins with mak_.'],
+  ])('4 for %s, and says so', async (_, token, message) => {
+    const options = { stdin: token() };
+    const { code, stderr } = await run(['login', '--url', service.url, '--token-stdin'], options);
+    expect(code).toBe(4);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain(token());
+  });
+
   it('takes no token as an argument', async () => {
     for (const argv of [['--token', adminToken], [adminToken]]) {
       const { code, stderr } = await run(['login', ...argv]);
@@ -136,6 +173,21 @@ describe('the saved contexts', () => {
       const { code, stdout, stderr } = await run(argv, { stdin: adminToken });
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
       expect(stderr).toContain(`chmod 600 ${file}`);
+    }
+  });
+
+  it('do not matter when damaged, if the environment names service and token', async () => {
+    await mkdir(join(home, 'signage'));
+    await writeFile(file, '{', { mode: 0o600 });
+    const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
+    expect((await run(['venue', 'list'], { env })).code).toBe(0);
+    for (const argv of [
+      ['--context', 'work'],
+      ['--url', service.url],
+    ]) {
+      const { code, stderr } = await run(['venue', 'list', ...argv]);
+      expect(code).toBe(4);
+      expect(stderr).toContain('is damaged');
     }
   });
 
@@ -288,6 +340,31 @@ describe('precedence of service and token', () => {
     for (const url of ['http://127.0.0.1:1', 'http://localhost:1', 'http://[::1]:1']) {
       expect((await run(['whoami', '--url', url], { env })).code).toBe(7);
     }
+  });
+
+  it('a base URL may end in /v1, and needs a scheme', async () => {
+    const env = { SIGNAGE_TOKEN: adminToken };
+    expect((await run(['venue', 'list', '--url', `${service.url}/v1`], { env })).code).toBe(0);
+    for (const [url, complete] of [
+      ['localhost:4100', 'http://localhost:4100'],
+      ['signage.example.com', 'https://signage.example.com'],
+    ] as const) {
+      const { code, stderr } = await run(['venue', 'list', '--url', url], { env });
+      expect(code).toBe(2);
+      expect(stderr).toContain(`Did you mean ${complete}?`);
+    }
+  });
+
+  it('a token file that others can read warns', async () => {
+    const path = join(home, 'ci.token');
+    await writeFile(path, adminToken);
+    const argv = ['venue', 'list', '--url', service.url, '--token-file', path, '-o', 'json'];
+    await chmod(path, 0o644);
+    const open = await run(argv);
+    expect(open).toMatchObject({ code: 0, stdout: '[]\n' });
+    expect(open.stderr).toContain(`chmod go-rwx ${path}`);
+    await chmod(path, 0o600);
+    expect((await run(argv)).stderr).toBe('');
   });
 
   it('4 without a token, with a hint', async () => {

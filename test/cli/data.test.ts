@@ -27,7 +27,7 @@ describe('signage data backup', () => {
   it('writes a file with mode 0600, which signage data restore turns into the same service', async () => {
     const venue = await service.venue({ name: 'Kept' });
     const file = join(folder, 'kept.tar');
-    const { code, stdout, stderr } = await cli(['data', 'backup', '-o', file]);
+    const { code, stdout, stderr } = await cli(['data', 'backup', '--out', file]);
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain(`The backup is complete: ${file}`);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -47,16 +47,36 @@ describe('signage data backup', () => {
   it('2 for an existing file, which is not changed', async () => {
     const file = join(folder, 'there.tar');
     await writeFile(file, 'mine');
-    const { code, stderr } = await cli(['data', 'backup', '-o', file]);
+    const { code, stderr } = await cli(['data', 'backup', '--out', file]);
     expect([code, await readFile(file, 'utf8')]).toEqual([2, 'mine']);
-    expect(stderr).toContain(`-o must name a new file, but ${file} already exists.`);
+    expect(stderr).toContain(`--out must name a new file, but ${file} already exists.`);
   });
 
   it('2 for a missing folder', async () => {
-    expect((await cli(['data', 'backup', '-o', join(folder, 'no', 'such.tar')])).code).toBe(2);
+    expect((await cli(['data', 'backup', '--out', join(folder, 'no', 'such.tar')])).code).toBe(2);
   });
 
-  it('2 without -o', async () => {
+  it('-o is the form of the result', async () => {
+    const file = join(folder, 'monday.tar');
+    const { code, json } = await cli(['data', 'backup', '--out', file, '-o', 'json']);
+    expect({ code, json }).toEqual({ code: 0, json: { file, bytes: (await stat(file)).size } });
+  });
+
+  it('-o with a file still works, with a warning', async () => {
+    const file = join(folder, 'tuesday.tar');
+    const { code, stdout, stderr } = await cli(['data', 'backup', '-o', file]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toContain(`use --out ${file}`);
+    expect((await stat(file)).size).toBeGreaterThan(0);
+  });
+
+  it('2 for a form that does not exist, and creates no file', async () => {
+    const file = join(folder, 'wednesday.tar');
+    expect((await cli(['data', 'backup', '--out', file, '-o', 'jsn'])).code).toBe(2);
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+  });
+
+  it('2 without --out', async () => {
     const { code, stderr } = await cli(['data', 'backup']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--out')]);
   });
@@ -64,7 +84,7 @@ describe('signage data backup', () => {
   it('4 for a tenant token, and creates no file', async () => {
     const admin = cliOf(service, await service.token('admin'));
     const file = join(folder, 'refused.tar');
-    expect((await admin(['data', 'backup', '-o', file])).code).toBe(4);
+    expect((await admin(['data', 'backup', '--out', file])).code).toBe(4);
     expect((await readdir(folder)).filter((name) => name.startsWith('refused'))).toEqual([]);
   });
 
@@ -72,7 +92,7 @@ describe('signage data backup', () => {
     const { code, stdout } = await cli([
       'data',
       'backup',
-      '-o',
+      '--out',
       join(folder, 'dry.tar'),
       '--dry-run',
     ]);
@@ -86,7 +106,7 @@ describe('signage data backup', () => {
       response.write('x'.repeat(10_000), () => response.destroy());
     });
     const file = join(folder, 'broken.tar');
-    const { code, stderr } = await cliOf(stub, adminToken)(['data', 'backup', '-o', file]);
+    const { code, stderr } = await cliOf(stub, adminToken)(['data', 'backup', '--out', file]);
     expect(code).toBe(7);
     expect(stderr.trim().split('\n').length).toBeLessThan(3);
     expect((await readdir(folder)).filter((name) => name.startsWith('broken'))).toEqual([]);
@@ -116,7 +136,7 @@ describe('signage data restore', () => {
       .body;
     await former.manage('POST', `/v1/devices/${kept.deviceId}/revoke`, { reason: 'before' });
     const file = join(folder, 'own.tar');
-    await cliOf(former, adminToken)(['data', 'backup', '-o', file]);
+    await cliOf(former, adminToken)(['data', 'backup', '--out', file]);
     await former.manage('POST', `/v1/devices/${lost.deviceId}/revoke`, { reason: 'stolen' });
     await former.manage('DELETE', `/v1/tokens/${token.id}`);
     const rotated = await former.send('POST', `/devices/${changed.screenId}/keys/rotate`, {
@@ -163,7 +183,7 @@ describe('signage data restore', () => {
     const { id } = (await made('/v1/tenants', { name: 'Gone' })).body;
     const before = (await made('/v1/tokens', { name: 'Before', role: 'admin' }, id)).body;
     const file = join(folder, 'tenants.tar');
-    await cliOf(former, adminToken)(['data', 'backup', '-o', file]);
+    await cliOf(former, adminToken)(['data', 'backup', '--out', file]);
     const after = (await made('/v1/tokens', { name: 'After', role: 'admin' }, id)).body;
     expect((await former.manage('DELETE', `/v1/tenants/${id}`)).status).toBe(204);
     const into = join(folder, 'tenants');
@@ -186,7 +206,7 @@ describe('signage data restore', () => {
 
   it('6 for a truncated backup, with one line on stderr and no folder left', async () => {
     const file = join(folder, 'short.tar');
-    await cli(['data', 'backup', '-o', file]);
+    await cli(['data', 'backup', '--out', file]);
     await truncate(file, (await stat(file)).size / 2);
     const into = join(folder, 'short');
     const { code, stdout, stderr } = await runCli(['data', 'restore', file, '--data', into]);
@@ -213,7 +233,7 @@ describe('signage data restore', () => {
 
   it('130 when interrupted, from a file or a pipe, with nothing left', async () => {
     const file = join(folder, 'interrupted.tar');
-    await cli(['data', 'backup', '-o', file]);
+    await cli(['data', 'backup', '--out', file]);
     const bytes = await readFile(file);
     const pipe = join(folder, 'pipe');
     await promisify(execFile)('mkfifo', [pipe]);
@@ -234,7 +254,7 @@ describe('signage data restore', () => {
 
   it('5 for a folder that is not empty', async () => {
     const file = join(folder, 'again.tar');
-    await cli(['data', 'backup', '-o', file]);
+    await cli(['data', 'backup', '--out', file]);
     const locked = await restoreTo(file, data);
     expect([locked.code, locked.stderr]).toEqual([5, expect.stringContaining('store_locked')]);
     const full = await restoreTo(file, folder);

@@ -71,7 +71,7 @@ describe('an error', () => {
     );
     const argv = ['venue', 'get', '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e'];
     const { stderr } = await runCli(argv, { env: env(stub.url) });
-    expect(stderr).toContain('  /m19: is unknown\n  and more, which the service does not list.\n');
+    expect(stderr).toContain('  m19: is unknown\n  and more, which the service does not list.\n');
     const document = await runCli([...argv, '-o', 'json'], { env: env(stub.url) });
     expect(JSON.parse(document.stderr)).toMatchObject({ errors, truncated: true });
     await stub.close();
@@ -85,7 +85,80 @@ describe('an error', () => {
     const stub = await stubService(problem(400, 'invalid_request', 'Two things.', { errors }));
     const { stderr } = await runCli(['venue', 'create', '--name', 'x'], { env: env(stub.url) });
     await stub.close();
-    expect(stderr).toBe('signage: Two things.\n  /name: must\\u001b[2J\n  body: no\n');
+    expect(stderr).toBe('signage: Two things.\n  --name: must\\u001b[2J\n  body: no\n');
+  });
+});
+
+describe('an error of the service', () => {
+  it.each([
+    [
+      'a flag',
+      ['--name', 'x', '--timezone', 'Mars/Olympus'],
+      /^signage: --timezone: must be an IANA/,
+    ],
+    ['a label', ['--name', 'x', '--label', `a=${'x'.repeat(201)}`], /^signage: --label a: must/],
+    ['several flags', ['--name', '', '--timezone', 'x'], / {2}--name: .*\n {2}--timezone: .*\n$/],
+  ])('names %s', async (_, argv, message) => {
+    const { cli } = await startCli();
+    expect(await cli(['venue', 'create', ...argv])).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(message),
+    });
+  });
+
+  it('names members in JSON', async () => {
+    const { cli } = await startCli();
+    const { stderr } = await cli(['venue', 'create', '--name', 'a/b', '-o', 'json']);
+    expect(JSON.parse(stderr)).toMatchObject({ errors: [{ path: '/name' }] });
+  });
+
+  it('names the member by its path when there is no flag for it', async () => {
+    const { service, cli } = await startCli();
+    const { id: venueId } = await service.venue({ name: 'Lobby' });
+    await service.screen({ venueId, name: 'Main' });
+    const argv = ['config', 'set', 'Lobby/Main', 'cachePolicy.maxSizeGB=-1'];
+    expect((await cli(argv)).stderr).toMatch(/^signage: cachePolicy\.maxSizeGB: must/);
+  });
+
+  it('names --force for a screen with a TV, and --tenant when one is missing', async () => {
+    const { service, cli } = await startCli();
+    const { screenId } = await service.tv();
+    const { code, stderr } = await cli(['screen', 'delete', screenId, '--yes']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('or delete with --force.');
+    await service.manage('POST', '/v1/tenants', { name: 'Other' });
+    const run = await cli(['venue', 'list']);
+    expect(run.stderr).toContain('name one with --tenant.');
+  });
+});
+
+describe('a mistyped name', () => {
+  it.each([
+    [['venue', 'get', 'Loby'], 'Did you mean "Lobby"?'],
+    [['screen', 'get', 'Loby/Wall 1'], 'Did you mean "Lobby"?'],
+    [['screen', 'get', 'Lobby/Wal 1'], 'Did you mean "Lobby/Wall 1"?'],
+    [['playlist', 'withdraw', 'Lobby/Wall', '--yes'], 'Did you mean "Lobby/Wall 1"?'],
+    [['tenant', 'get', 'defualt'], 'Did you mean "default"?'],
+  ])('3 for %j, with the name that is near', async (argv, message) => {
+    const { service, cli } = await startCli();
+    const { id: venueId } = await service.venue({ name: 'Lobby' });
+    await service.screen({ venueId, name: 'Wall 1' });
+    const { code, stderr } = await cli(argv);
+    expect(code).toBe(3);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('a name with spaces', () => {
+  it('needs quotes, as the message says', async () => {
+    const run = await runCli(['screen', 'get', 'Lobby/Wall', '1']);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain('Put a name with spaces in quotes: "Lobby/Wall 1".');
+  });
+
+  it('is not suspected where no name is expected', async () => {
+    const run = await runCli(['venue', 'list', 'Lobby']);
+    expect(run.stderr).not.toContain('quotes');
   });
 });
 
@@ -101,6 +174,17 @@ describe('an unreachable or overloaded service', () => {
     expect(stderr).toContain('Full.');
     expect(clock.waits.filter((ms) => ms >= 7000)).toHaveLength(3);
     expect(stub.heard).toHaveLength(4);
+  });
+
+  it('7 for https where the service speaks http, and says so', async () => {
+    const { service } = await startCli();
+    const url = service.url.replace('http:', 'https:');
+    const { code, stderr } = await runCli(['venue', 'list'], {
+      env: env(url),
+      clock: hastyClock(),
+    });
+    expect(code).toBe(7);
+    expect(stderr).toContain('it does not speak https there. Try the URL with http://.');
   });
 
   it('succeeds when a retry does', async () => {

@@ -192,8 +192,8 @@ describe('signage playlist publish', () => {
       piped({ items: [item({ duration: 0 })], valid: 1 }),
     );
     expect([run.code, run.stdout]).toEqual([6, '']);
-    expect(run.stderr).toContain('/items/0/duration: must be more than 0 seconds');
-    expect(run.stderr).toContain('/valid: is no member that we know');
+    expect(run.stderr).toContain('stdin, line 1: items[0].duration: must be more than 0 seconds');
+    expect(run.stderr).toContain('stdin, line 1: valid: is not a known entry');
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
@@ -239,6 +239,23 @@ describe('signage playlist publish', () => {
     expect((await cli(['playlist', 'publish', `${venue}/Main`, '-f', '-'], { stdin })).code).toBe(
       code,
     );
+    expect((await stored(screens[0].id)).status).toBe(404);
+  });
+
+  it.each([
+    [
+      'a playlist',
+      'items:\n  - creativeId: x\n    creativeUrl: ftp://x\nvalid: 1\n',
+      ['line 4: valid: is not a known entry', 'line 2: items[0].creativeId: must be a UUID'],
+    ],
+    ['a list of items', '- {}\n- {}\n', ['line 1: [0].creativeId: ', 'line 2: [1].duration: ']],
+  ])('names file, line and member of all mistakes in %s', async (_, text, wanted) => {
+    const { venue, screens } = await site('Main');
+    const file = `${await temporaryFolder()}/spring.yaml`;
+    await writeFile(file, text);
+    const run = await cli(['playlist', 'publish', `${venue}/Main`, '-f', file]);
+    expect([run.code, run.stdout]).toEqual([6, '']);
+    for (const one of wanted) expect(run.stderr).toContain(`  ${file}, ${one}`);
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 

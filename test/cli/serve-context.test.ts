@@ -30,7 +30,7 @@ async function serving(
 ): Promise<void> {
   const io = fakeIo({ isTTY, env: { XDG_CONFIG_HOME: home, ...env } });
   const ended = main(['serve', '--port', '0', '--data', data, ...argv], io);
-  await Promise.race([io.until(/Stop: {2}Ctrl-C/), ended]);
+  await Promise.race([io.until(/Try: /), ended]);
   const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(io.out())![0];
   await work({ url, out: io.out(), err: io.err() }).finally(() => io.signal('SIGTERM'));
   expect(await ended).toBe(0);

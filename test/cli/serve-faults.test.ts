@@ -17,7 +17,7 @@ const serve = (
 function health(into: (string | null)[]) {
   return async (io: FakeIo) => {
     const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
-    await io.until(/Stop: {2}Ctrl-C/);
+    await io.until(/Try: /);
     into.push((await fetch(`${url}/healthz`)).headers.get('x-signage-fault'));
     io.signal('SIGTERM');
   };

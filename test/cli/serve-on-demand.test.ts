@@ -37,7 +37,7 @@ async function serve(
     io.until(/https?:\/\/127\.0\.0\.1:\d+/),
     code.then(() => Promise.reject(new Error(io.err()))),
   ]);
-  await io.until(/Stop: {2}Ctrl-C/);
+  await io.until(/Try: /);
   return { url, io };
 }
 

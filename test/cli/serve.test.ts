@@ -43,7 +43,7 @@ async function start(
     ready,
     code.then(() => Promise.reject(new Error(`ended: ${io.err()}`))),
   ]);
-  await io.until(/Stop: {2}Ctrl-C/);
+  await io.until(/Try: /);
   return { io, code, url };
 }
 

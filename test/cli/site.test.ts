@@ -548,69 +548,69 @@ describe('site files', () => {
     [
       'an unknown entry',
       'version: 1\nvenues:\n  - name: A\n    adress: here\n',
-      'line 4: /venues/0/adress: is not a known entry',
+      'line 4: venues[0].adress: is not a known entry',
     ],
     [
       'a missing entry',
       'version: 1\nvenues:\n  - address: here\n',
-      'line 3: /venues/0/name: is missing',
+      'line 3: venues[0].name: is missing',
     ],
-    ['another version', 'version: 2\n', 'line 1: /version: must be 1'],
-    ['no version', 'venues: []\n', '/version: is missing'],
+    ['another version', 'version: 2\n', 'line 1: version: must be 1'],
+    ['no version', 'venues: []\n', 'version: is missing'],
     [
       'a number as a label',
       'version: 1\nvenues:\n  - name: A\n    labels:\n      floor: 2\n',
-      'line 5: /venues/0/labels/floor: must be a string: put it in quotes, "2"',
+      'line 5: venues[0].labels.floor: must be a string: put it in quotes, "2"',
     ],
     [
       'a bad time zone',
       'version: 1\nvenues:\n  - name: A\n    timezone: Berlin/Mitte\n',
-      'line 4: /venues/0/timezone: must be an IANA time zone',
+      'line 4: venues[0].timezone: must be an IANA time zone',
     ],
     [
       'a bad name',
       'version: 1\nvenues:\n  - name: a/b\n',
-      'line 3: /venues/0/name: must not contain "/"',
+      'line 3: venues[0].name: must not contain "/"',
     ],
     [
       'a bad config',
       'version: 1\nvenues:\n  - name: A\n    config: { syncIntervalMinutes: 0 }\n',
-      'line 4: /venues/0/config/syncIntervalMinutes: must be 1 to 1440',
+      'line 4: venues[0].config.syncIntervalMinutes: must be 1 to 1440',
     ],
     [
       'a bad item',
       'version: 1\nplaylists:\n  p:\n    items:\n      - creativeType: image\n',
-      'line 5: /playlists/p/items/0/creativeId: is missing',
+      'line 5: playlists.p.items[0].creativeId: is missing',
     ],
     [
       'a bad item of a screen',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist:\n          items: []\n',
-      'line 7: /venues/0/screens/0/playlist/items: must have 1 to 500 items',
+      'line 7: venues[0].screens[0].playlist.items: must have 1 to 500 items',
     ],
     [
       'a list for a playlist',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: []\n',
-      'line 6: /venues/0/screens/0/playlist: must be the name',
+      'line 6: venues[0].screens[0].playlist: must be the name',
     ],
     [
       'an unknown playlist',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: p\n',
-      'line 6: /venues/0/screens/0/playlist: names the playlist "p"',
+      'line 6: venues[0].screens[0].playlist: names the playlist "p"',
     ],
     [
       'a missing file',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: { file: none.json }\n',
-      '/venues/0/screens/0/playlist/file: the file cannot be read',
+      'venues[0].screens[0].playlist.file: the file cannot be read',
     ],
     [
       'a venue twice',
       'version: 1\nvenues:\n  - name: A\n  - name: a\n',
-      'line 4: /venues/1/name: is a duplicate of site.yaml, line 3',
+      'line 4: venues[1].name: is a duplicate of site.yaml, line 3',
     ],
     [
       'a screen twice',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n      - name: s\n',
-      'line 6: /venues/0/screens/1/name: is a duplicate of',
+      'line 6: venues[0].screens[1].name: is a duplicate of',
     ],
     ['no YAML', 'version: 1\nvenues: [\n', 'is not valid YAML or JSON'],
     ['an entry twice', 'version: 1\nversion: 1\n', 'Map keys must be unique at line 2'],
@@ -622,7 +622,7 @@ describe('site files', () => {
     [
       'a mistake, in JSON',
       '{ "version": 1,\n  "venues": [{ "name": 1 }] }',
-      'line 2: /venues/0/name: must be a string',
+      'line 2: venues[0].name: must be a string',
     ],
     ['nothing', '# nothing\n', 'the file is empty'],
     ['a list', '- a\n', 'line 1: the document: must be a map with version: 1'],
@@ -635,9 +635,9 @@ describe('site files', () => {
       'version: 1\nvenues:\n  - name: ""\n---\nversion: 1\nvenues:\n  - name: A\n    labels: 1\n',
     );
     expect(stderr).toContain(
-      'site.yaml, document 1, line 3: /venues/0/name: must not be empty (and 1 more)',
+      'site.yaml, document 1, line 3: venues[0].name: must not be empty (and 1 more)',
     );
-    expect(stderr).toContain('site.yaml, document 2, line 8: /venues/0/labels');
+    expect(stderr).toContain('site.yaml, document 2, line 8: venues[0].labels');
   });
 
   it('report errors in playlist files by their position', async () => {
@@ -650,7 +650,7 @@ describe('site files', () => {
       await file('site.yaml', 'version: 1\nplaylists:\n  p: { file: playlists/p.json }\n', folder),
     ]);
     expect(code).toBe(6);
-    expect(stderr).toContain('playlists/p.json, line 3: /items/0/creativeId: is missing');
+    expect(stderr).toContain('playlists/p.json, line 3: items[0].creativeId: is missing');
   });
 
   describe('that name playlist files', () => {
@@ -700,7 +700,7 @@ describe('site files', () => {
       for (const command of ['apply', 'diff']) {
         const run = await cli([command, '-f', text]);
         expect([run.code, run.stdout]).toEqual([6, '']);
-        expect(run.stderr).toContain('/venues/0/screens/0/playlist/file: ');
+        expect(run.stderr).toContain('venues[0].screens[0].playlist.file: ');
         expect(run.stderr).toContain(
           `${basename(named())} is outside the folder of the site file. To read it, give --allow-outside`,
         );

@@ -19,7 +19,7 @@ const serve = (argv: string[], options: CliOptions = {}) =>
   runCli(['serve', '--port', '0', ...argv], {
     ...options,
     async during(io) {
-      await io.until(/Stop: {2}Ctrl-C|signage: /);
+      await io.until(/Try: |signage: /);
       await options.during?.(io);
       io.signal('SIGTERM');
     },

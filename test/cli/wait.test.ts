@@ -157,3 +157,12 @@ describe('signage wait device', () => {
     expect((await cli(['wait', 'device', randomUUID()])).code).toBe(3);
   });
 });
+
+describe('signage screen wait', () => {
+  it('is signage wait screen', async () => {
+    const { service, cli } = await startCli();
+    const { screenId } = await service.tv();
+    const run = await cli(['screen', 'wait', screenId, '-o', 'json']);
+    expect(run).toMatchObject({ code: 0, json: { id: screenId, state: 'active' } });
+  });
+});

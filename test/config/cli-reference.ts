@@ -166,7 +166,7 @@ signage <noun> <verb> [arguments] [options]
 \`\`\`
 
 \`signage --help\` lists the commands, and \`signage <command> --help\` describes one as on this page. For a mistyped word or option, the error names the
-nearest match. [runbook.md](runbook.md) is a complete script to start from. [protocol.md](protocol.md) is the HTTP interface.
+nearest match. [runbook.md](runbook.md) provisions a venue. [protocol.md](protocol.md) is the HTTP interface.
 `;
 
 const contract = `## The scripting contract

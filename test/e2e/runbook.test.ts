@@ -188,7 +188,7 @@ describe('docs/runbook.md', { timeout: 120_000 }, () => {
     const { code, stderr } = await provision(['Main']);
     expect({ code, stderr }).toMatchObject({
       code: 6,
-      stderr: expect.stringContaining('/items/0/duration'),
+      stderr: expect.stringContaining('line 1: items[0].duration'),
     });
   });
 });

@@ -105,6 +105,15 @@ describe('GET /docs', () => {
     expect(await again.text()).toBe('');
   });
 
+  it('redirects browsers from / to /docs, and no other clients', async () => {
+    const browser = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(browser.status).toBe(302);
+    expect(browser.headers.get('location')).toBe('docs');
+    expect(browser.headers.get('vary')).toContain('Accept');
+    expect((await get('/', { accept: '*/*' })).status).toBe(404);
+    expect((await get('/')).status).toBe(404);
+  });
+
   it('redirects /docs/ to /docs, where relative URLs resolve', async () => {
     const response = await get('/docs/');
     expect(response.status).toBe(301);

@@ -1,5 +1,6 @@
+import { keyLength } from '../../domain/api-key.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
-
 import { readSettings, usage } from '../options/settings.ts';
 import { type ConnectionValues, connectionOptions } from '../options/shared.ts';
 import type { ViewSource } from '../output/view.ts';
@@ -7,7 +8,8 @@ import { type Identity, identityView } from '../records/views/access-views.ts';
 import { connect } from './connect.ts';
 import { type Contexts, changeContexts, readContexts, type SavedContext } from './contexts.ts';
 import { readTokenFile } from './private-file.ts';
-import { defaultUrl, requireSafeAddress } from './profile.ts';
+import { defaultUrl } from './profile.ts';
+import { baseUrl, requireSafeAddress, withScheme } from './service-url.ts';
 
 /**
  * Returns the default name of a context: `local` for the default URL, else the host. A port that is
@@ -18,7 +20,7 @@ export const contextNameOf = (url: string) =>
 
 async function chooseUrl(
   call: CommandContext,
-  { url, context }: ConnectionValues,
+  { url, context, insecureHttp }: ConnectionValues,
   { contexts }: Contexts,
 ): Promise<string> {
   const known =
@@ -31,6 +33,14 @@ async function chooseUrl(
     message: 'Address of the service',
     flag: '--url',
     initial: defaultUrl,
+    validate(text) {
+      try {
+        requireSafeAddress(withScheme(text.trim()), insecureHttp);
+        return true;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
   });
 }
 
@@ -44,7 +54,7 @@ async function readToken(
     if (token === '') throw usage('There is no token on stdin.');
     return token;
   }
-  if (tokenFile !== undefined) return readTokenFile(tokenFile);
+  if (tokenFile !== undefined) return readTokenFile(tokenFile, call.note);
   return (
     await call.prompter.password({
       message: 'Management token',
@@ -84,22 +94,57 @@ async function verify(
   return { identity, view };
 }
 
+/** Says what looks wrong about a token that the service rejected. Never contains the token. */
+function slipIn(token: string): string {
+  if (token.startsWith('dak_'))
+    return 'It is the key of a TV. A management token begins with mak_.';
+  if (!token.startsWith('mak_')) return 'A management token begins with mak_.';
+  if (token.length < keyLength) return `It has ${token.length} of ${keyLength} characters.`;
+  if (token.length > keyLength)
+    return `It has ${token.length} characters, and created tokens have ${keyLength}.`;
+  return 'It may belong to another service, or may have been deleted.';
+}
+
+/** Number of times that `login` asks for the token. */
+const maxAttempts = 3;
+
+/** Reads the token and verifies it. After a slip at the terminal, asks again. */
+async function readVerified(
+  call: CommandContext,
+  given: ConnectionValues,
+  fromStdin: boolean,
+  address: Omit<SavedContext, 'token'>,
+): Promise<{ saved: SavedContext } & Awaited<ReturnType<typeof verify>>> {
+  for (let attempt = 1; ; attempt++) {
+    const saved = { ...address, token: await readToken(call, given, fromStdin) };
+    try {
+      return { saved, ...(await verify(saved, call)) };
+    } catch (error) {
+      if (!hasCode(error, 'credential_invalid')) throw error;
+      const hint = `${slipIn(saved.token)} Copy the whole token again.`;
+      if (fromStdin || given.tokenFile !== undefined || attempt === maxAttempts)
+        throw new SignageError(error.code, error.message, { ...error, hint });
+      call.note(`${error.message} ${hint}`);
+    }
+  }
+}
+
 /** Asks for a service and a token, verifies them, and saves them as the current context. */
 export async function logIn(call: CommandContext, fromStdin: boolean): Promise<void> {
   if (fromStdin && call.io.stdin.isTTY)
     throw usage('--token-stdin reads stdin, and nothing is piped in: leave it out to be asked.');
   const given = readSettings(connectionOptions, call.flags, {});
   const contexts = await readContexts(call.io);
-  const url = await chooseUrl(call, given, contexts);
+  const typed = (await chooseUrl(call, given, contexts)).trim();
+  const url = baseUrl(withScheme(typed));
   requireSafeAddress(url, given.insecureHttp);
-  const saved: SavedContext = {
+  if (url !== typed) call.note(`The address of the service is ${url}.`);
+  const { saved, identity, view } = await readVerified(call, given, fromStdin, {
     url,
-    token: await readToken(call, given, fromStdin),
     ...(given.tenant !== undefined && { tenant: given.tenant }),
     ...(given.caFile !== undefined && { caFile: given.caFile }),
     ...(given.insecureHttp && { insecureHttp: true }),
-  };
-  const { identity, view } = await verify(saved, call);
+  });
   const name = given.context ?? contextNameOf(url);
   const file = await changeContexts(call.io, (all) => {
     all.contexts[name] = saved;

@@ -11,7 +11,7 @@ import type { LogSink } from '../../domain/log.ts';
 import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 
-type Report = (message: string) => void;
+export type Report = (message: string) => void;
 
 /** Windows has no file modes, and cannot sync a folder. */
 const isWindows = process.platform === 'win32';
@@ -64,9 +64,12 @@ export async function readSecretFile(path: string, what: string): Promise<string
   return text.trim();
 }
 
-/** Like `readSecretFile`, but throws `open_to_others` if other users can change the file. */
-export async function readTokenFile(path: string): Promise<string> {
-  await checkSecretAccess(path);
+/**
+ * Like `readSecretFile`, but throws `open_to_others` if other users can change the file. Calls
+ * `warn` if they can read it.
+ */
+export async function readTokenFile(path: string, warn?: Report): Promise<string> {
+  await checkSecretAccess(path, warn ? { warn } : {});
   return readSecretFile(path, 'The token file');
 }
 

@@ -1,10 +1,9 @@
 import { SignageError } from '../../domain/error.ts';
-import { usage } from '../options/settings.ts';
 import type { ConnectionValues } from '../options/shared.ts';
 import type { Io } from '../terminal/io.ts';
 import { type Contexts, readContexts, type SavedContext } from './contexts.ts';
-import { isLoopback } from './loopback.ts';
-import { readTokenFile } from './private-file.ts';
+import { type Report, readTokenFile } from './private-file.ts';
+import { baseUrl, requireSafeAddress } from './service-url.ts';
 
 /** A value and its source, such as `--url`, `SIGNAGE_URL` or `context local`. */
 interface Sourced {
@@ -31,17 +30,6 @@ export interface Profile extends Address {
 export const defaultUrl = 'http://127.0.0.1:4100';
 
 const origin = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined);
-
-/** Throws `usage` for a URL that would send a token unencrypted across a network. */
-export function requireSafeAddress(url: string, insecureHttp: boolean): void {
-  if (!URL.canParse(url)) throw usage(`"${url}" is not a URL such as https://signage.example.com.`);
-  const { protocol, hostname } = new URL(url);
-  if (protocol !== 'http:' || isLoopback(hostname) || insecureHttp) return;
-  throw usage(
-    `${url} is not encrypted: the token would cross the network in clear text.`,
-    'Use https, or allow it with --insecure-http.',
-  );
-}
 
 interface ChosenContext {
   name: string | undefined;
@@ -71,13 +59,17 @@ async function findToken(
   { tokenFile }: ConnectionValues,
   url: Sourced,
   { name, saved, env }: ChosenContext,
+  warn: Report | undefined,
 ): Promise<Sourced | undefined> {
   if (tokenFile !== undefined)
-    return { value: await readTokenFile(tokenFile), source: '--token-file' };
+    return { value: await readTokenFile(tokenFile, warn), source: '--token-file' };
   const fromEnvironment = env.SIGNAGE_TOKEN?.trim();
   if (fromEnvironment) return { value: fromEnvironment, source: 'SIGNAGE_TOKEN' };
   if (env.SIGNAGE_TOKEN_FILE) {
-    return { value: await readTokenFile(env.SIGNAGE_TOKEN_FILE), source: 'SIGNAGE_TOKEN_FILE' };
+    return {
+      value: await readTokenFile(env.SIGNAGE_TOKEN_FILE, warn),
+      source: 'SIGNAGE_TOKEN_FILE',
+    };
   }
   if (!saved) return undefined;
   if (origin(saved.url) === origin(url.value))
@@ -109,10 +101,11 @@ function addressOf(
   chosen: ChosenContext,
 ): Address & { ofContext: SavedContext | undefined } {
   const { saved, name } = chosen;
-  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, chosen) ?? {
+  const given = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, chosen) ?? {
     value: defaultUrl,
     source: 'default',
   };
+  const url = { ...given, value: baseUrl(given.value) };
   const ofContext =
     saved !== undefined && origin(saved.url) === origin(url.value) ? saved : undefined;
   const insecureHttp = flags.insecureHttp || ofContext?.insecureHttp === true;
@@ -127,25 +120,49 @@ function addressOf(
   return { context: ofContext && name, url, caFile, insecureHttp, ofContext };
 }
 
+/**
+ * Reads the saved contexts. Without `context`, an unusable file does not matter if flags or the
+ * environment have all that a command needs.
+ */
+async function readChosen(
+  { context }: Pick<AddressValues, 'context'>,
+  io: Pick<Io, 'env'>,
+  isComplete: boolean,
+): Promise<ChosenContext> {
+  const contexts = await readContexts(io).catch((error: unknown) => {
+    if (!isComplete) throw error;
+    return { contexts: {} };
+  });
+  return chooseContext(contexts, context, io);
+}
+
 /** Like `readProfile`, but without the credentials. */
 export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Promise<Address> {
   const { ofContext: _, ...address } = addressOf(
     flags,
-    chooseContext(await readContexts(io), flags.context, io),
+    await readChosen(flags, io, (flags.url ?? io.env.SIGNAGE_URL) !== undefined),
   );
   return address;
 }
 
 /**
  * Determines the service and the credentials. Flags override the environment, which overrides the
- * current context. A context named by `--context` overrides the environment, too.
+ * current context. A context named by `--context` overrides the environment, too. `warn` is called
+ * if other users can read the token file.
  */
-export async function readProfile(flags: ConnectionValues, io: Pick<Io, 'env'>): Promise<Profile> {
-  const chosen = chooseContext(await readContexts(io), flags.context, io);
+export async function readProfile(
+  flags: ConnectionValues,
+  io: Pick<Io, 'env'>,
+  warn?: Report,
+): Promise<Profile> {
+  const { SIGNAGE_URL, SIGNAGE_TOKEN, SIGNAGE_TOKEN_FILE } = io.env;
+  const hasUrl = (flags.url ?? SIGNAGE_URL) !== undefined;
+  const hasToken = (flags.tokenFile ?? SIGNAGE_TOKEN ?? SIGNAGE_TOKEN_FILE) !== undefined;
+  const chosen = await readChosen(flags, io, hasUrl && hasToken);
   const { ofContext, ...address } = addressOf(flags, chosen);
   return {
     ...address,
-    token: await findToken(flags, address.url, chosen),
+    token: await findToken(flags, address.url, chosen, warn),
     tenant: pick(flags.tenant, '--tenant', 'SIGNAGE_TENANT', ofContext?.tenant, chosen),
   };
 }

@@ -145,6 +145,12 @@ export function parseWords(command: Command, words: readonly string[]): number |
     // A command was given without the required word, so commander printed its help.
     if (error.code === 'commander.help') return 2;
     const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-    throw usage(text.charAt(0).toUpperCase() + text.slice(1), `See ${command.name()} --help.`);
+    const isSplitName =
+      error.code === 'commander.excessArguments' && command.registeredArguments.length > 0;
+    const advice = isSplitName ? 'Put a name with spaces in quotes: "Lobby/Wall 1". ' : '';
+    throw usage(
+      text.charAt(0).toUpperCase() + text.slice(1),
+      `${advice}See ${command.name()} --help.`,
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
+import { isJson } from '../options/format.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { exitCodeOf } from './exit-code.ts';
@@ -85,7 +86,7 @@ function wantsJson(argv: readonly string[]): boolean {
     if (word === '-o' || word === '--output') return [words[at + 1]];
     return [/^(?:-o=?|--output=)(.+)$/s.exec(word)?.[1]];
   });
-  return ['json', 'ndjson'].includes(values.findLast((value) => value !== undefined) ?? '');
+  return isJson(values.findLast((value) => value !== undefined));
 }
 
 /**

@@ -3,6 +3,7 @@ import { SignageError } from '../../domain/error.ts';
 import { type ApiClient, largestPage, makeApiClient } from '../api/client.ts';
 import { connect } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
+import { isJson } from '../options/format.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
 import { limitPages, makeResults } from '../output/results.ts';
@@ -11,6 +12,7 @@ import { escapeControl } from '../terminal/escape.ts';
 import { makePrompter } from '../terminal/prompter.ts';
 import type { CommandContext } from './context.ts';
 import type { Flags, ProgramEnvironment } from './environment.ts';
+import { forFlags } from './flag-words.ts';
 import { memoize } from './memoize.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
 
@@ -63,7 +65,12 @@ function makeCommandContext(
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
   const results = makeResults(environment, common);
   const prompter = makePrompter(io, common, interrupted);
-  const profile = memoize(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
+  const note = (text: string) => {
+    if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
+  };
+  const profile = memoize(async () =>
+    readProfile(readSettings(connectionOptions, flags, {}), io, note),
+  );
   const service = makeApiClient({
     connect: memoize(async () => connect(await profile(), environment, common.verbose)),
     plan: common.dryRun ? results.planned : undefined,
@@ -81,9 +88,7 @@ function makeCommandContext(
     profile,
     list: (id, view, ...input) =>
       results.list(limitedPages(service, common.limit, id, ...input), view, 'Nothing found.'),
-    note: (text) => {
-      if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
-    },
+    note,
     ...makeConfirmations(prompter, common),
   };
 }
@@ -97,6 +102,7 @@ function fillHint(hint: string, values: Flags): string {
 
 /**
  * Runs a command and returns its exit code. Adds the command's hint to an error that has no hint.
+ * Errors of the service name flags, except in JSON, which has them as received.
  */
 export async function runSpec(
   spec: CommandSpec,
@@ -108,12 +114,11 @@ export async function runSpec(
     const exitCode = await spec.run(call);
     await call.results.finish();
     return exitCode ?? 0;
-  } catch (error) {
-    const hint =
-      error instanceof SignageError && error.hint === undefined
-        ? spec.hints?.[error.code]
-        : undefined;
-    if (!(error instanceof SignageError) || hint === undefined) throw error;
+  } catch (thrown) {
+    if (!(thrown instanceof SignageError)) throw thrown;
+    const error = isJson(call.common.output) ? thrown : forFlags(thrown, spec.options ?? {});
+    const hint = error.hint === undefined ? spec.hints?.[error.code] : undefined;
+    if (hint === undefined) throw error;
     throw new SignageError(error.code, error.message, {
       ...error,
       cause: error.cause,

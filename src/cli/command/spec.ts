@@ -88,3 +88,14 @@ export function defineCommand<
 >(spec: CommandSpec<A, O>): CommandSpec<A, O> {
   return spec;
 }
+
+/**
+ * Returns the command under a second name. `name` and `second` are as in its examples: `wait
+ * screen`.
+ */
+export function alias<S extends CommandSpec>(spec: S, name: string, second: string): S {
+  const examples = spec.examples.map(
+    ([line, what]) => [line.replaceAll(`signage ${name}`, `signage ${second}`), what] as const,
+  );
+  return { ...spec, examples };
+}

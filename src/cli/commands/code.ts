@@ -2,7 +2,7 @@ import type { CallAnswer } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, many, optional, some } from '../command/spec.ts';
+import { alias, defineCommand, many, optional, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import { readCodeWords } from '../options/pairing-code.ts';
 import {
@@ -141,7 +141,7 @@ quickly created.`,
   },
 });
 
-export const code = { create, status, cancel };
+export const code = { create, status, get: alias(status, 'code status', 'code get'), cancel };
 
 export const pair = defineCommand({
   summary: 'Pair a TV with a screen, step by step',

@@ -5,6 +5,7 @@ import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
+import { nearNames } from '../records/near-names.ts';
 import {
   changeConfig,
   deleteConfig,
@@ -18,6 +19,7 @@ import {
 import {
   type ConfigTree,
   isConfigTree,
+  listAssignments,
   mergeConfigs,
   readAssignment,
 } from '../tenant-config/path.ts';
@@ -40,6 +42,16 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
     'invalid_file',
     'A config is an object, such as { "syncIntervalMinutes": 10 }.',
   );
+}
+
+/** Warns of settings whose names are near those that every TV knows. Others are for the app. */
+async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
+  const { defaultConfig } = await import('../../domain/records/config.ts');
+  const known = listAssignments(defaultConfig).map(({ key }) => ({ name: key }));
+  for (const { key } of listAssignments(config)) {
+    const [near] = known.some(({ name }) => name === key) ? [] : await nearNames(key, known);
+    if (near) call.note(`TVs know no setting "${key}". Did you mean "${near.name}"?`);
+  }
 }
 
 const set = defineCommand({
@@ -87,6 +99,7 @@ cachePolicy.maxSizeGB=20`,
     if (assignments.length === 0 && file === undefined)
       throw usage('Nothing to set. Give key=value, or -f.');
     const wanted = assignments.map(readAssignment).reduce(mergeConfigs, await readFile(call, file));
+    await noteMistyped(call, wanted);
     if (isMany) {
       const owners = await selectOwners(call, isNamed ? name : undefined);
       return setConfigs(call, owners, wanted);

@@ -5,9 +5,12 @@ import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, one } from '../command/spec.ts';
+import { formats } from '../options/format.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
+import { makeResults } from '../output/results.ts';
 import { member, type View } from '../output/view.ts';
+import { members } from '../records/views/columns.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 const backup = defineCommand({
@@ -16,17 +19,36 @@ const backup = defineCommand({
 everything that was acknowledged before. Only you can read the file, because it holds the server
 secret. The file appears when it is complete; existing files are never overwritten. Needs a platform
 token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
-  options: { out: option.required('-o, --out <file>', 'the new file') },
+  options: {
+    out: option.text('--out <file>', 'the new file; required'),
+    format: option.text('-o <format>', 'form of the result'),
+  },
   examples: [
-    ['signage data backup -o monday.tar', 'the service of the current context'],
+    ['signage data backup --out monday.tar', 'the service of the current context'],
+    ['signage data backup --out monday.tar -o json', 'for scripts: prints file and size'],
     [
-      'signage data backup -o "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:',
+      'signage data backup --out "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:',
       'copies the backup to another machine',
     ],
   ],
   effect: 'changes',
   raw: true,
-  run: async (call) => (await import('../data/take-backup.ts')).takeBackup(call, call.options.out),
+  async run(call) {
+    const { out, format } = call.options;
+    const known = formats.find((one) => one === format);
+    const isFile = format !== undefined && known === undefined;
+    if (isFile && out !== undefined)
+      throw usage(`-o must be one of ${formats.join(', ')}, not "${format}".`);
+    if (isFile) call.note(`-o is the form of the result: for the file, use --out ${format}.`);
+    const file = isFile ? format : out;
+    if (file === undefined) throw usage('--out must be given: the new file.');
+    const { takeBackup } = await import('../data/take-backup.ts');
+    const taken = await takeBackup(call, file);
+    if (taken && known) {
+      const results = makeResults(call.io, { ...call.common, output: known });
+      await results.record(taken, { columns: members('file', 'bytes'), nameOf: () => taken.file });
+    }
+  },
 });
 
 async function requireReadable(path: string, what: string): Promise<void> {

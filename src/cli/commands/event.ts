@@ -176,7 +176,9 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
       : await withoutSimulated(call, query);
     const rows = items.filter(({ key }) => selected?.has(key) ?? true);
     const view = impressionView(call, groupBy);
-    await call.results.list(limitPages([rows], call.common.limit), view, 'Nothing found.');
+    // An empty selection has been noted already.
+    const whenEmpty = selected?.size === 0 ? undefined : 'Nothing found.';
+    await call.results.list(limitPages([rows], call.common.limit), view, whenEmpty);
   },
 });
 

@@ -7,13 +7,12 @@ import * as option from '../options/option.ts';
 import {
   confirmDestroyed,
   confirmSelected,
-  isSingle,
   selectionOptions,
   selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
-import { checkPublication, readPublication } from '../playlist/publication.ts';
+import { readPublication } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
 import { findScreen } from '../records/find.ts';
 import { itemView, playlistView, versionView } from '../records/views/playlist-views.ts';
@@ -106,9 +105,8 @@ command with the same --state file continues after an interruption.`,
     const body = await readPublication(call, file, validUntil);
     if (isStaged(call)) {
       const { publishStaged } = await import('../playlist/staged.ts');
-      return publishStaged(call, names, await checkPublication(body));
+      return publishStaged(call, names, body);
     }
-    if (call.common.dryRun || !isSingle(call, names)) await checkPublication(body);
     const { screens, single } = await selectScreens(call, names);
     if (!single) {
       await confirmSelected(call, 'Publish on', screens);

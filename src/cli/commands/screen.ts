@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { defineCommand, one, some } from '../command/spec.ts';
+import { alias, defineCommand, one, some } from '../command/spec.ts';
 import { labelFilters, readLabelChanges, readLabels } from '../options/labels.ts';
 import * as option from '../options/option.ts';
 import {
@@ -16,6 +16,7 @@ import { usage } from '../options/settings.ts';
 import { findScreen, findVenue, type Screen } from '../records/find.ts';
 import { screenPath } from '../records/names.ts';
 import { screensOfVenueView, screensView } from '../records/views/place-views.ts';
+import { wait } from './wait.ts';
 
 const create = defineCommand({
   summary: 'Create a screen in a venue',
@@ -198,4 +199,11 @@ failure does not stop the others.`,
   },
 });
 
-export const screen = { create, list, get, update, delete: remove };
+export const screen = {
+  create,
+  list,
+  get,
+  update,
+  delete: remove,
+  wait: alias(wait.screen, 'wait screen', 'screen wait'),
+};

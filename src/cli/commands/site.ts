@@ -5,7 +5,10 @@ import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
 
 const fileOptions = {
-  file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
+  file: option.repeated(
+    '-f, --file <file>',
+    'a site file, YAML, JSON, or CSV (*.csv); - for stdin',
+  ),
   allowOutside: option.flag(
     '--allow-outside',
     'allow playlist files outside the folder of the site file',
@@ -15,7 +18,8 @@ const fileOptions = {
 export const apply = defineCommand({
   summary: 'Apply site files to a service',
   description: `Site files describe venues and screens with their labels, configs and playlists;
-docs/site-files.md has the format. Records that already match are not changed. Run the same command
+docs/site-files.md has the format. A file *.csv has one line for each screen, with the columns venue,
+name, address, timezone, labels, label.KEY, config.KEY and playlist. Records that already match are not changed. Run the same command
 again at any time; after an interruption it continues. Records that the files do not name are kept
 unless you give --prune. One failed record does not stop the others; the exit code is then 9.`,
   options: {
@@ -28,6 +32,7 @@ unless you give --prune. One failed record does not stop the others; the exit co
   },
   examples: [
     ['signage apply -f site.yaml', 'creates what is missing and updates what differs'],
+    ['signage apply -f screens.csv', 'screens from a spreadsheet'],
     ['signage apply -f site.yaml --dry-run', 'shows the changes without making them'],
     ['signage apply -f playlists.yaml -f venues.yaml', 'several files, read as one'],
     [

@@ -13,21 +13,30 @@ async function refuseExisting(path: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (isThere) throw usage(`-o must name a new file, but ${path} already exists.`);
+  if (isThere) throw usage(`--out must name a new file, but ${path} already exists.`);
 }
 
 async function create(path: string): Promise<FileHandle> {
   return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw usage(`The file of -o cannot be created: ${error.message}.`);
+    throw usage(`The file of --out cannot be created: ${error.message}.`);
   });
 }
 
-/** Writes a backup to a temporary file and renames it when complete. Deletes an incomplete file. */
-export async function takeBackup(call: CommandContext, path: string): Promise<void> {
+/** A complete backup: its file and its size. */
+interface Backup {
+  file: string;
+  bytes: number;
+}
+
+/**
+ * Writes a backup to a temporary file and renames it when complete. Deletes an incomplete file.
+ * Returns `undefined` under `--dry-run`.
+ */
+export async function takeBackup(call: CommandContext, path: string): Promise<Backup | undefined> {
   await refuseExisting(path);
   const partial = `${path}.partial`;
   const backup = await call.backup();
-  if (!backup) return;
+  if (!backup) return undefined;
   const file = await create(partial);
   try {
     const bytes = await fill(file, backup, call);
@@ -35,6 +44,7 @@ export async function takeBackup(call: CommandContext, path: string): Promise<vo
     call.note(
       `The backup is complete: ${path}, ${megabytes(bytes)}. It contains the server secret: protect it like the server itself.`,
     );
+    return { file: path, bytes };
   } catch (error) {
     await unlink(partial).catch(() => undefined);
     throw error;

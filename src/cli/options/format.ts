@@ -23,3 +23,5 @@ export const isDocument = (format: Format) => kinds[format] === 'document';
 /** Whether the format contains the records as received. All other formats need a view. */
 export const isData = (format: Format = 'table') =>
   kinds[format] === 'document' || kinds[format] === 'lines';
+/** Whether errors are written as problem documents, for programs. */
+export const isJson = (format: string | undefined) => format === 'json' || format === 'ndjson';

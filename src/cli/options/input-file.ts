@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
 import { usage } from './settings.ts';
+import type { SourceDocument } from './source-document.ts';
 
 /** Returns the text of a file, or of stdin for `-`. */
 export async function readInput(io: Io, path: string): Promise<string> {
@@ -20,14 +21,19 @@ export async function readInput(io: Io, path: string): Promise<string> {
  * Returns the only document of a YAML or JSON file (`-` for stdin). Throws `invalid_file` for
  * several documents, for none, and for a syntax error with its position.
  */
-export async function readDocument(io: Io, path: string): Promise<unknown> {
+export async function readSource(io: Io, path: string): Promise<SourceDocument> {
   const text = await readInput(io, path);
   const { parseDocuments } = await import('./source-document.ts');
   const documents = parseDocuments(text, path);
   const [document] = documents;
-  if (document && documents.length === 1) return document.value;
+  if (document && documents.length === 1) return document;
   throw new SignageError(
     'invalid_file',
     `${path === '-' ? 'stdin' : path} must contain one document, not ${documents.length}.`,
   );
+}
+
+/** Like `readSource`, but returns only the value. */
+export async function readDocument(io: Io, path: string): Promise<unknown> {
+  return (await readSource(io, path)).value;
 }

@@ -1,5 +1,8 @@
 import { usage } from './settings.ts';
 
+/** Separates labels in the form of `-o csv`: `floor=2, wing=east`. */
+export const labelPart = /,\s*(?=[^,=]+=)/;
+
 /** Parses labels such as `floor=2`. Throws `usage`. */
 export function readLabels(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(texts.map(readLabel));

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import type { z } from 'zod';
 import { type FieldError, SignageError } from '../../domain/error.ts';
-import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
+import { memberPath, wrongMembers } from '../../domain/json/schema-issue.ts';
 import { memoize } from '../command/memoize.ts';
 
 /** Path inside a document: `['venues', 0, 'name']`. */
@@ -15,7 +15,7 @@ export interface SourceDocument {
   /** Base folder for the files that the document names. */
   folder: string;
   /**
-   * Makes a validation error with its position: `site.yaml, document 2, line 12: /venues/0/name`.
+   * Makes a validation error with its position: `site.yaml, document 2, line 12: venues[0].name`.
    */
   complaint(path: Path, message: string): FieldError;
   /** Returns the position for people: `site.yaml, line 12`. */
@@ -117,7 +117,7 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
       return `${file}${number}, line ${lines.linePos(offsetOf(documents[at] as Document.Parsed, where)).line}`;
     };
     const complaint = (where: Path, message: string) => ({
-      path: `${place(where)}: ${jsonPointer(where) || 'the document'}`,
+      path: `${place(where)}: ${memberPath(where) || 'the document'}`,
       message,
     });
     return [{ value, folder: path === '-' ? '.' : dirname(path), place, complaint }];

@@ -1,8 +1,8 @@
-import { invalid, SignageError } from '../../domain/error.ts';
-import { jsonPointer, wrongMembers } from '../../domain/json/schema-issue.ts';
+import { type FieldError, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { Environment } from '../command/environment.ts';
-import { readDocument } from '../options/input-file.ts';
+import { readSource } from '../options/input-file.ts';
+import type { Path, SourceDocument } from '../options/source-document.ts';
 import { readTime } from '../options/time.ts';
 
 /**
@@ -32,16 +32,32 @@ function contentOf(document: unknown): Record<string, unknown> {
 }
 
 /**
+ * Returns the content in the form in which the service stores it. Throws `invalid_file` with all
+ * mistakes in the content, each with its line in the source.
+ */
+async function checkContent(content: unknown, source: SourceDocument): Promise<Publication> {
+  const { publication } = await import('../../domain/records/playlist.ts');
+  const { checkDocument, invalidFile } = await import('../options/source-document.ts');
+  const complaint = (path: Path, message: string) =>
+    source.complaint(Array.isArray(source.value) ? path.slice(1) : path, message);
+  const fieldErrors: FieldError[] = [];
+  const checked = checkDocument(publication, { ...source, value: content, complaint }, fieldErrors);
+  if (!checked) throw invalidFile(fieldErrors);
+  return checked;
+}
+
+/**
  * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
  * service, or a list of items. In the file, `validUntil` may be ISO 8601. The parameter
- * `validUntil` overrides it.
+ * `validUntil` overrides it. Throws `invalid_file` with file, line and member of each mistake.
  */
 export async function readPublication(
   context: Environment,
   file: string,
   validUntil: string | undefined,
 ): Promise<Publication> {
-  const content = contentOf(await readDocument(context.io, file));
+  const source = await readSource(context.io, file);
+  const content = contentOf(source.value);
   const until =
     validUntil ?? (typeof content.validUntil === 'string' ? content.validUntil : undefined);
   if (until !== undefined)
@@ -50,20 +66,5 @@ export async function readPublication(
       until,
       validUntil === undefined ? 'validUntil' : undefined,
     );
-  // Not validated here, because the service validates it.
-  return content as Publication;
-}
-
-/**
- * Validates a playlist before it goes to several screens. Returns it in the form in which the
- * service stores it. Throws `invalid_request`, as the service does.
- */
-export async function checkPublication(content: Publication): Promise<Publication> {
-  const { publication } = await import('../../domain/records/playlist.ts');
-  const { data, error } = publication.safeParse(content);
-  if (data) return data;
-  const wrong = error.issues.flatMap((issue) =>
-    wrongMembers(issue, 'is no member that we know: check its spelling'),
-  );
-  throw invalid(wrong.map(({ path, message }) => ({ path: jsonPointer(path), message })));
+  return checkContent(content, source);
 }

@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Reader } from '../api/client.ts';
+import { largestPage, type Reader } from '../api/client.ts';
 import { isUuid } from './names.ts';
 import { shellQuote } from './text.ts';
 
@@ -25,6 +25,8 @@ function ambiguous(records: string, text: string, candidates: readonly string[])
 interface Search<T> {
   byId(id: string): Promise<T>;
   byName(name: string): Promise<T[]>;
+  /** Returns records of which one may be meant by a mistyped name. */
+  similar(): Promise<readonly { name: string }[]>;
   /** Returns texts that distinguish records of the same name, for the error. Default: none. */
   candidates?(found: readonly T[]): string[] | Promise<string[]>;
 }
@@ -33,15 +35,19 @@ interface Search<T> {
 async function find<T>(
   noun: string,
   text: string,
-  { byId, byName, candidates = () => [] }: Search<T>,
+  { byId, byName, similar, candidates = () => [] }: Search<T>,
 ): Promise<T> {
   if (isUuid(text)) return byId(text);
   const found = await byName(text);
   const [only, second] = found;
   if (second) throw ambiguous(`${noun}s`, text, await candidates(found));
   if (only) return only;
+  const { nearNames } = await import('./near-names.ts');
+  // The list is only for the hint: its failure must not replace the error.
+  const near = await nearNames(text, await similar().catch(() => []));
+  const names = near.map(({ name }) => `"${name}"`).join(' or ');
   throw new SignageError(`${noun}_not_found`, `There is no ${noun} "${text}".`, {
-    hint: `signage ${noun} list shows all ${noun}s.`,
+    hint: `${names && `Did you mean ${names}? `}signage ${noun} list shows all ${noun}s.`,
   });
 }
 
@@ -50,6 +56,7 @@ export function findVenue(reader: Reader, text: string): Promise<Venue> {
   return find('venue', text, {
     byId: (id) => reader.read('getVenue', { params: { id } }),
     byName: async (name) => (await reader.read('listVenues', { query: { name } })).items,
+    similar: async () => (await reader.read('listVenues', { query: { limit: largestPage } })).items,
   });
 }
 
@@ -58,6 +65,8 @@ export function findTenant(reader: Reader, text: string): Promise<Tenant> {
   return find('tenant', text, {
     byId: (id) => reader.read('getTenant', { params: { id } }),
     byName: async (name) => (await reader.read('listTenants', { query: { name } })).items,
+    similar: async () =>
+      (await reader.read('listTenants', { query: { limit: largestPage } })).items,
   });
 }
 
@@ -69,6 +78,7 @@ export function findToken(reader: Reader, text: string): Promise<Token> {
   return find('token', text, {
     byId: (id) => reader.read('getToken', { params: { id } }),
     byName: (name) => reader.all('listTokens', { query: { name } }),
+    similar: async () => (await reader.read('listTokens', { query: { limit: largestPage } })).items,
     candidates: (found) => found.map(({ id, role }) => `${id} (${role})`),
   });
 }
@@ -88,13 +98,17 @@ async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<st
 
 /** Finds a screen by id, as `Venue/Screen`, or by a unique name. */
 export function findScreen(reader: Reader, text: string): Promise<Screen> {
+  const slash = text.indexOf('/');
+  const ofVenue = async () =>
+    slash < 0 ? {} : { venueId: (await findVenue(reader, text.slice(0, slash))).id };
   return find('screen', text, {
     byId: (id) => reader.read('getScreen', { params: { id } }),
-    async byName(path) {
-      const slash = path.indexOf('/');
-      const venueId = slash < 0 ? undefined : (await findVenue(reader, path.slice(0, slash))).id;
-      const query = { name: path.slice(slash + 1), ...(venueId !== undefined && { venueId }) };
-      return reader.all('listScreens', { query });
+    byName: async (path) =>
+      reader.all('listScreens', { query: { name: path.slice(slash + 1), ...(await ofVenue()) } }),
+    async similar() {
+      const query = { limit: largestPage, ...(await ofVenue()) };
+      const { items } = await reader.read('listScreens', { query });
+      return items.map(({ name }) => ({ name: text.slice(0, slash + 1) + name }));
     },
     candidates: (found) => fullNames(reader, found),
   });

@@ -74,7 +74,13 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
 }
 
 /** Returns the text for a service that is ready. `flags` is the result of `saveLocalContext`. */
-function banner(url: string, data: string, known: KnownToken, flags: string | undefined): string {
+function banner(
+  url: string,
+  data: string,
+  known: KnownToken,
+  flags: string | undefined,
+  isTerminal: boolean,
+): string {
   const rows: [string, string][] = [
     ['Service', url],
     ['Reference', `${url}/docs`],
@@ -84,7 +90,7 @@ function banner(url: string, data: string, known: KnownToken, flags: string | un
     rows.push(['Token', `${known.token}  (shown only once; it allows everything)`]);
   if (known.file) rows.push(['Token file', known.file]);
   const next = flags === undefined ? curlCommand(url, known) : `signage venue list${flags}`;
-  return `\n${pairs(rows)}\nTry:   ${next}\nStop:  Ctrl-C\n\n`;
+  return `\n${pairs(rows)}\nTry:   ${next}\n${isTerminal ? 'Stop:  Ctrl-C\n' : ''}\n`;
 }
 
 /**
@@ -105,5 +111,5 @@ export async function welcome(
     );
     return undefined;
   });
-  io.stdout.write(banner(running.url, shownPlace(settings), known, flags));
+  io.stdout.write(banner(running.url, shownPlace(settings), known, flags, io.stdin.isTTY));
 }

@@ -114,6 +114,18 @@ async function namedPlaylists(
   return playlists;
 }
 
+/** Parses a site file. The name of a file with CSV ends in `.csv`. */
+async function parseSiteFile(
+  text: string,
+  file: string,
+  fieldErrors: FieldError[],
+): Promise<SourceDocument[]> {
+  if (!/\.csv$/i.test(file)) return parseDocuments(text, file);
+  const { parseCsv } = await import('./parse-csv.ts');
+  const source = parseCsv(text, file, fieldErrors);
+  return source ? [source] : [];
+}
+
 async function readDocuments(
   io: Io,
   files: readonly string[],
@@ -123,7 +135,7 @@ async function readDocuments(
   const all: Read[] = [];
   let found = 0;
   for (const file of files) {
-    for (const source of parseDocuments(await readInput(io, file), file)) {
+    for (const source of await parseSiteFile(await readInput(io, file), file, fieldErrors)) {
       found += 1;
       const content = checkDocument(siteDocument, source, fieldErrors);
       if (content) all.push({ source, content });

@@ -25,6 +25,14 @@ export function escapeControl(text: string): string {
   return text.replaceAll(unprintable, escaped);
 }
 
+/** Reverts `escapeControl`. */
+export function unescapeControl(text: string): string {
+  return text.replaceAll(/\\u([0-9a-f]{4})/g, (code, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return isPrintable(character) ? code : character;
+  });
+}
+
 /** Like `escapeControl`, but keeps tabs, which separate columns. */
 export function printableWithTabs(text: string): string {
   return text.replaceAll(unprintableButTab, escaped);

@@ -4,6 +4,12 @@ import type { z } from 'zod';
 export const jsonPointer = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
+/** Returns the path of a member for people: `items[0].duration`. */
+export function memberPath(path: readonly PropertyKey[]): string {
+  const parts = path.map(String).map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`));
+  return parts.join('').replace(/^\./, '');
+}
+
 /**
  * Returns the wrong members that an issue of a zod schema names. `ifUnknown` is the message for
  * members that the schema does not know.

@@ -43,7 +43,8 @@ function lazily(name: string, compression: boolean): () => StaticFile {
 }
 
 /**
- * Routes of the reference page `/docs` and its files under `/docs/`. The page shows `/openapi.json`
+ * Routes of the reference page `/docs` and its files under `/docs/`. `/` redirects browsers, which
+ * accept HTML, to the page, and is 404 for programs. The page shows `/openapi.json`
  * and makes no requests to other hosts.
  *
  * @param compression whether clients get compressed files
@@ -51,6 +52,11 @@ function lazily(name: string, compression: boolean): () => StaticFile {
 export function docsRoutes(compression: boolean): Hono {
   const app = new Hono();
   const page = lazily('index.html', compression);
+  app.get('/', (context, next) => {
+    if (!context.req.header('accept')?.includes('text/html')) return next();
+    context.header('Vary', 'Accept');
+    return Promise.resolve(context.redirect('docs', 302));
+  });
   app.get('/docs', (context) => answerStaticFile(context, page()));
   app.get('/docs/', (context) => context.redirect('../docs', 301));
   for (const name of names) {

@@ -92,7 +92,7 @@ describe('signage serve --demo', () => {
     const io = fakeIo();
     started = { io, code: main(['serve', '--port', '0', '--data', other], io) };
     const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
-    await io.until(/Stop:/);
+    await io.until(/Try:/);
     const management = managementOf(url, other);
     const { id: venueId } = await management.call('createVenue', { body: { name: 'Real' } });
     await management.call('createScreen', { body: { venueId, name: 'Entrance' } });

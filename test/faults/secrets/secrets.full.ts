@@ -105,7 +105,7 @@ it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /p
     'debug',
   ];
   const service = startProcess(argv, { cwd: folder, env });
-  await service.until(/Stop: {2}Ctrl-C/);
+  await service.until(/Try: /);
   const told = await argumentsOf(service.pid);
   expect(told.join()).toContain('serve');
   service.signal('SIGABRT');

@@ -1,0 +1,32 @@
+import { usage } from '../options/settings.ts';
+import { isLoopback } from './loopback.ts';
+
+/** A host with a domain or a port, but without a scheme: `signage.example.com`. */
+const bareHost = /^(?:localhost|[\w-]+(?=:\d)|[\w-]+(?:\.[\w-]+)+|\[[\da-f:]+\])(?::\d+)?(?:\/|$)/i;
+
+/** Adds the scheme that a host lacks: http for this machine, https for others. */
+export function withScheme(text: string): string {
+  const url = `https://${text}`;
+  if (!bareHost.test(text) || !URL.canParse(url)) return text;
+  return isLoopback(new URL(url).hostname) ? `http://${text}` : url;
+}
+
+/** Returns the base URL of a service. Removes `/v1`, which belongs to the paths of the API. */
+export const baseUrl = (url: string): string => url.replace(/\/v1\/*$/, '');
+
+/** Throws `usage` for a URL that would send a token unencrypted across a network. */
+export function requireSafeAddress(url: string, insecureHttp: boolean): void {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    const complete = withScheme(url);
+    throw usage(
+      `"${url}" is not a URL such as https://signage.example.com.`,
+      complete === url ? undefined : `Did you mean ${complete}?`,
+    );
+  }
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'http:' || isLoopback(hostname) || insecureHttp) return;
+  throw usage(
+    `${url} is not encrypted: the token would cross the network in clear text.`,
+    'Use https, or allow it with --insecure-http.',
+  );
+}

@@ -1,0 +1,49 @@
+import { labelPart, readLabels } from '../options/labels.ts';
+import { type ConfigTree, mergeConfigs, readAssignment } from '../tenant-config/path.ts';
+
+/** The entries of a row. An entry without a filled cell is missing. */
+export interface CsvEntry {
+  venue?: string;
+  name?: string;
+  address?: string;
+  timezone?: string;
+  labels?: Readonly<Record<string, string>>;
+  config?: ConfigTree;
+  playlist?: { file: string };
+}
+
+/** Returns an entry with the text of a cell. Throws `usage` if the text has another form. */
+type Fill = (entry: CsvEntry, text: string) => CsvEntry;
+
+const plain: Readonly<Record<string, Fill>> = {
+  venue: (entry, venue) => ({ ...entry, venue }),
+  name: (entry, name) => ({ ...entry, name }),
+  address: (entry, address) => ({ ...entry, address }),
+  timezone: (entry, timezone) => ({ ...entry, timezone }),
+  labels: (entry, text) => withLabels(entry, readLabels(text.split(labelPart))),
+  playlist: (entry, file) => ({ ...entry, playlist: { file } }),
+};
+
+/** Columns that `screen list -o csv` writes and that cannot be set. */
+const readOnly = ['state', 'code', 'deviceId', 'id', 'venueId', 'createdAt', 'updatedAt'];
+
+export const columnNames = [...Object.keys(plain), 'label.KEY', 'config.KEY'].join(', ');
+
+const withLabels = (entry: CsvEntry, labels: Readonly<Record<string, string>>): CsvEntry => ({
+  ...entry,
+  labels: { ...entry.labels, ...labels },
+});
+
+/** Returns the function for the cells of a column, or `undefined` for an unknown column. */
+export function fillOf(column: string): Fill | undefined {
+  if (Object.hasOwn(plain, column)) return plain[column];
+  if (readOnly.includes(column)) return (entry) => entry;
+  const [, kind, key = ''] = /^(label|config)\.(.+)$/.exec(column) ?? [];
+  if (kind === 'label')
+    return (entry, text) => withLabels(entry, Object.fromEntries([[key, text]]));
+  if (kind === undefined) return undefined;
+  return (entry, text) => {
+    const config = mergeConfigs(entry.config ?? {}, readAssignment(`${key}=${text}`));
+    return { ...entry, config };
+  };
+}

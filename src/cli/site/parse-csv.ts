@@ -1,0 +1,169 @@
+import { dirname } from 'node:path';
+import { type CsvError, parse } from 'csv-parse/sync';
+import { originalText } from '../../domain/csv.ts';
+import { type FieldError, SignageError } from '../../domain/error.ts';
+import { foldName } from '../../domain/fields.ts';
+import { memberPath } from '../../domain/json/schema-issue.ts';
+import type { Path, SourceDocument } from '../options/source-document.ts';
+import { unescapeControl } from '../terminal/escape.ts';
+import { type CsvEntry, columnNames, fillOf } from './csv-columns.ts';
+
+/** One line of the file. */
+interface Line {
+  number: number;
+  cells: readonly string[];
+}
+
+/** A screen, or the venue alone if `name` is missing. */
+interface Row {
+  line: number;
+  entry: CsvEntry;
+}
+
+interface Venue {
+  name: string;
+  rows: Row[];
+}
+
+/** Spreadsheets of some countries separate cells by semicolons, and copied cells have tabs. */
+const delimiterOf = (header: string) =>
+  [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ',';
+
+function readLines(text: string, file: string): Line[] {
+  if (text.includes('\ufffd'))
+    throw new SignageError('invalid_file', `${file} is not UTF-8. Save it as "CSV UTF-8".`);
+  try {
+    const records = parse(text, {
+      bom: true,
+      delimiter: delimiterOf(text.split('\n', 1)[0] ?? ''),
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }) as unknown as { record: string[]; info: { lines: number } }[];
+    return records.map(({ record, info }) => ({ number: info.lines, cells: record }));
+  } catch (error) {
+    const { lines, message } = error as CsvError;
+    throw new SignageError(
+      'invalid_file',
+      `${file}, line ${lines}: is not valid CSV: ${message}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Returns the text of a cell as it was before `-o csv` wrote it. */
+const cellText = (cell: string) => unescapeControl(originalText(cell)).trim();
+
+/** Reads one line. Adds its mistakes to `complain`. */
+function readRow(
+  { number, cells }: Line,
+  columns: readonly string[],
+  complain: (line: number, column: string, message: string) => void,
+): Row {
+  let entry: CsvEntry = {};
+  if (cells.length > columns.length) {
+    const message = `has ${cells.length} cells, and the first line names ${columns.length} columns`;
+    complain(number, 'the line', `${message}: put a text with separators in double quotes`);
+  }
+  for (const [at, column] of columns.entries()) {
+    const text = cellText(cells[at] ?? '');
+    const fill = text === '' ? undefined : fillOf(column);
+    if (!fill) continue;
+    try {
+      entry = fill(entry, text);
+    } catch (error) {
+      complain(number, column, (error as Error).message);
+    }
+  }
+  if (entry.venue === undefined) complain(number, 'venue', 'is missing');
+  const { labels, config, playlist } = entry;
+  if (entry.name === undefined && (labels ?? config ?? playlist))
+    complain(number, 'name', 'is missing: labels, config and playlist belong to a screen');
+  return { line: number, entry };
+}
+
+function byVenue(rows: readonly Row[]): Venue[] {
+  const venues = new Map<string, Venue>();
+  for (const row of rows) {
+    const { venue: name } = row.entry;
+    if (name === undefined) continue;
+    const venue = venues.get(foldName(name)) ?? { name, rows: [] };
+    venue.rows.push(row);
+    venues.set(foldName(name), venue);
+  }
+  return [...venues.values()];
+}
+
+const screenRows = ({ rows }: Venue) => rows.filter(({ entry }) => entry.name !== undefined);
+const firstWith = ({ rows }: Venue, member: keyof CsvEntry) =>
+  rows.find(({ entry }) => entry[member] !== undefined);
+
+/** Returns the row and the column that a path in the site document comes from. */
+function origin(venues: readonly Venue[], [, at, member, ...inner]: Path) {
+  const venue = venues[Number(at)];
+  if (!venue) return { row: undefined, column: '' };
+  if (member !== 'screens' || inner.length === 0) {
+    const row = firstWith(venue, String(member) as keyof CsvEntry) ?? venue.rows[0];
+    return { row, column: member === 'name' || member === undefined ? 'venue' : String(member) };
+  }
+  const [index, entry, ...key] = inner;
+  const names: Record<string, string> = { labels: 'label', playlist: 'playlist' };
+  const column = memberPath([names[String(entry)] ?? entry ?? 'name', ...key]);
+  return { row: screenRows(venue)[Number(index)], column };
+}
+
+/**
+ * Parses a CSV file of screens (docs/site-files.md) as a site document. Adds all mistakes to
+ * `fieldErrors`, each with its line and column. Throws `invalid_file` for a text that is not CSV.
+ */
+export function parseCsv(
+  text: string,
+  file: string,
+  fieldErrors: FieldError[],
+): SourceDocument | undefined {
+  const complain = (line: number, column: string, message: string) =>
+    fieldErrors.push({ path: `${file}, line ${line}: ${column}`, message });
+  const [header, ...lines] = readLines(text, file);
+  if (!header) return undefined;
+  const columns = header.cells.map((cell) => cell.trim());
+  for (const [at, column] of columns.entries()) {
+    if (!fillOf(column))
+      complain(header.number, `"${column}"`, `is not a known column. Columns: ${columnNames}`);
+    else if (columns.indexOf(column) < at) complain(header.number, column, 'is there twice');
+  }
+  for (const column of ['venue', 'name'].filter((one) => !columns.includes(one)))
+    complain(header.number, column, `is a missing column. Columns: ${columnNames}`);
+  if (fieldErrors.length > 0) return undefined;
+
+  const venues = byVenue(lines.map((line) => readRow(line, columns, complain)));
+  for (const venue of venues) {
+    for (const member of ['address', 'timezone'] as const) {
+      const first = firstWith(venue, member);
+      for (const { line, entry } of venue.rows)
+        if (entry[member] !== undefined && entry[member] !== first?.entry[member])
+          complain(line, member, `differs from line ${first?.line}: a venue has only one`);
+    }
+  }
+  const place = (path: Path) => `${file}, line ${origin(venues, path).row?.line ?? 1}`;
+  return {
+    value: {
+      version: 1,
+      venues: venues.map((venue) => ({
+        name: venue.name,
+        address: firstWith(venue, 'address')?.entry.address,
+        timezone: firstWith(venue, 'timezone')?.entry.timezone,
+        screens: screenRows(venue).map(({ entry: { name, labels, config, playlist } }) => {
+          return { name, labels, config, playlist };
+        }),
+      })),
+    },
+    folder: dirname(file),
+    place,
+    complaint: (path, message) => ({
+      path: `${place(path)}: ${origin(venues, path).column}`,
+      message,
+    }),
+  };
+}
