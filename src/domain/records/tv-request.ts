@@ -8,8 +8,11 @@ export const tvRequest = z
     id: recordId,
     at: isoTime.meta({ description: 'When it was answered.' }),
     operation: z.string().meta({ example: 'getPlaylist' }),
-    status: z.int().meta({ example: 401 }),
-    code: z.string().nullable().meta({ description: 'The error code; null if accepted.' }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: 'null if a fault rule dropped the request.', example: 401 }),
+    code: z.string().nullable().meta({ description: 'The error code; null without an error.' }),
     detail: z.string().nullable().meta({ description: 'The detail of the problem document.' }),
     faults: z.array(z.string()).meta({ description: 'The fault rules that applied.' }),
     deviceId: recordId.nullable().meta({ description: 'The device of the key; null if unknown.' }),
@@ -24,7 +27,7 @@ export const tvRequestQuery = z.strictObject({
   screenId: recordId.optional().meta({ description: 'Only requests about this screen.' }),
   deviceId: recordId.optional().meta({ description: 'Only requests of this device.' }),
   refused: booleanQuery.optional().meta({
-    description: 'true: only requests answered with 400 or above. false: only the others.',
+    description: 'true: only requests answered with an error, or not at all. false: the others.',
   }),
   ...timeRangeQuery,
 });

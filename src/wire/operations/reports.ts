@@ -1,6 +1,6 @@
 import { get, type Operation } from '../operation.ts';
 
-/** Events, reports and the audit trail (docs/protocol.md §5.5–5.7). */
+/** Events, reports, the audit trail and requests of TVs (docs/protocol.md §5.5–5.7, §5.12). */
 export const readingOperations = {
   listEvents: get('/v1/events', 'viewer', {
     summary: 'Telemetry, newest receipt first; order=asc with after follows',
@@ -19,5 +19,10 @@ export const readingOperations = {
     query: 'auditQuery',
     answer: 'auditList',
     command: ['audit', 'list'],
+  }),
+  listRequests: get('/v1/requests', 'operator', {
+    summary: 'The latest requests of TVs and their answers, newest first',
+    query: 'tvRequestQuery',
+    answer: 'tvRequestList',
   }),
 } satisfies Record<string, Operation>;
