@@ -98,13 +98,16 @@ export function makeRequestLog(options: RequestLogOptions) {
       else metrics.observe(operation, status, ms / secondMs);
       if (client.namedId !== undefined)
         services.requests.record(client, recentRequest(client, operation, status, nowMs));
-      const { requestId, address, device, problem, faults } = client;
-      const { code, detail } = problem ?? {};
-      const place = { deviceId: device?.id, screenId: device?.screenId };
-      log.debug(
-        { requestId, operation, status, ms, address, code, detail, faults, ...place },
-        'request',
-      );
+      const { requestId, address, device, problem } = client;
+      const deviceId = device?.id;
+      const screenId = device?.screenId;
+      if (problem) {
+        const { code, detail } = problem;
+        const { faults } = client;
+        const fields = { requestId, operation, status, ms, address, deviceId, screenId };
+        log.debug({ ...fields, code, detail, faults }, 'request');
+      } else
+        log.debug({ requestId, operation, status, ms, address, deviceId, screenId }, 'request');
     },
   };
 }

@@ -55,12 +55,14 @@ export function newestOf(
 /**
  * The last requests of each device, in memory. Requests of unknown devices count as those of one
  * further device of their screen, so that they do not evict requests with a key. If all requests
- * take too much memory, the older half of each device is evicted.
+ * take too much memory, the older half of one device after another is evicted.
  */
 export class RecentRequests {
   readonly #instance: string;
   readonly #limits: typeof defaultLimits;
   readonly #byDevice = new Map<string, RequestsOfDevice>();
+  /** The devices whose older half is evicted next, one after another. */
+  #nextEvicted = this.#byDevice.entries();
   #bytes = 0;
   #sequence = 0;
 
@@ -86,7 +88,7 @@ export class RecentRequests {
     this.#bytes += sizeOf(request);
     if (requests.length > this.#limits.perDevice)
       this.#bytes -= sizeOf(requests.shift() as RecentRequest);
-    if (this.#bytes > this.#limits.bytes) this.#evictOlderHalves();
+    while (this.#bytes > this.#limits.bytes) this.#evictSome();
   }
 
   #requestsOf(place: RequestPlace): RequestsOfDevice {
@@ -100,14 +102,19 @@ export class RecentRequests {
     return added;
   }
 
-  #evictOlderHalves(): void {
-    for (const [key, { requests }] of this.#byDevice) {
-      const evicted = requests.splice(0, Math.ceil(requests.length / 2));
-      this.#bytes -= evicted.reduce((sum, request) => sum + sizeOf(request), 0);
-      if (requests.length > 0) continue;
-      this.#byDevice.delete(key);
-      this.#bytes -= deviceBytes;
+  /** Evicts the older half of the next device. */
+  #evictSome(): void {
+    const { value, done } = this.#nextEvicted.next();
+    if (done) {
+      this.#nextEvicted = this.#byDevice.entries();
+      return;
     }
+    const [key, { requests }] = value;
+    const evicted = requests.splice(0, Math.ceil(requests.length / 2));
+    this.#bytes -= evicted.reduce((sum, request) => sum + sizeOf(request), 0);
+    if (requests.length > 0) return;
+    this.#byDevice.delete(key);
+    this.#bytes -= deviceBytes;
   }
 
   /** Returns a request with an id and the members of the API. */
