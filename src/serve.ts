@@ -6,6 +6,7 @@ import { silentLog } from './domain/log.ts';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
+import { makeDropLog } from './http/faults/drop-log.ts';
 import { faultResponses } from './http/faults/fault-responses.ts';
 import { makeFaults, withFaults } from './http/faults/faults.ts';
 import { mediaRoutes } from './http/handlers/static-file.ts';
@@ -121,6 +122,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       onLockOut,
     });
     metrics.watchFleet(services.fleetCounts, clock);
+    metrics.watchRequestLog(services.requests.droppedCount);
     const appOptions: AppOptions = {
       services,
       clock,
@@ -138,10 +140,18 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     };
     const app = makeApp(appOptions);
     const { answer, idle } = trackAnswers(
-      faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch,
+      faults
+        ? withFaults(app.fetch, {
+            faults,
+            clock,
+            stopping: stopping.signal,
+            onDrop: makeDropLog(appOptions),
+          })
+        : app.fetch,
     );
     stops.push(startHousekeeping(services.deps, retentionDays, log));
     stops.push(services.denials.stop);
+    stops.push(services.requests.stop);
     stops.push(idle);
     const onError = (error: Error) =>
       log.error({ err: error }, 'The listener had an error, and goes on.');

@@ -25,8 +25,9 @@ const connectionGone = () =>
 /** Middleware that logs each request, and adds the common headers to its response. */
 function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
   return async (context, next) => {
-    const { incoming, peer } = context.env ?? {};
+    const { incoming, peer, faults } = context.env ?? {};
     const logged = requestLog.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
+    logged.client.faults = faults;
     context.set('client', logged.client);
     context.set('operation', 'none');
     if ((incoming ?? peer) && logged.client.address === null) throw connectionGone();

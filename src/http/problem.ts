@@ -40,6 +40,8 @@ type ProblemHeaders = Record<string, string> & { 'Content-Type': string };
 /** Status, headers and body of an error response. */
 export interface ProblemParts {
   status: number;
+  code: ErrorCode;
+  detail: string;
   headers: ProblemHeaders;
   text: string;
 }
@@ -72,11 +74,10 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
   if (allow) headers.Allow = allow.join(', ');
   const wait = retryAfterSeconds ?? (status === 503 ? 5 : undefined);
   if (wait !== undefined) headers['Retry-After'] = String(wait);
-  return { status, headers, text: JSON.stringify(body) };
+  return { status, code, detail, headers, text: JSON.stringify(body) };
 }
 
-/** Returns the problem document as a `Response`. */
-export function problem(error: SignageError, requestId: string): Response {
-  const { status, headers, text } = problemParts(error, requestId);
+/** Returns a problem document as a `Response`. */
+export function problemResponse({ status, headers, text }: ProblemParts): Response {
   return new Response(text, { status, headers });
 }

@@ -30,6 +30,14 @@ export interface ClientInfo {
   requestId: string | null;
 }
 
+/** What a request of a TV is about. Authentication and registration fill it in. */
+export interface RequestSubject {
+  /** Id of the screen or device in the path, or of the screen of the pairing code. */
+  namedId?: string | undefined;
+  /** The device of the key, also if the key is rejected. */
+  device?: Device | undefined;
+}
+
 type TokenActor = { kind: 'token'; id: string; name: string };
 type SystemActor = { kind: 'system'; id: null; name: null };
 

@@ -35,6 +35,7 @@ import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
 import { makeReading } from './reading.ts';
+import { makeTvRequests } from './requests/request-log.ts';
 import { makeTelemetry } from './telemetry.ts';
 
 export interface ServiceOptions {
@@ -131,6 +132,7 @@ export function makeServices(options: ServiceOptions) {
     copies: makeMirrorAdmin(deps, copies),
     configs: makeConfigs(deps),
     reading: makeReading(deps),
+    requests: makeTvRequests(deps),
     ready,
     fleetCounts: makeFleetCounts(store, clock),
     health: makeHealth(ready, origins.health, lag),

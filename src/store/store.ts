@@ -15,6 +15,7 @@ import type {
   TableName,
   TokenActivity,
 } from '../domain/records/rows.ts';
+import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
 import type { Selector } from '../domain/selector.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
@@ -113,6 +114,9 @@ export interface Store {
    * Spurious calls are possible. Returns a function that stops the watch.
    */
   watch(topic: string, wake: () => void): () => void;
+
+  /** Refused requests of TVs that all instances share. Absent if a store has a single instance. */
+  readonly refusedRequests?: RefusedRequests;
 
   /**
    * Returns a consistent snapshot of the whole store as a tar archive. It has every change
@@ -295,4 +299,26 @@ export interface StoredEvent {
   receivedAt: number;
   /** The event, unchanged. */
   event: Record<string, unknown>;
+}
+
+/** A request of a TV, with the tenant and venue of its screen. */
+export interface LoggedTvRequest {
+  tenantId: string;
+  venueId: string;
+  request: TvRequestView;
+}
+
+export interface TvRequestPageQuery
+  extends WithinVenues,
+    Pick<TvRequestQuery, 'screenId' | 'deviceId' | 'refused' | 'from' | 'to' | 'limit'> {
+  tenantId: string;
+  /** Id of the last request of the previous page. */
+  after?: string;
+}
+
+/** The newest refused requests of TVs. They may be lost in a crash, and are not copied. */
+export interface RefusedRequests {
+  append(requests: readonly LoggedTvRequest[]): Promise<void>;
+  /** Returns one page, newest first. */
+  page(query: TvRequestPageQuery): Promise<LoggedTvRequest[]>;
 }

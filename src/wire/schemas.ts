@@ -31,6 +31,7 @@ import {
 import { screenStatus, screenStatusQuery } from '../domain/records/screen-status.ts';
 import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/records/tenant.ts';
 import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/records/token.ts';
+import { tvRequest, tvRequestQuery } from '../domain/records/tv-request.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
 
 /** A problem document (RFC 9457), the body of every error (docs/protocol.md §1.4). */
@@ -106,6 +107,8 @@ export const schemas = {
   tokenCreation,
   tokenList: listOf(token),
   tokenQuery,
+  tvRequestList: listOf(tvRequest),
+  tvRequestQuery,
   venue,
   venueCreation,
   venueList: listOf(venue),

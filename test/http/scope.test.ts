@@ -420,6 +420,21 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     expect(csv.text).toBe(`key,impressions,seconds\r\n${inside.venueId},2,15\r\n`);
   },
 
+  async listRequests() {
+    for (const { screenId } of [inside, outside])
+      await service.send('GET', `/devices/${screenId}/config`);
+    const { items } = (await whole.get(`/v1/requests?screenId=${outside.screenId}`)).body;
+    expect(items).not.toEqual([]);
+    const known = new Map(
+      (await walk(whole, '/v1/screens', 200)).items.map(({ id, venueId }) => [id, venueId]),
+    );
+    const listed = (await walk(bound.operator, '/v1/requests', 20)).items;
+    expect(listed.map(({ screenId }) => screenId)).toContain(inside.screenId);
+    for (const { screenId } of listed) expect(known.get(screenId)).toBe(inside.venueId);
+    for (const query of [`screenId=${outside.screenId}`, `deviceId=${outside.deviceId}`])
+      expect((await bound.operator.get(`/v1/requests?${query}`)).body).toEqual(nothing);
+  },
+
   async listAudit() {
     const inHere = new Set(Object.values(inside));
     for (const { id } of (await walk(whole, `/v1/screens?venueId=${inside.venueId}`, 200)).items)

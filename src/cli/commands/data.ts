@@ -45,7 +45,7 @@ token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
     const { takeBackup } = await import('../data/take-backup.ts');
     const taken = await takeBackup(call, file);
     if (taken && known) {
-      const results = makeResults(call.io, { ...call.common, output: known });
+      const results = makeResults(call, { ...call.common, output: known });
       await results.record(taken, { columns: members('file', 'bytes'), nameOf: () => taken.file });
     }
   },

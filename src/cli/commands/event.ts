@@ -1,17 +1,18 @@
 import type { CallAnswer, CallInput } from '../../client/call.ts';
-import { hasCode } from '../../domain/error.ts';
 import { isUnknownParameter } from '../api/unknown-parameter.ts';
 import type { CommandContext } from '../command/context.ts';
-import { defineCommand } from '../command/spec.ts';
-import { type Filters, followEvents } from '../event/follow.ts';
+import { defineCommand, optional } from '../command/spec.ts';
+import { followEvents } from '../event/follow.ts';
+import { followRequests, type RequestFilters } from '../event/follow-requests.ts';
 import * as option from '../options/option.ts';
 import { hasFilter, selectionOptions, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { checkRange, readPastTime } from '../options/time.ts';
+import { printFollowed } from '../output/print-followed.ts';
 import { limitPages } from '../output/results.ts';
 import { findDevice, findScreen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
-import { eventView, impressionView } from '../records/views/history-views.ts';
+import { eventView, impressionView, tvRequestView } from '../records/views/history-views.ts';
 
 /**
  * Resolves a name to an id. Does not look up an id, because events outlive their screens and
@@ -22,26 +23,6 @@ async function idOf(
   find: (name: string) => Promise<{ id: string }>,
 ): Promise<string | undefined> {
   return text === undefined || isUuid(text) ? text : (await find(text)).id;
-}
-
-/** Prints events as they arrive. Ends when interrupted, when stdout closes, or at `--limit`. */
-async function follow(
-  call: CommandContext,
-  filters: Filters,
-  after: string | undefined,
-): Promise<void> {
-  const { limit } = call.common;
-  if (limit === undefined) call.results.requireEndless('--follow');
-  const { gone } = call.io.stdout;
-  const signal = gone ? AbortSignal.any([call.interrupted, gone]) : call.interrupted;
-  try {
-    await call.results.list(
-      limitPages(followEvents(call, { filters, after, signal }), limit),
-      eventView(call),
-    );
-  } catch (error) {
-    if (!gone?.aborted || !hasCode(error, 'interrupted')) throw error;
-  }
 }
 
 const list = defineCommand({
@@ -90,7 +71,12 @@ received the event.
     const screenId = await idOf(call.options.screen, (name) => findScreen(call, name));
     const deviceId = await idOf(call.options.device, (name) => findDevice(call, name));
     const filters = { type, screenId, deviceId, from };
-    if (follows) return follow(call, filters, after);
+    if (follows)
+      return printFollowed(
+        call,
+        (signal) => followEvents(call, { filters, after, signal }),
+        eventView(call),
+      );
     // The cursor of the event list is an event id.
     const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
     await call.list('listEvents', eventView(call), { query: { ...filters, to, ...resume } });
@@ -98,6 +84,57 @@ received the event.
 });
 
 export const event = { list };
+
+export const logs = defineCommand({
+  summary: 'Show what TVs requested and how the service answered',
+  description: `Shows the latest requests of TVs: operation, status, error code and fault rules.
+-o wide also shows the detail of an error and the request id. Newest first; with --follow, oldest
+first. Registrations are listed under the screen of their code. The service keeps the last requests
+of each TV, about 200. The token needs the role operator.
+
+--follow prints new requests until Ctrl-C. It starts now, or at --since.`,
+  arguments: {
+    screen: optional('only requests about this screen, as VENUE/SCREEN or by id', 'screen'),
+  },
+  options: {
+    device: option.text(
+      '--device <device>',
+      'only requests of this device, by its id or the name of its screen',
+      'device',
+    ),
+    refused: option.flag('--refused', 'only requests that got an error, or no answer'),
+    since: option.text(
+      '--since <time>',
+      'from this time on: ISO 8601, epoch seconds, or a time span such as 10m',
+    ),
+    until: option.text('--until <time>', 'before this time'),
+    follow: option.flag('-F, --follow', 'keep printing new requests'),
+  },
+  examples: [
+    ['signage logs Lobby/Main', 'the latest requests of one TV'],
+    ['signage logs --refused --since 1h', 'what was refused in the last hour, in all venues'],
+    ['signage logs Lobby/Main --follow', 'requests as they arrive'],
+    ['signage logs --follow --refused -o ndjson', 'for scripts: one JSON object per line'],
+  ],
+  hints: { not_found: 'The service may be too old for this command: update it.' },
+  list: true,
+  async run(call) {
+    const { follow, refused, device, since, until } = call.options;
+    if (follow && until !== undefined) throw usage('--follow never ends. Leave out --until.');
+    const from = readPastTime(call, '--since', since);
+    const to = readPastTime(call, '--until', until);
+    const { screen } = call.args;
+    const filters: RequestFilters = {
+      screenId: screen === undefined ? undefined : (await findScreen(call, screen)).id,
+      deviceId: device === undefined ? undefined : (await findDevice(call, device)).id,
+      refused: refused ? 'true' : undefined,
+      from,
+    };
+    const view = tvRequestView(call);
+    if (follow) await printFollowed(call, (signal) => followRequests(call, filters, signal), view);
+    else await call.list('listRequests', view, { query: { ...filters, to } });
+  },
+});
 
 type Report = CallAnswer<'reportImpressions'>;
 type ReportFilters = CallInput<'reportImpressions'>['query'];

@@ -7,7 +7,7 @@ import type { CommandContext } from '../command/context.ts';
 /** Maximum duration of a long poll. */
 const waitSeconds = 30;
 
-export interface Filters {
+interface Filters {
   type: string | undefined;
   deviceId: string | undefined;
   screenId: string | undefined;

@@ -1,3 +1,4 @@
+import { pause } from '../../client/pause.ts';
 import { type Answer, at, listAt, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile } from '../check.ts';
 import { heartbeat, impression, item } from '../content.ts';
@@ -210,7 +211,34 @@ const audit = checkGroup(
   ],
 );
 
+const requests = checkGroup({ id: 'requests', subject: 'GET /v1/requests', section: '5.12' }, [
+  profile('refused', 'a request with a revoked key is listed with its code').expects(
+    '401 device_key_revoked, getPlaylist',
+    async (fixture) => {
+      const tv = await fixture.newTv();
+      await fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`);
+      await tv.send('GET', 'playlist');
+      const path = `/v1/requests?refused=true&deviceId=${tv.deviceId}`;
+      // Another instance may list the request a second later.
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const [found] = listAt(await fixture.requireOk('GET', path), 'items');
+        if (found !== undefined)
+          return [`${at(found, 'status')} ${at(found, 'code')}`, at(found, 'operation')];
+        await pause(fixture.clock, 200, fixture.signal);
+      }
+      return 'nothing';
+    },
+  ),
+]);
+
 /**
- * Checks of events, reports, devices and the audit trail (docs/protocol.md §5.3, §5.5–§5.7).
+ * Checks of events, reports, devices, the audit trail and requests of TVs (docs/protocol.md §5.3,
+ * §5.5–§5.7, §5.12).
  */
-export const readingChecks: readonly Check[] = [...events, ...reports, ...devices, ...audit];
+export const readingChecks: readonly Check[] = [
+  ...events,
+  ...reports,
+  ...devices,
+  ...audit,
+  ...requests,
+];

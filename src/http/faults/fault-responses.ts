@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
-import { problem } from '../problem.ts';
+import { problemParts, problemResponse } from '../problem.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import type { StatusEffect } from './fault-rule.ts';
-import { defaultCode, segmentsOf } from './fault-target.ts';
+import { defaultCode, segmentsOf, tvOperationAt } from './fault-target.ts';
 
 /**
  * Default `Retry-After` in seconds, for statuses that always carry one (docs/protocol.md §1.4).
@@ -33,14 +33,18 @@ function uncoded(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-function respond(
-  { status, code: named, retryAfterSeconds }: StatusEffect,
-  { req, var: { client } }: Ctx,
-): Response {
+function respond({ status, code: named, retryAfterSeconds }: StatusEffect, context: Ctx): Response {
+  const {
+    req,
+    var: { client },
+  } = context;
   const code = named ?? defaultCode(req.method, segmentsOf(new URL(req.url).pathname), status);
   const isRetryable =
     status !== 500 || code === 'playlist_fetch_failed' || code === 'config_fetch_failed';
   const retryAfter = retryAfterSeconds ?? (isRetryable ? defaultRetryAfter[status] : undefined);
+  const target = tvOperationAt(req.method, segmentsOf(new URL(req.url).pathname));
+  client.namedId = target?.namedId;
+  if (target) context.set('operation', target.operation);
   if (code === undefined) return uncoded(status, retryAfter, client.requestId);
   const errors =
     code === 'invalid_request' ? [{ path: '', message: 'is rejected by a fault rule' }] : undefined;
@@ -48,7 +52,8 @@ function respond(
     ...(errors && { errors }),
     ...(retryAfter !== undefined && { retryAfterSeconds: retryAfter }),
   });
-  return problem(error, client.requestId);
+  client.problem = problemParts(error, client.requestId);
+  return problemResponse(client.problem);
 }
 
 /** Answers the requests that `withFaults` has marked with a status. Passes all others on. */

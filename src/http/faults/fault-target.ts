@@ -1,6 +1,7 @@
 import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/operation.ts';
-import { type Operation, operations } from '../../wire/operations.ts';
+import { runtimeOperations } from '../../wire/operations/runtime.ts';
+import { type Operation, type OperationId, operations } from '../../wire/operations.ts';
 
 /** The requests that a rule matches. */
 export interface FaultTarget {
@@ -34,6 +35,9 @@ export function isTarget(
 }
 
 const all: readonly Operation[] = Object.values(operations);
+const tvOperations = Object.entries<Operation>(runtimeOperations).filter(([, { path }]) =>
+  path.startsWith('/devices/:id/'),
+) as [OperationId, Operation][];
 const codesOf = (operation: Operation, status: number) =>
   possibleErrors(operation).filter((code) => errorKinds[code].status === status);
 
@@ -41,6 +45,17 @@ const codesOf = (operation: Operation, status: number) =>
 export function documentedCodes(target: FaultTarget, status: number): ErrorCode[] {
   const matching = all.filter(({ method, path }) => isTarget(target, method, segmentsOf(path)));
   return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
+}
+
+/** Returns the operation of TVs at a path and the id in the path, or `undefined`. */
+export function tvOperationAt(
+  requestMethod: string,
+  path: readonly string[],
+): { operation: OperationId; namedId: string } | undefined {
+  const found = tvOperations.find(([, { method, path: template }]) =>
+    isTarget({ method, segments: segmentsOf(template) }, requestMethod, path),
+  );
+  return found && { operation: found[0], namedId: path[1] as string };
 }
 
 /** Preferred codes for statuses that several codes share. */

@@ -111,6 +111,8 @@ interface FaultyOptions {
   clock: Clock;
   /** Aborted when the service stops. Ends delays at once. */
   stopping: AbortSignal;
+  /** Called for a request that is dropped without an answer. */
+  onDrop(request: Request, rules: readonly string[]): void;
 }
 
 function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<void> {
@@ -138,13 +140,12 @@ export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchH
     if (!hit) return answer(request, bindings);
     const { rules, delayMs, effect } = hit;
     if (effect?.kind === 'drop') {
+      options.onDrop(request, rules);
       await delay(delayMs, options);
       return hangUp(bindings?.outgoing);
     }
-    const response = await answer(
-      request,
-      effect?.kind === 'status' ? { ...bindings, statusEffect: effect } : bindings,
-    );
+    const statusEffect = effect?.kind === 'status' ? { statusEffect: effect } : {};
+    const response = await answer(request, { ...bindings, faults: rules, ...statusEffect });
     for (const rule of rules) response.headers.append('X-Signage-Fault', rule);
     await delay(delayMs, options);
     if (effect?.kind === 'lose') return hangUp(bindings?.outgoing);

@@ -79,7 +79,8 @@ async function longPoll<T>(
 
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal) {
-  const { backups, codes, copies, deps, playlists, reading, screenStatus, telemetry } = services;
+  const { backups, codes, copies, deps, playlists, reading, requests, screenStatus, telemetry } =
+    services;
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
@@ -130,6 +131,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     reportImpressions: async ({ caller, query, request }) =>
       reportCsv(await reading.impressions(caller, query), request.context),
     listAudit: ({ caller, query }) => result(reading.audit(caller, query)),
+    listRequests: ({ caller, query }) => result(requests.list(caller, query)),
   } satisfies Partial<Handlers>;
 }
 

@@ -63,6 +63,9 @@ export function runtimeHandlers(
         body,
         idempotencyKey: secretIdempotencyKey(request),
         onQuota: (quota) => request.context?.set('guessQuota', quota),
+        onScreen: (screenId) => {
+          request.client.namedId = screenId;
+        },
       });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };

@@ -51,6 +51,8 @@ export interface Metrics {
   watchDisk(folder: string, clock: Clock): void;
   /** Adds the metrics of playlist origins. */
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
+  /** Adds the number of requests missing from the log of requests. */
+  watchRequestLog(droppedCount: () => number): void;
   /** Adds the metrics of the mirror. */
   watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with the type `contentType`. */
@@ -60,6 +62,11 @@ export interface Metrics {
 
 /** Histogram bounds in milliseconds, from the duration of most responses to that of slow lists. */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
+
+const requestLogDropped = {
+  name: 'signage_request_log_dropped_total',
+  help: 'Requests of TVs missing from the log of requests, because there were too many.',
+};
 
 interface Answered {
   times: TimeSeries;
@@ -222,6 +229,8 @@ export function makeMetrics(version: string): Metrics {
     watchFleet: (counts, clock) => watchFleet(register, counts, clock),
     watchDisk: (folder, clock) => watchDisk(register, folder, clock),
     watchOrigins: (health) => watchOrigins(register, health),
+    watchRequestLog: (droppedCount) =>
+      collect(register, 'counter', requestLogDropped, () => [[{}, droppedCount()]]),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
     render: async () => `${await whole.metrics()}\n${await register.metrics()}`,
     contentType: register.contentType,

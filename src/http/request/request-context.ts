@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
-import type { ClientInfo } from '../../service/context.ts';
+import type { ClientInfo, RequestSubject } from '../../service/context.ts';
 import type { GuessQuota } from '../../service/pairing/guess-quota.ts';
 import type { StatusEffect } from '../faults/fault-rule.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
+import type { ProblemParts } from '../problem.ts';
 import type { Peer } from './client-address.ts';
 
 /** A request of the listener, with data that is determined before the request is handled. */
@@ -28,7 +29,14 @@ export interface Admission {
   end(): void;
 }
 
-type RequestClient = ClientInfo & { requestId: string };
+/** The client of a request. Requests of TVs also have what the log for operators needs. */
+export interface RequestClient extends ClientInfo, RequestSubject {
+  requestId: string;
+  /** The error response, if the request was refused. */
+  problem?: ProblemParts | undefined;
+  /** The texts of the fault rules that apply. */
+  faults?: readonly string[] | undefined;
+}
 
 /**
  * A request as the handlers see it. One adapter makes it from a request of the Fetch API, the other
@@ -60,6 +68,8 @@ export interface Bindings {
   incoming?: ServedRequest;
   outgoing?: ServerResponse;
   peer?: Peer;
+  /** The texts of the fault rules that apply. Unset without a fault. */
+  faults?: readonly string[];
   /**
    * The status that a fault rule sets in place of the service's own response. Unset without a
    * fault.

@@ -1,15 +1,16 @@
 import { secondMs } from '../../domain/clock.ts';
 import type { IdSource } from '../../domain/id.ts';
-import type { ClientInfo } from '../../service/context.ts';
+import type { RecentRequest } from '../../service/requests/recent-requests.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
 import { makeAddressOf, type Peer } from './client-address.ts';
+import type { RequestClient } from './request-context.ts';
 
 /** A request in progress. */
 export interface LoggedRequest {
   startMs: number;
-  client: ClientInfo & { requestId: string };
+  client: RequestClient;
 }
 
 /** Headers of all responses, in addition to `X-Request-Id`. */
@@ -29,13 +30,31 @@ export function requestIdOf(
   return given != null && requestIdForm.test(given) ? given : newId(nowMs);
 }
 
-type RequestLogOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
+const noFaults: readonly string[] = [];
+
+/** Returns the entry of an answered request in the log for operators. */
+function recentRequest(
+  { requestId, problem, faults = noFaults }: RequestClient,
+  operation: MeteredOperation,
+  status: number,
+  at: number,
+): RecentRequest {
+  const code = problem?.code ?? null;
+  const detail = problem?.detail ?? null;
+  return { at, operation, status, code, detail, faults, requestId, sequence: 0 };
+}
+
+type RequestLogOptions = Pick<
+  AppOptions,
+  'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log' | 'services'
+>;
 
 /**
  * Assigns each request its id and client info. Counts and logs each request, but never logs its
  * path.
  */
-export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: RequestLogOptions) {
+export function makeRequestLog(options: RequestLogOptions) {
+  const { newId, clock, trustedProxies, metrics, log, services } = options;
   const addressOf = makeAddressOf(trustedProxies);
   return {
     /** `requestId` is the one that the caller sent, if any. */
@@ -43,18 +62,23 @@ export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: R
       const startMs = clock.now();
       return {
         startMs,
-        client: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(peer) },
+        client: {
+          requestId: requestIdOf(requestId, newId, startMs),
+          address: addressOf(peer),
+          namedId: undefined,
+          device: undefined,
+          problem: undefined,
+          faults: undefined,
+        },
       };
     },
 
     /** Returns the response for a thrown value. Logs statuses 500 and 503. */
-    fail(
-      { requestId }: LoggedRequest['client'],
-      operation: MeteredOperation,
-      thrown: unknown,
-    ): ProblemParts {
+    fail(client: RequestClient, operation: MeteredOperation, thrown: unknown): ProblemParts {
+      const { requestId } = client;
       const error = asSignageError(thrown);
       const answer = problemParts(error, requestId);
+      client.problem = answer;
       const fields = { requestId, operation, code: error.code, err: error.cause };
       if (answer.status === 500) log.error(fields, error.message);
       else if (answer.status === 503) log.warn(fields, error.message);
@@ -63,15 +87,27 @@ export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: R
 
     /** `isHeld`: the request was a long poll. */
     end(
-      { startMs, client: { requestId, address } }: LoggedRequest,
+      { startMs, client }: LoggedRequest,
       operation: MeteredOperation,
       status: number,
       isHeld = false,
     ): void {
-      const ms = clock.now() - startMs;
+      const nowMs = clock.now();
+      const ms = nowMs - startMs;
       if (isHeld) metrics.observeHeld(operation, status);
       else metrics.observe(operation, status, ms / secondMs);
-      log.debug({ requestId, operation, status, ms, address }, 'request');
+      if (client.namedId !== undefined)
+        services.requests.record(client, recentRequest(client, operation, status, nowMs));
+      const { requestId, address, device, problem } = client;
+      const deviceId = device?.id;
+      const screenId = device?.screenId;
+      if (problem) {
+        const { code, detail } = problem;
+        const { faults } = client;
+        const fields = { requestId, operation, status, ms, address, deviceId, screenId };
+        log.debug({ ...fields, code, detail, faults }, 'request');
+      } else
+        log.debug({ requestId, operation, status, ms, address, deviceId, screenId }, 'request');
     },
   };
 }

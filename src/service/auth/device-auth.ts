@@ -3,7 +3,7 @@ import { hasCode } from '../../domain/error.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { KeyHolder } from '../../store/store.ts';
-import type { ClientInfo, DeviceCaller, SystemDependencies } from '../context.ts';
+import type { ClientInfo, DeviceCaller, RequestSubject, SystemDependencies } from '../context.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkKeyHolder, deviceActor, deviceKeyError, recordKeyUse } from './device-keys.ts';
 import type { OfflineKeys } from './offline-keys.ts';
@@ -74,18 +74,20 @@ export function makeDeviceAuth(
   /**
    * Authenticates one request. `id` is the id in the path, of the screen or the device, in upper or
    * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, so
-   * does this function.
+   * does this function. Tells `client` the subject of the request, also before an error.
    */
   return function authenticate(
     { authorization, keyHash }: DeviceCredential,
     { id, onlyReads }: { id: string; onlyReads: boolean },
-    client: ClientInfo,
+    client: ClientInfo & RequestSubject,
   ): MaybePromise<DeviceCaller> {
+    client.namedId = id;
     if (authorization === undefined) throw deviceKeyError('missing');
     const hash = keyHash ?? deviceKeyHash(authorization, verified);
     if (hash === undefined) throw deviceKeyError('invalid');
     const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
     return andThen(keys.findByKeyHash(hash), (holder) => {
+      client.device = holder?.device;
       try {
         checkHolder(holder, id);
       } catch (error) {

@@ -20,6 +20,8 @@ export interface RegistrationRequest extends ClientInfo {
   idempotencyKey: string | undefined;
   /** Receives the quota of the source, also before an error. */
   onQuota?: (quota: GuessQuota) => void;
+  /** Receives the id of the screen of a known code, also before an error. */
+  onScreen?: (screenId: string) => void;
 }
 
 /** `repeated`: an earlier request already got the same response. */
@@ -163,6 +165,7 @@ export function makeRegistration(
     const storedCode = await store.read.get('codes', codeId);
     await rateLimit.judge(request, storedCode?.tenantId, request.onQuota);
     if (!storedCode) throw unknownCode();
+    request.onScreen?.(storedCode.screenId);
     const { idempotencyKey } = request;
     const apiKey =
       idempotencyKey === undefined

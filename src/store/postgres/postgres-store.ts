@@ -46,6 +46,7 @@ import { SharedGuessCounters } from './guess-counters.ts';
 import { type AnyActivity, LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
+import { RefusedRequestsTable } from './refused-requests.ts';
 import { countFleet, listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
 import { VersionedRows } from './rows/versioned-rows.ts';
@@ -77,6 +78,7 @@ interface StoreOptions extends PostgresOptions {
 export class PostgresStore implements Store {
   readonly read: Reader;
   readonly secret: Uint8Array;
+  readonly refusedRequests: RefusedRequestsTable;
   readonly #database: Database;
   readonly #options: StoreOptions;
   readonly #topics = new ChangeTopics();
@@ -110,6 +112,7 @@ export class PostgresStore implements Store {
     this.#rollups = new Rollups(database);
     this.#lastActivity = new LastActivityTable(database);
     this.#guessCounters = new SharedGuessCounters(database, clock);
+    this.refusedRequests = new RefusedRequestsTable(database);
   }
 
   /** Starts listening and the periodic jobs. Throws `store_locked` during a copy. */
@@ -123,6 +126,9 @@ export class PostgresStore implements Store {
     this.#startJob(foldMs, 'Adding up impressions', () => this.#rollups.fold());
     this.#startJob(flushMs, 'Writing the activity of devices', () => this.#lastActivity.flush());
     this.#startJob(purgeMs, 'Deleting expired guess counters', () => this.#guessCounters.purge());
+    this.#startJob(purgeMs, 'Deleting the oldest refused requests', () =>
+      this.refusedRequests.trim(),
+    );
     this.#startJob(createPartitionsMs, 'Creating partitions', () =>
       this.#events.createPartitions(),
     );

@@ -1,6 +1,9 @@
 import { get, type Operation } from '../operation.ts';
 
-/** Status, events, reports and the audit trail (docs/protocol.md §5.3, §5.5–5.7). */
+/**
+ * Status, events, reports, the audit trail and requests of TVs (docs/protocol.md §5.3, §5.5–5.7,
+ * §5.12).
+ */
 export const readingOperations = {
   listScreenStatus: get('/v1/status', 'viewer', {
     summary: 'Screens, each with its device and its newest playlist',
@@ -24,5 +27,10 @@ export const readingOperations = {
     query: 'auditQuery',
     answer: 'auditList',
     command: ['audit', 'list'],
+  }),
+  listRequests: get('/v1/requests', 'operator', {
+    summary: 'The latest requests of TVs and their answers, newest first',
+    query: 'tvRequestQuery',
+    answer: 'tvRequestList',
   }),
 } satisfies Record<string, Operation>;

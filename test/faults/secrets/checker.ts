@@ -104,6 +104,19 @@ async function failAround(service: TestService): Promise<Place[]> {
   ];
 }
 
+/** Returns all pages of the log of requests. */
+async function listedRequests(service: TestService): Promise<string> {
+  const pages: string[] = [];
+  let cursor = '';
+  do {
+    const { text, body } = await service.manage('GET', `/v1/requests?limit=200${cursor}`);
+    if (body.items.length === 0) throw new Error('A page of /v1/requests is empty.');
+    pages.push(text);
+    cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
+  } while (cursor !== '');
+  return pages.join('\n');
+}
+
 /** Runs a scenario with secrets, and searches everything that was written, shown or sent. */
 export async function searchSecrets({
   store,
@@ -145,6 +158,7 @@ export async function searchSecrets({
   const backup = await service.manage('POST', '/v1/backup');
   const more = (await also?.(service, sentinels)) ?? [];
   const events = await service.manage('GET', '/v1/events?limit=200');
+  const requests = await listedRequests(service);
   await service.close();
   await source.close();
   const places: Place[] = [
@@ -162,6 +176,7 @@ export async function searchSecrets({
     ...[
       { where: 'a backup', contents: backup.text },
       { where: 'the events', contents: events.text },
+      { where: 'the requests of TVs', contents: requests },
     ],
     ...[...objects.objects].map(([key, contents]) => ({
       where: `the copy ${key}`,

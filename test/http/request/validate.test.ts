@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { SignageError } from '../../../src/domain/error.ts';
-import { asSignageError, problem, problemParts } from '../../../src/http/problem.ts';
+import { asSignageError, problemParts, problemResponse } from '../../../src/http/problem.ts';
 import { noBody, parseBody, readBytes } from '../../../src/http/request/body.ts';
 import { check, checkBody, queryObject } from '../../../src/http/request/validate.ts';
 import type { SchemaName } from '../../../src/wire/schemas.ts';
@@ -227,7 +227,7 @@ describe('readBytes', () => {
 
 describe('problem', () => {
   const bodyOf = async (error: SignageError) => {
-    const answer = problem(error, 'id');
+    const answer = problemResponse(problemParts(error, 'id'));
     return {
       status: answer.status,
       retry: answer.headers.get('retry-after'),

@@ -44,6 +44,27 @@ export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>
   };
 };
 
+type TvRequest = ListItem<'listRequests'>;
+
+/** Formats the error code and the fault rules. */
+const reason = ({ code, faults }: TvRequest) =>
+  [code ?? '', ...faults.map((rule) => `fault ${rule}`)].filter(Boolean).join(', ');
+
+/** The view of requests of TVs. Fetches the names of the screens. */
+export const tvRequestView = (reader: Reader) => async (): Promise<View<TvRequest>> => {
+  const names = await screenPaths(reader);
+  return {
+    columns: [
+      ...members<TvRequest>('at'),
+      { name: 'screen', value: ({ screenId }) => names.get(screenId) ?? screenId },
+      ...members<TvRequest>('operation', 'status'),
+      { name: 'reason', value: reason },
+      ...wideMembers<TvRequest>('detail', 'requestId', 'deviceId', 'screenId', 'id'),
+    ],
+    nameOf: ({ id }) => id,
+  };
+};
+
 /** Rounds a sum of fractions, which is rarely exact. */
 const oneDecimal = (value: number) => Math.round(value * 10) / 10;
 

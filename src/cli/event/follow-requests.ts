@@ -1,0 +1,78 @@
+import type { ListItem } from '../../client/call.ts';
+import { interrupted, pause } from '../../client/pause.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+
+type TvRequest = ListItem<'listRequests'>;
+
+export interface RequestFilters {
+  screenId: string | undefined;
+  deviceId: string | undefined;
+  refused: 'true' | undefined;
+  from: string | undefined;
+}
+
+const pollMs = 2000;
+/**
+ * Each poll reads the last milliseconds before the newest request again, because other instances
+ * share their requests with a delay.
+ */
+const overlapMs = 5000;
+
+/** Reads all requests that match. The hint of an error says how to resume. */
+async function readRequests(
+  call: CommandContext,
+  query: RequestFilters,
+  signal: AbortSignal,
+): Promise<TvRequest[]> {
+  try {
+    return await call.all('listRequests', { query, signal });
+  } catch (error) {
+    if (!hasCode(error, 'unreachable') || query.from === undefined) throw error;
+    const hint = `--since ${query.from} resumes from here.`;
+    throw new SignageError(error.code, error.message, { cause: error, hint });
+  }
+}
+
+/** Returns the start of the list for the next poll. */
+function nextFrom(newest: TvRequest): string {
+  return new Date(Date.parse(newest.at) - overlapMs).toISOString();
+}
+
+/** Returns the start of a list that has the newest request. `undefined` without a request. */
+async function fromNewest(
+  call: CommandContext,
+  filters: RequestFilters,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const query = { ...filters, limit: 1 };
+  const [newest] = (await call.read('listRequests', { query, signal })).items;
+  return newest && nextFrom(newest);
+}
+
+/**
+ * Yields new requests, oldest first, each once. Without `filters.from`, starts after the present
+ * ones. Throws `interrupted` when the signal aborts.
+ */
+export async function* followRequests(
+  call: CommandContext,
+  filters: RequestFilters,
+  signal: AbortSignal,
+): AsyncGenerator<TvRequest[]> {
+  let from = filters.from ?? (await fromNewest(call, filters, signal));
+  let isPresent = filters.from === undefined && from !== undefined;
+  let known = new Set<string>();
+  for (;;) {
+    const requests = await readRequests(call, { ...filters, from }, signal);
+    const added = requests.filter(({ id }) => !known.has(id)).reverse();
+    if (added.length > 0 && !isPresent) yield added;
+    isPresent = false;
+    const [newest] = requests;
+    if (newest) {
+      from = nextFrom(newest);
+      known = new Set(requests.map(({ id }) => id));
+    }
+    await pause(call.clock, pollMs, signal);
+    if (signal.aborted) throw interrupted();
+  }
+}

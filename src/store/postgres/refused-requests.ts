@@ -1,0 +1,65 @@
+import type { TvRequestView } from '../../domain/records/tv-request.ts';
+import type { LoggedTvRequest, RefusedRequests, TvRequestPageQuery } from '../store.ts';
+import type { Database } from './connection/database.ts';
+import { Conditions } from './connection/query.ts';
+
+/** Number of requests that `trim` keeps. One takes at most about 2 KiB. */
+const maxRequests = 50_000;
+
+/** Refused requests of TVs in an unlogged table, shared by all instances. */
+export class RefusedRequestsTable implements RefusedRequests {
+  readonly #database: Database;
+  readonly #maxRequests: number;
+
+  constructor(database: Database, max = maxRequests) {
+    this.#database = database;
+    this.#maxRequests = max;
+  }
+
+  /** Writes a batch with one statement. */
+  async append(requests: readonly LoggedTvRequest[]): Promise<void> {
+    const rows = requests.map(({ tenantId, venueId, request }) => ({
+      id: request.id,
+      at: Date.parse(request.at),
+      tenant_id: tenantId,
+      venue_id: venueId,
+      screen_id: request.screenId,
+      device_id: request.deviceId,
+      request: JSON.stringify(request),
+    }));
+    await this.#database.query(insertRequests, [JSON.stringify(rows)]);
+  }
+
+  async page(query: TvRequestPageQuery): Promise<LoggedTvRequest[]> {
+    const { tenantId, venueIds, screenId, deviceId, from, to, after, limit } = query;
+    const where = new Conditions();
+    where.add('tenant_id = $', tenantId);
+    where.add('venue_id = ANY ($::text[])', venueIds);
+    where.add('screen_id = $', screenId);
+    where.add('device_id = $', deviceId);
+    where.add('at >= $::bigint', from);
+    where.add('at < $::bigint', to);
+    where.add('id < $', after);
+    const rows = await this.#database.query<{ venueId: string; request: string }>(
+      `SELECT venue_id AS "venueId", request FROM signage.refused_requests WHERE ${where.text}
+        ORDER BY id DESC LIMIT ${where.parameter(limit)}`,
+      where.parameters,
+    );
+    return rows.map(({ venueId, request }) => ({
+      tenantId,
+      venueId,
+      request: JSON.parse(request) as TvRequestView,
+    }));
+  }
+
+  /** Deletes all but the newest requests. */
+  async trim(): Promise<void> {
+    await this.#database.query(deleteOldest, [this.#maxRequests]);
+  }
+}
+
+const insertRequests = `INSERT INTO signage.refused_requests
+  SELECT * FROM json_populate_recordset(NULL::signage.refused_requests, $1::text::json) ON CONFLICT DO NOTHING`;
+/** Ids sort by time. */
+const deleteOldest = `DELETE FROM signage.refused_requests WHERE id <= (
+  SELECT id FROM signage.refused_requests ORDER BY id DESC OFFSET $1 LIMIT 1)`;
