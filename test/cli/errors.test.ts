@@ -191,7 +191,7 @@ describe('an unreachable or overloaded service', () => {
     const stub = await stubService(hangUp, json(200, { items: [], nextCursor: null }));
     expect(
       await runCli(['venue', 'list'], { env: env(stub.url), clock: hastyClock() }),
-    ).toMatchObject({ code: 0, stderr: '' });
+    ).toMatchObject({ code: 0, stderr: 'Nothing found.\n' });
     await stub.close();
   });
 

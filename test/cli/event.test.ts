@@ -118,7 +118,7 @@ describe('signage event list', () => {
     ['an end with --follow', ['--follow', '--until', '1h'], 2, /Leave out --until/],
     ['an output format that needs an end', ['--follow', '-o', 'json'], 2, /-o ndjson/],
     ['an invalid event id', ['--after', '5'], 2, /--after takes the id of an event/],
-    ['an invalid type', ['--type', 'A B'], 6, /query\.type/],
+    ['an invalid type', ['--type', 'A B'], 6, /^signage: --type: must be/],
     ['an unknown screen', ['--screen', 'Nowhere'], 3, /There is no screen/],
   ])('refuses %s', async (_, words, code, message) => {
     const run = await cli(['event', 'list', ...words]);

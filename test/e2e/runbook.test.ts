@@ -160,7 +160,7 @@ describe('docs/runbook.md', { timeout: 120_000 }, () => {
       ['Main'],
       { env: { SIGNAGE_TOKEN: 'mak_ThisTokenIsNoneThatAnybodyKnows' } },
       9,
-      /credential +fail/,
+      /✗ credential: /,
     ],
   ])('%s, and changes nothing', async (_, screens, options: Provisioning, exitCode, message) => {
     const { code, stderr } = await provision(screens, options);

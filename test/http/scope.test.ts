@@ -332,6 +332,12 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     ).not.toEqual([]);
   },
 
+  async listScreenStatus() {
+    await expectInside('/v1/status', ({ screen }) => screen.venueId === inside.venueId);
+    for (const id of [outside.venueId, unknownId])
+      expect((await bound.viewer.get(`/v1/status?venueId=${id}`)).body).toEqual(nothing);
+  },
+
   async createScreen() {
     expect(
       (await bound.operator.post('/v1/screens', { venueId: inside.venueId, name: `TV ${++count}` }))
