@@ -57,8 +57,8 @@ export class ManagementClient {
   }
 
   /**
-   * Like `call`, and also returns the ETag of the record: send it as `If-Match` to change only what
-   * was read (docs/protocol.md §5.10).
+   * Like `call`, and also returns the ETag of the record. Send it as `If-Match` to change the
+   * record only if nobody else has changed it since (docs/protocol.md §5.10).
    */
   async callWithEtag<I extends OperationId>(
     id: I,

@@ -38,7 +38,10 @@ async function examineScreen(
   }
 }
 
-/** Checks several screens. Returns only problems, after the finding that names their screen. */
+/**
+ * Checks several screens. Returns a summary, then the problems of each screen after its `screen`
+ * finding.
+ */
 async function examineScreens(call: CommandContext, names: readonly string[]): Promise<Finding[]> {
   const { screens } = await selectScreens(call, names);
   const findings: Finding[][] = [];
@@ -118,12 +121,12 @@ export const status = defineCommand({
   summary: 'Show which screens are dark, and what they play',
   description: `Lists the worst screens first:
 
-dark      it has a TV, which is offline
-failing   its TV is online and has no playlist, or not the newest version
-unpaired  it has no TV
-ok        all others
+- dark: it has a TV, which is offline
+- failing: its TV is online and has no playlist, or not the newest version
+- unpaired: it has no TV
+- ok: all others
 
-PLAYLIST is the newest version of the playlist, GIVEN the version that the TV was given last. LAST
+PLAYLIST is the newest version of the playlist. GIVEN is the version that the TV got last. LAST
 ERROR includes playback errors of the last hour. Exit codes: 0 no screen is dark, 9 a screen is
 dark, 3 no screen matches.`,
   options: {

@@ -89,8 +89,9 @@ function footer(from: number, shown: number, listed: number, { filter }: VenueSe
 }
 
 /**
- * Renders the live view while all screens of a venue are paired: the current code in large letters
- * if they fit, and the page of the list with that code. Without a selection there are no keys.
+ * Renders the live view while all screens of a venue are paired. It shows the current code, in
+ * large letters if they fit, and the page of the list with that code. Without a selection there
+ * are no keys.
  */
 export function renderVenue(
   venue: string,

@@ -213,8 +213,8 @@ async function publishOnce(call: CommandContext, screen: RecordedScreen, content
 
 /**
  * Publishes on a growing part of the screens, and stops when too many fail. Prints the results at
- * the end. The file of `--state` makes it possible to continue: each change names the version that
- * the screen had before, so that nothing is done twice and nobody's playlist is overwritten.
+ * the end. With the file of `--state` it can continue later. Each change names the version that the
+ * screen had before, so nothing is done twice and nobody's playlist is overwritten.
  */
 export async function publishStaged(
   call: CommandContext,

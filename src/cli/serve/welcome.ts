@@ -21,8 +21,8 @@ function localUrl(url: string): string {
 }
 
 /**
- * Returns the saved token if this service accepts it. A later start needs it, because it does not
- * know the token that the first start created. The request that checks the token stays within the
+ * Returns the saved token if this service accepts it. Only the first start knows the token that it
+ * creates; later starts use the saved one. The request that checks the token stays within the
  * process.
  */
 async function savedTokenIfValid(

@@ -43,7 +43,7 @@ export interface Metrics {
   registerLockout(scope: LockOutScope): void;
   /** Counts a request rejected because of overload. */
   requestShed(kind: ShedKind): void;
-  /** Counts a write of the store: of a change, or of a batch of events. */
+  /** Records the duration of one store write: a change, or a batch of events. */
   storeWrite(kind: StoreWriteKind, ms: number): void;
   /** Adds the numbers of screens and devices. */
   watchFleet(counts: Parameters<typeof watchFleet>[1], clock: Clock): void;

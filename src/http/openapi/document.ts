@@ -39,8 +39,8 @@ const tags = [
 ];
 
 /**
- * Returns the tag of an operation: the noun of its command. Operations without a command belong to
- * TVs, or to the caller's own token.
+ * Returns the tag of an operation: the noun of its command. Without a command, it is `token` under
+ * `/v1` (the caller's own token), else `tv`.
  */
 function tagOf({ command, path }: Operation): string {
   return command?.[0] ?? (path.startsWith('/v1/') ? 'token' : 'tv');
