@@ -33,12 +33,18 @@ export const nameQuery = {
     .meta({ description: 'A part of the name, without regard to case.' }),
 };
 
+/** Maximum number of conditions of all selectors of a request. Each record is checked for each. */
+const maxRequirements = 64;
+
 /** `?selector=`. May be repeated: all must match. The error names the column. */
 export const selectorQuery = z
   .union([z.string(), z.array(z.string())])
   .transform((given, context) => {
     try {
-      return [given].flat().flatMap(parseSelector);
+      const selector = [given].flat().flatMap(parseSelector);
+      if (selector.length > maxRequirements)
+        throw new Error(`has more than ${maxRequirements} conditions`);
+      return selector;
     } catch (error) {
       context.addIssue({ code: 'custom', message: (error as Error).message });
       return z.NEVER;

@@ -68,6 +68,11 @@ describe.each([
     expectProblem(answer, 'invalid_request', { errors: [{ path: 'query.selector', message }] });
     for (const text of ['', '%00', 'a,', `a=${'x'.repeat(2000)}`])
       expectProblem(await admin.get(`${path}?selector=${text}`), 'invalid_request');
+    const many = (count: number) => query(...Array.from({ length: count }, (_, n) => `!z${n}`));
+    expect((await admin.get(`${path}?${many(64).slice(1)}`)).status).toBe(200);
+    expectProblem(await admin.get(`${path}?${many(65).slice(1)}`), 'invalid_request', {
+      errors: [{ path: 'query.selector', message: 'has more than 64 conditions' }],
+    });
     const second = await admin.get(`${path}?selector=beta&selector=a,`);
     expect(second.body.errors[0].message).toMatch(/^column 3: /);
   });

@@ -146,24 +146,28 @@ export async function countFleet(query: Query, nowMs: number): Promise<FleetCoun
   };
 }
 
-/** Filters screens and devices as `matchesSelector` in domain/selector.ts does. */
+/**
+ * Filters screens and devices as `matchesSelector` in domain/selector.ts does. The text is the same
+ * for all selectors, because each text is prepared once on every connection.
+ */
 function addSelector(conditions: Conditions, { columns }: TableSchema, selector: Selector): string {
   const isDevice = columns.some(({ name }) => name === 'screen_id');
-  const tables = { screen: isDevice ? 'screen' : 't', venue: 'venue' };
-  for (const { of, key, values, negated } of selector) {
-    const labels = `${tables[of]}.labels`;
-    const outcome = negated ? 'IS NOT TRUE' : 'IS TRUE';
-    if (values === undefined) conditions.add(`(${labels} ? $::text) ${outcome}`, key);
-    else {
-      const label = `${labels} ->> ${conditions.parameter(key)}::text`;
-      conditions.add(`(${label} = ANY ($::text[])) ${outcome}`, values);
-    }
-  }
-  const joins = {
-    screen: isDevice ? 'LEFT JOIN signage.screens screen ON screen.id = t.screen_id' : '',
-    venue: 'LEFT JOIN signage.venues venue ON venue.id = t.venue_id',
-  };
-  return [...new Set(selector.map(({ of }) => joins[of]))].join(' ');
+  const labels = `CASE wanted."of" WHEN 'venue' THEN venue.labels ELSE ${isDevice ? 'screen' : 't'}.labels END`;
+  conditions.add(
+    `NOT EXISTS (
+      SELECT FROM jsonb_to_recordset($::jsonb)
+        AS wanted ("of" text, key text, "values" jsonb, negated boolean),
+        LATERAL (SELECT ${labels} AS labels) place
+      WHERE coalesce(CASE WHEN wanted."values" IS NULL THEN place.labels ? wanted.key
+        ELSE wanted."values" ? (place.labels ->> wanted.key) END, false) = wanted.negated)`,
+    JSON.stringify(selector.map(storableRequirement)),
+  );
+  const screens = isDevice ? 'LEFT JOIN signage.screens screen ON screen.id = t.screen_id' : '';
+  return `${screens} LEFT JOIN signage.venues venue ON venue.id = t.venue_id`;
+}
+
+function storableRequirement({ key, values, ...others }: Selector[number]): object {
+  return { ...others, key: storableText(key), values: values?.map(storableText) };
 }
 
 /** Returns the ids of codes that ended before a time, oldest first. */
