@@ -12,8 +12,11 @@ import { viewDevice } from '../pairing/devices.ts';
 import { screenView } from '../views.ts';
 import { newestCodes } from './screens.ts';
 
-/** Screens read at a time. The reader returns whole playlists, each of up to 1 MiB. */
-const concurrency = 32;
+/**
+ * Screens read at a time, by all requests together. The reader returns whole playlists, each of up
+ * to 1 MiB, and TVs wait for the same connections of the database.
+ */
+const concurrency = 4;
 
 function playlistSummary(row: Playlist, nowMs: number): ScreenStatusView['playlist'] {
   return {
@@ -32,6 +35,8 @@ async function boundDevice(reader: Reader, { deviceId }: Screen) {
 
 /** The status of all screens (docs/protocol.md §5.3). */
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
+  const limit = pLimit(concurrency);
+
   async function list(
     caller: TenantCaller,
     { venueId, selector, ...page }: ScreenStatusQuery,
@@ -45,7 +50,6 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
       store.read,
       slice.items.map(({ id }) => id),
     );
-    const limit = pLimit(concurrency);
     const nowMs = clock.now();
 
     async function view(row: Screen): Promise<ScreenStatusView> {
