@@ -72,6 +72,12 @@ describe('signage logs', () => {
     expect(run.stderr).toMatch(message);
   });
 
+  it('2 for a range that ends before it begins', async () => {
+    const { code, stderr } = await cli(['logs', '--since', '1h', '--until', '2h']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--until');
+  });
+
   it('4 for a token below operator, and for none', async () => {
     const run = await (await as('installer'))(['logs']);
     expect([run.code, run.stdout]).toEqual([4, '']);

@@ -10,7 +10,13 @@ import { type Finding, fail, findingView, ok } from '../doctor/finding.ts';
 import { checkScreen } from '../doctor/screen-checks.ts';
 import { checkService } from '../doctor/service-checks.ts';
 import * as option from '../options/option.ts';
-import { hasFilter, isSingle, selectionOptions, selectScreens } from '../options/select-screens.ts';
+import {
+  hasFilter,
+  isSingle,
+  noneMatches,
+  selectionOptions,
+  selectScreens,
+} from '../options/select-screens.ts';
 import { selectorOption } from '../options/selector.ts';
 import { limitPages } from '../output/results.ts';
 import { findScreen, type Screen } from '../records/find.ts';
@@ -156,9 +162,7 @@ dark, 3 no screen matches.`,
     if (watch) return (await import('../status/watch-status.ts')).watchStatus(call, options);
     const screens = await readFleetStatus(call, options);
     if (screens.length === 0 && (options.venue !== undefined || options.selector.length > 0))
-      throw new SignageError('screen_not_found', 'No screen matches --venue and --selector.', {
-        hint: 'signage screen list shows all screens and their labels.',
-      });
+      throw noneMatches(call, '');
     await call.results.list(limitPages([screens], call.common.limit), statusView);
     call.note(`${countStatuses(screens)}.`);
     return screens.some(({ status }) => status === 'dark') ? failedExitCode : 0;

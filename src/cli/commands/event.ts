@@ -123,6 +123,7 @@ of each TV, about 200. The token needs the role operator.
     if (follow && until !== undefined) throw usage('--follow never ends. Leave out --until.');
     const from = readPastTime(call, '--since', since);
     const to = readPastTime(call, '--until', until);
+    checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
     const { screen } = call.args;
     const filters: RequestFilters = {
       screenId: screen === undefined ? undefined : (await findScreen(call, screen)).id,

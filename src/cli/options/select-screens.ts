@@ -37,13 +37,16 @@ export function isSingle(call: CommandContext, names: readonly string[]): boolea
 }
 
 /** Makes the error for a selection without screens, perhaps because of a slip in a label. */
-function noneMatches({ options: { venue, selector } }: CommandContext): SignageError {
+export function noneMatches(
+  { options: { venue, selector } }: CommandContext,
+  advice = ' --allow-none permits an empty selection.',
+): SignageError {
   const filters = [
     ...(venue === undefined ? [] : [`--venue "${venue}"`]),
     ...selector.map((one: string) => `--selector "${one}"`),
   ];
   return new SignageError('screen_not_found', `No screen matches ${filters.join(' and ')}.`, {
-    hint: 'signage screen list shows all screens and labels. --allow-none permits an empty selection.',
+    hint: `signage screen list shows all screens and labels.${advice}`,
   });
 }
 
