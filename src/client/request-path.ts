@@ -34,7 +34,7 @@ function queryText(query: Record<string, unknown>): string {
 /**
  * Returns the path and query of a call. Throws `invalid_request` if a path parameter is missing.
  *
- * @example requestPath(operations.getScreen, { params: { id: '0190…' } }) // '/v1/screens/0190…'
+ * @example requestPath(operations.getScreen, { params: { id: '01…' } }) // '/v1/screens/01…'
  */
 export function requestPath(
   operation: Pick<Operation, 'path'>,

@@ -1,7 +1,8 @@
 import { type Clock, iso, isoOrNull, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
-import type { FleetCounts, Store } from '../store/store.ts';
+import type { FleetCounts } from '../store/queries.ts';
+import type { Store } from '../store/store.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
 
 /** State of one component, as `GET /readyz?verbose` reports it (docs/protocol.md §7). */

@@ -1,7 +1,7 @@
 import { invalid, type SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
 import type { Page } from '../domain/paging.ts';
-import type { Slice } from '../store/store.ts';
+import type { Slice } from '../store/queries.ts';
 
 interface ListFilters {
   cursor?: string | undefined;

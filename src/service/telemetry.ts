@@ -2,7 +2,7 @@ import { iso, secondMs } from '../domain/clock.ts';
 import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery, StoredEventView } from '../domain/events/event.ts';
 import type { Page } from '../domain/paging.ts';
-import type { StoredEvent } from '../store/store.ts';
+import type { StoredEvent } from '../store/queries.ts';
 import { checkAuthority } from './auth/authority.ts';
 import type { DeviceCaller, ServiceDependencies, TenantCaller } from './context.ts';
 import { type ConcurrencySlot, longPoll } from './long-poll.ts';

@@ -1,5 +1,5 @@
 import { type EventPosition, eventId } from '../domain/events/event-id.ts';
-import type { EventPageQuery, StoredEvent } from './store.ts';
+import type { EventPageQuery, StoredEvent } from './queries.ts';
 
 /** The largest index of an event in a batch that an event id can encode. */
 export const lastIndex = 0xff;

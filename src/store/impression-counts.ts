@@ -1,7 +1,7 @@
 import { dayMs } from '../domain/clock.ts';
 import { type BatchSums, DaySums } from '../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../domain/records/report.ts';
-import type { EventBatch, ImpressionQuery } from './store.ts';
+import type { EventBatch, ImpressionQuery } from './queries.ts';
 
 /**
  * Impressions of one batch on one day. `clock` tells whether it is the day of the timestamps or the

@@ -1,4 +1,4 @@
-import type { ListedTable, ListQuery } from './store.ts';
+import type { ListedTable, ListQuery } from './queries.ts';
 
 /** Whether a row has the members and the labels that a query asks for. */
 export function hasMembersAndLabels<T extends ListedTable>(

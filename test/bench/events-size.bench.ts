@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
 import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openJsonStore } from '../../src/store/json/open.ts';
-import type { EventBatch, StoredEvent } from '../../src/store/store.ts';
+import type { EventBatch, StoredEvent } from '../../src/store/queries.ts';
 import { batchOf, guid, impression, tenantA } from '../store/sample-batch.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventQuery } from '../../src/domain/events/event.ts';
 import { type ServiceDependencies, system, type TenantCaller } from '../../src/service/context.ts';
 import { makeTelemetry } from '../../src/service/telemetry.ts';
-import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/store.ts';
+import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/queries.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { turns } from '../support/turns.ts';
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { maxPageBytes } from '../../src/domain/page-items.ts';
-import type { Slice, Store } from '../../src/store/store.ts';
+import type { Slice } from '../../src/store/queries.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { StoreUnderTest } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA } from './sample-batch.ts';
 import { auditRow, pastPlaylistRow, venueRow } from './sample-rows.ts';

@@ -3,7 +3,8 @@ import { dayMs } from '../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../src/domain/events/event.ts';
 import { dayOf, type ReportGroup } from '../../src/domain/records/report.ts';
 import type { AuditEntry } from '../../src/domain/records/rows.ts';
-import type { EventPageQuery, Store, StoredEvent } from '../../src/store/store.ts';
+import type { EventPageQuery, StoredEvent } from '../../src/store/queries.ts';
+import type { Store } from '../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from './sample-batch.ts';
 
 /** A store in a location of its own. */

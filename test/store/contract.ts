@@ -2,14 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
 import type { GuessCounter, Rows } from '../../src/domain/records/rows.ts';
 import { parseSelector } from '../../src/domain/selector.ts';
-import type {
-  GuessCounterChange,
-  GuessCountersOfEach,
-  ListedTable,
-  ListQuery,
-  Store,
-  Tx,
-} from '../../src/store/store.ts';
+import type { ListedTable, ListQuery } from '../../src/store/queries.ts';
+import type { GuessCounterChange, GuessCountersOfEach, Store, Tx } from '../../src/store/store.ts';
 import { pagesContract } from './contract-pages.ts';
 import { type StoreUnderTest, telemetryContract } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA, tenantB } from './sample-batch.ts';

@@ -1,6 +1,6 @@
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../src/domain/events/event.ts';
-import type { EventBatch } from '../../src/store/store.ts';
+import type { EventBatch } from '../../src/store/queries.ts';
 
 /** Ids that are easy to tell apart in a failure report. */
 export function guid(kind: string, number: number): string {

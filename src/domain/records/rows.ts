@@ -188,8 +188,8 @@ interface MirrorTarget {
 }
 
 /**
- * A record that was created with an `Idempotency-Key` (docs/protocol.md §5.11). The response is not
- * stored, and secrets are derived again.
+ * A record that was created with an `Idempotency-Key` (docs/protocol.md §5.11). The response is
+ * not stored, and secrets are derived again.
  */
 export interface Creation {
   id: string;

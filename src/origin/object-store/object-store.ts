@@ -47,8 +47,8 @@ export interface ObjectStore {
 }
 
 /**
- * Maximum size of an object. A request body may have 1 MiB (docs/protocol.md §1.7). Its stored JSON
- * may be longer: a number such as `1e20` becomes more than four times as long.
+ * Maximum size of an object. A request body may have 1 MiB (docs/protocol.md §1.7). Its stored
+ * JSON may be longer: a number such as `1e20` becomes more than four times as long.
  */
 export const maxObjectBytes = 8 * 1024 * 1024;
 

@@ -11,7 +11,8 @@ import type {
   TokenQuery,
   TokenView,
 } from '../../domain/records/token.ts';
-import type { ListQuery, Slice, Tx } from '../../store/store.ts';
+import type { ListQuery, Slice } from '../../store/queries.ts';
+import type { Tx } from '../../store/store.ts';
 import {
   type Caller,
   recordChange,

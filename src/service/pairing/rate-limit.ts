@@ -28,11 +28,11 @@ export interface LockOut {
 
 export interface GuessRateLimit {
   /**
-   * Applies the rate policy to a registration (docs/protocol.md §3.5). `owner` is the tenant of the
-   * code, or `undefined` for an unknown code. Counts unknown codes in sliding windows across all
-   * instances. Beyond the limits it throws `too_many_attempts`, even for a correct code. A trusted
-   * source can still bind codes of a tenant that trusts it, while it has guesses left for that
-   * tenant. Calls `onQuota` before it resolves or rejects.
+   * Applies the rate policy to a registration (docs/protocol.md §3.5). `owner` is the tenant of
+   * the code, or `undefined` for an unknown code. Counts unknown codes in sliding windows across
+   * all instances. Beyond the limits it throws `too_many_attempts`, even for a correct code. A
+   * trusted source can still bind codes of a tenant that trusts it, while it has guesses left for
+   * that tenant. Calls `onQuota` before it resolves or rejects.
    */
   judge(
     client: ClientInfo,

@@ -1,6 +1,6 @@
 import { iso } from '../../domain/clock.ts';
 import type { Device } from '../../domain/records/rows.ts';
-import type { LoggedTvRequest, TvRequestPageQuery } from '../../store/store.ts';
+import type { LoggedTvRequest, TvRequestPageQuery } from '../../store/queries.ts';
 
 /** A request of a TV, as kept in memory. Many are kept, so it has no more members than needed. */
 export interface RecentRequest {

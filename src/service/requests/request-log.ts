@@ -2,7 +2,7 @@ import { secondMs } from '../../domain/clock.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { TvRequestQuery, TvRequestView } from '../../domain/records/tv-request.ts';
-import type { LoggedTvRequest } from '../../store/store.ts';
+import type { LoggedTvRequest } from '../../store/queries.ts';
 import type { RequestSubject, ServiceDependencies, TenantCaller } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { afterId } from '../paging.ts';

@@ -11,16 +11,13 @@ import { ChangeTopics } from '../change-topics.ts';
 import type {
   EventBatch,
   FleetCounts,
-  GuessCounterChange,
   ListedTable,
   ListQuery,
   PastPlaylistQuery,
-  Reader,
   Slice,
-  Store,
   StoredEvent,
-  Tx,
-} from '../store.ts';
+} from '../queries.ts';
+import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import type { LastActivityTable } from './activity/last-activity.ts';
 import type { AuditDrop, AuditTrail } from './audit/audit-trail.ts';
 import { auditFormat } from './audit/entry-record.ts';

@@ -23,17 +23,14 @@ import type {
   EventBatch,
   EventPageQuery,
   FleetCounts,
-  GuessCounterChange,
   ImpressionQuery,
   ListedTable,
   ListQuery,
   PastPlaylistQuery,
-  Reader,
   Slice,
-  Store,
   StoredEvent,
-  Tx,
-} from '../store.ts';
+} from '../queries.ts';
+import type { GuessCounterChange, Reader, Store, Tx } from '../store.ts';
 import { auditPage, purgeAuditBefore } from './audit/trail.ts';
 import type { Connect, DatabaseLimits } from './connection/connect.ts';
 import type { Database } from './connection/database.ts';

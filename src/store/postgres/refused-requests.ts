@@ -1,5 +1,6 @@
 import type { TvRequestView } from '../../domain/records/tv-request.ts';
-import type { LoggedTvRequest, RefusedRequests, TvRequestPageQuery } from '../store.ts';
+import type { LoggedTvRequest, TvRequestPageQuery } from '../queries.ts';
+import type { RefusedRequests } from '../store.ts';
 import type { Database } from './connection/database.ts';
 import { Conditions } from './connection/query.ts';
 

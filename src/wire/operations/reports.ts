@@ -1,8 +1,8 @@
 import { get, type Operation } from '../operation.ts';
 
 /**
- * Status, events, reports, the audit trail and requests of TVs (docs/protocol.md §5.3, §5.5–5.7,
- * §5.12).
+ * Status, events, reports, the audit trail and requests of TVs (docs/protocol.md §5.3,
+ * §5.5–5.7, §5.12).
  */
 export const readingOperations = {
   listScreenStatus: get('/v1/status', 'viewer', {

@@ -1,5 +1,6 @@
 import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
-import type { EventBatch, Store, Tx } from '../../../src/store/store.ts';
+import type { EventBatch } from '../../../src/store/queries.ts';
+import type { Store, Tx } from '../../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA } from '../../store/sample-batch.ts';
 import {
   auditRow,

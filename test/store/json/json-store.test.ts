@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { ListQuery } from '../../../src/store/store.ts';
+import type { ListQuery } from '../../../src/store/queries.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { batchOf, guid, tenantA } from '../sample-batch.ts';
 import { auditRow, deviceRow, screenRow, tokenRow } from '../sample-rows.ts';

@@ -1,7 +1,7 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import type { AuditPageQuery, Slice } from '../../store.ts';
+import type { AuditPageQuery, Slice } from '../../queries.ts';
 import { damageError } from '../log/damage.ts';
 import { dayFile, dayStart, type LogFilesPosition } from '../log/day-files.ts';
 import { isValidRecord } from '../log/frame.ts';
@@ -32,10 +32,10 @@ export interface AuditDrop {
 
 /**
  * Audit trail in day files `audit/YYYY-MM-DD.ndjson`. Each entry is one line, `{"crc":…,"seq":
- * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which keeps
- * them until a checkpoint has written them to these files. `recover` accepts only entries up to the
- * position in the manifest. The journal replays all later ones. After the clock steps back, entries
- * still go to the newest file.
+ * <journal record>,"n":<index in it>,"entry":{…}}`. Entries arrive through the journal, which
+ * keeps them until a checkpoint has written them to these files. `recover` accepts only entries up
+ * to the position in the manifest. The journal replays all later ones. After the clock steps back,
+ * entries still go to the newest file.
  */
 export class AuditTrail implements FilePart<LogFilesPosition> {
   readonly name = 'audit';

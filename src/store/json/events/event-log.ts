@@ -1,14 +1,14 @@
 import { dayMs, minuteMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { ReportRow } from '../../../domain/records/report.ts';
-import { shortHash } from '../../short-hash.ts';
 import type {
   EventBatch,
   EventPageQuery,
   ImpressionQuery,
   Slice,
   StoredEvent,
-} from '../../store.ts';
+} from '../../queries.ts';
+import { shortHash } from '../../short-hash.ts';
 import { dayFile, dayStart } from '../log/day-files.ts';
 import { FramedLog } from '../log/framed-log.ts';
 import { unavailable } from '../log/group-log.ts';

@@ -1,7 +1,7 @@
 import { type BatchSums, batchSums } from '../../../domain/events/batch-counts.ts';
 import type { CountedEvent } from '../../../domain/events/event.ts';
 import { eventId } from '../../../domain/events/event-id.ts';
-import type { EventBatch } from '../../store.ts';
+import type { EventBatch } from '../../queries.ts';
 import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { framePieces } from '../log/frame.ts';
 import type { LogFormat } from '../log/log-records.ts';

@@ -1,7 +1,7 @@
 import { type EventPosition, eventPosition } from '../../../domain/events/event-id.ts';
 import { jsonBytes, PageItems } from '../../../domain/page-items.ts';
 import { lastIndex, matchingEvents } from '../../event-items.ts';
-import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
+import type { EventPageQuery, Slice, StoredEvent } from '../../queries.ts';
 import { dayFile, type LogFilesPosition } from '../log/day-files.ts';
 import type { FramedLog } from '../log/framed-log.ts';
 import { type PageScan, pageRecords } from '../log/page-reader.ts';

@@ -1,7 +1,7 @@
 import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../domain/records/report.ts';
 import { counterGroupOf, type DayCount, groupOrder, scopesOf } from '../../impression-counts.ts';
-import type { EventBatch } from '../../store.ts';
+import type { EventBatch } from '../../queries.ts';
 
 /** Counts of one section on one day, by key: an id in lower case, or a day. */
 type SectionCounts = Map<string, ImpressionCount>;

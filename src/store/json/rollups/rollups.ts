@@ -1,7 +1,7 @@
 import type { ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportClock, ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import { countBatch, counterGroupOf, reportScopes } from '../../impression-counts.ts';
-import type { ImpressionQuery } from '../../store.ts';
+import type { ImpressionQuery } from '../../queries.ts';
 import type {
   DocumentOwner,
   RenderedDocument,

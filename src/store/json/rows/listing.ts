@@ -9,8 +9,8 @@ import {
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
+import type { FleetCounts, ListedTable, ListQuery, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import type { FleetCounts, ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';

@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { PageItems } from '../../../domain/page-items.ts';
 import type { Playlist } from '../../../domain/records/rows.ts';
-import type { PastPlaylistQuery, Slice } from '../../store.ts';
+import type { PastPlaylistQuery, Slice } from '../../queries.ts';
 import type {
   DocumentOwner,
   RenderedDocument,

@@ -1,5 +1,5 @@
 import type { TableName } from '../../../domain/records/rows.ts';
-import type { ListedTable } from '../../store.ts';
+import type { ListedTable } from '../../queries.ts';
 import { tables } from '../../tables.ts';
 
 /** A row of any table. Shared rows are frozen. Other rows are parsed for a single reader. */

@@ -5,7 +5,7 @@ import { dayOf } from '../../../domain/records/report.ts';
 import type { AuditEntry } from '../../../domain/records/rows.ts';
 import { type ChainKey, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
 import { startAfter } from '../../audit/chain-start.ts';
-import type { AuditPageQuery, Slice } from '../../store.ts';
+import type { AuditPageQuery, Slice } from '../../queries.ts';
 import type { Database } from '../connection/database.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import { storableText } from '../rows/columns.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { dayOf } from '../../../domain/records/report.ts';
+import type { EventBatch } from '../../queries.ts';
 import { shortHash } from '../../short-hash.ts';
-import type { EventBatch } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import { isLockHeld, lacksPartition } from '../connection/errors.ts';
 import { Batcher } from '../rows/batcher.ts';

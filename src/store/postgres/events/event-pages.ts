@@ -1,7 +1,7 @@
 import { type EventPosition, eventId, eventPosition } from '../../../domain/events/event-id.ts';
 import { jsonBytes, maxPageBytes, PageItems } from '../../../domain/page-items.ts';
 import { lastIndex, matchingEvents } from '../../event-items.ts';
-import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
+import type { EventPageQuery, Slice, StoredEvent } from '../../queries.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 
 /** Batches fetched at a time: enough for a page of typical batches. */

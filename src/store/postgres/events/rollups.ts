@@ -1,7 +1,7 @@
 import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
 import { reportScopes, scopesOf } from '../../impression-counts.ts';
-import type { ImpressionQuery } from '../../store.ts';
+import type { ImpressionQuery } from '../../queries.ts';
 import type { Database } from '../connection/database.ts';
 import type { Query } from '../connection/query.ts';
 import { dayCounts } from './batch-counts.ts';

@@ -3,8 +3,14 @@ import { PageItems } from '../../../domain/page-items.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { Selector } from '../../../domain/selector.ts';
+import type {
+  FleetCounts,
+  ListedTable,
+  ListQuery,
+  PastPlaylistQuery,
+  Slice,
+} from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
-import type { FleetCounts, ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import { Conditions, type Query } from '../connection/query.ts';
 import {
   memberColumn,

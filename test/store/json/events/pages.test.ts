@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
 import { eventId, eventPosition } from '../../../../src/domain/events/event-id.ts';
-import type { EventPageQuery, StoredEvent } from '../../../../src/store/store.ts';
+import type { EventPageQuery, StoredEvent } from '../../../../src/store/queries.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { batchOf, guid, tenantA, tenantB } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';

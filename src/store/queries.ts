@@ -1,0 +1,125 @@
+import type { BatchSums } from '../domain/events/batch-counts.ts';
+import type { EventQuery } from '../domain/events/event.ts';
+import type { AuditQuery } from '../domain/records/audit.ts';
+import type { ReportQuery } from '../domain/records/report.ts';
+import type { Rows, Screen } from '../domain/records/rows.ts';
+import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
+import type { Selector } from '../domain/selector.ts';
+
+export type ListedTable =
+  | 'tenants'
+  | 'tokens'
+  | 'venues'
+  | 'screens'
+  | 'devices'
+  | 'mirrorPending'
+  | 'creations';
+
+export interface ListQuery<T extends ListedTable> {
+  /** Members that must equal the value, or one of the values. */
+  where?: { [K in keyof Rows[T]]?: Rows[T][K] | readonly Rows[T][K][] };
+  /** Labels that must all match. */
+  labels?: Record<string, string>;
+  /** Labels of screens, or of the screens of devices, and of their venues. */
+  selector?: Selector;
+  /** The whole name, without regard to case. */
+  name?: string;
+  /** A part of the name, without regard to case. */
+  search?: string;
+  /**
+   * Selects devices that are online at `now` (`is` true), or devices that are not. A device is
+   * online if it is not suspended and was seen within the window given by its config
+   * (docs/protocol.md §2.7).
+   */
+  online?: { is: boolean; now: number };
+  limit: number;
+  /** Last id of the previous page. */
+  after?: string;
+}
+
+export interface FleetCounts {
+  screens: Record<Screen['state'], number>;
+  devices: Record<'online' | 'offline', number>;
+}
+
+export interface PastPlaylistQuery {
+  screenId: string;
+  /** Only versions below this one. Pass the last version of the previous page. */
+  below: number;
+  limit: number;
+}
+
+/** A page of rows. `next` is the `after` of the next page, or `null` when this is the last. */
+export interface Slice<T> {
+  items: T[];
+  next: string | null;
+}
+
+export interface EventBatch {
+  tenantId: string;
+  venueId: string;
+  screenId: string;
+  deviceId: string;
+  /** Whether the device is simulated. Its impressions are then counted apart. */
+  simulated?: boolean | undefined;
+  /** The batch as a JSON array in UTF-8, without line breaks. It is stored unchanged. */
+  body: Uint8Array;
+  /** Totals of the batch, from the validated events. */
+  sums: BatchSums;
+  /** The `Idempotency-Key` header, if present, and the request body it was sent with. */
+  idempotency?: { key: string; sent: Uint8Array };
+}
+
+/**
+ * Restricts a query to these venues. `undefined`: all venues of the tenant. An empty array matches
+ * nothing.
+ */
+interface WithinVenues {
+  venueIds?: readonly string[] | undefined;
+}
+
+export interface ImpressionQuery extends ReportQuery, WithinVenues {
+  tenantId: string;
+}
+
+/**
+ * With `venueIds`, an entry matches if it is about at least one venue, and all its venues are in
+ * `venueIds`.
+ */
+export interface AuditPageQuery extends Omit<AuditQuery, 'cursor'>, WithinVenues {
+  tenantIds: readonly (string | null)[];
+  after?: string;
+}
+
+export interface EventPageQuery
+  extends WithinVenues,
+    Pick<EventQuery, 'type' | 'deviceId' | 'screenId' | 'from' | 'to' | 'order' | 'limit'> {
+  tenantId: string;
+  /** Id of the last event of the previous page. */
+  after?: string;
+}
+
+export interface StoredEvent {
+  id: string;
+  deviceId: string;
+  screenId: string;
+  /** In milliseconds. */
+  receivedAt: number;
+  /** The event, unchanged. */
+  event: Record<string, unknown>;
+}
+
+/** A request of a TV, with the tenant and venue of its screen. */
+export interface LoggedTvRequest {
+  tenantId: string;
+  venueId: string;
+  request: TvRequestView;
+}
+
+export interface TvRequestPageQuery
+  extends WithinVenues,
+    Pick<TvRequestQuery, 'screenId' | 'deviceId' | 'refused' | 'from' | 'to' | 'limit'> {
+  tenantId: string;
+  /** Id of the last request of the previous page. */
+  after?: string;
+}
