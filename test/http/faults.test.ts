@@ -294,6 +294,8 @@ describe('a fault rule', () => {
       '"FETCH" (character 1) is not understood: use one of the methods GET, POST',
     ],
     ['GET /a b=500', '"GET /a b" (character 1) is not understood: a rule is'],
+    ['GET /devices/*/playlst=500', '"/devices/*/playlst" (character 5) is not understood'],
+    ['PUT /devices/*/playlist=500', 'the service has no such path or method'],
     ['GET healthz=500', '"healthz" (character 5) is not understood: a path begins with /'],
     ['GET /healthz?x=500', '"/healthz?x" (character 5) is not understood'],
     ['=500', 'something is missing at character 1'],

@@ -2,7 +2,7 @@ import { type Random, secondMs } from '../../domain/clock.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { malformedRule, parseShare, randomFraction } from '../../domain/rule-text.ts';
 import type { ErrorCode } from '../../wire/errors.ts';
-import { documentedCodes, type FaultTarget, segmentsOf } from './fault-target.ts';
+import { documentedCodes, type FaultTarget, isUnknownTarget, segmentsOf } from './fault-target.ts';
 
 /** An error response that replaces the response of the service. */
 export interface StatusEffect {
@@ -146,7 +146,10 @@ function readTarget({ rule, text, at }: Part): FaultTarget {
       path,
       'a path begins with /, with * for any one segment; * alone matches every path',
     );
-  return { method, segments: segmentsOf(path) };
+  const target = { method, segments: segmentsOf(path) };
+  if (isUnknownTarget(target))
+    throw wrong(path, 'the service has no such path or method (docs/protocol.md §2, §5.3)');
+  return target;
 }
 
 /**

@@ -41,6 +41,15 @@ const tvOperations = Object.entries<Operation>(runtimeOperations).filter(([, { p
 const codesOf = (operation: Operation, status: number) =>
   possibleErrors(operation).filter((code) => errorKinds[code].status === status);
 
+/** Paths outside the API, such as those of media, may be anything. */
+const apiPaths = ['v1', 'devices'];
+
+/** Returns whether a rule for a path of the API can match no operation, as after a typing error. */
+export function isUnknownTarget(target: FaultTarget): boolean {
+  const isOfApi = apiPaths.includes(target.segments?.[0] ?? '');
+  return isOfApi && !all.some(({ method, path }) => isTarget(target, method, segmentsOf(path)));
+}
+
 /** Returns the codes with this status that are documented for the operations a rule matches. */
 export function documentedCodes(target: FaultTarget, status: number): ErrorCode[] {
   const matching = all.filter(({ method, path }) => isTarget(target, method, segmentsOf(path)));
