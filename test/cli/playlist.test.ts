@@ -354,6 +354,19 @@ describe('signage playlist withdraw', () => {
     expect(run.stderr).toContain(`Withdrew the playlist of "${venue}/Main".`);
   });
 
+  it('says that a screen has no playlist, alone and among several', async () => {
+    const { venue, screens } = await site('Main', 'Empty');
+    await publish(screens[0].id, item());
+    const run = await cli(['playlist', 'withdraw', `${venue}/Empty`, '--yes']);
+    expect(run).toMatchObject({
+      code: 0,
+      stderr: `"${venue}/Empty" has no playlist. Nothing was changed.\n`,
+    });
+    const line = ['playlist', 'withdraw', `${venue}/Main`, `${venue}/Empty`, '--yes'];
+    const { ndjson } = await cli([...line, '-o', 'ndjson']);
+    expect(ndjson.map(({ result }) => result)).toEqual(['withdrawn', 'no playlist']);
+  });
+
   it('2 without a terminal, and sends nothing', async () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());

@@ -40,6 +40,16 @@ async function publishOn(
   return made && (made.answer.version === before ? 'unchanged' : 'published');
 }
 
+/**
+ * Withdraws the playlist of one screen. Returns the word for the result, or `undefined` under
+ * `--dry-run`.
+ */
+async function withdrawFrom(call: CommandContext, id: string): Promise<string | undefined> {
+  const before = call.common.dryRun ? undefined : await versionOn(call, id);
+  if (before === undefined && !call.common.dryRun) return 'no playlist';
+  return (await call.change('withdrawPlaylist', { params: { id } })) && 'withdrawn';
+}
+
 /** Throws `usage` for options that need `--staged`. */
 function isStaged({ options: { staged, stopOn, rollback, state } }: CommandContext): boolean {
   const [other] = [
@@ -154,10 +164,12 @@ playlist are not changed.`,
   async run(call) {
     const { screens, single } = await selectScreens(call, call.args.screens);
     await confirmDestroyed(call, 'Withdraw the playlist of', screens);
-    const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
-    if (!single)
-      return forEachRecord(call, screens, async ({ id }) => (await withdraw(id)) && 'withdrawn');
-    if (await withdraw(single.id)) call.note(`Withdrew the playlist of "${single.name}".`);
+    if (!single) return forEachRecord(call, screens, ({ id }) => withdrawFrom(call, id));
+    const result = await withdrawFrom(call, single.id);
+    if (result === 'withdrawn') call.note(`Withdrew the playlist of "${single.name}".`);
+    if (result === 'no playlist')
+      call.note(`"${single.name}" has no playlist. Nothing was changed.`);
+    return undefined;
   },
 });
 
