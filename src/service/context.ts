@@ -4,6 +4,7 @@ import type { AuditDetails } from '../domain/records/audit.ts';
 import type { Role } from '../domain/records/role.ts';
 import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
+import type { RequestPlace } from './requests/recent-requests.ts';
 
 /** Dependencies of authentication, and of modules that act for the service itself. */
 export interface SystemDependencies {
@@ -34,8 +35,8 @@ export interface ClientInfo {
 export interface RequestSubject {
   /** Id of the screen or device in the path, or of the screen of the pairing code. */
   namedId?: string | undefined;
-  /** The device of the key, also if the key is rejected. */
-  device?: Device | undefined;
+  /** The device of the key, also if the key is rejected, or the screen of the pairing code. */
+  place?: RequestPlace | undefined;
 }
 
 type TokenActor = { kind: 'token'; id: string; name: string };

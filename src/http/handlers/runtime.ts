@@ -63,8 +63,11 @@ export function runtimeHandlers(
         body,
         idempotencyKey: secretIdempotencyKey(request),
         onQuota: (quota) => request.context?.set('guessQuota', quota),
-        onScreen: (screenId) => {
+        onScreen: ({ tenantId, venueId, screenId }) => {
           request.client.namedId = screenId;
+          // Codes of earlier versions have no venue.
+          if (venueId !== undefined)
+            request.client.place = { id: null, tenantId, venueId, screenId };
         },
       });
       metrics.registration(repeated ? 'repeated' : 'bound');

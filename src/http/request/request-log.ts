@@ -66,7 +66,7 @@ export function makeRequestLog(options: RequestLogOptions) {
           requestId: requestIdOf(requestId, newId, startMs),
           address: addressOf(peer),
           namedId: undefined,
-          device: undefined,
+          place: undefined,
           problem: undefined,
           faults: undefined,
         },
@@ -98,9 +98,9 @@ export function makeRequestLog(options: RequestLogOptions) {
       else metrics.observe(operation, status, ms / secondMs);
       if (client.namedId !== undefined)
         services.requests.record(client, recentRequest(client, operation, status, nowMs));
-      const { requestId, address, device, problem } = client;
-      const deviceId = device?.id;
-      const screenId = device?.screenId;
+      const { requestId, address, place, problem } = client;
+      const deviceId = place?.id;
+      const screenId = place?.screenId;
       if (problem) {
         const { code, detail } = problem;
         const { faults } = client;

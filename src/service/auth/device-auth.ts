@@ -87,7 +87,7 @@ export function makeDeviceAuth(
     if (hash === undefined) throw deviceKeyError('invalid');
     const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
     return andThen(keys.findByKeyHash(hash), (holder) => {
-      client.device = holder?.device;
+      client.place = holder?.device;
       try {
         checkHolder(holder, id);
       } catch (error) {

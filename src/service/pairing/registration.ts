@@ -20,8 +20,8 @@ export interface RegistrationRequest extends ClientInfo {
   idempotencyKey: string | undefined;
   /** Receives the quota of the source, also before an error. */
   onQuota?: (quota: GuessQuota) => void;
-  /** Receives the id of the screen of a known code, also before an error. */
-  onScreen?: (screenId: string) => void;
+  /** Receives the screen of a known code, also before an error. */
+  onScreen?: (screen: Pick<PairingCode, 'tenantId' | 'venueId' | 'screenId'>) => void;
 }
 
 /** `repeated`: an earlier request already got the same response. */
@@ -165,7 +165,7 @@ export function makeRegistration(
     const storedCode = await store.read.get('codes', codeId);
     await rateLimit.judge(request, storedCode?.tenantId, request.onQuota);
     if (!storedCode) throw unknownCode();
-    request.onScreen?.(storedCode.screenId);
+    request.onScreen?.(storedCode);
     const { idempotencyKey } = request;
     const apiKey =
       idempotencyKey === undefined

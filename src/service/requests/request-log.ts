@@ -22,6 +22,8 @@ const flushMs = secondMs;
  */
 const maxLookUps = 50;
 const maxRefused = 50;
+/** Limit per screen of one flush, so that requests about one screen do not displace all others. */
+const maxPerScreen = 5;
 
 /** A request whose screen is not looked up yet. */
 interface UnplacedRequest {
@@ -35,6 +37,8 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
   const recent = new RecentRequests(instance);
   let unplaced: UnplacedRequest[] = [];
   let refused: LoggedTvRequest[] = [];
+  /** Number of entries of the next flush, by the id that limits them. */
+  let pending = new Map<string, number>();
   let dropped = 0;
   let cancelTimer: (() => void) | undefined;
   let flushed: Promise<void> = Promise.resolve();
@@ -43,10 +47,17 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
     cancelTimer ??= clock.after(flushMs, () => void flush());
   }
 
+  /** Counts an entry of the next flush. Returns whether its id may have that many. */
+  function isWithinShare(id: string): boolean {
+    const count = (pending.get(id) ?? 0) + 1;
+    if (count <= maxPerScreen) pending.set(id, count);
+    return count <= maxPerScreen;
+  }
+
   function add(place: RequestPlace, request: RecentRequest): void {
     recent.add(place, request);
     if (!store.refusedRequests || !isRefused(request)) return;
-    if (refused.length >= maxRefused) {
+    if (refused.length >= maxRefused || !isWithinShare(`refused ${place.screenId}`)) {
       dropped++;
       return;
     }
@@ -55,17 +66,17 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
   }
 
   /**
-   * Adds an answered request to the log. A request without a known device belongs to the screen
-   * that it names. Its look-up waits for the next flush.
+   * Adds an answered request to the log. A request without a known device or code belongs to the
+   * screen that it names. Its look-up waits for the next flush.
    */
-  function record({ device, namedId }: RequestSubject, request: RecentRequest): void {
-    if (device) {
-      add(device, request);
+  function record({ place, namedId }: RequestSubject, request: RecentRequest): void {
+    if (place) {
+      add(place, request);
       return;
     }
     const id = asGuid(namedId ?? '');
     if (id === undefined) return;
-    if (unplaced.length >= maxLookUps) {
+    if (unplaced.length >= maxLookUps || !isWithinShare(`unplaced ${id}`)) {
       dropped++;
       return;
     }
@@ -95,6 +106,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
   async function writeOut(): Promise<void> {
     const waiting = unplaced;
     unplaced = [];
+    pending = new Map();
     await placeAll(waiting).catch(() => {
       dropped += waiting.length;
     });
