@@ -107,6 +107,7 @@ describe('signage apply -f screens.csv', () => {
     ['a cell too many', 'venue,name\nA,S,x\n', ['line 2: the line: has 3 cells']],
     ['an open quote', 'venue,name\nA,"S\n', ['is not valid CSV: Quote Not Closed']],
     ['nothing', '', ['the file is empty']],
+    ['no screens', 'venue,name\n', ['line 1: the file: has no line after the header']],
     ['another encoding', 'venue,name\nCaf\ufffd,S\n', ['is not UTF-8']],
   ])('6 for %s, by its line, and changes nothing', async (_, text, wanted) => {
     const file = await csv(text);

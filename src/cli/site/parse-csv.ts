@@ -135,6 +135,7 @@ export function parseCsv(
   }
   for (const column of ['venue', 'name'].filter((one) => !columns.includes(one)))
     complain(header.number, column, `is a missing column. Columns: ${columnNames}`);
+  if (lines.length === 0) complain(header.number, 'the file', 'has no line after the header');
   if (fieldErrors.length > 0) return undefined;
 
   const venues = byVenue(lines.map((line) => readRow(line, columns, complain)));
