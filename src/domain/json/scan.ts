@@ -77,7 +77,7 @@ export function scanJson(bytes: Uint8Array): FullScan {
 }
 
 /** Matches a number with an exponent wherever a number can occur in an object. */
-const exponent = /[\s:]-?[\d.]+e/i;
+const exponent = /[\s:]-?\d+(?:\.\d+)?e/i;
 
 /**
  * Returns whether JSON can write a number in fewer characters than `JSON.stringify` does: 176e7 for

@@ -111,6 +111,7 @@ describe('scanFlat', () => {
     '[{}]',
     '[{"a":0.001,"b":-1000}]',
     '[{"a":"1 e5"},{"b":true,"c":false,"d":null}]',
+    '[{"a":" .e"},{"b":-0.000001}]',
   ])('supports %s', (text) => {
     expect(told(text)).toMatchObject({ isCompact: true });
   });
