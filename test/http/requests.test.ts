@@ -241,6 +241,7 @@ describe('GET /v1/requests on PostgreSQL', () => {
     flooded.clock.advance(1000);
     await send();
     expect(await listed(`?screenId=${id}&limit=200`, flooded)).toHaveLength(6);
+    flooded.clock.advance(1000);
     const others = Array.from(
       { length: 100 },
       (_, n) => `0190a5b4-6f00-7c3e-9d2a-${String(n).padStart(12, '0')}`,

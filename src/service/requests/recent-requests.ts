@@ -22,6 +22,12 @@ export type RequestPlace = Pick<Device, 'tenantId' | 'venueId' | 'screenId'> & {
   id: string | null;
 };
 
+/**
+ * Returns the source that limits count a request for: its device, or all unknown devices of its
+ * screen.
+ */
+export const sourceOf = ({ id, screenId }: RequestPlace): string => id ?? screenId;
+
 interface RequestsOfDevice {
   place: RequestPlace;
   /** Ordered by time. */
@@ -92,7 +98,7 @@ export class RecentRequests {
   }
 
   #requestsOf(place: RequestPlace): RequestsOfDevice {
-    const key = place.id ?? place.screenId;
+    const key = sourceOf(place);
     const known = this.#byDevice.get(key);
     if (known) return known;
     const { id, tenantId, venueId, screenId } = place;

@@ -2,28 +2,26 @@ import { secondMs } from '../../domain/clock.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { TvRequestQuery, TvRequestView } from '../../domain/records/tv-request.ts';
-import type { LoggedTvRequest } from '../../store/queries.ts';
 import type { RequestSubject, ServiceDependencies, TenantCaller } from '../context.ts';
 import { venueScopeFilter } from '../lookup.ts';
 import { afterId } from '../paging.ts';
+import { LimitedBatch } from './limited-batch.ts';
 import {
   isRefused,
   newestOf,
   type RecentRequest,
   RecentRequests,
   type RequestPlace,
+  sourceOf,
 } from './recent-requests.ts';
 
 /** Interval at which screens are looked up, and refused requests are written to the store. */
 const flushMs = secondMs;
 /**
- * Limits of one flush. They bound the work that rejected requests cause in the store. Further
- * requests are dropped and counted.
+ * Limits of one flush. They bound the work that rejected requests cause in the store. The limit of
+ * a source leaves room for others. Further requests are dropped and counted.
  */
-const maxLookUps = 50;
-const maxRefused = 50;
-/** Limit per screen of one flush, so that requests about one screen do not displace all others. */
-const maxPerScreen = 5;
+const flushLimits = { total: 50, perSource: 5 };
 
 /** A request whose screen is not looked up yet. */
 interface UnplacedRequest {
@@ -31,38 +29,38 @@ interface UnplacedRequest {
   request: RecentRequest;
 }
 
+interface PlacedRequest {
+  place: RequestPlace;
+  request: RecentRequest;
+}
+
 /** The log of the requests of TVs, for operators (docs/protocol.md §5.12). */
 export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
   const instance = Buffer.from(random(4)).toString('hex').slice(1);
   const recent = new RecentRequests(instance);
-  let unplaced: UnplacedRequest[] = [];
-  let refused: LoggedTvRequest[] = [];
-  /** Number of entries of the next flush, by the id that limits them. */
-  let pending = new Map<string, number>();
+  const unplaced = new LimitedBatch<UnplacedRequest>(flushLimits);
+  const refused = new LimitedBatch<PlacedRequest>(flushLimits);
   let dropped = 0;
   let cancelTimer: (() => void) | undefined;
-  let flushed: Promise<void> = Promise.resolve();
+  /** Whether the next write-out renews the limits: once per interval. */
+  let isRenewalDue = false;
+  /** The write-out that has not begun, if any. */
+  let queued: Promise<void> | undefined;
+  let running: Promise<void> = Promise.resolve();
 
   function scheduleFlush(): void {
-    cancelTimer ??= clock.after(flushMs, () => void flush());
-  }
-
-  /** Counts an entry of the next flush. Returns whether its id may have that many. */
-  function isWithinShare(id: string): boolean {
-    const count = (pending.get(id) ?? 0) + 1;
-    if (count <= maxPerScreen) pending.set(id, count);
-    return count <= maxPerScreen;
+    cancelTimer ??= clock.after(flushMs, () => {
+      cancelTimer = undefined;
+      isRenewalDue = true;
+      void writeOut();
+    });
   }
 
   function add(place: RequestPlace, request: RecentRequest): void {
     recent.add(place, request);
     if (!store.refusedRequests || !isRefused(request)) return;
-    if (refused.length >= maxRefused || !isWithinShare(`refused ${place.screenId}`)) {
-      dropped++;
-      return;
-    }
-    refused.push(recent.logged(place, request));
-    scheduleFlush();
+    if (refused.add(sourceOf(place), { place, request })) scheduleFlush();
+    else dropped++;
   }
 
   /**
@@ -76,12 +74,8 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
     }
     const id = asGuid(namedId ?? '');
     if (id === undefined) return;
-    if (unplaced.length >= maxLookUps || !isWithinShare(`unplaced ${id}`)) {
-      dropped++;
-      return;
-    }
-    unplaced.push({ namedId: id, request });
-    scheduleFlush();
+    if (unplaced.add(id, { namedId: id, request })) scheduleFlush();
+    else dropped++;
   }
 
   /** Returns the screen with this id, or the screen of the device with this id. */
@@ -103,27 +97,29 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
     }
   }
 
-  async function writeOut(): Promise<void> {
-    const waiting = unplaced;
-    unplaced = [];
-    pending = new Map();
+  async function writeBatches(): Promise<void> {
+    const renewsLimits = isRenewalDue;
+    isRenewalDue = false;
+    const waiting = unplaced.take(renewsLimits);
     await placeAll(waiting).catch(() => {
       dropped += waiting.length;
     });
-    const batch = refused;
-    refused = [];
+    const batch = refused.take(renewsLimits);
     if (batch.length === 0) return;
-    await store.refusedRequests?.append(batch).catch(() => {
+    const logged = batch.map(({ place, request }) => recent.logged(place, request));
+    await store.refusedRequests?.append(logged).catch(() => {
       dropped += batch.length;
     });
   }
 
-  /** Looks up screens and writes to the store. Ends after all earlier flushes. */
-  function flush(): Promise<void> {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    flushed = flushed.then(writeOut);
-    return flushed;
+  /** Looks up screens and writes to the store, after all earlier write-outs. */
+  function writeOut(): Promise<void> {
+    queued ??= running.then(() => {
+      queued = undefined;
+      return writeBatches();
+    });
+    running = queued;
+    return queued;
   }
 
   /**
@@ -134,7 +130,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
     caller: TenantCaller,
     { cursor, limit, ...filters }: TvRequestQuery,
   ): Promise<Page<TvRequestView>> {
-    await flush();
+    await writeOut();
     const { tenantId } = caller;
     const scope = { tenantId, ...venueScopeFilter(caller) };
     const query = { ...filters, ...scope, ...afterId(cursor), limit: limit + 1 };
@@ -152,7 +148,8 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
     droppedCount: () => dropped,
     /** Writes what is not yet written, and waits for it. */
     async stop(): Promise<void> {
-      await flush();
+      cancelTimer?.();
+      await writeOut();
       cancelTimer?.();
     },
   };
