@@ -119,6 +119,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       random,
       codeTtlMinutes,
       authGraceMs,
+      log,
       onLockOut,
     });
     metrics.watchFleet(services.fleetCounts, clock);

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../domain/bounded-map.ts';
 import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
+import type { LogSink } from '../domain/log.ts';
 import type {
   ConfigCopies,
   OriginHealth,
@@ -58,6 +59,7 @@ export interface ServiceOptions {
    * the store is unavailable. Default: 0, not at all.
    */
   authGraceMs?: number;
+  log: LogSink;
   /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: (lockOut: LockOut) => void;
 }
@@ -77,6 +79,7 @@ export function makeServices(options: ServiceOptions) {
     lag,
     codeTtlMinutes,
     authGraceMs = 0,
+    log,
     onLockOut,
   } = options;
   const offlineKeys =
@@ -132,7 +135,7 @@ export function makeServices(options: ServiceOptions) {
     copies: makeMirrorAdmin(deps, copies),
     configs: makeConfigs(deps),
     reading: makeReading(deps),
-    requests: makeTvRequests(deps),
+    requests: makeTvRequests(deps, log),
     ready,
     fleetCounts: makeFleetCounts(store, clock),
     health: makeHealth(ready, origins.health, lag),

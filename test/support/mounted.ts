@@ -50,6 +50,7 @@ export async function mounted<C extends Clock = ManualClock>({
     random: randomBytes,
     ...whole,
     codeTtlMinutes: 15,
+    log,
   });
   await bootstrap(services.deps, adminToken);
   const app = makeApp({

@@ -65,7 +65,7 @@ const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 1
 
 const requestLogDropped = {
   name: 'signage_request_log_dropped_total',
-  help: 'Requests of TVs missing from the log of requests, because there were too many.',
+  help: 'Requests of TVs missing from the log of requests: too many, or the store failed.',
 };
 
 interface Answered {

@@ -1,5 +1,6 @@
 import { secondMs } from '../../domain/clock.ts';
 import { asGuid } from '../../domain/id.ts';
+import type { LogSink } from '../../domain/log.ts';
 import type { Page } from '../../domain/paging.ts';
 import type { TvRequestQuery, TvRequestView } from '../../domain/records/tv-request.ts';
 import type { RequestSubject, ServiceDependencies, TenantCaller } from '../context.ts';
@@ -35,7 +36,7 @@ interface PlacedRequest {
 }
 
 /** The log of the requests of TVs, for operators (docs/protocol.md §5.12). */
-export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
+export function makeTvRequests({ store, clock, random }: ServiceDependencies, log: LogSink) {
   const instance = Buffer.from(random(4)).toString('hex').slice(1);
   const recent = new RecentRequests(instance);
   const unplaced = new LimitedBatch<UnplacedRequest>(flushLimits);
@@ -47,6 +48,8 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
   /** The write-out that has not begun, if any. */
   let queued: Promise<void> | undefined;
   let running: Promise<void> = Promise.resolve();
+  /** The steps of a flush that failed at their last attempt. */
+  const failing = new Set<string>();
 
   function scheduleFlush(): void {
     cancelTimer ??= clock.after(flushMs, () => {
@@ -97,19 +100,41 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
     }
   }
 
+  async function share(requests: readonly PlacedRequest[]): Promise<void> {
+    await store.refusedRequests?.append(
+      requests.map(({ place, request }) => recent.logged(place, request)),
+    );
+  }
+
+  /**
+   * Runs a step of a flush. If it fails, its requests are dropped. Of a run of failures, only the
+   * first is logged.
+   */
+  async function attempt<T>(
+    step: string,
+    requests: readonly T[],
+    run: (requests: readonly T[]) => Promise<void>,
+  ): Promise<void> {
+    if (requests.length === 0) return;
+    try {
+      await run(requests);
+      failing.delete(step);
+    } catch (error) {
+      dropped += requests.length;
+      if (!failing.has(step))
+        log.warn(
+          { err: error, step },
+          'The log of requests misses some, because the store failed.',
+        );
+      failing.add(step);
+    }
+  }
+
   async function writeBatches(): Promise<void> {
     const renewsLimits = isRenewalDue;
     isRenewalDue = false;
-    const waiting = unplaced.take(renewsLimits);
-    await placeAll(waiting).catch(() => {
-      dropped += waiting.length;
-    });
-    const batch = refused.take(renewsLimits);
-    if (batch.length === 0) return;
-    const logged = batch.map(({ place, request }) => recent.logged(place, request));
-    await store.refusedRequests?.append(logged).catch(() => {
-      dropped += batch.length;
-    });
+    await attempt('look-up', unplaced.take(renewsLimits), placeAll);
+    await attempt('write', refused.take(renewsLimits), share);
   }
 
   /** Looks up screens and writes to the store, after all earlier write-outs. */
@@ -144,7 +169,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies) {
   return {
     record,
     list,
-    /** Number of requests that were dropped from the log because there were too many. */
+    /** Number of requests that the log misses: there were too many, or the store failed. */
     droppedCount: () => dropped,
     /** Writes what is not yet written, and waits for it. */
     async stop(): Promise<void> {

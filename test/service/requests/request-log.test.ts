@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
+import { silentLog } from '../../../src/domain/log.ts';
 import type { ServiceDependencies, TenantCaller } from '../../../src/service/context.ts';
 import type { RecentRequest, RequestPlace } from '../../../src/service/requests/recent-requests.ts';
 import { makeTvRequests } from '../../../src/service/requests/request-log.ts';
@@ -22,12 +23,14 @@ let batches: (readonly LoggedTvRequest[])[];
 let onLookUp: () => void;
 /** What each append waits for. */
 let appending: Promise<void>;
+let warnings: unknown[];
 let log: ReturnType<typeof makeTvRequests>;
 
 beforeEach(async () => {
   clock = new ManualClock();
   store = await openStore('memory:', { clock: new ManualClock() });
   batches = [];
+  warnings = [];
   onLookUp = () => {};
   appending = Promise.resolve();
   const refusedRequests: RefusedRequests = {
@@ -50,7 +53,10 @@ beforeEach(async () => {
     newId: makeIdSource(clock),
     write: () => Promise.reject(new Error('Nothing is written.')),
   };
-  log = makeTvRequests(deps);
+  log = makeTvRequests(deps, {
+    ...silentLog,
+    warn: ({ err }) => void warnings.push(err),
+  });
 });
 afterEach(() => store.close());
 
@@ -119,4 +125,32 @@ it('writes once for many lists at the same moment', async () => {
   finish();
   await Promise.all([first, ...others]);
   expect(sizes()).toEqual([5, 5]);
+});
+
+it('counts and drops requests while the store fails, and warns once per run of failures', async () => {
+  const failure = new Error('The database is gone.');
+  onLookUp = () => {
+    throw failure;
+  };
+  appending = Promise.reject(failure);
+  appending.catch(() => {});
+  const flush = async () => {
+    log.record({ namedId: screenId }, refused());
+    log.record({ place: device }, refused());
+    clock.advance(1000);
+    await list();
+  };
+  for (let n = 0; n < 3; n++) await flush();
+  expect(warnings).toEqual([failure, failure]);
+  expect(log.droppedCount()).toBe(6);
+  onLookUp = () => {};
+  appending = Promise.resolve();
+  await flush();
+  expect(log.droppedCount()).toBe(6);
+  onLookUp = () => {
+    throw failure;
+  };
+  await flush();
+  expect(warnings).toHaveLength(3);
+  expect(log.droppedCount()).toBe(7);
 });
