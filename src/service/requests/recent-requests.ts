@@ -174,13 +174,20 @@ export class RecentRequests {
   }
 
   #matcherOf({ to, after, refused }: TvRequestPageQuery): (request: RecentRequest) => boolean {
-    const isBefore = (request: RecentRequest) => after === undefined || this.#idOf(request) < after;
+    const afterMs = after === undefined ? Number.POSITIVE_INFINITY : timeOfId(after);
+    /** An id is made only for the millisecond of the cursor: a page may skip 100,000 requests. */
+    const isBefore = (request: RecentRequest) =>
+      request.at < afterMs ||
+      (request.at === afterMs && after !== undefined && this.#idOf(request) < after);
     return (request) =>
       (to === undefined || request.at < to) &&
       (refused === undefined || refused === isRefused(request)) &&
       isBefore(request);
   }
 }
+
+/** Returns the time of a version 7 UUID, in epoch milliseconds: its first 12 hex digits. */
+const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** Returns whether a request was answered with an error, or not at all. */
 export const isRefused = ({ status }: Pick<RecentRequest, 'status'>): boolean =>

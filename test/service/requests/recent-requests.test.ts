@@ -58,6 +58,20 @@ describe('the last requests of each device', () => {
     expect(ids).toEqual(ids.toSorted().reverse());
   });
 
+  it('are paged without gaps, also within a millisecond', () => {
+    const recent = new RecentRequests('0123456');
+    for (let n = 0; n < 30; n++)
+      recent.add(place(n % 4), answered(Math.floor(n / 10), { requestId: `request ${n}` }));
+    const paged: string[] = [];
+    for (let after: string | undefined; paged.length < 30; ) {
+      const page = recent.newest({ ...all, limit: 3, ...(after !== undefined && { after }) });
+      expect(page).toHaveLength(3);
+      paged.push(...page.map(({ request }) => request.requestId));
+      after = page.at(-1)?.request.id;
+    }
+    expect(paged).toEqual(Array.from({ length: 30 }, (_, n) => `request ${29 - n}`));
+  });
+
   it('are found by page, time, outcome, screen, device and venue', () => {
     const recent = new RecentRequests('0123456');
     for (let at = 0; at < 30; at++) {
