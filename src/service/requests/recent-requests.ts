@@ -61,7 +61,8 @@ export function newestOf(
 /**
  * The last requests of each device, in memory. Requests of unknown devices count as those of one
  * further device of their screen, so that they do not evict requests with a key. If all requests
- * take too much memory, the older half of one device after another is evicted.
+ * take too much memory, the older half of one device after another is evicted. Devices with fewer
+ * requests than the mean are skipped, so that devices that send much do not evict those of others.
  */
 export class RecentRequests {
   readonly #instance: string;
@@ -69,6 +70,7 @@ export class RecentRequests {
   readonly #byDevice = new Map<string, RequestsOfDevice>();
   /** The devices whose older half is evicted next, one after another. */
   #nextEvicted = this.#byDevice.entries();
+  #count = 0;
   #bytes = 0;
   #sequence = 0;
 
@@ -91,9 +93,12 @@ export class RecentRequests {
     while (index > 0 && (requests[index - 1] as RecentRequest).at > request.at) index--;
     if (index === requests.length) requests.push(request);
     else requests.splice(index, 0, request);
+    this.#count++;
     this.#bytes += sizeOf(request);
-    if (requests.length > this.#limits.perDevice)
+    if (requests.length > this.#limits.perDevice) {
+      this.#count--;
       this.#bytes -= sizeOf(requests.shift() as RecentRequest);
+    }
     while (this.#bytes > this.#limits.bytes) this.#evictSome();
   }
 
@@ -108,7 +113,7 @@ export class RecentRequests {
     return added;
   }
 
-  /** Evicts the older half of the next device. */
+  /** Evicts the older half of the next device, unless that has fewer requests than the mean. */
   #evictSome(): void {
     const { value, done } = this.#nextEvicted.next();
     if (done) {
@@ -116,7 +121,9 @@ export class RecentRequests {
       return;
     }
     const [key, { requests }] = value;
+    if (requests.length < Math.floor(this.#count / this.#byDevice.size)) return;
     const evicted = requests.splice(0, Math.ceil(requests.length / 2));
+    this.#count -= evicted.length;
     this.#bytes -= evicted.reduce((sum, request) => sum + sizeOf(request), 0);
     if (requests.length > 0) return;
     this.#byDevice.delete(key);

@@ -110,6 +110,18 @@ describe('the last requests of each device', () => {
     expect(recent.bytes).toBeLessThanOrEqual(200_000);
   });
 
+  it('of devices with few are kept while others send much', () => {
+    const recent = new RecentRequests('0123456', { perDevice: 200, bytes: 200_000 });
+    for (let device = 100; device < 150; device++)
+      for (let at = 0; at < 4; at++) recent.add(place(device), answered(at));
+    for (let at = 4; at < 5000; at++) recent.add(place(at % 10), answered(at));
+    for (let device = 100; device < 150; device++)
+      expect(idsOf(recent, { deviceId: `device ${device}` })).toHaveLength(4);
+    for (let device = 0; device < 10; device++)
+      expect(idsOf(recent, { deviceId: `device ${device}` }).length).toBeGreaterThan(10);
+    expect(recent.bytes).toBeLessThanOrEqual(200_000);
+  });
+
   it.each<[string, (n: number) => Partial<RecentRequest>]>([
     ['as usual', () => ({})],
     ['with long details', (n) => ({ status: 400, detail: `${n}é${'😀'.repeat(149)}` })],
