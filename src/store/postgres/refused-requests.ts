@@ -4,17 +4,20 @@ import type { RefusedRequests } from '../store.ts';
 import type { Database } from './connection/database.ts';
 import { Conditions } from './connection/query.ts';
 
-/** Number of requests that `trim` keeps. One takes at most about 2 KiB. */
-const maxRequests = 50_000;
+/**
+ * Numbers of requests that `trim` keeps: in all, and of each source. A source is a device, or all
+ * requests without a known key of a screen. One request takes at most about 2 KiB.
+ */
+const keptRequests = { total: 50_000, perSource: 200 };
 
 /** Refused requests of TVs in an unlogged table, shared by all instances. */
 export class RefusedRequestsTable implements RefusedRequests {
   readonly #database: Database;
-  readonly #maxRequests: number;
+  readonly #kept: typeof keptRequests;
 
-  constructor(database: Database, max = maxRequests) {
+  constructor(database: Database, kept = keptRequests) {
     this.#database = database;
-    this.#maxRequests = max;
+    this.#kept = kept;
   }
 
   /** Writes a batch with one statement. */
@@ -53,14 +56,20 @@ export class RefusedRequestsTable implements RefusedRequests {
     }));
   }
 
-  /** Deletes all but the newest requests. */
+  /** Deletes all but the newest requests of each source, and then all but the newest. */
   async trim(): Promise<void> {
-    await this.#database.query(deleteOldest, [this.#maxRequests]);
+    await this.#database.query(deleteOldestOfSources, [this.#kept.perSource]);
+    await this.#database.query(deleteOldest, [this.#kept.total]);
   }
 }
 
 const insertRequests = `INSERT INTO signage.refused_requests
   SELECT * FROM json_populate_recordset(NULL::signage.refused_requests, $1::text::json) ON CONFLICT DO NOTHING`;
 /** Ids sort by time. */
+const deleteOldestOfSources = `DELETE FROM signage.refused_requests WHERE id IN (
+  SELECT id FROM (
+    SELECT id, row_number() OVER (PARTITION BY screen_id, device_id ORDER BY id DESC) AS number
+      FROM signage.refused_requests) numbered
+  WHERE number > $1)`;
 const deleteOldest = `DELETE FROM signage.refused_requests WHERE id <= (
   SELECT id FROM signage.refused_requests ORDER BY id DESC OFFSET $1 LIMIT 1)`;

@@ -76,7 +76,7 @@ describe('refused requests on PostgreSQL', () => {
   it('are deleted beyond the newest, and not written to the write-ahead log', async () => {
     await connectTo(url, async (connect) => {
       const database = new Database(connect, limits);
-      const table = new RefusedRequestsTable(database, 3);
+      const table = new RefusedRequestsTable(database, { total: 3, perSource: 3 });
       await table.append([1, 2, 3, 4, 5].map((n) => refused(n)));
       await table.trim();
       expect(numbers(await table.page({ tenantId: tenantA, limit: 10 }))).toEqual([5, 4, 3]);
@@ -88,5 +88,23 @@ describe('refused requests on PostgreSQL', () => {
       sql(`SELECT relpersistence AS kind FROM pg_class WHERE relname = 'refused_requests'`),
     );
     expect(kind).toBe('u');
+  });
+
+  it('of one screen or device do not displace those of others', async () => {
+    await connectTo(url, async (connect) => {
+      const database = new Database(connect, limits);
+      const table = new RefusedRequestsTable(database, { total: 8, perSource: 2 });
+      const of = (n: number, screen: number, deviceId: string | null) => ({
+        ...refused(n),
+        request: { ...refused(n).request, screenId: guid('scre', screen), deviceId },
+      });
+      await table.append([of(1, 1, guid('devi', 1)), of(2, 2, null)]);
+      await table.append([3, 4, 5, 6, 7, 8, 9].map((n) => of(n, 1, null)));
+      await table.append([10, 11, 12].map((n) => of(n, 3, guid('devi', 3))));
+      await table.trim();
+      const left = await table.page({ tenantId: tenantA, limit: 20 });
+      expect(numbers(left)).toEqual([12, 11, 9, 8, 2, 1]);
+      await database.close();
+    });
   });
 });
