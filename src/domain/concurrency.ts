@@ -53,3 +53,25 @@ export async function unlessAborted<T>(
     signal.removeEventListener('abort', giveUp);
   }
 }
+
+/**
+ * Returns a function whose calls share one result, or one error, for `lifetimeMs` after it arrived.
+ * No work starts while earlier work is pending.
+ */
+export function cached<T>(
+  clock: Clock,
+  lifetimeMs: number,
+  work: () => Promise<T>,
+): () => Promise<T> {
+  let current: Promise<T> | undefined;
+  let endedMs: number | undefined;
+  return () => {
+    const isFresh = endedMs === undefined || Math.abs(clock.now() - endedMs) < lifetimeMs;
+    if (current && isFresh) return current;
+    endedMs = undefined;
+    current = work().finally(() => {
+      endedMs = clock.now();
+    });
+    return current;
+  };
+}

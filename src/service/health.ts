@@ -1,4 +1,5 @@
 import { type Clock, iso, isoOrNull, secondMs } from '../domain/clock.ts';
+import { cached } from '../domain/concurrency.ts';
 import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
 import type { FleetCounts } from '../store/queries.ts';
@@ -52,21 +53,6 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
 const readinessLifetimeMs = 250;
 /** Lifetime of the counts of the fleet. They are not free: they look at every device. */
 const countsLifetimeMs = 30 * secondMs;
-
-/** Returns a function whose calls share one result, or one error, for a time after it arrived. */
-function cached<T>(clock: Clock, lifetimeMs: number, work: () => Promise<T>): () => Promise<T> {
-  let current: Promise<T> | undefined;
-  let endedMs: number | undefined;
-  return () => {
-    const isFresh = endedMs === undefined || Math.abs(clock.now() - endedMs) < lifetimeMs;
-    if (current && isFresh) return current;
-    endedMs = undefined;
-    current = work().finally(() => {
-      endedMs = clock.now();
-    });
-    return current;
-  };
-}
 
 /**
  * Returns a check that resolves if the store accepts changes, and otherwise throws `unavailable`.

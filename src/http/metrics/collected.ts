@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client';
 import { type Clock, secondMs } from '../../domain/clock.ts';
+import { cached } from '../../domain/concurrency.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 
@@ -204,16 +205,22 @@ export function watchFleet(
   collect(register, 'gauge', devices, () => orNone(clock, deviceSamples()));
 }
 
-/** Adds the free space of the disk of a folder. */
+/** Lifetime of the free space of the disk. */
+const diskLifetimeMs = secondMs;
+
+/**
+ * Adds the free space of the disk of a folder. Scrapes share a pending call: on a disk that hangs,
+ * each further one would occupy another thread of libuv's pool.
+ */
 export function watchDisk(register: Registry, folder: string, clock: Clock): void {
   const free = {
     name: 'signage_data_free_bytes',
     help: 'Free space on the disk of the data folder.',
   };
-  const samples = async (): Promise<Sample[]> => {
+  const samples = cached(clock, diskLifetimeMs, async (): Promise<Sample[]> => {
     const { bavail, bsize } = await statfs(folder);
     return [[{}, bavail * bsize]];
-  };
+  });
   collect(register, 'gauge', free, () => orNone(clock, samples()));
 }
 

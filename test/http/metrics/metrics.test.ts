@@ -1,5 +1,7 @@
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
@@ -139,6 +141,30 @@ describe('GET /metrics', () => {
     const text = await rendering;
     expect(text).not.toMatch(/^signage_(?:data_free_bytes|screens|devices)[ {]/m);
     expect(text).toContain('signage_events_received_total 0');
+  });
+
+  it('starts no further call to a disk that hangs', async () => {
+    const { statfs } = fs;
+    onTestFinished(() => {
+      fs.statfs = statfs;
+      syncBuiltinESMExports();
+    });
+    let calls = 0;
+    fs.statfs = (() => {
+      calls++;
+      return new Promise(() => {});
+    }) as unknown as typeof statfs;
+    syncBuiltinESMExports();
+    const clock = new ManualClock();
+    const metrics = makeMetrics('1.0.0');
+    metrics.watchDisk('.', clock);
+    for (let scrape = 0; scrape < 5; scrape++) {
+      const rendering = metrics.render();
+      await setImmediate();
+      clock.advance(2000);
+      await rendering;
+    }
+    expect(calls).toBe(1);
   });
 
   it('starts its counters at 0, so that the first increase is visible', async () => {
