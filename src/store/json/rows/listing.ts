@@ -25,6 +25,25 @@ import { allRows, lowerBound } from './table-index.ts';
 const sliceRows = 200;
 const sliceMs = 5;
 
+/** Divides a scan of rows into slices, with a yield to the event loop between them. */
+class ScanSlices {
+  #rows = 0;
+  #endMs = performance.now() + sliceMs;
+
+  /** Counts a row. Returns whether the slice has ended. */
+  isLastRow(): boolean {
+    this.#rows++;
+    return this.#rows === sliceRows || performance.now() >= this.#endMs;
+  }
+
+  /** Yields to the event loop, and begins the next slice. */
+  async next(): Promise<void> {
+    await yieldToEventLoop();
+    this.#rows = 0;
+    this.#endMs = performance.now() + sliceMs;
+  }
+}
+
 type Filter = (row: Record<string, unknown>) => boolean;
 
 /** Returns one page of a table's durable rows, ordered by id. */
@@ -37,19 +56,19 @@ export async function listRows<T extends ListedTable>(
   const filters = filtersOf(base, lastActivity, query);
   const index = narrowestIndex(base, table, query.where ?? {});
   const page = new PageItems<Rows[T]>(query.limit);
-  for (let after = query.after ?? ''; ; await yieldToEventLoop()) {
-    const endMs = performance.now() + sliceMs;
+  const slices = new ScanSlices();
+  for (let after = query.after ?? ''; ; await slices.next()) {
     const ids = base.ids(table, index.member, index.value);
     let position = lowerBound(ids, after);
     if (ids[position] === after) position++;
-    for (const end = Math.min(position + sliceRows, ids.length); position < end; position++) {
+    for (; position < ids.length; position++) {
       after = ids[position] as string;
       const row = base.row(table, after) as unknown as Rows[T];
       if (filters.every((filter) => filter(row as unknown as Record<string, unknown>))) {
         if (!page.add(row, jsonBytes(row)))
           return { items: page.items, next: page.items.at(-1)?.id ?? null };
       }
-      if (performance.now() >= endMs) break;
+      if (slices.isLastRow()) break;
     }
     if (position >= ids.length) return { items: page.items, next: null };
   }
@@ -63,16 +82,16 @@ export async function countFleet(
 ): Promise<FleetCounts> {
   const screens = { provisioning: 0, active: 0 };
   const devices = { online: 0, offline: 0 };
-  let examined = 0;
+  const slices = new ScanSlices();
   for (const id of base.all('screens')) {
     screens[(base.row('screens', id) as unknown as Screen).state]++;
-    if (++examined % sliceRows === 0) await yieldToEventLoop();
+    if (slices.isLastRow()) await slices.next();
   }
   for (const id of base.all('devices')) {
     const device = base.row('devices', id) as unknown as Device;
     if (device.state === 'bound')
       devices[isOnlineAt(base, lastActivity, device, nowMs) ? 'online' : 'offline']++;
-    if (++examined % sliceRows === 0) await yieldToEventLoop();
+    if (slices.isLastRow()) await slices.next();
   }
   return { screens, devices };
 }
@@ -84,11 +103,11 @@ export async function listFinishedCodes(
   limit: number,
 ): Promise<string[]> {
   const finished: { id: string; at: number }[] = [];
-  let examined = 0;
+  const slices = new ScanSlices();
   for (const id of base.all('codes')) {
     const at = codeFinishedAt(base.row('codes', id) as unknown as Rows['codes']);
     if (at < timeMs) finished.push({ id, at });
-    if (++examined % sliceRows === 0) await yieldToEventLoop();
+    if (slices.isLastRow()) await slices.next();
   }
   return finished
     .sort((one, other) => one.at - other.at)
