@@ -57,6 +57,8 @@ export class StaticFile {
       representation(smaller, { ...headers, 'Content-Encoding': coding }),
     );
     this.#compressed.set(coding, made);
+    // After a failure, the next request compresses again.
+    made.catch(() => this.#compressed.delete(coding));
     return made;
   }
 }
