@@ -153,10 +153,11 @@ export function makeManagementAuth(
 
 function callerOf(
   { id, name, role, venueIds, expiresAt }: Token,
-  client: ClientInfo,
+  { address, requestId }: ClientInfo,
 ): Omit<Caller, 'tenantId'> {
   return {
-    ...client,
+    address,
+    requestId,
     actor: { kind: 'token', id, name },
     role,
     venueIds: venueIds ?? null,
