@@ -38,11 +38,12 @@ function respond({ status, code: named, retryAfterSeconds }: StatusEffect, conte
     req,
     var: { client },
   } = context;
-  const code = named ?? defaultCode(req.method, segmentsOf(new URL(req.url).pathname), status);
+  const segments = segmentsOf(new URL(req.url).pathname);
+  const code = named ?? defaultCode(req.method, segments, status);
   const isRetryable =
     status !== 500 || code === 'playlist_fetch_failed' || code === 'config_fetch_failed';
   const retryAfter = retryAfterSeconds ?? (isRetryable ? defaultRetryAfter[status] : undefined);
-  const target = tvOperationAt(req.method, segmentsOf(new URL(req.url).pathname));
+  const target = tvOperationAt(req.method, segments);
   client.namedId = target?.namedId;
   if (target) context.set('operation', target.operation);
   if (code === undefined) return uncoded(status, retryAfter, client.requestId);
