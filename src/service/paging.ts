@@ -36,11 +36,19 @@ export async function toPage<R, V>(
   return { items: await Promise.all(slice.items.map(view)), nextCursor: slice.next };
 }
 
-/** Converts `?cursor=`, `?limit=`, `?name=` and `?search=` of a list to a query of the store. */
-export function pageFilters({ cursor, limit, name, search }: ListFilters) {
+/**
+ * Converts `?cursor=`, `?limit=`, `?name=` and `?search=` of a list to a query of the store.
+ *
+ * @param signal aborts when the client disconnects
+ */
+export function pageFilters(
+  { cursor, limit, name, search }: ListFilters,
+  signal: AbortSignal | undefined,
+) {
   return {
     ...afterId(cursor),
     limit,
+    signal,
     ...(name === undefined ? {} : { name }),
     ...(search === undefined ? {} : { search }),
   };

@@ -35,6 +35,8 @@ export interface ListQuery<T extends ListedTable> {
   limit: number;
   /** Last id of the previous page. */
   after?: string;
+  /** Stops a long scan when it aborts. The list then rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface FleetCounts {

@@ -47,17 +47,26 @@ export class ListLimit {
     });
     // When the connection of pipelined requests closes, only the first response emits `close`, but
     // every request does.
-    connection.incoming?.once('close', slot.end);
-    connection.outgoing?.once('close', slot.end);
+    connection.incoming?.once('close', slot.close);
+    connection.outgoing?.once('close', slot.close);
     slot.hasWaited = token.limit.activeCount + token.limit.pendingCount >= maxConcurrent;
     // A wait for other lists of the same token says nothing about overload.
     if (slot.hasWaited) connection.incoming?.admission?.end();
-    await slot.resume();
+    try {
+      await slot.resume();
+    } catch (error) {
+      slot.settle();
+      throw error;
+    }
     return slot;
   }
 }
 
-/** One of the concurrency slots of a token. */
+/**
+ * One of the concurrency slots of a token. It is released when the work has settled and the
+ * response is closed. Work may go on after its client has left, and a client may read long after
+ * the work.
+ */
 export class ListSlot {
   readonly #limit: LimitFunction;
   readonly #onEnd: () => void;
@@ -66,12 +75,19 @@ export class ListSlot {
    * because it may have expired or been deleted meanwhile.
    */
   hasWaited = false;
+  readonly #gone = new AbortController();
   #release = () => {};
-  #hasEnded = false;
+  #hasSettled = false;
+  #isClosed = false;
 
   constructor(limit: LimitFunction, onEnd: () => void) {
     this.#limit = limit;
     this.#onEnd = onEnd;
+  }
+
+  /** Aborts when the client disconnects before the work has settled. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
   }
 
   /** Waits for a free slot. */
@@ -79,7 +95,7 @@ export class ListSlot {
     return new Promise((resolve, reject) => {
       const occupy = () =>
         new Promise<void>((release) => {
-          if (this.#hasEnded) {
+          if (this.#isClosed) {
             release();
             reject(clientGone());
             return;
@@ -96,16 +112,24 @@ export class ListSlot {
     this.#release();
   }
 
-  /**
-   * Ends the request and releases its slot. Called when the response has been sent, or the client
-   * has disconnected.
-   */
-  readonly end = (): void => {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+  /** Called when the response has been sent, or the client has disconnected. */
+  readonly close = (): void => {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#hasSettled) this.#end();
+    else this.#gone.abort(clientGone());
+  };
+
+  /** Called once when the work has settled. */
+  settle(): void {
+    this.#hasSettled = true;
+    if (this.#isClosed) this.#end();
+  }
+
+  #end(): void {
     this.#release();
     this.#onEnd();
-  };
+  }
 }
 
 function tooMany(): SignageError {

@@ -110,10 +110,11 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       ),
     cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
 
-    listMirror: ({ caller, query }) => result(copies.list(caller, query)),
+    listMirror: ({ caller, query, slot }) => result(copies.list(caller, query, slot?.signal)),
     repairMirror: ({ caller }) => result(copies.repair(caller)),
 
-    listScreenStatus: ({ caller, query }) => result(screenStatus.list(caller, query)),
+    listScreenStatus: ({ caller, query, slot }) =>
+      result(screenStatus.list(caller, query, slot?.signal)),
     listEvents: ({ caller, query, request, slot }) =>
       longPoll(stopping, request, query, (signal) => telemetry.list(caller, query, signal, slot)),
     async createBackup({ caller, request }) {
@@ -141,7 +142,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
       const request = idempotentRequest('createTenant', call);
       return created('tenants', revision.tenant, tenants.create(call.caller, call.body, request));
     },
-    listTenants: ({ query }) => result(tenants.list(query)),
+    listTenants: ({ query, slot }) => result(tenants.list(query, slot?.signal)),
     getTenant: ({ caller, id }) => revised(revision.tenant, tenants.get(caller, id)),
     updateTenant: ({ caller, id, body, precondition }) =>
       revised(revision.tenant, tenants.update(caller, id, body, precondition)),
@@ -153,7 +154,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
       const reply = await created('tokens', revision.token, work);
       return { ...reply, headers: { ...reply.headers, ...noStore } };
     },
-    listTokens: ({ caller, query }) => result(tokens.list(caller, query)),
+    listTokens: ({ caller, query, slot }) => result(tokens.list(caller, query, slot?.signal)),
     getToken: ({ caller, id }) => revised(revision.token, tokens.get(caller, id)),
     deleteToken: ({ caller, id, precondition }) => done(tokens.remove(caller, id, precondition)),
     getMe: ({ caller }) => result(tokens.me(caller)),
@@ -162,7 +163,7 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
       const request = idempotentRequest('createVenue', call);
       return created('venues', revision.venue, venues.create(call.caller, call.body, request));
     },
-    listVenues: ({ caller, query }) => result(venues.list(caller, query)),
+    listVenues: ({ caller, query, slot }) => result(venues.list(caller, query, slot?.signal)),
     getVenue: ({ caller, id }) => revised(revision.venue, venues.get(caller, id)),
     updateVenue: ({ caller, id, body, precondition }) =>
       revised(revision.venue, venues.update(caller, id, body, precondition)),
@@ -172,14 +173,14 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
       const request = idempotentRequest('createScreen', call);
       return created('screens', revision.screen, screens.create(call.caller, call.body, request));
     },
-    listScreens: ({ caller, query }) => result(screens.list(caller, query)),
+    listScreens: ({ caller, query, slot }) => result(screens.list(caller, query, slot?.signal)),
     getScreen: ({ caller, id }) => revised(revision.screen, screens.get(caller, id)),
     updateScreen: ({ caller, id, body, precondition }) =>
       revised(revision.screen, screens.update(caller, id, body, precondition)),
     deleteScreen: ({ caller, id, query, precondition }) =>
       done(screens.remove(caller, id, query.force === true, precondition)),
 
-    listDevices: ({ caller, query }) => result(devices.list(caller, query)),
+    listDevices: ({ caller, query, slot }) => result(devices.list(caller, query, slot?.signal)),
     getDevice: ({ caller, id }) => result(devices.get(caller, id)),
     revokeDevice: ({ caller, id, body }) =>
       result(devices.revoke(caller, id, body?.reason ?? null)),

@@ -195,9 +195,9 @@ export function makeOperation<K extends OperationId>(
         services.denials.record(caller, id);
       throw error;
     } finally {
-      // A mounted `fetch` does not report when its response has been read, so the slot ends
-      // already.
-      if (!request.outgoing) slot?.end();
+      slot?.settle();
+      // A mounted `fetch` does not report when its response has been read.
+      if (!request.outgoing) slot?.close();
     }
   }
 

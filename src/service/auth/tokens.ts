@@ -79,12 +79,16 @@ export function makeTokens(deps: ServiceDependencies) {
   }
 
   /** Platform callers also see the platform's own tokens. */
-  async function list(caller: TenantCaller, query: TokenQuery): Promise<Page<TokenView>> {
+  async function list(
+    caller: TenantCaller,
+    query: TokenQuery,
+    signal?: AbortSignal,
+  ): Promise<Page<TokenView>> {
     const tenantId = caller.role === 'platform' ? [caller.tenantId, null] : caller.tenantId;
     return toPage(
       await listVisible(caller, {
         where: { tenantId },
-        ...pageFilters(query),
+        ...pageFilters(query, signal),
       }),
       view,
     );

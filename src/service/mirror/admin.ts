@@ -12,7 +12,7 @@ import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { PlaylistCopies, StoredCopy } from '../../origin/origin.ts';
 import { recordChange, type ServiceDependencies, type TenantCaller } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
-import { afterId } from '../paging.ts';
+import { pageFilters } from '../paging.ts';
 import { queueCopy } from './outbox.ts';
 import { isUpToDate } from './sync.ts';
 
@@ -81,18 +81,25 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
    * Lists the copies of one page of screens. Leaves out screens that have neither a playlist nor a
    * copy, so a page may be short. Throws `not_supported`.
    */
-  async function list(caller: TenantCaller, query: MirrorQuery): Promise<Page<MirrorCopyView>> {
+  async function list(
+    caller: TenantCaller,
+    query: MirrorQuery,
+    signal?: AbortSignal,
+  ): Promise<Page<MirrorCopyView>> {
     requireCopies();
     const where = { tenantId: caller.tenantId, ...whereVenue(caller, query.venueId) };
     const { items, next } = await store.list('screens', {
       where,
-      ...afterId(query.cursor),
-      limit: query.limit,
+      ...pageFilters(query, signal),
     });
     const limiter = pLimit(maxConcurrent);
-    const all = await Promise.all(items.map((screen) => limiter(() => copyView(screen)))).finally(
-      () => limiter.clearQueue(),
-    );
+    const viewUnlessAborted = (screen: Screen) => {
+      signal?.throwIfAborted();
+      return copyView(screen);
+    };
+    const all = await Promise.all(
+      items.map((screen) => limiter(viewUnlessAborted, screen)),
+    ).finally(() => limiter.clearQueue());
     const matching = all.flatMap((view) =>
       view && (query.state === undefined || view.state === query.state) ? [view] : [],
     );

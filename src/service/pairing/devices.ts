@@ -53,6 +53,7 @@ export function makeDevices(deps: ServiceDependencies) {
   async function list(
     caller: TenantCaller,
     { screenId, venueId, state, online, selector, ...page }: DeviceQuery,
+    signal?: AbortSignal,
   ): Promise<Page<DeviceView>> {
     const filters = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
     const where = {
@@ -66,7 +67,7 @@ export function makeDevices(deps: ServiceDependencies) {
         where,
         ...onlineFilter,
         ...(selector ? { selector } : {}),
-        ...pageFilters(page),
+        ...pageFilters(page, signal),
       }),
       (row) => viewDevice(store, row, clock.now()),
     );

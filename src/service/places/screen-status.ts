@@ -40,11 +40,12 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
   async function list(
     caller: TenantCaller,
     { venueId, selector, ...page }: ScreenStatusQuery,
+    signal?: AbortSignal,
   ): Promise<Page<ScreenStatusView>> {
     const slice = await store.list('screens', {
       where: { tenantId: caller.tenantId, ...whereVenue(caller, venueId) },
       ...(selector ? { selector } : {}),
-      ...pageFilters(page),
+      ...pageFilters(page, signal),
     });
     const codes = await newestCodes(
       store.read,

@@ -59,7 +59,11 @@ export function makeScreens(deps: ServiceDependencies) {
   const change = (verb: string, row: Screen) =>
     changeOf('screen', verb, row, { name: row.name, venueId: row.venueId });
 
-  async function list(caller: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
+  async function list(
+    caller: TenantCaller,
+    query: ScreenQuery,
+    signal?: AbortSignal,
+  ): Promise<Page<ScreenView>> {
     const { labels, impossible } = labelFilter(query.label);
     if (impossible) return { items: [], nextCursor: null };
     const { venueId, state, selector } = query;
@@ -72,7 +76,7 @@ export function makeScreens(deps: ServiceDependencies) {
       where,
       ...(labels ? { labels } : {}),
       ...(selector ? { selector } : {}),
-      ...pageFilters(query),
+      ...pageFilters(query, signal),
     });
     const codes = await newestCodes(
       store.read,

@@ -24,10 +24,10 @@ export const tenantChange = (verb: string, row: Tenant) =>
 export function makeTenants(deps: ServiceDependencies) {
   const { store } = deps;
 
-  async function list(query: TenantQuery): Promise<Page<TenantView>> {
+  async function list(query: TenantQuery, signal?: AbortSignal): Promise<Page<TenantView>> {
     return toPage(
       await store.list('tenants', {
-        ...pageFilters(query),
+        ...pageFilters(query, signal),
       }),
       tenantView,
     );

@@ -29,12 +29,13 @@ export function makeVenues(deps: ServiceDependencies) {
   async function list(
     { tenantId, venueIds }: TenantCaller,
     query: VenueQuery,
+    signal?: AbortSignal,
   ): Promise<Page<VenueView>> {
     const where = { tenantId, ...(venueIds && { id: venueIds }) };
     return toPage(
       await store.list('venues', {
         where,
-        ...pageFilters(query),
+        ...pageFilters(query, signal),
       }),
       venueView,
     );

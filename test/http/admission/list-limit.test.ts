@@ -9,6 +9,7 @@ import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Reader, Store } from '../../../src/store/store.ts';
+import { screenRow } from '../../store/sample-rows.ts';
 import { item } from '../../support/content.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { adminToken, startService, type TestService } from '../../support/service.ts';
@@ -27,8 +28,11 @@ describe('ListLimit', () => {
     await settled();
     expect(begun.length).toBe(4);
     await expect(enter()).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
-    begun[0]?.end();
-    begun[0]?.end();
+    begun[0]?.close();
+    await settled();
+    expect(begun.length).toBe(4);
+    begun[0]?.settle();
+    begun[0]?.close();
     await settled();
     expect(begun.length).toBe(5);
   });
@@ -68,7 +72,10 @@ describe('ListLimit', () => {
   it('keeps no state for an idle token', async () => {
     const turns = await Promise.all([enter('a'), enter('a'), enter('a', true), enter('b')]);
     expect(limit.size).toBe(3);
-    for (const turn of turns) turn.end();
+    for (const turn of turns) {
+      turn.settle();
+      turn.close();
+    }
     expect(limit.size).toBe(0);
   });
 });
@@ -114,15 +121,13 @@ describe('lists of one token', () => {
   });
 
   /** Requests the venues on a new connection, without reading the response. */
-  async function ask(times = 1): Promise<Socket> {
+  async function ask(): Promise<Socket> {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     sockets.push(socket);
     await once(socket, 'connect');
     socket.write(
-      `GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
-        times,
-      ),
+      `GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`,
     );
     return socket;
   }
@@ -193,12 +198,17 @@ describe('lists of one token', () => {
     expect(asked).toBe(1);
   });
 
-  it('free their places when their clients disconnect, even with pipelined requests', async () => {
-    const clients = await Promise.all([ask(3), ask(), ask(), ask()]);
+  it('keep their places after their clients disconnected, until their work has ended', async () => {
+    const clients = await Promise.all([ask(), ask(), ask(), ask()]);
     await expect.poll(() => asked).toBe(4);
     for (const client of clients) client.destroy();
+    const waiting = service.manage('GET', '/v1/venues');
+    for (let n = 0; n < 5; n++) await service.manage('GET', '/v1/me');
+    expect(asked).toBe(4);
     isHeld = false;
-    expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
+    release();
+    expect((await waiting).status).toBe(200);
+    expect(asked).toBe(5);
   });
 });
 
@@ -235,6 +245,42 @@ describe('large lists', () => {
     await expect.poll(status, { timeout: 20_000 }).toBe(503);
     for (const socket of sockets) socket.destroy();
     await expect.poll(status, { timeout: 10_000 }).toBe(200);
+    await service.close();
+  });
+
+  it('of clients that leave during their scans end, and never more than 4 are at work', async () => {
+    let atWork = 0;
+    let most = 0;
+    let begun = 0;
+    let inner: Store | undefined;
+    const open: typeof openStore = async (...options) => {
+      const opened = await openStore(...options);
+      inner = opened;
+      const list: Store['list'] = async (...query) => {
+        if (query[0] !== 'screens') return opened.list(...query);
+        begun++;
+        most = Math.max(most, ++atWork);
+        return opened.list(...query).finally(() => atWork--);
+      };
+      return decorateStore(opened, { list });
+    };
+    const service = await startService({}, (options = {}) => serveOn(open, options));
+    const tenantId = (await inner?.list('tenants', { limit: 1 }))?.items[0]?.id as string;
+    await inner?.write(async (tx) => {
+      for (let n = 0; n < 20_000; n++) await tx.put('screens', screenRow(n, { tenantId }));
+    });
+    const { hostname, port } = new URL(service.url);
+    for (let n = 1; n <= 20; n++) {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write(
+        `GET /v1/screens?search=nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`,
+      );
+      await expect.poll(() => begun, { interval: 1, timeout: 10_000 }).toBe(n);
+      socket.destroy();
+    }
+    await expect.poll(() => atWork).toBe(0);
+    expect(most).toBeLessThanOrEqual(4);
     await service.close();
   });
 });

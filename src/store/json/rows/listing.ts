@@ -29,6 +29,11 @@ const sliceMs = 5;
 class ScanSlices {
   #rows = 0;
   #endMs = performance.now() + sliceMs;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
 
   /** Counts a row. Returns whether the slice has ended. */
   isLastRow(): boolean {
@@ -36,9 +41,10 @@ class ScanSlices {
     return this.#rows === sliceRows || performance.now() >= this.#endMs;
   }
 
-  /** Yields to the event loop, and begins the next slice. */
+  /** Yields to the event loop, and begins the next slice unless the signal has aborted. */
   async next(): Promise<void> {
     await yieldToEventLoop();
+    this.#signal?.throwIfAborted();
     this.#rows = 0;
     this.#endMs = performance.now() + sliceMs;
   }
@@ -56,7 +62,7 @@ export async function listRows<T extends ListedTable>(
   const filters = filtersOf(base, lastActivity, query);
   const index = narrowestIndex(base, table, query.where ?? {});
   const page = new PageItems<Rows[T]>(query.limit);
-  const slices = new ScanSlices();
+  const slices = new ScanSlices(query.signal);
   for (let after = query.after ?? ''; ; await slices.next()) {
     const ids = base.ids(table, index.member, index.value);
     let position = lowerBound(ids, after);

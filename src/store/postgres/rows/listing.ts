@@ -32,6 +32,7 @@ export async function listRows<T extends ListedTable>(
 ): Promise<Slice<Rows[T]>> {
   const page = new PageItems<Rows[T]>(pageQuery.limit);
   for (let after = pageQuery.after; ; ) {
+    pageQuery.signal?.throwIfAborted();
     const { text, parameters } = pageStatement(tableSchemas[table], pageQuery, after);
     const found = await query<{ row: string }>(text, parameters);
     for (const stored of found) {
