@@ -2,7 +2,7 @@ import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery } from '../domain/events/event.ts';
 import type { AuditQuery } from '../domain/records/audit.ts';
 import type { ReportQuery } from '../domain/records/report.ts';
-import type { Rows, Screen } from '../domain/records/rows.ts';
+import type { Playlist, Rows, Screen } from '../domain/records/rows.ts';
 import type { TvRequestQuery, TvRequestView } from '../domain/records/tv-request.ts';
 import type { Selector } from '../domain/selector.ts';
 
@@ -43,6 +43,9 @@ export interface FleetCounts {
   screens: Record<Screen['state'], number>;
   devices: Record<'online' | 'offline', number>;
 }
+
+/** A playlist without its items. */
+export type PlaylistSummary = Pick<Playlist, 'version' | 'state' | 'publishedAt' | 'validUntil'>;
 
 export interface PastPlaylistQuery {
   screenId: string;

@@ -22,6 +22,7 @@ import type {
   ListQuery,
   LoggedTvRequest,
   PastPlaylistQuery,
+  PlaylistSummary,
   Slice,
   StoredEvent,
   TvRequestPageQuery,
@@ -62,6 +63,15 @@ export interface Store {
 
   /** Counts all screens by state, and all bound devices by whether they are online at `nowMs`. */
   fleetCounts(nowMs: number): Promise<FleetCounts>;
+
+  /**
+   * Returns the summaries of the newest playlists of these screens, by the id of the screen. A
+   * screen without a playlist is missing. `signal` stops the work, as in `ListQuery`.
+   */
+  playlistSummaries(
+    screenIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<Map<string, PlaylistSummary>>;
 
   /** Returns one page of a screen's past playlist versions, newest first. */
   pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;

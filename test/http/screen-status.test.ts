@@ -1,4 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { serveOn } from '../../src/serve.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Reader } from '../../src/store/store.ts';
 import {
   expectInvalid,
   item,
@@ -40,6 +44,27 @@ describe('GET /v1/status', () => {
     });
     expect(first.device).toMatchObject({ online: true, lastPlaylistVersion: 1 });
     expect(second).toMatchObject({ screen: { id: empty.id }, device: null, playlist: null });
+  });
+
+  it('reads no items of playlists', async () => {
+    const read: string[] = [];
+    const open: typeof openStore = async (...options) => {
+      const inner = await openStore(...options);
+      const get: Reader['get'] = (table, id) => {
+        read.push(table);
+        return inner.read.get(table, id);
+      };
+      return decorateStore(inner, { read: decorateStore(inner.read, { get }) });
+    };
+    const watched = await startService({}, (options = {}) => serveOn(open, options));
+    const { id } = await watched.screen();
+    await watched.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item()] });
+    read.length = 0;
+    const { body } = await watched.manage('GET', '/v1/status');
+    expect(body.items[0].playlist.version).toBe(1);
+    expect(read).toContain('venues');
+    expect(read).not.toContain('playlists');
+    await watched.close();
   });
 
   it('200 with a withdrawn playlist as such', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
-import type { GuessCounter, Rows } from '../../src/domain/records/rows.ts';
+import type { GuessCounter, Playlist, Rows } from '../../src/domain/records/rows.ts';
 import { parseSelector } from '../../src/domain/selector.ts';
 import type { ListedTable, ListQuery } from '../../src/store/queries.ts';
 import type { GuessCounterChange, GuessCountersOfEach, Store, Tx } from '../../src/store/store.ts';
@@ -607,6 +607,29 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
   });
 
+  describe(`${name}: playlistSummaries`, () => {
+    it('returns version, state and times of the newest playlists, without their items', async () => {
+      const items = JSON.stringify([{ text: 'a\0"]",\ud800\\' }]);
+      const ends = playlistRow(1, 1, { items, validUntil: 1_770_000_000_000 });
+      const ended = playlistRow(2, 7, { state: 'withdrawn', publishedAt: 5 });
+      await put({ playlists: [ends, ended] });
+      const asked = [1, 2, 3].map((n) => guid('scre', n));
+      const summaryOf = ({ version, state, publishedAt, validUntil }: Playlist) => ({
+        version,
+        state,
+        publishedAt,
+        validUntil,
+      });
+      const expected = new Map([ends, ended].map((row) => [row.id, summaryOf(row)]));
+      expect(await store.playlistSummaries(asked)).toEqual(expected);
+      expect(await store.playlistSummaries([])).toEqual(new Map());
+      const next = { ...ended, version: 8, state: 'active' as const };
+      await put({ playlists: [next] });
+      await store.write((tx) => tx.delete('playlists', ends.id));
+      expect(await store.playlistSummaries(asked)).toEqual(new Map([[next.id, summaryOf(next)]]));
+    });
+  });
+
   describe(`${name}: finishedCodes`, () => {
     it('returns codes used, cancelled or expired before a time, oldest first, up to the limit', async () => {
       await put({
@@ -763,6 +786,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         async () => read.findByKeyHash('any'),
         () => closed.list('venues', { limit: 1 }),
         () => closed.finishedCodes(0, 1),
+        () => closed.playlistSummaries([guid('scre', 1)]),
         () => closed.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
         () => closed.events({ tenantId: tenantA, order: 'asc', limit: 1 }),
         () => closed.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),

@@ -109,7 +109,10 @@ export const keptVersions = 20;
 const yearMs = 365 * dayMs;
 
 /** Returns the status of a playlist at a time. */
-export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistStatus {
+export function playlistStatusAt(
+  playlist: Pick<Playlist, 'state' | 'validUntil'>,
+  nowMs: number,
+): PlaylistStatus {
   return playlist.state === 'active' && playlist.validUntil !== null && playlist.validUntil <= nowMs
     ? 'expired'
     : playlist.state;

@@ -1,9 +1,9 @@
-import pLimit from 'p-limit';
 import { iso } from '../../domain/clock.ts';
 import type { Page } from '../../domain/paging.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
-import type { Playlist, Screen } from '../../domain/records/rows.ts';
+import type { Screen } from '../../domain/records/rows.ts';
 import type { ScreenStatusQuery, ScreenStatusView } from '../../domain/records/screen-status.ts';
+import type { PlaylistSummary } from '../../store/queries.ts';
 import type { Reader } from '../../store/store.ts';
 import type { ServiceDependencies, TenantCaller } from '../context.ts';
 import { whereVenue } from '../lookup.ts';
@@ -12,13 +12,7 @@ import { viewDevice } from '../pairing/devices.ts';
 import { screenView } from '../views.ts';
 import { newestCodes } from './screens.ts';
 
-/**
- * Screens read at a time, by all requests together. The reader returns whole playlists, each of up
- * to 1 MiB, and TVs wait for the same connections of the database.
- */
-const concurrency = 4;
-
-function playlistSummary(row: Playlist, nowMs: number): ScreenStatusView['playlist'] {
+function playlistView(row: PlaylistSummary, nowMs: number): ScreenStatusView['playlist'] {
   return {
     version: row.version,
     status: playlistStatusAt(row, nowMs),
@@ -35,8 +29,6 @@ async function boundDevice(reader: Reader, { deviceId }: Screen) {
 
 /** The status of all screens (docs/protocol.md §5.3). */
 export function makeScreenStatus({ store, clock }: ServiceDependencies) {
-  const limit = pLimit(concurrency);
-
   async function list(
     caller: TenantCaller,
     { venueId, selector, ...page }: ScreenStatusQuery,
@@ -47,28 +39,29 @@ export function makeScreenStatus({ store, clock }: ServiceDependencies) {
       ...(selector ? { selector } : {}),
       ...pageFilters(page, signal),
     });
-    const codes = await newestCodes(
-      store.read,
-      slice.items.map(({ id }) => id),
-    );
+    const ids = slice.items.map(({ id }) => id);
+    const [codes, playlists] = await Promise.all([
+      newestCodes(store.read, ids),
+      store.playlistSummaries(ids, signal),
+    ]);
     const nowMs = clock.now();
 
     async function view(row: Screen): Promise<ScreenStatusView> {
-      const [venue, device, playlist] = await Promise.all([
+      const [venue, device] = await Promise.all([
         store.read.get('venues', row.venueId),
         boundDevice(store.read, row),
-        store.read.get('playlists', row.id),
       ]);
+      const playlist = playlists.get(row.id);
       return {
         at: iso(nowMs),
         venueName: venue?.name ?? '',
         screen: screenView(row, codes.get(row.id), nowMs),
         device: device ? await viewDevice(store, device, nowMs) : null,
-        playlist: playlist ? playlistSummary(playlist, nowMs) : null,
+        playlist: playlist ? playlistView(playlist, nowMs) : null,
       };
     }
 
-    return toPage(slice, (row) => limit(view, row));
+    return toPage(slice, view);
   }
 
   return { list };

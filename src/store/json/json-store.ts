@@ -14,6 +14,7 @@ import type {
   ListedTable,
   ListQuery,
   PastPlaylistQuery,
+  PlaylistSummary,
   Slice,
   StoredEvent,
 } from '../queries.ts';
@@ -34,7 +35,7 @@ import type { LogFilesPosition } from './log/day-files.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
-import { countFleet, listFinishedCodes, listRows } from './rows/listing.ts';
+import { countFleet, listFinishedCodes, listPlaylistSummaries, listRows } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
 
@@ -102,6 +103,14 @@ export class JsonStore implements Store {
   async fleetCounts(nowMs: number): Promise<FleetCounts> {
     this.#refuseClosed();
     return countFleet(this.#parts.state.base, this.#parts.lastActivity, nowMs);
+  }
+
+  async playlistSummaries(
+    screenIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<Map<string, PlaylistSummary>> {
+    this.#refuseClosed();
+    return listPlaylistSummaries(this.#parts.state.base, screenIds, signal);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {

@@ -27,6 +27,7 @@ import type {
   ListedTable,
   ListQuery,
   PastPlaylistQuery,
+  PlaylistSummary,
   Slice,
   StoredEvent,
 } from '../queries.ts';
@@ -44,7 +45,13 @@ import { type AnyActivity, LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
 import { RefusedRequestsTable } from './refused-requests.ts';
-import { countFleet, listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
+import {
+  countFleet,
+  listFinishedCodes,
+  listPastPlaylists,
+  listPlaylistSummaries,
+  listRows,
+} from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
 import { VersionedRows } from './rows/versioned-rows.ts';
 import { Writer } from './rows/writer.ts';
@@ -154,6 +161,14 @@ export class PostgresStore implements Store {
     // The database evaluates who is online, so the activity of this instance must be written first.
     await this.#lastActivity.flush();
     return countFleet(this.#database.query, nowMs);
+  }
+
+  async playlistSummaries(
+    screenIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<Map<string, PlaylistSummary>> {
+    signal?.throwIfAborted();
+    return listPlaylistSummaries(this.#database.query, screenIds);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts';
-import type { TableName } from '../../../domain/records/rows.ts';
+import type { Playlist, TableName } from '../../../domain/records/rows.ts';
+import type { PlaylistSummary } from '../../queries.ts';
 import { tableNames } from '../../tables.ts';
 import { LineTable, shardNames } from '../checkpoint/line-table.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
@@ -45,6 +46,8 @@ export class CommittedRows implements RowLookup {
   });
   /** Recently read playlists, so that repeated reads do not parse them again. */
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
+  /** Summaries of playlists that were asked for, so that a list parses each version once. */
+  readonly #playlistSummaries = new Map<string, PlaylistSummary>();
   readonly #rows = perTable(() => new Map<string, Row>());
   #index = perTable((table) => new TableIndex(table));
 
@@ -59,6 +62,18 @@ export class CommittedRows implements RowLookup {
     const row = this.playlists.get(id);
     if (row) this.#parsedPlaylists.set(id, row);
     return row;
+  }
+
+  /** Does not evict playlists that TVs read from the cache of parsed ones. */
+  playlistSummary(id: string): PlaylistSummary | undefined {
+    const known = this.#playlistSummaries.get(id);
+    if (known) return known;
+    const row = (this.#parsedPlaylists.get(id) ?? this.playlists.get(id)) as Playlist | undefined;
+    if (!row) return undefined;
+    const { version, state, publishedAt, validUntil } = row;
+    const summary = Object.freeze({ version, state, publishedAt, validUntil });
+    this.#playlistSummaries.set(id, summary);
+    return summary;
   }
 
   holder(table: TableName, index: string, key: string): Row | undefined {
@@ -91,6 +106,7 @@ export class CommittedRows implements RowLookup {
   /** A changed playlist becomes the last line of its document. */
   #loadPlaylist(id: string, row: Row | null): void {
     this.#parsedPlaylists.delete(id);
+    this.#playlistSummaries.delete(id);
     this.playlists.delete(id);
     if (row) this.playlists.set(id, row);
   }

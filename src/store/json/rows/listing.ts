@@ -9,7 +9,7 @@ import {
 import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, Screen, StoredConfig, Venue } from '../../../domain/records/rows.ts';
 import { matchesSelector, type Selector } from '../../../domain/selector.ts';
-import type { FleetCounts, ListedTable, ListQuery, Slice } from '../../queries.ts';
+import type { FleetCounts, ListedTable, ListQuery, PlaylistSummary, Slice } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
 import { tables } from '../../tables.ts';
 import type { LastActivityTable } from '../activity/last-activity.ts';
@@ -100,6 +100,22 @@ export async function countFleet(
     if (slices.isLastRow()) await slices.next();
   }
   return { screens, devices };
+}
+
+/** Returns the summaries of the newest playlists of these screens, by the id of the screen. */
+export async function listPlaylistSummaries(
+  base: CommittedRows,
+  screenIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<Map<string, PlaylistSummary>> {
+  const slices = new ScanSlices(signal);
+  const found = new Map<string, PlaylistSummary>();
+  for (const id of screenIds) {
+    const summary = base.playlistSummary(id);
+    if (summary) found.set(id, summary);
+    if (slices.isLastRow()) await slices.next();
+  }
+  return found;
 }
 
 /** Returns the ids of codes that ended before a time, oldest first. */

@@ -8,6 +8,7 @@ import type {
   ListedTable,
   ListQuery,
   PastPlaylistQuery,
+  PlaylistSummary,
   Slice,
 } from '../../queries.ts';
 import { hasMembersAndLabels } from '../../row-filter.ts';
@@ -46,6 +47,22 @@ export async function listRows<T extends ListedTable>(
     if (found.length <= pageQuery.limit) return { items: page.items, next: null };
   }
 }
+
+/** Returns the summaries of the newest playlists of these screens, by the id of the screen. */
+export async function listPlaylistSummaries(
+  query: Query,
+  screenIds: readonly string[],
+): Promise<Map<string, PlaylistSummary>> {
+  const ids = screenIds.map(storableText);
+  const found = await query<PlaylistSummary & { id: string }>(playlistSummaries, [ids]);
+  return new Map(found.map(({ id, ...summary }) => [id, summary]));
+}
+
+/** The database parses the rows, and sends no items. */
+const playlistSummaries = `SELECT id, summary.* FROM signage.playlists,
+  json_to_record(row::json) AS summary (version double precision, state text,
+    "publishedAt" double precision, "validUntil" double precision)
+  WHERE id = ANY ($1::text[])`;
 
 /**
  * Number of playlists fetched at a time. It is small, because a playlist may be as large as a page.
