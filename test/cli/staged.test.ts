@@ -182,6 +182,30 @@ describe('signage playlist publish --staged', () => {
     expect(await now()).toEqual(Array(4).fill('v2 new.mp4'));
   });
 
+  it('continues with the end of the first run when --valid-until is a time span', async () => {
+    const { ids, line, folder } = await site();
+    const end = async (id: string | undefined) =>
+      (await service.manage('GET', `/v1/screens/${id}/playlist`)).body.validUntil;
+    const clock = { ...systemClock, now: () => Date.now() - 3_600_000 };
+    const first = await cli(line('--valid-until', '7d', '--hold', '1h'), {
+      clock,
+      during: async (io) => {
+        await io.until(/Publishing stage 1/);
+        while ((await shown(ids[1])) !== 'v2 new.mp4');
+        io.signal('SIGINT');
+      },
+    });
+    expect(first.code).toBe(130);
+    const again = await cli(line('--valid-until', '7d', '--hold', '1s'));
+    expect(again.code, again.stderr).toBe(0);
+    expect(await Promise.all(ids.map(end))).toEqual(Array(4).fill(await end(ids[0])));
+    const other = await cli(line('--valid-until', '8d', '--hold', '1s'));
+    expect(other.stderr).toContain('belongs to the publication of another playlist');
+    const body = { items: [media('new')], validUntil: '8d' };
+    await writeFile(`${folder}/new.json`, JSON.stringify(body));
+    expect((await cli(line('--hold', '1s'))).code).toBe(2);
+  });
+
   it('refuses to continue with another playlist, and sends nothing under --dry-run', async () => {
     const { folder, line, now } = await site();
     const dry = await cli(line('--dry-run'));
