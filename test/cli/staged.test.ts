@@ -153,6 +153,28 @@ describe('signage playlist publish --staged', () => {
     expect(await now()).toEqual([404, 'v3 old.mp4', 'v1 old.mp4', 'v1 old.mp4']);
   });
 
+  it('--rollback restores an end that alone was changed', async () => {
+    const { ids, folder, line } = await site();
+    const ends = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const { body } = await service.manage('GET', `/v1/screens/${id}/playlist`);
+          return body.validUntil;
+        }),
+      );
+    const items = [media('same')];
+    for (const id of ids) await service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
+    await writeFile(`${folder}/new.json`, JSON.stringify({ items }));
+    await service.tv(ids[1]);
+    const limits = ['--hold', '1s', '--stop-on', 'unfetched>0%'];
+    const options = ['--valid-until', '2099-12-24', ...limits];
+    expect((await cli(line(...options))).code).toBe(9);
+    expect(await ends()).toEqual([4101753600, 4101753600, null, null]);
+    const undone = await cli(line(...options, '--rollback'));
+    expect(undone.stderr).toContain('All screens have what they had before.');
+    expect(await ends()).toEqual(Array(4).fill(null));
+  });
+
   it('does not overwrite what others publish between two stages', async () => {
     const { ids, line, now } = await site();
     const run = await cli(line('--hold', '2s'), {

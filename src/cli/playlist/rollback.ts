@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { epochMs } from '../../domain/fields.ts';
 import type { PlaylistView as Playlist, Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
@@ -30,6 +31,18 @@ function changedMeanwhile(version: number | undefined): SignageError {
   return new SignageError(
     'precondition_failed',
     `${what} after this command began, so the screen was left alone.`,
+  );
+}
+
+const seconds = (validUntil: number | null | undefined) =>
+  validUntil == null ? null : Math.floor(epochMs(validUntil) / 1000);
+
+/** Whether a playlist has the content of a publication, which includes its end. */
+export function hasContent(playlist: Playlist | undefined, wanted: Publication): boolean {
+  return (
+    playlist !== undefined &&
+    isDeepStrictEqual(playlist.items, wanted.items) &&
+    playlist.validUntil === seconds(wanted.validUntil)
   );
 }
 
@@ -99,13 +112,15 @@ async function rollBack(
   const [previous, beforeThat] = versions.filter((one) => one.version < version);
   if (!previous)
     throw new SignageError('playlist_not_found', `There is no version before ${version}.`);
-  // An earlier run published this version, perhaps without learning it.
+  // An earlier run published this version, perhaps without learning it. It may have had a new end,
+  // so only the items are compared.
   const next = versions.find((one) => one.version === version + 1);
   if (next && isDeepStrictEqual(next.items, previous.items))
     return { playlist: next, from: previous.version, isNew: false };
   const [newest] = versions;
   if (newest && newest.version > version) throw changedMeanwhile(newest.version);
-  // A rollback again, without the file of the first one, would publish the bad version again.
+  // A rollback again, without the file of the first one, would publish the bad version again. The
+  // first one may have had a new end, so only the items are compared.
   if (newest && beforeThat && isDeepStrictEqual(newest.items, beforeThat.items))
     throw new SignageError(
       'precondition_failed',
@@ -129,9 +144,8 @@ export async function restore(
   if (newest?.version === version || (!newest && version === null)) return 'unchanged';
   const versions = version === null ? [] : await versionsDownTo(call, id, version);
   const former = versions.find((one) => one.version === version);
-  if (former && isDeepStrictEqual(newest?.items, former.items)) return 'unchanged';
-  if (!newest || !isDeepStrictEqual(newest.items, published.items))
-    throw changedMeanwhile(newest?.version);
+  if (former && hasContent(newest, former)) return 'unchanged';
+  if (!newest || !hasContent(newest, published)) throw changedMeanwhile(newest?.version);
   if (version !== null && !former)
     throw new SignageError('playlist_not_found', `Version ${version} is not kept.`);
   if (!former || isExpired(former, call.clock.now())) {

@@ -17,7 +17,7 @@ import { member } from '../output/view.ts';
 import { countText, span } from '../records/text.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { WrittenPublication } from './publication.ts';
-import { publishOver, restore } from './rollback.ts';
+import { hasContent, publishOver, restore } from './rollback.ts';
 import {
   currentPlaylist,
   openRollout,
@@ -206,7 +206,7 @@ async function publishOnce(call: CommandContext, screen: RecordedScreen, content
   } catch (error) {
     if (!hasCode(error, 'precondition_failed')) throw error;
     const current = await currentPlaylist(call, screen.id);
-    if (!current || !isDeepStrictEqual(current.answer.items, content.items)) throw error;
+    if (!current || !hasContent(current.answer, content)) throw error;
     return { result: 'unchanged', version: current.answer.version };
   }
 }
