@@ -169,7 +169,7 @@ higher level, or the default. --selector and --venue give one result for each sc
       if (await deleteConfig(call, owner)) call.note(`Removed all settings of ${owner.what}.`);
       return 0;
     }
-    const changed = await removeKeys(call, owner, key);
+    const changed = await removeKeys(call, owner, key, { needsAll: true });
     if (changed?.config) await showConfig(call, changed.config);
     else if (changed) call.note(`Removed the last settings of ${owner.what}.`);
     return 0;

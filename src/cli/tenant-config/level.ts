@@ -124,24 +124,28 @@ export async function changeConfig(
   }
 }
 
-function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
-  const left = withoutKey(config, readPath(key));
-  if (left) return left;
-  throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
-    hint: 'signage config get shows what is set.',
-  });
-}
-
-/** Removes settings. Throws `config_not_found` if one is not set. */
+/**
+ * Removes settings. Throws `config_not_found` if one of them is not set; with `needsAll: false`,
+ * only if none is.
+ */
 export function removeKeys(
   call: CommandContext,
   owner: Owner,
   keys: readonly string[],
+  { needsAll }: { needsAll: boolean },
 ): Promise<{ config: ConfigTree | null } | undefined> {
   return changeConfig(call, owner, {
     mustExist: true,
     change(stored) {
-      const left = keys.reduce((config, key) => without(config, key, owner), stored);
+      const absent = keys.filter((key) => !withoutKey(stored, readPath(key)));
+      if (absent.length > 0 && (needsAll || absent.length === keys.length))
+        throw new SignageError('config_not_found', `"${absent[0]}" is not set for ${owner.what}.`, {
+          hint: 'signage config get shows what is set.',
+        });
+      const left = keys.reduce(
+        (config, key) => withoutKey(config, readPath(key)) ?? config,
+        stored,
+      );
       return Object.keys(left).length > 0 ? left : null;
     },
   });
