@@ -107,8 +107,7 @@ cachePolicy.maxSizeGB=20`,
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const config = replace
       ? await putConfig(call, owner, wanted)
-      : (await changeConfig(call, owner, { change: (stored) => mergeConfigs(stored, wanted) }))
-          ?.config;
+      : (await changeConfig(call, owner, (stored) => mergeConfigs(stored, wanted)))?.config;
     if (config) await showConfig(call, config);
     return 0;
   },

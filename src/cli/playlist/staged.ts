@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { pause } from '../../client/pause.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import {
@@ -17,9 +17,8 @@ import { member } from '../output/view.ts';
 import { countText, span } from '../records/text.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { WrittenPublication } from './publication.ts';
-import { hasContent, publishOver, restore } from './rollback.ts';
+import { publishOver, restore } from './rollback.ts';
 import {
-  currentPlaylist,
   openRollout,
   type RecordedScreen,
   type RolloutState,
@@ -194,21 +193,12 @@ class StagedPublication {
   }
 }
 
-/**
- * Publishes unless another caller has changed the playlist. An earlier run of the command may have
- * published the same.
- */
+/** Publishes unless another caller has changed the playlist. */
 async function publishOnce(call: CommandContext, screen: RecordedScreen, content: Publication) {
-  try {
-    const made = await publishOver(call, screen, content);
-    const version = made?.answer.version ?? 0;
-    return { result: version === screen.version ? 'unchanged' : 'published', version };
-  } catch (error) {
-    if (!hasCode(error, 'precondition_failed')) throw error;
-    const current = await currentPlaylist(call, screen.id);
-    if (!current || !hasContent(current.answer, content)) throw error;
-    return { result: 'unchanged', version: current.answer.version };
-  }
+  const made = await publishOver(call, screen, content);
+  const version = made?.playlist.version ?? 0;
+  const isNew = made?.isNew === true && version !== screen.version;
+  return { result: isNew ? 'published' : 'unchanged', version };
 }
 
 /**

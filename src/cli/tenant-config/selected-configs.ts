@@ -70,7 +70,7 @@ export async function setConfigs(
       isSame = isDeepStrictEqual(merged, stored);
       return merged;
     };
-    const changed = await changeConfig(call, owner, { change });
+    const changed = await changeConfig(call, owner, change);
     return changed && (isSame ? 'unchanged' : 'changed');
   });
 }
