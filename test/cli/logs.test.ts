@@ -133,6 +133,22 @@ describe('signage logs --follow', () => {
     expect([run.code, operations(run.json)]).toEqual([0, ['getDeviceConfig', 'getPlaylist']]);
   });
 
+  it('prints nothing from before --since', async () => {
+    const tv = await tvCalled('Earlier');
+    await tv.send('GET', 'config');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const since = new Date().toISOString();
+    await tv.send('GET', 'playlist');
+    const line = ['logs', '-F', '--device', tv.deviceId, '--since', since, '--limit', '2'];
+    const run = await cli([...line, '-o', 'ndjson'], {
+      async during(io) {
+        await io.until(/getPlaylist/);
+        await tv.send('GET', 'playlist');
+      },
+    });
+    expect([run.code, operations(run.ndjson)]).toEqual([0, ['getPlaylist', 'getPlaylist']]);
+  });
+
   it('ends quietly when stdout closes', async () => {
     const tv = await tvCalled('Closed');
     await tv.send('GET', 'config');
