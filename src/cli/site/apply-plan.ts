@@ -164,7 +164,7 @@ export async function applyPlan(
     } catch (error) {
       if (isFatal(error)) throw error;
       applied.result = 'failed';
-      applied.error = (error as SignageError).message;
+      applied.error = call.shownError(error as SignageError).message;
     }
     done.set(plan, applied);
     show(`Applying: ${done.size} of ${plans.length}`);
