@@ -99,7 +99,11 @@ describe('an error of the service', () => {
       /^signage: --timezone: must be an IANA/,
     ],
     ['a label', ['--name', 'x', '--label', `a=${'x'.repeat(201)}`], /^signage: --label a: must/],
-    ['several flags', ['--name', '', '--timezone', 'x'], / {2}--name: .*\n {2}--timezone: .*\n$/],
+    [
+      'several flags',
+      ['--name', '', '--timezone', 'x'],
+      /^signage: --name: .*\n {2}--timezone: .*\n$/,
+    ],
   ])('names %s', async (_, argv, message) => {
     const { cli } = await startCli();
     expect(await cli(['venue', 'create', ...argv])).toMatchObject({
