@@ -72,6 +72,17 @@ describe('signage logs', () => {
     expect(run.stderr).toMatch(message);
   });
 
+  it('2 for a device of another screen', async () => {
+    const own = await tvCalled('Own');
+    const other = await tvCalled('Other');
+    for (const device of [other.deviceId, 'Venue of Other/Other']) {
+      const run = await cli(['logs', 'Own', '--device', device]);
+      expect([run.code, run.stdout]).toEqual([2, '']);
+      expect(run.stderr).toContain(`The device "${device}" is not of the screen "Own".`);
+    }
+    expect((await cli(['logs', 'Own', '--device', own.deviceId])).code).toBe(0);
+  });
+
   it('2 for a range that ends before it begins', async () => {
     const { code, stderr } = await cli(['logs', '--since', '1h', '--until', '2h']);
     expect(code).toBe(2);

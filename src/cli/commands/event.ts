@@ -125,9 +125,16 @@ of each TV, about 200. The token needs the role operator.
     const to = readPastTime(call, '--until', until);
     checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
     const { screen } = call.args;
+    const ofScreen = screen === undefined ? undefined : await findScreen(call, screen);
+    const ofDevice = device === undefined ? undefined : await findDevice(call, device);
+    if (ofScreen && ofDevice && ofDevice.screenId !== ofScreen.id)
+      throw usage(
+        `The device "${device}" is not of the screen "${screen}".`,
+        'Leave out one of them.',
+      );
     const filters: RequestFilters = {
-      screenId: screen === undefined ? undefined : (await findScreen(call, screen)).id,
-      deviceId: device === undefined ? undefined : (await findDevice(call, device)).id,
+      screenId: ofScreen?.id,
+      deviceId: ofDevice?.id,
       refused: refused ? 'true' : undefined,
       from,
     };
