@@ -177,6 +177,15 @@ describe('signage venue update', () => {
     });
   });
 
+  it('says that a label to remove is not there', async () => {
+    await service.venue({ name });
+    const { code, stderr } = await cli(['venue', 'update', name, '--label', 'nothere-']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'There is no label "nothere" to remove.\n',
+    });
+  });
+
   it('2 when there is nothing to change', async () => {
     expect((await cli(['venue', 'update', name])).code).toBe(2);
   });
