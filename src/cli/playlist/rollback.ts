@@ -87,8 +87,8 @@ type Published = Pick<RolledBack, 'playlist' | 'isNew'>;
 
 /**
  * Publishes over exactly the recorded version. If another caller or an earlier run has published
- * the same, returns their playlist. Throws `precondition_failed` if something else is there. Returns
- * `undefined` under `--dry-run`.
+ * the same, returns their playlist. Throws `precondition_failed` if something else is there.
+ * Returns `undefined` under `--dry-run`.
  */
 export async function publishOver(
   call: CommandContext,
