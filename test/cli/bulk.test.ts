@@ -170,6 +170,17 @@ describe('--selector', () => {
     expect(results(await cli([...unset, '--yes']))).toEqual(['removed', 'removed']);
   });
 
+  it('config unset removes the keys that a screen has', async () => {
+    const { ids, label } = await mixed();
+    await service.manage('PUT', `/v1/screens/${ids[0]}/config`, { a: 1, c: 2 });
+    await service.manage('PUT', `/v1/screens/${ids[1]}/config`, { c: 2 });
+    const keys = ['--key', 'a', '--key', 'b', '-o', 'ndjson'];
+    const run = await cli(selected(label, 'config', 'unset', ...keys));
+    expect([run.code, results(run)]).toEqual([0, ['removed', 'unchanged']]);
+    for (const id of ids)
+      expect((await service.manage('GET', `/v1/screens/${id}/config`)).body).toEqual({ c: 2 });
+  });
+
   it.each([
     ['a level', ['config', 'set', 'a=1', '--level', 'venue'], /leave out --level venue/],
     ['a name as well', ['config', 'get', 'Lobby'], /but not both/],

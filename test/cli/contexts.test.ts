@@ -181,11 +181,15 @@ describe('the saved contexts', () => {
     await writeFile(file, '{', { mode: 0o600 });
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
     expect((await run(['venue', 'list'], { env })).code).toBe(0);
-    for (const argv of [
-      ['--context', 'work'],
-      ['--url', service.url],
-    ]) {
-      const { code, stderr } = await run(['venue', 'list', ...argv]);
+    for (const [argv, more] of [
+      [['--context', 'work'], {}],
+      [['--url', service.url], {}],
+      [['--context', 'work'], env],
+      [[], { ...env, SIGNAGE_CONTEXT: 'work' }],
+      [[], { ...env, SIGNAGE_TOKEN: ' ' }],
+      [[], { ...env, SIGNAGE_URL: '' }],
+    ] as const) {
+      const { code, stderr } = await run(['venue', 'list', ...argv], { env: more });
       expect(code).toBe(4);
       expect(stderr).toContain('is damaged');
     }

@@ -60,6 +60,9 @@ describe('signage data backup', () => {
     const file = join(folder, 'monday.tar');
     const { code, json } = await cli(['data', 'backup', '--out', file, '-o', 'json']);
     expect({ code, json }).toEqual({ code: 0, json: { file, bytes: (await stat(file)).size } });
+    const other = join(folder, 'sunday.tar');
+    const long = await cli(['data', 'backup', '--out', other, '--output', 'json']);
+    expect([long.code, long.json.file]).toEqual([0, other]);
   });
 
   it('-o with a file still works, with a warning', async () => {

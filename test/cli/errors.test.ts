@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { exchangeLine, shownPath } from '../../src/cli/api/connect.ts';
 import { serve } from '../../src/serve.ts';
+import { item } from '../support/content.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
 import { adminToken } from '../support/service.ts';
 import { hangUp, json, problem, silence, stubService } from '../support/stub-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runCli, startCli } from './run-cli.ts';
 
 const token = `mak_${'S3cret'.repeat(6)}`;
@@ -97,7 +99,11 @@ describe('an error of the service', () => {
       /^signage: --timezone: must be an IANA/,
     ],
     ['a label', ['--name', 'x', '--label', `a=${'x'.repeat(201)}`], /^signage: --label a: must/],
-    ['several flags', ['--name', '', '--timezone', 'x'], / {2}--name: .*\n {2}--timezone: .*\n$/],
+    [
+      'several flags',
+      ['--name', '', '--timezone', 'x'],
+      /^signage: --name: .*\n {2}--timezone: .*\n$/,
+    ],
   ])('names %s', async (_, argv, message) => {
     const { cli } = await startCli();
     expect(await cli(['venue', 'create', ...argv])).toMatchObject({
@@ -129,6 +135,43 @@ describe('an error of the service', () => {
     await service.manage('POST', '/v1/tenants', { name: 'Other' });
     const run = await cli(['venue', 'list']);
     expect(run.stderr).toContain('name one with --tenant.');
+  });
+});
+
+describe('an error of the service in a result of several', () => {
+  it('names flags, and members in JSON', async () => {
+    const { service, cli } = await startCli();
+    const { id: venueId } = await service.venue({ name: 'Lobby' });
+    await service.screen({ venueId, name: 'Main' });
+    const file = `${await temporaryFolder()}/playlist.json`;
+    await writeFile(file, JSON.stringify([item()]));
+    const publish = ['playlist', 'publish', '--venue', 'Lobby', '-f', file];
+    const line = [...publish, '--valid-until', '2020-01-01'];
+    const table = await cli(line);
+    expect(table.code).toBe(9);
+    expect(table.stdout).toContain('--valid-until: ');
+    expect((await cli([...line, '-o', 'ndjson'])).ndjson).toMatchObject([
+      { error: expect.stringContaining('validUntil: ') },
+    ]);
+  });
+
+  it('names --force for screens with a TV', async () => {
+    const { service, cli } = await startCli();
+    const { screenId } = await service.tv();
+    const { screenId: other } = await service.tv();
+    const { stdout } = await cli(['screen', 'delete', screenId, other, '--yes']);
+    expect(stdout).toContain('or delete with --force.');
+    expect(stdout).not.toContain('?force=true');
+  });
+
+  it('names members as a site file does', async () => {
+    const { cli } = await startCli();
+    const playlist = { items: [item()], validUntil: 1_600_000_000 };
+    const venues = [{ name: 'Lobby', screens: [{ name: 'Main', playlist }] }];
+    const stdin = JSON.stringify({ version: 1, venues });
+    const run = await cli(['apply', '-f', '-', '-o', 'csv'], { stdin });
+    expect(run.code).toBe(9);
+    expect(run.stdout).toMatch(/,"?validUntil: /);
   });
 });
 

@@ -72,6 +72,17 @@ describe('signage logs', () => {
     expect(run.stderr).toMatch(message);
   });
 
+  it('2 for a device of another screen', async () => {
+    const own = await tvCalled('Own');
+    const other = await tvCalled('Other');
+    for (const device of [other.deviceId, 'Venue of Other/Other']) {
+      const run = await cli(['logs', 'Own', '--device', device]);
+      expect([run.code, run.stdout]).toEqual([2, '']);
+      expect(run.stderr).toContain(`The device "${device}" is not of the screen "Own".`);
+    }
+    expect((await cli(['logs', 'Own', '--device', own.deviceId])).code).toBe(0);
+  });
+
   it('2 for a range that ends before it begins', async () => {
     const { code, stderr } = await cli(['logs', '--since', '1h', '--until', '2h']);
     expect(code).toBe(2);
@@ -131,6 +142,22 @@ describe('signage logs --follow', () => {
     const line = ['logs', '-F', '--device', tv.deviceId, '--since', '1h', '--limit', '2'];
     const run = await cli([...line, '-o', 'json']);
     expect([run.code, operations(run.json)]).toEqual([0, ['getDeviceConfig', 'getPlaylist']]);
+  });
+
+  it('prints nothing from before --since', async () => {
+    const tv = await tvCalled('Earlier');
+    await tv.send('GET', 'config');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const since = new Date().toISOString();
+    await tv.send('GET', 'playlist');
+    const line = ['logs', '-F', '--device', tv.deviceId, '--since', since, '--limit', '2'];
+    const run = await cli([...line, '-o', 'ndjson'], {
+      async during(io) {
+        await io.until(/getPlaylist/);
+        await tv.send('GET', 'playlist');
+      },
+    });
+    expect([run.code, operations(run.ndjson)]).toEqual([0, ['getPlaylist', 'getPlaylist']]);
   });
 
   it('ends quietly when stdout closes', async () => {

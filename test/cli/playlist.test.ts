@@ -255,7 +255,7 @@ describe('signage playlist publish', () => {
     await writeFile(file, text);
     const run = await cli(['playlist', 'publish', `${venue}/Main`, '-f', file]);
     expect([run.code, run.stdout]).toEqual([6, '']);
-    for (const one of wanted) expect(run.stderr).toContain(`  ${file}, ${one}`);
+    for (const one of wanted) expect(run.stderr).toContain(` ${file}, ${one}`);
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 

@@ -91,6 +91,12 @@ describe('signage report impressions', () => {
     expect((await report('--to', '2026-06-01')).stderr).toBe('');
   });
 
+  it('says how many impressions of the selected screens it leaves out', async () => {
+    await service.screen({ name: 'Alone', labels: { alone: 'yes' } });
+    const run = await report('--selector', 'alone=yes', '-o', 'json');
+    expect([run.code, run.json, run.stderr]).toEqual([0, [], '']);
+  });
+
   it('counts all TVs of a service that does not know which are simulated, and says so', async () => {
     const message = 'is no query parameter that we know: check its spelling';
     const errors = [{ path: 'query.simulated', message }];

@@ -121,6 +121,13 @@ describe('signage screen update', () => {
     expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body).toEqual(json);
   });
 
+  it('says that a label to remove is not there', async () => {
+    const { id } = await service.screen({ labels: { floor: '1' } });
+    const line = ['screen', 'update', id, '--label', 'flor-', '--label', 'floor-'];
+    const { code, stderr } = await cli(line);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'There is no label "flor" to remove.\n' });
+  });
+
   it('2 without a change option', async () => {
     const screen = await service.screen();
     expect((await cli(['screen', 'update', screen.id])).code).toBe(2);

@@ -67,10 +67,47 @@ describe('signage serve at a terminal', () => {
 
   it('keeps the context local of another service when it does not know its own token', async () => {
     await serving([], async () => {});
-    await serving(['--store', 'memory'], async () => {});
     const other = await saved();
+    other.contexts.local.token = `mak_${'x'.repeat(49)}`;
+    await writeFile(file, JSON.stringify(other), { mode: 0o600 });
     await serving([], async ({ out }) => expect(out).toContain('curl'));
     expect(await saved()).toEqual(other);
+  });
+
+  it('saves a second service as local-2, and updates each when it starts again', async () => {
+    const second = ['--data', join(home, 'second')];
+    await serving([], async ({ out }) => expect(out).toMatch(/^Context +local$/m));
+    await serving(second, async ({ out }) => {
+      expect(out).toMatch(/^Context +local-2$/m);
+      expect(out).toContain('Try:   signage venue list --context local-2\n');
+    });
+    const tokens = async () =>
+      Object.entries<{ token: string }>((await saved()).contexts).map(([name, { token }]) => [
+        name,
+        token,
+      ]);
+    const before = await tokens();
+    expect(before.map(([name]) => name)).toEqual(['local', 'local-2']);
+    await serving([], async () => expect((await cli('venue', 'list')).code).toBe(0));
+    await serving(second, async () =>
+      expect((await cli('venue', 'list', '--context', 'local-2')).code).toBe(0),
+    );
+    expect([(await saved()).current, await tokens()]).toEqual(['local', before]);
+  });
+
+  it('reuses the context of a service in memory at the same address', async () => {
+    const memory = ['--store', 'memory'];
+    let port = '';
+    await serving(memory, async ({ url }) => {
+      port = new URL(url).port;
+    });
+    const { token } = (await saved()).contexts.local;
+    await serving([...memory, '--port', port], async ({ out }) => {
+      expect(out).toMatch(/^Context +local$/m);
+      expect((await cli('venue', 'list')).code).toBe(0);
+    });
+    expect((await saved()).contexts.local.token).not.toBe(token);
+    await serving(memory, async ({ out }) => expect(out).toMatch(/^Context +local-2$/m));
   });
 
   it('keeps another current context, and suggests --context local', async () => {

@@ -81,6 +81,39 @@ describe('signage apply -f screens.csv', () => {
     expect(run.stderr).toBe('Nothing to change: 2 records compared.\n');
   });
 
+  it('is CSV by its content on stdin, and in a file of another name', async () => {
+    for (const [name, header] of [
+      ['First', 'venue,name'],
+      ['Second', '\ufeffname;"venue";labels'],
+    ]) {
+      const line = header?.startsWith('venue') ? `Lobby,${name}` : `${name};Lobby;floor=1`;
+      const run = await cli(['apply', '-f', '-'], { stdin: `${header}\r\n${line}\r\n` });
+      expect(run.code, run.stderr).toBe(0);
+      expect(await screenNamed(name ?? '')).toBeDefined();
+    }
+    const file = await csv('venue\tname\nLobby\tThird\n', 'screens.txt');
+    expect((await cli(['apply', '-f', file])).code).toBe(0);
+    const wrong = await cli(['apply', '-f', '-'], { stdin: 'venue,name\n,B\n' });
+    expect(wrong).toMatchObject({ code: 6, stderr: 'signage: stdin, line 2: venue: is missing\n' });
+  });
+
+  it('lists mistakes by line, each once', async () => {
+    const header = 'venue,name,timezone,labels,config.syncIntervalMinutes\n';
+    const file = await csv(`${header}A,S,Mars,floor,0\nB,X,Mars,,\nB,Y,Venus,,\n,Q,,,\nA,T/U,,,\n`);
+    const { code, stderr } = await cli(['apply', '-f', file]);
+    expect(code).toBe(6);
+    const lines = [...stderr.matchAll(/screens\.csv, line (\d+): (\S+):/g)];
+    expect(lines.map(([, number, column]) => `${number} ${column}`)).toEqual([
+      '2 labels',
+      '2 timezone',
+      '2 config.syncIntervalMinutes',
+      '3 timezone',
+      '4 timezone',
+      '5 venue',
+      '6 name',
+    ]);
+  });
+
   it.each<[string, string, string[]]>([
     ['an unknown column', 'venue,name,flor\nA,B,C\n', ['line 1: "flor": is not a known column']],
     ['a missing column', 'name\nB\n', ['line 1: venue: is a missing column']],

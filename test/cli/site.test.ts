@@ -613,11 +613,15 @@ describe('site files', () => {
       'line 6: venues[0].screens[1].name: is a duplicate of',
     ],
     ['no YAML', 'version: 1\nvenues: [\n', 'is not valid YAML or JSON'],
-    ['an entry twice', 'version: 1\nversion: 1\n', 'Map keys must be unique at line 2'],
+    [
+      'an entry twice',
+      'version: 1\nversion: 1\n',
+      'line 2, column 1: is not valid YAML or JSON: Map keys must be unique\n',
+    ],
     [
       'an entry twice, in JSON',
       '{ "version": 1,\n  "venues": [], "venues": [] }',
-      'Map keys must be unique at line 2',
+      'line 2, column 17: is not valid YAML or JSON: Map keys must be unique\n',
     ],
     [
       'a mistake, in JSON',
@@ -638,6 +642,22 @@ describe('site files', () => {
       'site.yaml, document 1, line 3: venues[0].name: must not be empty (and 1 more)',
     );
     expect(stderr).toContain('site.yaml, document 2, line 8: venues[0].labels');
+  });
+
+  it('report all syntax errors by line, each once', async () => {
+    const stderr = await refused('a: 1\na: 2\nb: [1\nc: d: e\n---\nq: "x');
+    const at = [...stderr.matchAll(/site\.yaml, line (\d+), column (\d+): is not valid/g)];
+    expect(at.map(([, line, column]) => `${line}:${column}`)).toEqual(['2:1', '4:1', '4:4', '6:6']);
+    expect(stderr).toContain('Map keys must be unique (and 3 more)\n');
+  });
+
+  it('report all syntax errors of a playlist file', async () => {
+    const folder = await temporaryFolder();
+    await file('p.yaml', 'a: 1\na: 2\na: 3\n', folder);
+    const site = 'version: 1\nplaylists:\n  p: { file: p.yaml }\n  q: { file: p.yaml }\n';
+    const { code, stderr } = await cli(['diff', '-f', await file('site.yaml', site, folder)]);
+    expect(code).toBe(6);
+    expect(stderr.match(/p\.yaml, line \d, column 1: is not valid/g)).toHaveLength(2);
   });
 
   it('report errors in playlist files by their position', async () => {

@@ -153,6 +153,28 @@ describe('signage playlist publish --staged', () => {
     expect(await now()).toEqual([404, 'v3 old.mp4', 'v1 old.mp4', 'v1 old.mp4']);
   });
 
+  it('--rollback restores an end that alone was changed', async () => {
+    const { ids, folder, line } = await site();
+    const ends = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const { body } = await service.manage('GET', `/v1/screens/${id}/playlist`);
+          return body.validUntil;
+        }),
+      );
+    const items = [media('same')];
+    for (const id of ids) await service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
+    await writeFile(`${folder}/new.json`, JSON.stringify({ items }));
+    await service.tv(ids[1]);
+    const limits = ['--hold', '1s', '--stop-on', 'unfetched>0%'];
+    const options = ['--valid-until', '2099-12-24', ...limits];
+    expect((await cli(line(...options))).code).toBe(9);
+    expect(await ends()).toEqual([4101753600, 4101753600, null, null]);
+    const undone = await cli(line(...options, '--rollback'));
+    expect(undone.stderr).toContain('All screens have what they had before.');
+    expect(await ends()).toEqual(Array(4).fill(null));
+  });
+
   it('does not overwrite what others publish between two stages', async () => {
     const { ids, line, now } = await site();
     const run = await cli(line('--hold', '2s'), {
@@ -180,6 +202,30 @@ describe('signage playlist publish --staged', () => {
     const again = await cli(line('--hold', '1s'));
     expect(again.code).toBe(0);
     expect(await now()).toEqual(Array(4).fill('v2 new.mp4'));
+  });
+
+  it('continues with the end of the first run when --valid-until is a time span', async () => {
+    const { ids, line, folder } = await site();
+    const end = async (id: string | undefined) =>
+      (await service.manage('GET', `/v1/screens/${id}/playlist`)).body.validUntil;
+    const clock = { ...systemClock, now: () => Date.now() - 3_600_000 };
+    const first = await cli(line('--valid-until', '7d', '--hold', '1h'), {
+      clock,
+      during: async (io) => {
+        await io.until(/Publishing stage 1/);
+        while ((await shown(ids[1])) !== 'v2 new.mp4');
+        io.signal('SIGINT');
+      },
+    });
+    expect(first.code).toBe(130);
+    const again = await cli(line('--valid-until', '7d', '--hold', '1s'));
+    expect(again.code, again.stderr).toBe(0);
+    expect(await Promise.all(ids.map(end))).toEqual(Array(4).fill(await end(ids[0])));
+    const other = await cli(line('--valid-until', '8d', '--hold', '1s'));
+    expect(other.stderr).toContain('belongs to the publication of another playlist');
+    const body = { items: [media('new')], validUntil: '8d' };
+    await writeFile(`${folder}/new.json`, JSON.stringify(body));
+    expect((await cli(line('--hold', '1s'))).code).toBe(2);
   });
 
   it('refuses to continue with another playlist, and sends nothing under --dry-run', async () => {

@@ -152,6 +152,19 @@ describe('signage wait device', () => {
     expect(run.stderr).toContain(`signage doctor ${tv.deviceId}`);
   });
 
+  it('waits for several devices, by id and by screen', async () => {
+    const { name, screen } = await screenOf();
+    const other = await service.tv();
+    const line = ['wait', 'device', other.deviceId, name, '--timeout', '20s', '-o', 'ndjson'];
+    const waiting = cli(line);
+    await soon();
+    await service.tv(screen.id);
+    const run = await waiting;
+    expect([run.code, run.ndjson.map(({ id }) => id)]).toEqual([0, [other.screenId, screen.id]]);
+    await service.manage('POST', `/v1/devices/${other.deviceId}/revoke`);
+    expect((await cli(line)).stderr).toContain('was revoked');
+  });
+
   it('3 for an unknown device', async () => {
     expect((await cli(['wait', 'device', 'Nowhere'])).code).toBe(3);
     expect((await cli(['wait', 'device', randomUUID()])).code).toBe(3);

@@ -205,7 +205,7 @@ and to each record with \`-o ndjson\`. Strings are printed without quotes. \`--f
 const contexts = `## Contexts
 
 A context is a named pair of a service and a token. \`signage login\` saves one, \`signage context use\` selects one, and \`signage whoami\` shows which one is used
-and why. On a terminal, \`signage serve\` saves the context \`local\` for itself.
+and why. On a terminal, \`signage serve\` saves the context \`local\` for itself, or \`local-2\` and so on, if another service has that name.
 
 The first one present is used:
 

@@ -14,6 +14,8 @@ export interface SavedContext {
   caFile?: string;
   /** Whether `--insecure-http` was given when the context was saved. */
   insecureHttp?: boolean;
+  /** Whether its service keeps its data, and so the token, only in memory. */
+  inMemory?: boolean;
 }
 
 /** The content of the context file. */

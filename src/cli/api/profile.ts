@@ -120,9 +120,13 @@ function addressOf(
   return { context: ofContext && name, url, caFile, insecureHttp, ofContext };
 }
 
+/** Whether a flag or a variable has a value. An empty variable counts as absent. */
+const isGiven = (flag: string | undefined, ...variables: (string | undefined)[]) =>
+  flag !== undefined || variables.some(Boolean);
+
 /**
- * Reads the saved contexts. Without `context`, an unusable file does not matter if flags or the
- * environment have all that a command needs.
+ * Reads the saved contexts. An unusable file does not matter if flags or the environment have all
+ * that a command needs, and name no context.
  */
 async function readChosen(
   { context }: Pick<AddressValues, 'context'>,
@@ -130,7 +134,7 @@ async function readChosen(
   isComplete: boolean,
 ): Promise<ChosenContext> {
   const contexts = await readContexts(io).catch((error: unknown) => {
-    if (!isComplete) throw error;
+    if (!isComplete || context !== undefined || io.env.SIGNAGE_CONTEXT) throw error;
     return { contexts: {} };
   });
   return chooseContext(contexts, context, io);
@@ -140,7 +144,7 @@ async function readChosen(
 export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Promise<Address> {
   const { ofContext: _, ...address } = addressOf(
     flags,
-    await readChosen(flags, io, (flags.url ?? io.env.SIGNAGE_URL) !== undefined),
+    await readChosen(flags, io, isGiven(flags.url, io.env.SIGNAGE_URL)),
   );
   return address;
 }
@@ -156,9 +160,8 @@ export async function readProfile(
   warn?: Report,
 ): Promise<Profile> {
   const { SIGNAGE_URL, SIGNAGE_TOKEN, SIGNAGE_TOKEN_FILE } = io.env;
-  const hasUrl = (flags.url ?? SIGNAGE_URL) !== undefined;
-  const hasToken = (flags.tokenFile ?? SIGNAGE_TOKEN ?? SIGNAGE_TOKEN_FILE) !== undefined;
-  const chosen = await readChosen(flags, io, hasUrl && hasToken);
+  const hasToken = isGiven(flags.tokenFile, SIGNAGE_TOKEN?.trim(), SIGNAGE_TOKEN_FILE);
+  const chosen = await readChosen(flags, io, isGiven(flags.url, SIGNAGE_URL) && hasToken);
   const { ofContext, ...address } = addressOf(flags, chosen);
   return {
     ...address,

@@ -1,4 +1,5 @@
 import type { CallArguments, ListId, ListItem } from '../../client/call.ts';
+import type { SignageError } from '../../domain/error.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommonValues } from '../options/shared.ts';
@@ -28,6 +29,11 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
     view: ViewSource<ListItem<I>>,
     ...input: CallArguments<I>
   ): Promise<void>;
+  /**
+   * Returns an error of the service with the flags of the command in place of members, except for
+   * JSON, which has errors as received.
+   */
+  shownError(error: SignageError): SignageError;
   /** Prints a message to `stderr`, with control characters escaped. Silent with `--quiet`. */
   note(text: string): void;
   /**

@@ -66,7 +66,7 @@ export async function* resultsOf<T extends Named, M = unknown>(
       return result({ ...members, error: null });
     } catch (error) {
       if (!isFatal(error)) {
-        const { message, hint } = error as SignageError;
+        const { message, hint } = call.shownError(error as SignageError);
         return result({ result: 'failed', error: hint ? `${message} ${hint}` : message });
       }
       fatal ??= { error };

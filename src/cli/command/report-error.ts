@@ -1,4 +1,4 @@
-import { SignageError } from '../../domain/error.ts';
+import { type FieldError, SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
 import { isJson } from '../options/format.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
@@ -33,11 +33,16 @@ const hints: Readonly<Record<string, string>> = {
 const hintOf = (error: SignageError) =>
   error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
 
+/** Returns the field errors that the message does not contain. */
+function furtherErrors({ message, errors = [] }: SignageError): readonly FieldError[] {
+  if (errors.length < 2) return [];
+  const [first, ...others] = errors;
+  return message.startsWith(`${first?.path}: ${first?.message}`) ? others : errors;
+}
+
 function explain(error: SignageError, io: Io): void {
   io.stderr.write(`signage: ${escapeControl(error.message)}\n`);
-  const fieldErrors = error.errors ?? [];
-  // If there is only one field error, the message already contains it.
-  for (const { path, message } of fieldErrors.length > 1 ? fieldErrors : []) {
+  for (const { path, message } of furtherErrors(error)) {
     io.stderr.write(`  ${escapeControl(path || 'body')}: ${escapeControl(message)}\n`);
   }
   if (error.truncated) io.stderr.write('  and more, which the service does not list.\n');

@@ -88,6 +88,7 @@ function makeCommandContext(
     profile,
     list: (id, view, ...input) =>
       results.list(limitedPages(service, common.limit, id, ...input), view, 'Nothing found.'),
+    shownError: (error) => (isJson(common.output) ? error : forFlags(error, spec.options ?? {})),
     note,
     ...makeConfirmations(prompter, common),
   };
@@ -102,7 +103,6 @@ function fillHint(hint: string, values: Flags): string {
 
 /**
  * Runs a command and returns its exit code. Adds the command's hint to an error that has no hint.
- * Errors of the service name flags, except in JSON, which has them as received.
  */
 export async function runSpec(
   spec: CommandSpec,
@@ -116,7 +116,7 @@ export async function runSpec(
     return exitCode ?? 0;
   } catch (thrown) {
     if (!(thrown instanceof SignageError)) throw thrown;
-    const error = isJson(call.common.output) ? thrown : forFlags(thrown, spec.options ?? {});
+    const error = call.shownError(thrown);
     const hint = error.hint === undefined ? spec.hints?.[error.code] : undefined;
     if (hint === undefined) throw error;
     throw new SignageError(error.code, error.message, {

@@ -107,8 +107,7 @@ cachePolicy.maxSizeGB=20`,
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const config = replace
       ? await putConfig(call, owner, wanted)
-      : (await changeConfig(call, owner, { change: (stored) => mergeConfigs(stored, wanted) }))
-          ?.config;
+      : (await changeConfig(call, owner, (stored) => mergeConfigs(stored, wanted)))?.config;
     if (config) await showConfig(call, config);
     return 0;
   },
@@ -169,7 +168,7 @@ higher level, or the default. --selector and --venue give one result for each sc
       if (await deleteConfig(call, owner)) call.note(`Removed all settings of ${owner.what}.`);
       return 0;
     }
-    const changed = await removeKeys(call, owner, key);
+    const changed = await removeKeys(call, owner, key, { needsAll: true });
     if (changed?.config) await showConfig(call, changed.config);
     else if (changed) call.note(`Removed the last settings of ${owner.what}.`);
     return 0;

@@ -21,7 +21,9 @@ secret. The file appears when it is complete; existing files are never overwritt
 token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
   options: {
     out: option.text('--out <file>', 'the new file; required'),
+    // Apart from `--output`, because -o also takes a file, as it did in earlier versions.
     format: option.text('-o <format>', 'form of the result'),
+    output: option.choice(formats, '--output <format>', 'the same as -o'),
   },
   examples: [
     ['signage data backup --out monday.tar', 'the service of the current context'],
@@ -34,9 +36,9 @@ token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
   effect: 'changes',
   raw: true,
   async run(call) {
-    const { out, format } = call.options;
-    const known = formats.find((one) => one === format);
-    const isFile = format !== undefined && known === undefined;
+    const { out, format, output } = call.options;
+    const short = formats.find((one) => one === format);
+    const isFile = format !== undefined && short === undefined;
     if (isFile && out !== undefined)
       throw usage(`-o must be one of ${formats.join(', ')}, not "${format}".`);
     if (isFile) call.note(`-o is the form of the result: for the file, use --out ${format}.`);
@@ -44,8 +46,9 @@ token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
     if (file === undefined) throw usage('--out must be given: the new file.');
     const { takeBackup } = await import('../data/take-backup.ts');
     const taken = await takeBackup(call, file);
-    if (taken && known) {
-      const results = makeResults(call, { ...call.common, output: known });
+    const shown = short ?? output;
+    if (taken && shown) {
+      const results = makeResults(call, { ...call.common, output: shown });
       await results.record(taken, { columns: members('file', 'bytes'), nameOf: () => taken.file });
     }
   },

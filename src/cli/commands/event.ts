@@ -125,9 +125,16 @@ of each TV, about 200. The token needs the role operator.
     const to = readPastTime(call, '--until', until);
     checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
     const { screen } = call.args;
+    const ofScreen = screen === undefined ? undefined : await findScreen(call, screen);
+    const ofDevice = device === undefined ? undefined : await findDevice(call, device);
+    if (ofScreen && ofDevice && ofDevice.screenId !== ofScreen.id)
+      throw usage(
+        `The device "${device}" is not of the screen "${screen}".`,
+        'Leave out one of them.',
+      );
     const filters: RequestFilters = {
-      screenId: screen === undefined ? undefined : (await findScreen(call, screen)).id,
-      deviceId: device === undefined ? undefined : (await findDevice(call, device)).id,
+      screenId: ofScreen?.id,
+      deviceId: ofDevice?.id,
       refused: refused ? 'true' : undefined,
       from,
     };
@@ -137,23 +144,29 @@ of each TV, about 200. The token needs the role operator.
   },
 });
 
-type Report = CallAnswer<'reportImpressions'>;
+type Row = CallAnswer<'reportImpressions'>['items'][number];
 type ReportFilters = CallInput<'reportImpressions'>['query'];
 
-/** Reads the report without simulated TVs, and notes how many impressions it leaves out. */
-async function withoutSimulated(call: CommandContext, filters: ReportFilters): Promise<Report> {
-  const read = (more: ReportFilters) =>
-    call.read('reportImpressions', { query: { ...filters, ...more } });
+/** Reads the rows of real TVs, and notes how many impressions of simulated TVs it leaves out. */
+async function withoutSimulated(
+  call: CommandContext,
+  filters: ReportFilters,
+  isSelected: (row: Row) => boolean,
+): Promise<Row[]> {
+  const read = async (more: ReportFilters) => {
+    const query = { ...filters, ...more };
+    return (await call.read('reportImpressions', { query })).items.filter(isSelected);
+  };
   try {
-    const report = await read({ simulated: 'exclude' });
-    const { items } = await read({ simulated: 'only' });
-    const left = items.reduce((sum, { impressions }) => sum + impressions, 0);
+    const rows = await read({ simulated: 'exclude' });
+    const simulated = await read({ simulated: 'only' });
+    const left = simulated.reduce((sum, { impressions }) => sum + impressions, 0);
     const [what, them] = left === 1 ? ['impression', 'it'] : ['impressions', 'them'];
     if (left > 0)
       call.note(
         `Left out ${left.toLocaleString('en')} ${what} of simulated TVs. --include-simulated counts ${them}.`,
       );
-    return report;
+    return rows;
   } catch (error) {
     if (!isUnknownParameter(error, 'simulated')) throw error;
     call.note('This service cannot tell simulated TVs from others: the report counts all of them.');
@@ -209,10 +222,10 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
     const selected = hasFilter(call) ? await selectedIds(call) : undefined;
     const groupBy = selected ? 'screen' : call.options.groupBy;
     const query = { groupBy, from, to, by };
-    const { items } = includeSimulated
-      ? await call.read('reportImpressions', { query })
-      : await withoutSimulated(call, query);
-    const rows = items.filter(({ key }) => selected?.has(key) ?? true);
+    const isSelected = ({ key }: Row) => selected?.has(key) ?? true;
+    const rows = includeSimulated
+      ? (await call.read('reportImpressions', { query })).items.filter(isSelected)
+      : await withoutSimulated(call, query, isSelected);
     const view = impressionView(call, groupBy);
     // An empty selection has been noted already.
     const whenEmpty = selected?.size === 0 ? undefined : 'Nothing found.';

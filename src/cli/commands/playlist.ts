@@ -112,11 +112,12 @@ command with the same --state file continues after an interruption.`,
   async run(call) {
     const { file, validUntil } = call.options;
     const names = call.args.screens;
-    const body = await readPublication(call, file, validUntil);
+    const written = await readPublication(call, file, validUntil);
     if (isStaged(call)) {
       const { publishStaged } = await import('../playlist/staged.ts');
-      return publishStaged(call, names, body);
+      return publishStaged(call, names, written);
     }
+    const body = written.publication;
     const { screens, single } = await selectScreens(call, names);
     if (!single) {
       await confirmSelected(call, 'Publish on', screens);

@@ -1,7 +1,13 @@
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { alias, defineCommand, one, some } from '../command/spec.ts';
-import { labelFilters, readLabelChanges, readLabels } from '../options/labels.ts';
+import {
+  type LabelChanges,
+  labelFilters,
+  noteAbsentLabels,
+  readLabelChanges,
+  readLabels,
+} from '../options/labels.ts';
 import * as option from '../options/option.ts';
 import {
   confirmDestroyed,
@@ -93,7 +99,7 @@ const get = defineCommand({
   },
 });
 
-const isUpToDate = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
+const isUpToDate = ({ labels }: Screen, changes: LabelChanges) =>
   Object.entries(changes).every(
     ([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value,
   );
@@ -136,6 +142,7 @@ const update = defineCommand({
         isUpToDate(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
       );
     }
+    noteAbsentLabels(call, single.screen.labels, labels);
     const made = await update(single.id);
     if (made) await call.results.record(made.answer, screensOfVenueView(call, made.answer.venueId));
     return 0;

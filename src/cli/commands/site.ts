@@ -5,10 +5,7 @@ import { usage } from '../options/settings.ts';
 import { makeResults } from '../output/results.ts';
 
 const fileOptions = {
-  file: option.repeated(
-    '-f, --file <file>',
-    'a site file, YAML, JSON, or CSV (*.csv); - for stdin',
-  ),
+  file: option.repeated('-f, --file <file>', 'a site file, YAML, JSON or CSV; - for stdin'),
   allowOutside: option.flag(
     '--allow-outside',
     'allow playlist files outside the folder of the site file',
@@ -18,10 +15,11 @@ const fileOptions = {
 export const apply = defineCommand({
   summary: 'Apply site files to a service',
   description: `Site files describe venues and screens with their labels, configs and playlists;
-docs/site-files.md has the format. A file *.csv has one line for each screen, with the columns venue,
-name, address, timezone, labels, label.KEY, config.KEY and playlist. Records that already match are not changed. Run the same command
-again at any time; after an interruption it continues. Records that the files do not name are kept
-unless you give --prune. One failed record does not stop the others; the exit code is then 9.`,
+docs/site-files.md has the format. CSV has one line for each screen, with the columns venue, name,
+address, timezone, labels, label.KEY, config.KEY and playlist. Records that already match are not
+changed. Run the same command again at any time; after an interruption it continues. Records that
+the files do not name are kept unless you give --prune. One failed record does not stop the others;
+the exit code is then 9.`,
   options: {
     ...fileOptions,
     prune: option.flag(
@@ -33,6 +31,10 @@ unless you give --prune. One failed record does not stop the others; the exit co
   examples: [
     ['signage apply -f site.yaml', 'creates what is missing and updates what differs'],
     ['signage apply -f screens.csv', 'screens from a spreadsheet'],
+    [
+      'signage screen list --venue Lobby -o csv | signage apply -f - --context staging',
+      'the screens of a venue on another service',
+    ],
     ['signage apply -f site.yaml --dry-run', 'shows the changes without making them'],
     ['signage apply -f playlists.yaml -f venues.yaml', 'several files, read as one'],
     [

@@ -1,5 +1,5 @@
 import { defineCommand, one } from '../command/spec.ts';
-import { readLabelChanges, readLabels } from '../options/labels.ts';
+import { noteAbsentLabels, readLabelChanges, readLabels } from '../options/labels.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue } from '../records/find.ts';
@@ -89,7 +89,8 @@ const update = defineCommand({
     const body = { name, address: orNull(address), timezone: orNull(timezone), labels };
     if (Object.values(body).every((value) => value === undefined))
       throw usage('Nothing to change. Give --name, --address, --timezone or --label.');
-    const { id } = await findVenue(call, call.args.venue);
+    const { id, labels: present } = await findVenue(call, call.args.venue);
+    noteAbsentLabels(call, present, labels ?? {});
     const made = await call.change('updateVenue', { params: { id }, body });
     if (made) await call.results.record(made.answer, venueView);
   },

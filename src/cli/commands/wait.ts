@@ -1,8 +1,11 @@
+import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
+import { recordsAtOnce } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
 import {
+  hasFilter,
   isSingle,
   type Selected,
   selectionOptions,
@@ -34,20 +37,25 @@ async function lookAtScreen(call: CommandContext, id: string, state: string) {
 /** Requests of a wait for many screens read a page for each 200 of them. */
 const everyMsForMany = 2000;
 
-interface ManyWaiting {
+/** A named record of a wait for many, and whether it is as wanted. */
+interface Looked {
+  name: string;
+  isReady: boolean;
+}
+
+interface ManyWaiting<T> {
   /** The end of a sentence: `have a TV`. */
   what: string;
   hint: string;
-  /** Returns the screens for which to wait longer. */
-  missing(screens: readonly Selected[]): Promise<readonly Selected[]> | readonly Selected[];
+  /** Returns the present state of all. */
+  look(): Promise<T[]>;
 }
 
-/** Waits until no selected screen is missing. Returns the screens. */
-function waitForAll(
+/** Waits until all are ready. Returns them. */
+function waitForAll<T extends Looked>(
   call: CommandContext,
-  names: readonly string[],
-  { what, hint, missing }: ManyWaiting,
-): Promise<Selected[]> {
+  { what, hint, look }: ManyWaiting<T>,
+): Promise<T[]> {
   const waiting = {
     timeoutMs: call.options.timeout,
     what: `all selected screens to ${what}`,
@@ -55,12 +63,43 @@ function waitForAll(
     everyMs: everyMsForMany,
   };
   return waitFor(call, waiting, async () => {
-    const { screens } = await selectScreens(call, names);
-    const left = await missing(screens);
-    const count = `${left.length.toLocaleString('en')} of ${countText(screens.length, 'screen')}`;
+    const all = await look();
+    const left = all.filter(({ isReady }) => !isReady);
+    const count = `${left.length.toLocaleString('en')} of ${countText(all.length, 'screen')}`;
     const saw = `still missing are ${count}, such as "${left[0]?.name}"`;
-    return { found: left.length === 0 ? screens : undefined, saw };
+    return { found: left.length === 0 ? all : undefined, saw };
   });
+}
+
+/** Looks at each, at several at the same time. Returns the answers in the order of `items`. */
+async function lookAtEach<T, R>(items: readonly T[], look: (item: T) => Promise<R>): Promise<R[]> {
+  const looked: R[] = [];
+  await forEachBounded(items.entries(), recordsAtOnce, async ([at, item]) => {
+    looked[at] = await look(item);
+  });
+  return looked;
+}
+
+/** Waits for the screens that are named or selected. Names are resolved only once. */
+async function waitForScreens(
+  call: CommandContext,
+  names: readonly string[],
+  state: Screen['state'],
+): Promise<Screen[]> {
+  const named = hasFilter(call) ? undefined : (await selectScreens(call, names)).screens;
+  const reread = ({ id, name }: Selected) =>
+    call.read('getScreen', { params: { id } }).then((screen) => ({ id, name, screen }));
+  const looked = await waitForAll(call, {
+    what: `be ${state}`,
+    hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
+    async look() {
+      const screens = named
+        ? await lookAtEach(named, reread)
+        : (await selectScreens(call, names)).screens;
+      return screens.map((one) => ({ ...one, isReady: one.screen.state === state }));
+    },
+  });
+  return looked.map(({ screen }) => screen);
 }
 
 const screen = defineCommand({
@@ -89,12 +128,8 @@ const screen = defineCommand({
     const names = call.args.screen;
     const [name] = names;
     if (name === undefined || !isSingle(call, names)) {
-      const screens = await waitForAll(call, names, {
-        what: `be ${state}`,
-        hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
-        missing: (all) => all.filter(({ screen }) => screen.state !== state),
-      });
-      return call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+      const screens = await waitForScreens(call, names, state);
+      return call.results.list([screens], screensView(call));
     }
     const { id, venueId } = await findScreen(call, name);
     const hint =
@@ -147,15 +182,42 @@ async function lookAtDevice(call: CommandContext, target: Target) {
   return { found: device.online ? device : undefined, saw: describeDevice(device) };
 }
 
-/** Returns the screens that have no device that is online. */
-async function withoutOnlineDevice(
-  call: CommandContext,
-  screens: readonly Selected[],
-): Promise<Selected[]> {
-  const query = { state: 'bound', online: 'true', selector: call.options.selector } as const;
-  const devices = await call.all('listDevices', { query });
+/** Looks whether the screens of `--selector` and `--venue` have a device that is online. */
+async function lookAtSelected(call: CommandContext, names: readonly string[]) {
+  const { selector, venue } = call.options;
+  const { screens } = await selectScreens(call, names);
+  const query = {
+    state: 'bound',
+    online: 'true',
+    selector,
+    ...(venue !== undefined && { venueId: screens[0]?.screen.venueId }),
+  } as const;
+  const devices = screens.length === 0 ? [] : await call.all('listDevices', { query });
   const online = new Set(devices.map(({ screenId }) => screenId));
-  return screens.filter(({ id }) => !online.has(id));
+  return screens.map((one) => ({ ...one, isReady: online.has(one.id) }));
+}
+
+/** Waits for the devices that are named or selected. Returns their screens. */
+async function waitForDevices(call: CommandContext, names: readonly string[]): Promise<Screen[]> {
+  const waiting = { what: 'have an online device', hint: 'signage device list --offline' };
+  if (names.length === 0 || hasFilter(call)) {
+    const look = () => lookAtSelected(call, names);
+    return (await waitForAll(call, { ...waiting, look })).map(({ screen }) => screen);
+  }
+  const targets = await lookAtEach([...new Set(names)], async (name) => ({
+    name,
+    target: await findTarget(call, name),
+  }));
+  const found = await waitForAll(call, {
+    ...waiting,
+    look: () =>
+      lookAtEach(targets, async ({ name, target }) => {
+        const { found: device } = await lookAtDevice(call, target);
+        return { name, screenId: device?.screenId ?? '', isReady: device !== undefined };
+      }),
+  });
+  const ids = [...new Set(found.map(({ screenId }) => screenId))];
+  return lookAtEach(ids, (id) => call.read('getScreen', { params: { id } }));
 }
 
 const device = defineCommand({
@@ -177,12 +239,8 @@ them are online. Exit code 8: the timeout passed.`,
     const names = call.args.device;
     const [named] = names;
     if (named === undefined || !isSingle(call, names)) {
-      const screens = await waitForAll(call, names, {
-        what: 'have an online device',
-        hint: 'signage device list --offline',
-        missing: (all) => withoutOnlineDevice(call, all),
-      });
-      return call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+      const screens = await waitForDevices(call, names);
+      return call.results.list([screens], screensView(call));
     }
     const target = await findTarget(call, named);
     const waiting = {

@@ -34,9 +34,10 @@ async function readRequests(
   }
 }
 
-/** Returns the start of the list for the next poll. */
-function nextFrom(newest: TvRequest): string {
-  return new Date(Date.parse(newest.at) - overlapMs).toISOString();
+/** Returns the start of the list for the next poll, which is never before `since`. */
+function nextFrom(newest: TvRequest, since: string | undefined): string {
+  const sinceMs = since === undefined ? 0 : Date.parse(since);
+  return new Date(Math.max(Date.parse(newest.at) - overlapMs, sinceMs)).toISOString();
 }
 
 /** Returns the start of a list that has the newest request. `undefined` without a request. */
@@ -47,7 +48,7 @@ async function fromNewest(
 ): Promise<string | undefined> {
   const query = { ...filters, limit: 1 };
   const [newest] = (await call.read('listRequests', { query, signal })).items;
-  return newest && nextFrom(newest);
+  return newest && nextFrom(newest, undefined);
 }
 
 /**
@@ -69,7 +70,7 @@ export async function* followRequests(
     isPresent = false;
     const [newest] = requests;
     if (newest) {
-      from = nextFrom(newest);
+      from = nextFrom(newest, filters.from);
       known = new Set(requests.map(({ id }) => id));
     }
     await pause(call.clock, pollMs, signal);

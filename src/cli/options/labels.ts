@@ -1,3 +1,4 @@
+import type { CommandContext } from '../command/context.ts';
 import { usage } from './settings.ts';
 
 /** Separates labels in the form of `-o csv`: `floor=2, wing=east`. */
@@ -14,14 +15,28 @@ function readLabel(text: string): [key: string, value: string] {
   throw usage(`A label is written key=value, such as floor=2, not "${text}".`);
 }
 
+/** New values of labels by key. `null` removes a label. */
+export type LabelChanges = Record<string, string | null>;
+
 /** Parses changes to labels: `floor=2` sets a label, `floor=` and `floor-` remove it. */
-export function readLabelChanges(texts: readonly string[]): Record<string, string | null> {
+export function readLabelChanges(texts: readonly string[]): LabelChanges {
   const changes = texts.map((text): [string, string | null] => {
     if (/^[^=]+-$/.test(text)) return [text.slice(0, -1), null];
     const [key, value] = readLabel(text);
     return [key, value === '' ? null : value];
   });
   return Object.fromEntries(changes);
+}
+
+/** Says which labels cannot be removed, because the record does not have them. */
+export function noteAbsentLabels(
+  { note }: Pick<CommandContext, 'note'>,
+  labels: Record<string, string>,
+  changes: LabelChanges,
+): void {
+  for (const [key, value] of Object.entries(changes))
+    if (value === null && !Object.hasOwn(labels, key))
+      note(`There is no label "${key}" to remove.`);
 }
 
 /** Returns the `label` filters for the API: `floor=2` becomes `floor:2`. */

@@ -22,6 +22,9 @@ export interface SourceDocument {
   place(path: Path): string;
 }
 
+/** Maximum syntax errors to report. Further ones are usually consequences of the first. */
+const maxSyntaxErrors = 20;
+
 /** Limits alias expansion (`&` and `*`), so that a small file cannot expand into a huge one. */
 const maxAliasCount = 100_000;
 
@@ -90,18 +93,24 @@ function parseYaml(
       merge: true,
     }),
   ];
-  const [first] = documents.flatMap(({ errors }) => errors);
-  if (first)
-    throw new SignageError(
-      'invalid_file',
-      `${file} is not valid YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
+  const findings = documents.flatMap(({ errors }) => errors).slice(0, maxSyntaxErrors);
+  if (findings.length > 0)
+    throw invalidFile(
+      findings.map(({ pos: [offset], message }) => {
+        const { line, col } = lines.linePos(offset);
+        const [what] = message.split(/ at line |:?\n/, 1);
+        return {
+          path: `${file}, line ${line}, column ${col}`,
+          message: `is not valid YAML or JSON: ${what}`,
+        };
+      }),
     );
   return { documents, lines };
 }
 
 /**
  * Parses the documents of a YAML or JSON text. Skips empty documents. Throws `invalid_file` with
- * the position of a syntax error.
+ * the positions of syntax errors.
  */
 export function parseDocuments(text: string, path: string): SourceDocument[] {
   const file = path === '-' ? 'stdin' : path;
@@ -124,16 +133,20 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
   });
 }
 
+/** Returns the position of an error: `site.yaml, document 2, line 12`. */
+const positionOf = ({ path }: FieldError) => path.split(': ', 1)[0] ?? path;
+
 /**
- * Combines validation errors into one error. Its message contains the first one and the number of
- * others.
+ * Combines errors of files into one error, sorted by file and line, each once. Its message contains
+ * the first one and the number of others.
  */
 export function invalidFile(fieldErrors: readonly FieldError[]): SignageError {
-  const [first] = fieldErrors;
-  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
-  return new SignageError('invalid_file', `${first?.path}: ${first?.message}${more}`, {
-    errors: [...fieldErrors],
-  });
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  const different = new Map(fieldErrors.map((one) => [`${one.path}: ${one.message}`, one]));
+  const errors = [...different.values()].toSorted((a, b) => compare(positionOf(a), positionOf(b)));
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new SignageError('invalid_file', `${first?.path}: ${first?.message}${more}`, { errors });
 }
 
 function valueAt(value: unknown, path: Path): unknown {

@@ -91,7 +91,7 @@ async function* pairOneOfMany(
     yield* followTv(session, pairing);
   } catch (error) {
     if (isFatal(error)) throw error;
-    const failure = error as SignageError;
+    const failure = session.call.shownError(error as SignageError);
     failures.set(pairing, failure);
     pairing.state = 'failed';
     yield makeUpdate(pairing, 'failed', iso(session.call.clock.now()), failure.message);

@@ -46,6 +46,13 @@ async function checkContent(content: unknown, source: SourceDocument): Promise<P
   return checked;
 }
 
+/** A playlist to publish. */
+export interface WrittenPublication {
+  publication: Publication;
+  /** Its end as written in the option or the file, such as `7d`. `null`: none. */
+  writtenEnd: string | number | null;
+}
+
 /**
  * Reads a playlist to publish from a file (`-` for stdin): a publication, a playlist of the
  * service, or a list of items. In the file, `validUntil` may be ISO 8601. The parameter
@@ -55,7 +62,7 @@ export async function readPublication(
   context: Environment,
   file: string,
   validUntil: string | undefined,
-): Promise<Publication> {
+): Promise<WrittenPublication> {
   const source = await readSource(context.io, file);
   const content = contentOf(source.value);
   const until =
@@ -66,5 +73,6 @@ export async function readPublication(
       until,
       validUntil === undefined ? 'validUntil' : undefined,
     );
-  return checkContent(content, source);
+  const publication = await checkContent(content, source);
+  return { publication, writtenEnd: until ?? publication.validUntil ?? null };
 }

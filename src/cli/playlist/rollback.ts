@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
+import { epochMs } from '../../domain/fields.ts';
 import type { PlaylistView as Playlist, Publication } from '../../domain/records/playlist.ts';
+import { preconditionOf, untilStored } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { confirmSelected } from '../options/select-screens.ts';
@@ -20,7 +22,7 @@ export interface RolledBack {
   playlist: Playlist;
   /** The version that it has the content of. */
   from: number;
-  /** Whether this command has published it. */
+  /** Whether this command has published it, and not another caller or an earlier run. */
   isNew: boolean;
 }
 
@@ -30,6 +32,18 @@ function changedMeanwhile(version: number | undefined): SignageError {
   return new SignageError(
     'precondition_failed',
     `${what} after this command began, so the screen was left alone.`,
+  );
+}
+
+const seconds = (validUntil: number | null | undefined) =>
+  validUntil == null ? null : Math.floor(epochMs(validUntil) / 1000);
+
+/** Whether a playlist has the content of a publication, which includes its end. */
+function hasContent(playlist: Playlist | undefined, wanted: Publication): boolean {
+  return (
+    playlist !== undefined &&
+    isDeepStrictEqual(playlist.items, wanted.items) &&
+    playlist.validUntil === seconds(wanted.validUntil)
   );
 }
 
@@ -68,21 +82,36 @@ async function versionsDownTo(
   return versions;
 }
 
-/** Publishes over exactly the recorded version. Throws `precondition_failed` if it has changed. */
+type Stored = NonNullable<Awaited<ReturnType<typeof currentPlaylist>>>;
+type Published = Pick<RolledBack, 'playlist' | 'isNew'>;
+
+/**
+ * Publishes over exactly the recorded version. If another caller or an earlier run has published
+ * the same, returns their playlist. Throws `precondition_failed` if something else is there.
+ * Returns `undefined` under `--dry-run`.
+ */
 export async function publishOver(
   call: CommandContext,
   { id, etag }: Pick<RecordedScreen, 'id' | 'etag'>,
   body: Publication,
-): Promise<{ answer: Playlist } | undefined> {
-  const headers: Record<string, string> =
-    etag === null ? { 'If-None-Match': '*' } : { 'If-Match': etag };
-  try {
-    return await call.change('publishPlaylist', { params: { id }, body, headers });
-  } catch (error) {
-    if (!hasCode(error, 'precondition_failed')) throw error;
-    const [newest] = await versionsDownTo(call, id, Number.POSITIVE_INFINITY);
-    throw changedMeanwhile(newest?.status === 'withdrawn' ? undefined : newest?.version);
-  }
+): Promise<Published | undefined> {
+  const headers = preconditionOf(etag);
+  return untilStored<Stored | undefined, Published | undefined>(undefined, {
+    async read() {
+      const current = await currentPlaylist(call, id);
+      const isRecorded = (current?.etag ?? null) === etag;
+      if (isRecorded || hasContent(current?.answer, body)) return current;
+      throw changedMeanwhile(current?.answer.version);
+    },
+    async write() {
+      const made = await call.change('publishPlaylist', { params: { id }, body, headers });
+      return made && { playlist: made.answer, isNew: true };
+    },
+    resultOf: (current, isLost) =>
+      current && hasContent(current.answer, body)
+        ? { playlist: current.answer, isNew: isLost }
+        : undefined,
+  });
 }
 
 /**
@@ -99,20 +128,38 @@ async function rollBack(
   const [previous, beforeThat] = versions.filter((one) => one.version < version);
   if (!previous)
     throw new SignageError('playlist_not_found', `There is no version before ${version}.`);
-  // An earlier run published this version, perhaps without learning it.
+  // An earlier run published this version, perhaps without learning it. It may have had a new end,
+  // so only the items are compared.
   const next = versions.find((one) => one.version === version + 1);
   if (next && isDeepStrictEqual(next.items, previous.items))
     return { playlist: next, from: previous.version, isNew: false };
   const [newest] = versions;
   if (newest && newest.version > version) throw changedMeanwhile(newest.version);
-  // A rollback again, without the file of the first one, would publish the bad version again.
+  // A rollback again, without the file of the first one, would publish the bad version again. The
+  // first one may have had a new end, so only the items are compared.
   if (newest && beforeThat && isDeepStrictEqual(newest.items, beforeThat.items))
     throw new SignageError(
       'precondition_failed',
       `It already has the content of version ${beforeThat.version}, as after a rollback. To publish version ${previous.version} again, name its number.`,
     );
   const made = await publishOver(call, screen, formerContent(call, previous, newEnd));
-  return made && { playlist: made.answer, from: previous.version, isNew: true };
+  return made && { ...made, from: previous.version };
+}
+
+/** Withdraws exactly this playlist. Throws `precondition_failed` if it has changed. */
+async function withdraw(call: CommandContext, id: string, playlist: Stored): Promise<void> {
+  await untilStored<Stored | undefined, unknown>(playlist, {
+    async read() {
+      const current = await currentPlaylist(call, id);
+      if (current && current.etag !== playlist.etag) throw changedMeanwhile(current.answer.version);
+      return current;
+    },
+    async write(stored) {
+      if (!stored) return;
+      const headers = preconditionOf(stored.etag);
+      await call.change('withdrawPlaylist', { params: { id }, headers });
+    },
+  });
 }
 
 /**
@@ -129,18 +176,16 @@ export async function restore(
   if (newest?.version === version || (!newest && version === null)) return 'unchanged';
   const versions = version === null ? [] : await versionsDownTo(call, id, version);
   const former = versions.find((one) => one.version === version);
-  if (former && isDeepStrictEqual(newest?.items, former.items)) return 'unchanged';
-  if (!newest || !isDeepStrictEqual(newest.items, published.items))
-    throw changedMeanwhile(newest?.version);
+  if (former && hasContent(newest, former)) return 'unchanged';
+  if (!newest || !hasContent(newest, published)) throw changedMeanwhile(newest?.version);
   if (version !== null && !former)
     throw new SignageError('playlist_not_found', `Version ${version} is not kept.`);
   if (!former || isExpired(former, call.clock.now())) {
-    const headers = { 'If-Match': current.etag ?? '*' };
-    await call.change('withdrawPlaylist', { params: { id }, headers });
+    await withdraw(call, id, current);
     return 'rolled back';
   }
   const { items, validUntil } = former;
-  await publishOver(call, { id, etag: current.etag ?? '*' }, { items, validUntil });
+  await publishOver(call, { id, etag: current.etag ?? null }, { items, validUntil });
   return 'rolled back';
 }
 

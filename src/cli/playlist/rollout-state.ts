@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { publication } from '../../domain/records/playlist.ts';
 import { replaceFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { recordsAtOnce } from '../command/for-each-record.ts';
@@ -27,8 +28,10 @@ const rolloutState = z.object({
   /** Members of a staged publication. */
   staged: z
     .object({
-      /** SHA-256 of the content, so that all stages publish the same. */
-      content: z.string(),
+      /** The publication, with its end in epoch seconds, so that all stages publish the same. */
+      publication,
+      /** Its end as written, such as `7d`. It is resolved only once. */
+      writtenEnd: z.union([z.string(), z.number()]).nullable(),
       /** The newest event before the publication; `null`: there was none. */
       after: z.string().nullable(),
       /** The current stage, counted from 0. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { pause } from '../../client/pause.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import {
@@ -16,9 +16,9 @@ import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
 import { countText, span } from '../records/text.ts';
 import { withProgress } from '../terminal/progress.ts';
+import type { WrittenPublication } from './publication.ts';
 import { publishOver, restore } from './rollback.ts';
 import {
-  currentPlaylist,
   openRollout,
   type RecordedScreen,
   type RolloutState,
@@ -38,9 +38,8 @@ const hashOf = (text: string) => hash('sha256', text);
 async function openStaged(
   call: CommandContext,
   names: readonly string[],
-  publication: Publication,
+  { publication, writtenEnd }: WrittenPublication,
 ): Promise<StagedState> {
-  const content = hashOf(JSON.stringify(publication));
   const { state, isNew } = await openRollout(
     call,
     `publish --staged ${call.options.staged}`,
@@ -49,12 +48,16 @@ async function openStaged(
   if (isNew) {
     const screens = state.screens.toSorted((a, b) => (hashOf(a.id) < hashOf(b.id) ? -1 : 1));
     const after = await newestEvent(call);
-    const staged = { content, after, stage: 0, publishedAtMs: null, isRollingBack: false };
-    return { ...state, screens, staged };
+    const progress = { stage: 0, publishedAtMs: null, isRollingBack: false };
+    return { ...state, screens, staged: { publication, writtenEnd, after, ...progress } };
   }
-  if (state.staged?.content !== content)
-    throw usage(`${call.options.state} belongs to the publication of another playlist.`);
-  return { ...state, staged: state.staged };
+  const { staged } = state;
+  // A relative end has another value now, so only the written one can be compared.
+  const isSame =
+    staged?.writtenEnd === writtenEnd &&
+    isDeepStrictEqual(staged.publication.items, publication.items);
+  if (!isSame) throw usage(`${call.options.state} belongs to the publication of another playlist.`);
+  return { ...state, staged };
 }
 
 /** One run of a publication in stages. */
@@ -66,14 +69,10 @@ class StagedPublication {
   readonly #results = new Map<string, Result>();
   #state: StagedState;
 
-  constructor(
-    call: CommandContext,
-    plan: StagePlan,
-    { state, content }: { state: StagedState; content: Publication },
-  ) {
+  constructor(call: CommandContext, plan: StagePlan, state: StagedState) {
     this.#call = call;
     this.#plan = plan;
-    this.#content = content;
+    this.#content = state.staged.publication;
     this.#state = state;
     this.#errors = new PlaybackErrors(call, state.staged.after);
   }
@@ -194,21 +193,12 @@ class StagedPublication {
   }
 }
 
-/**
- * Publishes unless another caller has changed the playlist. An earlier run of the command may have
- * published the same.
- */
+/** Publishes unless another caller has changed the playlist. */
 async function publishOnce(call: CommandContext, screen: RecordedScreen, content: Publication) {
-  try {
-    const made = await publishOver(call, screen, content);
-    const version = made?.answer.version ?? 0;
-    return { result: version === screen.version ? 'unchanged' : 'published', version };
-  } catch (error) {
-    if (!hasCode(error, 'precondition_failed')) throw error;
-    const current = await currentPlaylist(call, screen.id);
-    if (!current || !isDeepStrictEqual(current.answer.items, content.items)) throw error;
-    return { result: 'unchanged', version: current.answer.version };
-  }
+  const made = await publishOver(call, screen, content);
+  const version = made?.playlist.version ?? 0;
+  const isNew = made?.isNew === true && version !== screen.version;
+  return { result: isNew ? 'published' : 'unchanged', version };
 }
 
 /**
@@ -219,18 +209,18 @@ async function publishOnce(call: CommandContext, screen: RecordedScreen, content
 export async function publishStaged(
   call: CommandContext,
   names: readonly string[],
-  content: Publication,
+  written: WrittenPublication,
 ): Promise<number> {
   const plan = readStagePlan(call.options);
-  const state = await openStaged(call, names, content);
+  const state = await openStaged(call, names, written);
   const { screens } = state;
   await confirmSelected(call, `Publish in ${countText(plan.percents.length, 'stage')} on`, screens);
   if (call.common.dryRun)
     return forEachRecord(call, screens, async (screen) => {
-      await publishOver(call, screen, content);
+      await publishOver(call, screen, state.staged.publication);
       return undefined;
     });
-  const publication = new StagedPublication(call, plan, { state, content });
+  const publication = new StagedPublication(call, plan, state);
   let stopped: { error: unknown } | undefined;
   try {
     await publication.run();

@@ -135,10 +135,7 @@ export const serveSettings = {
     'with --simulate: how often each of those TVs rotates its key; default: never',
   ),
   ...withVariables({
-    noContext: flag(
-      '--no-context',
-      'do not save the context "local" for the commands of this machine',
-    ),
+    noContext: flag('--no-context', 'save no context for the commands of this machine'),
     logLevel: oneOf(
       levels,
       'info',

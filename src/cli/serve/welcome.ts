@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import type { LogSink } from '../../domain/log.ts';
 import type { Running } from '../../serve.ts';
-import { changeContexts, contextFile, readContexts, type SavedContext } from '../api/contexts.ts';
+import {
+  type Contexts,
+  changeContexts,
+  contextFile,
+  readContexts,
+  type SavedContext,
+} from '../api/contexts.ts';
 import { shellQuote } from '../records/text.ts';
 import type { Io } from '../terminal/io.ts';
 import { isCi } from '../terminal/prompter.ts';
@@ -9,8 +15,6 @@ import { pairs } from '../terminal/wrap.ts';
 import type { KnownToken } from './admin-token.ts';
 import type { ServeValues } from './options.ts';
 import { shownPlace } from './store-location.ts';
-
-const name = 'local';
 
 /** Replaces the wildcard address by the loopback address. */
 function localUrl(url: string): string {
@@ -21,46 +25,81 @@ function localUrl(url: string): string {
 }
 
 /**
- * Returns the saved token if this service accepts it. Only the first start knows the token that it
- * creates; later starts use the saved one. The request that checks the token stays within the
+ * Whether this service accepts the token of a context. The request that checks it stays within the
  * process.
  */
-async function savedTokenIfValid(
-  running: Running,
-  saved: SavedContext | undefined,
-): Promise<string | undefined> {
-  if (saved === undefined) return undefined;
+async function accepts(running: Running, { token }: SavedContext): Promise<boolean> {
   const answer = await running.fetch(
-    new Request(`${running.url}/v1/me`, { headers: { authorization: `Bearer ${saved.token}` } }),
+    new Request(`${running.url}/v1/me`, { headers: { authorization: `Bearer ${token}` } }),
   );
   await answer.body?.cancel();
-  return answer.status === 200 ? saved.token : undefined;
+  return answer.status === 200;
 }
 
 /**
- * Saves the context `local` for a service started at a terminal, so that commands work at once. It
- * becomes the current context only if there is none.
- * Returns the flags that commands need for this context: `''` or `' --context local'`. Returns
- * `undefined` if nothing was saved.
+ * Finds the context that an earlier start of this service saved. Only the first start knows the
+ * token that it creates; later starts use the saved one.
+ */
+async function findOwnContext(
+  running: Running,
+  token: string | undefined,
+  { contexts }: Contexts,
+): Promise<{ name: string; token: string } | undefined> {
+  for (const [name, saved] of Object.entries(contexts)) {
+    if (!/^local(-\d+)?$/.test(name)) continue;
+    const isOwn = token === undefined ? await accepts(running, saved) : saved.token === token;
+    if (isOwn) return { name, token: saved.token };
+  }
+  return undefined;
+}
+
+/**
+ * Returns the first of `local`, `local-2`, … that no other service has. A context may hold the only
+ * copy of a token, so it is reused only if a service in memory had the same address, and is gone.
+ */
+function freeName({ contexts }: Contexts, url: string): string {
+  const isFree = (name: string) => {
+    const saved = contexts[name];
+    return saved === undefined || (saved.inMemory === true && saved.url === url);
+  };
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? 'local' : `local-${number}`;
+    if (isFree(name)) return name;
+  }
+}
+
+interface LocalContext {
+  name: string;
+  /** The flags that commands need for this context: `''` or `' --context local'`. */
+  flags: string;
+}
+
+/**
+ * Saves a context for a service started at a terminal, so that commands work at once. It becomes
+ * the current context only if there is none. Returns `undefined` if nothing was saved.
  */
 async function saveLocalContext(
   running: Running,
   token: string | undefined,
   settings: ServeValues,
   io: Io,
-): Promise<string | undefined> {
+): Promise<LocalContext | undefined> {
   if (settings.noContext || !io.stdout.isTTY || isCi(io) || (await contextFile(io)) === undefined)
     return undefined;
-  const before = await readContexts(io);
-  const known = token ?? (await savedTokenIfValid(running, before.contexts[name]));
+  const own = await findOwnContext(running, token, await readContexts(io));
+  const known = token ?? own?.token;
   if (known === undefined) return undefined;
   const saved: SavedContext = { url: localUrl(running.url), token: known };
   if (settings.tlsCert !== undefined) saved.caFile = resolve(settings.tlsCert);
+  if (settings.store === 'memory') saved.inMemory = true;
+  const local: LocalContext = { name: '', flags: '' };
   await changeContexts(io, (all) => {
-    all.contexts[name] = saved;
-    all.current ??= name;
+    local.name = own?.name ?? freeName(all, saved.url);
+    all.contexts[local.name] = saved;
+    all.current ??= local.name;
+    if (all.current !== local.name) local.flags = ` --context ${local.name}`;
   });
-  return before.current === undefined || before.current === name ? '' : ` --context ${name}`;
+  return local;
 }
 
 /** Returns a curl command that works as printed. */
@@ -73,12 +112,12 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
     : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
-/** Returns the text for a service that is ready. `flags` is the result of `saveLocalContext`. */
+/** Returns the text for a service that is ready. */
 function banner(
   url: string,
   data: string,
   known: KnownToken,
-  flags: string | undefined,
+  context: LocalContext | undefined,
   isTerminal: boolean,
 ): string {
   const rows: [string, string][] = [
@@ -89,12 +128,13 @@ function banner(
   if (known.show && known.token)
     rows.push(['Token', `${known.token}  (shown only once; it allows everything)`]);
   if (known.file) rows.push(['Token file', known.file]);
-  const next = flags === undefined ? curlCommand(url, known) : `signage venue list${flags}`;
+  if (context) rows.push(['Context', context.name]);
+  const next = context ? `signage venue list${context.flags}` : curlCommand(url, known);
   return `\n${pairs(rows)}\nTry:   ${next}\n${isTerminal ? 'Stop:  Ctrl-C\n' : ''}\n`;
 }
 
 /**
- * Prints how to reach the service, and saves the context `local`. If it cannot be saved, logs the
+ * Prints how to reach the service, and saves a context for it. If it cannot be saved, logs the
  * error.
  */
 export async function welcome(
@@ -104,12 +144,13 @@ export async function welcome(
   log: LogSink,
   io: Io,
 ): Promise<void> {
-  const flags = await saveLocalContext(running, known.token, settings, io).catch((err: unknown) => {
+  const saving = saveLocalContext(running, known.token, settings, io);
+  const context = await saving.catch((err: unknown) => {
     log.warn(
       { err },
-      'The context "local" could not be saved: set SIGNAGE_URL and SIGNAGE_TOKEN for commands.',
+      'The context could not be saved: set SIGNAGE_URL and SIGNAGE_TOKEN for commands.',
     );
     return undefined;
   });
-  io.stdout.write(banner(running.url, shownPlace(settings), known, flags, io.stdin.isTTY));
+  io.stdout.write(banner(running.url, shownPlace(settings), known, context, io.stdin.isTTY));
 }

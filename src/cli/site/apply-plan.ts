@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, type SignageError } from '../../domain/error.ts';
+import { preconditionOf, untilStored } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isFatal } from '../command/exit-code.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -8,7 +9,6 @@ import { differences, differingAttributes, type Planned } from './plan-site.ts';
 import {
   type CurrentRecord,
   createRecord,
-  preconditionOf,
   readDetails,
   readRecord,
   requestsAtOnce,
@@ -43,8 +43,6 @@ export function plannedResult(plan: Planned, force: boolean): Applied {
   return { kind, name, id: current?.id ?? null, result: change, changed, error };
 }
 
-const maxAttempts = 10;
-
 /** Whether two records differ in attributes that have the ETag of the record itself. */
 const recordDiffers = (current: Attributes, wanted: Attributes) =>
   differingAttributes(current, wanted).some((name) => name !== 'config' && name !== 'playlist');
@@ -71,20 +69,15 @@ async function matchFiles(
       etags: { ...known.etags, ...fresh.etags },
     };
   }
-  for (let attempt = 1; ; attempt++) {
-    for (const { member } of differences(current.attributes, wanted)) changed.add(member);
-    const names = differingAttributes(current.attributes, wanted);
-    try {
-      await writeAttributes(call, kind, current, wanted, names);
+  return untilStored(current, {
+    read: async () => readDetails(call, kind, await readRecord(call, kind, known.id), wanted),
+    async write(stored) {
+      for (const { member } of differences(stored.attributes, wanted)) changed.add(member);
+      const names = differingAttributes(stored.attributes, wanted);
+      await writeAttributes(call, kind, stored, wanted, names);
       return [...changed];
-    } catch (error) {
-      // After a lost answer, only the record says whether the change was made.
-      const isUnclear = hasCode(error, 'precondition_failed') || hasCode(error, 'unreachable');
-      if (!isUnclear || attempt === maxAttempts) throw error;
-      const fresh = await readRecord(call, kind, known.id);
-      current = await readDetails(call, kind, fresh, wanted);
-    }
-  }
+    },
+  });
 }
 
 /** Creates or updates one record. Fills in its result step by step, because it may fail halfway. */
@@ -171,7 +164,7 @@ export async function applyPlan(
     } catch (error) {
       if (isFatal(error)) throw error;
       applied.result = 'failed';
-      applied.error = (error as SignageError).message;
+      applied.error = call.shownError(error as SignageError).message;
     }
     done.set(plan, applied);
     show(`Applying: ${done.size} of ${plans.length}`);

@@ -69,6 +69,10 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
     try {
       return await readBelow(document.folder, path);
     } catch (error) {
+      if (hasCode(error, 'invalid_file') && error.errors) {
+        fieldErrors.push(...error.errors);
+        return undefined;
+      }
       const { message } = error as Error;
       const failure = hasCode(error, 'invalid_file')
         ? message
@@ -114,15 +118,24 @@ async function namedPlaylists(
   return playlists;
 }
 
-/** Parses a site file. The name of a file with CSV ends in `.csv`. */
+/**
+ * Whether a text is CSV: its first line names the column `venue`, which every CSV file needs. A
+ * site file in YAML or JSON does not begin so.
+ */
+function isCsv(text: string): boolean {
+  const [header = ''] = text.replace(/^\ufeff/, '').split(/[\r\n]/, 1);
+  return header.split(/[,;\t]/).some((cell) => /^"?\s*venue\s*"?$/.test(cell));
+}
+
+/** Parses a site file. The name of a file says that it is CSV, or its content does. */
 async function parseSiteFile(
   text: string,
   file: string,
   fieldErrors: FieldError[],
 ): Promise<SourceDocument[]> {
-  if (!/\.csv$/i.test(file)) return parseDocuments(text, file);
+  if (!/\.csv$/i.test(file) && !isCsv(text)) return parseDocuments(text, file);
   const { parseCsv } = await import('./parse-csv.ts');
-  const source = parseCsv(text, file, fieldErrors);
+  const source = parseCsv(text, file === '-' ? 'stdin' : file, fieldErrors);
   return source ? [source] : [];
 }
 

@@ -2,6 +2,7 @@ import type { CallAnswer, CallInput } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
 import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
 import type { Reader } from '../api/client.ts';
+import { preconditionOf } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { createOrFind } from '../records/find.ts';
 import { deleteConfig, getConfigWithEtag, type Level, putConfig } from '../tenant-config/level.ts';
@@ -142,12 +143,6 @@ function labelsPatch(
   wanted: Attributes['labels'] = {},
 ): Record<string, string | null> {
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...wanted };
-}
-
-/** Returns the headers for changing only what was read (docs/protocol.md §5.10). */
-export function preconditionOf(etag: string | null | undefined): Record<string, string> {
-  if (etag === undefined) return {};
-  return etag === null ? { 'If-None-Match': '*' } : { 'If-Match': etag };
 }
 
 /**

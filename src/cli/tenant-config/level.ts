@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
+import { preconditionOf, untilStored } from '../api/conditional.ts';
 import type { CommandContext } from '../command/context.ts';
 import { isData } from '../options/format.ts';
 import * as option from '../options/option.ts';
@@ -82,68 +84,58 @@ export function getConfigWithEtag(
   return reader.readWithEtag(operations[level].get, { params: { id } });
 }
 
-const maxAttempts = 10;
-
-interface ConfigChange {
-  /** Returns the new config, or `null` to delete the stored one. */
-  change(stored: ConfigTree): ConfigTree | null;
-  /** Throws `config_not_found` if no config is stored. Default: begins with an empty one. */
-  mustExist?: boolean;
-}
-
 /**
- * Reads the stored config, and stores what `change` makes of it. Starts again if another caller has
- * changed the config meanwhile, so that no change is lost (docs/protocol.md §5.10). Returns
- * `undefined` under `--dry-run`.
+ * Reads the stored config, and stores what `change` makes of it: `null` deletes it, and an absent
+ * config is an empty one. Starts again if another caller has changed the config meanwhile, so that
+ * no change is lost (docs/protocol.md §5.10). Returns `undefined` under `--dry-run`.
  */
 export async function changeConfig(
   call: CommandContext,
   { level, id }: OwnerId,
-  { change, mustExist = false }: ConfigChange,
+  change: (stored: ConfigTree) => ConfigTree | null,
 ): Promise<{ config: ConfigTree | null } | undefined> {
   const params = { id };
-  for (let attempt = 1; ; attempt++) {
-    const stored = await getConfigWithEtag(call, { level, id }).catch((error: unknown) => {
-      if (hasCode(error, 'config_not_found') && !mustExist) return undefined;
+  const read = () =>
+    getConfigWithEtag(call, { level, id }).catch((error: unknown) => {
+      if (hasCode(error, 'config_not_found')) return undefined;
       throw error;
     });
-    const body = change(stored?.answer ?? {});
-    const headers: Record<string, string> = stored
-      ? { 'If-Match': stored.etag ?? '*' }
-      : { 'If-None-Match': '*' };
-    try {
-      if (body === null) {
+  let sent: ConfigTree | null = null;
+  return untilStored(await read(), {
+    read,
+    async write(stored) {
+      sent = change(stored?.answer ?? {});
+      const headers = preconditionOf(stored ? stored.etag : null);
+      if (sent === null) {
         const deleted = await call.change(operations[level].delete, { params, headers });
         return deleted && { config: null };
       }
-      const made = await call.change(operations[level].put, { params, body, headers });
+      const made = await call.change(operations[level].put, { params, body: sent, headers });
       return made && { config: made.answer };
-    } catch (error) {
-      if (!hasCode(error, 'precondition_failed') || attempt === maxAttempts) throw error;
-    }
-  }
-}
-
-function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
-  const left = withoutKey(config, readPath(key));
-  if (left) return left;
-  throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {
-    hint: 'signage config get shows what is set.',
+    },
+    resultOf: (stored) =>
+      isDeepStrictEqual(stored?.answer ?? null, sent) ? { config: sent } : undefined,
   });
 }
 
-/** Removes settings. Throws `config_not_found` if one is not set. */
+/**
+ * Removes settings. Throws `config_not_found` if one of them is not set; with `needsAll: false`,
+ * only if none is.
+ */
 export function removeKeys(
   call: CommandContext,
   owner: Owner,
   keys: readonly string[],
+  { needsAll }: { needsAll: boolean },
 ): Promise<{ config: ConfigTree | null } | undefined> {
-  return changeConfig(call, owner, {
-    mustExist: true,
-    change(stored) {
-      const left = keys.reduce((config, key) => without(config, key, owner), stored);
-      return Object.keys(left).length > 0 ? left : null;
-    },
+  return changeConfig(call, owner, (stored) => {
+    const absent = keys.filter((key) => !withoutKey(stored, readPath(key)));
+    if (absent.length > 0 && (needsAll || absent.length === keys.length))
+      throw new SignageError('config_not_found', `"${absent[0]}" is not set for ${owner.what}.`, {
+        hint: 'signage config get shows what is set.',
+      });
+    const left = keys.reduce((config, key) => withoutKey(config, readPath(key)) ?? config, stored);
+    return Object.keys(left).length > 0 ? left : null;
   });
 }
 

@@ -70,12 +70,15 @@ export async function setConfigs(
       isSame = isDeepStrictEqual(merged, stored);
       return merged;
     };
-    const changed = await changeConfig(call, owner, { change });
+    const changed = await changeConfig(call, owner, change);
     return changed && (isSame ? 'unchanged' : 'changed');
   });
 }
 
-/** Removes these keys from the config of each screen, or without keys the whole config. */
+/**
+ * Removes the given keys from the config of each screen, or without keys the whole config. A screen
+ * may lack some of the keys, or all.
+ */
 export async function unsetConfigs(
   call: CommandContext,
   owners: readonly NamedOwner[],
@@ -85,7 +88,9 @@ export async function unsetConfigs(
   else await confirmDestroyed(call, 'Remove all settings of', owners);
   return forEachRecord(call, owners, async (owner) => {
     const remove = async () =>
-      keys.length > 0 ? removeKeys(call, owner, keys) : deleteConfig(call, owner);
+      keys.length > 0
+        ? removeKeys(call, owner, keys, { needsAll: false })
+        : deleteConfig(call, owner);
     const removed = await unlessNone(remove);
     if (removed === 'none') return 'unchanged';
     return removed ? 'removed' : undefined;

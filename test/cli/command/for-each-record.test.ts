@@ -16,6 +16,7 @@ function shownBy(dryRun = false) {
     io,
     clock: systemClock,
     common: { dryRun, quiet: false },
+    shownError: (error: SignageError) => error,
     results: { list },
     note: (text: string) => void notes.push(text),
   };

@@ -1,0 +1,48 @@
+import { hasCode } from '../../domain/error.ts';
+
+/**
+ * Returns the headers for changing only what was read (docs/protocol.md §5.10). `null`: nothing was
+ * stored. `undefined`: not known, so that there is no precondition.
+ */
+export function preconditionOf(etag: string | null | undefined): Record<string, string> {
+  if (etag === undefined) return {};
+  return etag === null ? { 'If-None-Match': '*' } : { 'If-Match': etag };
+}
+
+const maxAttempts = 10;
+
+interface ConditionalChange<S, R> {
+  /** Reads what is stored. Throws if another caller's change must stay. */
+  read(): Promise<S>;
+  /** Changes what was read, on the condition that it is still stored. */
+  write(stored: S): Promise<R>;
+  /**
+   * Returns the result if `stored` shows that nothing is left to write. `isLost`: no answer to the
+   * last write arrived. Default: writes again.
+   */
+  resultOf?(stored: S, isLost: boolean): R | undefined;
+}
+
+/**
+ * Writes until the service has stored the change. Reads and writes again if another caller has
+ * changed the record, or if the answer was lost: then only the record says whether the change was
+ * made. A service that is down ends this, because the read fails too.
+ */
+export async function untilStored<S, R>(
+  known: S,
+  { read, write, resultOf }: ConditionalChange<S, R>,
+): Promise<R> {
+  let stored = known;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write(stored);
+    } catch (error) {
+      const isLost = hasCode(error, 'unreachable');
+      const isUnclear = isLost || hasCode(error, 'precondition_failed');
+      if (!isUnclear || attempt === maxAttempts) throw error;
+      stored = await read();
+      const result = resultOf?.(stored, isLost);
+      if (result !== undefined) return result;
+    }
+  }
+}
