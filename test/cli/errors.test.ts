@@ -89,6 +89,31 @@ describe('an error', () => {
   });
 });
 
+describe('a long message', () => {
+  const lines = async (columns: number, tty: boolean) => {
+    const { cli } = await startCli();
+    const argv = ['event', 'list', '--since', 'yesterday'];
+    return (await cli(argv, { tty, columns })).stderr.trimEnd().split('\n');
+  };
+
+  it('is wrapped at the width of the terminal, below its start', async () => {
+    const wrapped = await lines(60, true);
+    expect(wrapped.length).toBeGreaterThan(1);
+    expect(wrapped.every((line) => line.length <= 60)).toBe(true);
+    expect(wrapped.slice(1).every((line) => line.startsWith(' '.repeat(9)))).toBe(true);
+  });
+
+  it('is one line without a terminal', async () => {
+    expect(await lines(60, false)).toHaveLength(1);
+  });
+
+  it('is wrapped as a note, too', async () => {
+    const argv = ['context', 'use', 'work', '--dry-run'];
+    const { stderr } = await runCli(argv, { tty: true, columns: 30 });
+    expect(stderr).toBe('Would make the context "work"\nthe current one.\n');
+  });
+});
+
 describe('an error of the service', () => {
   it.each([
     [
@@ -129,6 +154,19 @@ describe('an error of the service', () => {
     await service.manage('POST', '/v1/tenants', { name: 'Other' });
     const run = await cli(['venue', 'list']);
     expect(run.stderr).toContain('name one with --tenant.');
+  });
+});
+
+describe('several mistakes', () => {
+  it.each([
+    ['the service', ['venue', 'create', '--name', '', '--timezone', 'x'], '--name: '],
+    ['the check of a file', ['apply', '-f', '-'], 'stdin, line 1: version: '],
+  ])('are listed once each by %s', async (_, argv, first) => {
+    const { cli } = await startCli();
+    const { code, stderr } = await cli(argv, { stdin: 'venues: [{ nme: x }]\n' });
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/^signage: There are \d mistakes:\n {2}/);
+    expect(stderr.split(first)).toHaveLength(2);
   });
 });
 

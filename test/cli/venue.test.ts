@@ -86,7 +86,7 @@ describe('signage venue create', () => {
       'Mars/Olympus',
     ]);
     expect(code).toBe(6);
-    expect(stderr).toContain('--name: must not be empty (and 1 more)\n  --name: must');
+    expect(stderr).toContain('signage: There are 2 mistakes:\n  --name: must not be empty\n');
     expect(stderr).toContain('  --timezone: must be an IANA time zone');
   });
 

@@ -28,7 +28,10 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
     view: ViewSource<ListItem<I>>,
     ...input: CallArguments<I>
   ): Promise<void>;
-  /** Prints a message to `stderr`, with control characters escaped. Silent with `--quiet`. */
+  /**
+   * Prints a message to `stderr`, with control characters escaped, and wrapped at a terminal.
+   * Silent with `--quiet`.
+   */
   note(text: string): void;
   /**
    * Asks before something is destroyed. Does not ask with `--yes` or `--dry-run`.
