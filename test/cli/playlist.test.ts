@@ -214,7 +214,7 @@ describe('signage playlist publish', () => {
     ['no screen', ['-f', '-'], 2, /Name a screen/],
     ['both a name and a filter', ['Main', '--selector', 'a=b', '-f', '-'], 2, /but not both/],
     ['no file', ['Main'], 2, /--file must be given/],
-    ['a missing file', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
+    ['a missing file', ['Main', '-f', '/nowhere.yaml'], 2, /No such file: \/nowhere\.yaml\./],
     [
       'no time',
       ['Main', '-f', '-', '--valid-until', 'tomorrow'],

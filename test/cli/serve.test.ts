@@ -146,12 +146,12 @@ describe('signage serve rejects', () => {
     [
       ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
       {},
-      'The certificate file cannot be read',
+      'No such file: /nowhere/cert.pem (--tls-cert).',
     ],
     [
       ['--metrics-token-file', '/nowhere/token'],
       {},
-      'The file of the metrics token cannot be read',
+      'No such file: /nowhere/token (--metrics-token-file).',
     ],
   ])('%j with %j as wrong usage', async (argv, env, message) => {
     const data = newFolder();

@@ -600,7 +600,7 @@ describe('site files', () => {
     [
       'a missing file',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: { file: none.json }\n',
-      'venues[0].screens[0].playlist.file: the file cannot be read',
+      'venues[0].screens[0].playlist.file: No such file: ',
     ],
     [
       'a venue twice',
