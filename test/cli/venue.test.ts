@@ -93,7 +93,7 @@ describe('signage venue create', () => {
   it.each([
     [['venue', 'create'], '--name must be given'],
     [['venue', 'create', '--name', 'x', '--label', 'floor'], 'A label is written key=value'],
-    [['venue', 'create', 'x', '--name', 'x'], 'Too many arguments'],
+    [['venue', 'create', 'x', '--name', 'x'], 'Unexpected argument: "x".'],
   ])('2 for %j', async (argv, message) => {
     const { code, stdout, stderr } = await cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
