@@ -21,13 +21,13 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
   profile(): Promise<Profile>;
   /**
    * Requests a list, and prints it as the result of the command. Stops at `--limit` items, if
-   * given.
+   * given. Returns whether there was a record.
    */
   list<I extends ListId>(
     id: I,
     view: ViewSource<ListItem<I>>,
     ...input: CallArguments<I>
-  ): Promise<void>;
+  ): Promise<boolean>;
   /**
    * Prints a message to `stderr`, with control characters escaped, and wrapped at a terminal.
    * Silent with `--quiet`.

@@ -94,7 +94,8 @@ const screen = defineCommand({
         hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
         missing: (all) => all.filter(({ screen }) => screen.state !== state),
       });
-      return call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+      await call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+      return;
     }
     const { id, venueId } = await findScreen(call, name);
     const hint =
@@ -182,7 +183,8 @@ them are online. Exit code 8: the timeout passed.`,
         hint: 'signage device list --offline',
         missing: (all) => withoutOnlineDevice(call, all),
       });
-      return call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+      await call.results.list([screens.map(({ screen }) => screen)], screensView(call));
+      return;
     }
     const target = await findTarget(call, named);
     const waiting = {
