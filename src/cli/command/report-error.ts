@@ -48,7 +48,7 @@ function explain(error: SignageError, { stderr }: Io): void {
   const fieldErrors = error.errors ?? [];
   // If there is only one field error, the message already contains it.
   for (const { path, message } of fieldErrors.length > 1 ? fieldErrors : [])
-    writeMessage(stderr, `${path || 'body'}: ${message}`, indent);
+    writeMessage(stderr, `${path || 'body'}: ${message}`, indent, 2 * indent.length);
   if (error.truncated) writeMessage(stderr, 'and more, which the service does not list.', indent);
   if (error.retryAfterSeconds !== undefined)
     writeMessage(stderr, `Try again in ${error.retryAfterSeconds} s.`, indent);

@@ -18,11 +18,16 @@ export function wrapIndented(text: string, indent: number, columns: number | und
 
 /**
  * Writes an escaped message as one paragraph, wrapped at the width of a terminal. `start` precedes
- * it, and further lines are indented by as much.
+ * it, and further lines are indented by as much, or by `indent`.
  */
-export function writeMessage(output: Output, text: string, start = ''): void {
+export function writeMessage(
+  output: Output,
+  text: string,
+  start = '',
+  indent = start.length,
+): void {
   const columns = output.isTTY ? output.columns : undefined;
-  output.write(`${start}${wrapIndented(escapeControl(text), start.length, columns)}\n`);
+  output.write(`${start}${wrapIndented(escapeControl(text), indent, columns)}\n`);
 }
 
 /** Formats rows as two aligned columns. Wraps the second one at `columns`, if given. */
