@@ -170,5 +170,6 @@ export async function pairVenue(session: PairSession): Promise<number> {
     noteUnfinished(session, venue, pairings);
     throw error;
   }
+  for (const { left } of pairings) if (left !== undefined) call.note(left);
   return outcome(session, failures);
 }
