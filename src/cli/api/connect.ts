@@ -77,7 +77,7 @@ async function tenantIdOf(
       return me.tenantId;
   }
   throw new SignageError('tenant_not_found', `There is no tenant "${tenant}".`, {
-    hint: 'signage tenant list',
+    hint: 'signage tenant list shows all tenants.',
   });
 }
 

@@ -91,7 +91,7 @@ const screen = defineCommand({
     if (name === undefined || !isSingle(call, names)) {
       const screens = await waitForAll(call, names, {
         what: `be ${state}`,
-        hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
+        hint: `To see them: signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
         missing: (all) => all.filter(({ screen }) => screen.state !== state),
       });
       await call.results.list([screens.map(({ screen }) => screen)], screensView(call));
@@ -100,8 +100,8 @@ const screen = defineCommand({
     const { id, venueId } = await findScreen(call, name);
     const hint =
       state === 'active'
-        ? `signage pair ${shellQuote(name)}`
-        : `signage device revoke ${shellQuote(name)}`;
+        ? `To pair a TV: signage pair ${shellQuote(name)}`
+        : `To free it: signage device revoke ${shellQuote(name)}`;
     const what = `the screen "${name}" to be ${state}`;
     const screen = await waitFor(call, { timeoutMs, what, hint }, () =>
       lookAtScreen(call, id, state),
@@ -180,7 +180,7 @@ them are online. Exit code 8: the timeout passed.`,
     if (named === undefined || !isSingle(call, names)) {
       const screens = await waitForAll(call, names, {
         what: 'have an online device',
-        hint: 'signage device list --offline',
+        hint: 'To see them: signage device list --offline',
         missing: (all) => withoutOnlineDevice(call, all),
       });
       await call.results.list([screens.map(({ screen }) => screen)], screensView(call));
@@ -193,7 +193,7 @@ them are online. Exit code 8: the timeout passed.`,
     };
     const device = await waitFor(
       call,
-      { ...waiting, hint: `signage doctor ${shellQuote(named)}` },
+      { ...waiting, hint: `To find out why: signage doctor ${shellQuote(named)}` },
       () => lookAtDevice(call, target),
     );
     await call.results.record(device, devicesOfScreenView(call, device.screenId));

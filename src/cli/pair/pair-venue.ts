@@ -36,8 +36,10 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     options.replace ||
     options.qr
   ) {
+    const meant = args.screen ?? options.screen;
     throw usage(
       '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace or --qr.',
+      meant && `Did you mean signage pair --venue ${shellQuote(meant.replace(/\/.*/s, ''))} --all?`,
     );
   }
   return options.venue === undefined
