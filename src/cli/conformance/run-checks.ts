@@ -7,6 +7,7 @@ import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { member, type View } from '../output/view.ts';
+import { didYouMean } from '../records/near-names.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { withProgress } from '../terminal/progress.ts';
 
@@ -81,7 +82,6 @@ async function* inPages(
 /** Adds the nearest ids to the error for ids that no check has. */
 async function withNearIds(error: unknown, rows: readonly string[]): Promise<unknown> {
   if (!hasCode(error, 'invalid_option') || rows.length === 0) return error;
-  const { didYouMean } = await import('../records/near-names.ts');
   const groups = [...new Set(allChecks.map(({ id }) => id.replace(/\..*/, '')))];
   const ids = [...groups, ...allChecks.map(({ id }) => id)];
   const questions = await Promise.all(rows.map((row) => didYouMean(row, ids)));

@@ -2,6 +2,7 @@ import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { largestPage, type Reader } from '../api/client.ts';
 import { isUuid } from './names.ts';
+import { didYouMean } from './near-names.ts';
 import { shellQuote } from './text.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
@@ -42,7 +43,6 @@ async function find<T>(
   const [only, second] = found;
   if (second) throw ambiguous(`${noun}s`, text, await candidates(found));
   if (only) return only;
-  const { didYouMean } = await import('./near-names.ts');
   // The list is only for the hint: its failure must not replace the error.
   const names = (await similar().catch(() => [])).map(({ name }) => name);
   const question = await didYouMean(text, names);
