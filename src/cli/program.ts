@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type { Command, CommanderError } from 'commander';
 import type { ProgramEnvironment } from './command/environment.ts';
-import { nounCommand, parseWords, rootCommand, specCommand } from './command/parser.ts';
+import {
+  explainArguments,
+  nounCommand,
+  parseWords,
+  rootCommand,
+  specCommand,
+} from './command/parser.ts';
 import type { CommandSpec } from './command/spec.ts';
 import { loadSingle, loadVerbs } from './command/tree.ts';
 import { leadingOptions } from './options/shared.ts';
@@ -36,10 +43,36 @@ function asksForHelp(words: readonly string[]): boolean {
   return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');
 }
 
-function runRoot(words: readonly string[], { io }: ProgramEnvironment): number {
+/**
+ * Parses a word that may be unknown. The commands that were probably meant replace the suggestion
+ * of commander.
+ */
+function parseUnknown(
+  command: Command,
+  words: readonly string[],
+  meant: readonly string[],
+): number {
+  const explain = ({ message }: CommanderError) => {
+    if (meant.length > 0) {
+      const commands = meant.map((one) => `signage ${one}`).join(' or ');
+      const short = message.replace(/^error: |\s*\(Did you mean .*/gs, '');
+      return { message: `${short}.`, advice: `Did you mean ${commands}? ` };
+    }
+    if (command.name() === 'signage' || message.includes('Did you mean')) return undefined;
+    const verbs = command.commands.map((one) => one.name()).join(', ');
+    return { advice: `The commands are ${verbs}. ` };
+  };
+  return parseWords(command, words, explain) ?? 0;
+}
+
+function runRoot(
+  words: readonly string[],
+  { io }: ProgramEnvironment,
+  meant: string[] = [],
+): number {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { version } = JSON.parse(text) as { version: string };
-  return parseWords(rootCommand(version, io), words) ?? 0;
+  return parseUnknown(rootCommand(version, io), words, meant);
 }
 
 async function runCommand(
@@ -49,7 +82,8 @@ async function runCommand(
   environment: ProgramEnvironment,
 ): Promise<number> {
   const command = specCommand(name, spec, environment.io);
-  const exitCode = parseWords(command, asksForHelp(words) ? ['--help'] : words);
+  const explain = explainArguments(command, spec);
+  const exitCode = parseWords(command, asksForHelp(words) ? ['--help'] : words, explain);
   if (exitCode !== undefined) return exitCode;
   // Loaded on demand: help and the version do not need it.
   const { runSpec } = await import('./command/run.ts');
@@ -68,9 +102,15 @@ export async function runProgram(
   const single = await loadSingle(first);
   if (single) return runCommand(`signage ${first}`, single, [...before, ...after], environment);
   const verbs = await loadVerbs(first);
-  if (!verbs) return runRoot([first], environment);
   const [verb, ...rest] = after;
+  // Loaded on demand: only mistakes need it.
+  const mistakes = () => import('./command/meant-command.ts');
+  if (!verbs)
+    return runRoot([first], environment, await (await mistakes()).meantCommands(first, verb));
   const spec = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (spec) return runCommand(`signage ${first} ${verb}`, spec, [...before, ...rest], environment);
-  return parseWords(nounCommand(first, verbs, environment.io), after.slice(0, 1)) ?? 0;
+  const noun = nounCommand(first, verbs, environment.io);
+  const isWord = verb !== undefined && !verb.startsWith('-');
+  const meant = isWord ? await (await mistakes()).meantVerbs(first, verb) : [];
+  return parseUnknown(noun, after.slice(0, 1), meant);
 }

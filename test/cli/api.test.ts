@@ -142,7 +142,7 @@ describe('signage api', () => {
     [['GET', '/v1/me\r\nX-Other: 1'], 'percent-encoded'],
     [['GET', '/v1/venues', '-f', '-'], 'no body'],
     [['POST', '/v1/venues', '--paginate'], 'GET'],
-    [['POST', '/v1/venues', '-f', '/nowhere/file'], 'cannot be read'],
+    [['POST', '/v1/venues', '-f', '/nowhere/file'], 'No such file: /nowhere/file.'],
   ])('2 for %j', async (args, says) => {
     const run = await cli(['api', ...args], { stdin: '{}' });
     expect(run).toMatchObject({ code: 2, stdout: '' });

@@ -230,7 +230,7 @@ describe('signage data restore', () => {
     ]);
     expect([code, stderr]).toEqual([
       6,
-      expect.stringContaining('cannot be used as a backup: it cannot be read: EISDIR'),
+      expect.stringContaining(`cannot be read: ${folder} is a folder, not a file. Nothing`),
     ]);
   });
 

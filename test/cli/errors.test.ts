@@ -91,6 +91,31 @@ describe('an error', () => {
   });
 });
 
+describe('a long message', () => {
+  const lines = async (columns: number, tty: boolean) => {
+    const { cli } = await startCli();
+    const argv = ['event', 'list', '--since', 'yesterday'];
+    return (await cli(argv, { tty, columns })).stderr.trimEnd().split('\n');
+  };
+
+  it('is wrapped at the width of the terminal, below its start', async () => {
+    const wrapped = await lines(60, true);
+    expect(wrapped.length).toBeGreaterThan(1);
+    expect(wrapped.every((line) => line.length <= 60)).toBe(true);
+    expect(wrapped.slice(1).every((line) => line.startsWith(' '.repeat(9)))).toBe(true);
+  });
+
+  it('is one line without a terminal', async () => {
+    expect(await lines(60, false)).toHaveLength(1);
+  });
+
+  it('is wrapped as a note, too', async () => {
+    const argv = ['context', 'use', 'work', '--dry-run'];
+    const { stderr } = await runCli(argv, { tty: true, columns: 30 });
+    expect(stderr).toBe('Would make the context "work"\nthe current one.\n');
+  });
+});
+
 describe('an error of the service', () => {
   it.each([
     [
@@ -102,7 +127,7 @@ describe('an error of the service', () => {
     [
       'several flags',
       ['--name', '', '--timezone', 'x'],
-      /^signage: --name: .*\n {2}--timezone: .*\n$/,
+      /^signage: There are 2 mistakes:\n {2}--name: .*\n {2}--timezone: .*\n$/,
     ],
   ])('names %s', async (_, argv, message) => {
     const { cli } = await startCli();
@@ -172,6 +197,19 @@ describe('an error of the service in a result of several', () => {
     const run = await cli(['apply', '-f', '-', '-o', 'csv'], { stdin });
     expect(run.code).toBe(9);
     expect(run.stdout).toMatch(/,"?validUntil: /);
+  });
+});
+
+describe('several mistakes', () => {
+  it.each([
+    ['the service', ['venue', 'create', '--name', '', '--timezone', 'x'], '--name: '],
+    ['the check of a file', ['apply', '-f', '-'], 'stdin, line 1: version: '],
+  ])('are listed once each by %s', async (_, argv, first) => {
+    const { cli } = await startCli();
+    const { code, stderr } = await cli(argv, { stdin: 'venues: [{ nme: x }]\n' });
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/^signage: There are \d mistakes:\n {2}/);
+    expect(stderr.split(first)).toHaveLength(2);
   });
 });
 

@@ -184,14 +184,22 @@ describe('--jq', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
   });
 
-  it.each(['.[', 'nonsense', '.[0].name.x', 'error("no")'])(
-    '2 for %s, with the message of jq',
-    async (expression) => {
-      const { code, stdout, stderr } = await list([plain], '--jq', expression);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^signage: --jq failed: .+\n$/);
-    },
-  );
+  const incomplete = 'the expression is incomplete, or has a bracket too many';
+  it.each([
+    ['.[', incomplete],
+    ['', incomplete],
+    ['.)', incomplete],
+    ['nonsense', 'nonsense/0 is not defined'],
+    ['.name', 'Cannot index array with string ("name")'],
+    ['error("no")', 'no'],
+    ['error("")', 'the expression ended with an error that has no text'],
+    ['error("\\(1,2)" * 300)', expect.stringMatching(/^.{200}…$/)],
+  ])('2 for %j, with the reason', async (expression, reason) => {
+    const { code, stdout, stderr } = await list([plain], '--jq', expression);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const [, said] = /^signage: --jq failed: (.+)\.\n$/.exec(stderr) ?? [];
+    expect(said).toEqual(reason);
+  });
 
   it('cannot read the environment or files', async () => {
     expect((await list([plain], '--jq', 'env | tostring')).stdout).not.toContain('SIGNAGE');

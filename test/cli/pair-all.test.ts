@@ -238,10 +238,13 @@ describe('signage pair --venue X --all', () => {
     const folder = await temporaryFolder();
     const there = join(folder, 'codes.csv');
     await writeFile(there, 'mine');
-    for (const file of [there, join(folder, 'none', 'codes.csv')]) {
+    for (const [file, named] of [
+      [there, there],
+      [join(folder, 'none', 'codes.csv'), `No such folder: ${join(folder, 'none')} (--codes-file)`],
+    ] as const) {
       const argv = ['pair', '--venue', venue.name, '--all', '--codes-file', file];
       const { code, stderr } = await cli(argv);
-      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(file) });
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(named) });
     }
     expect(await readFile(there, 'utf8')).toBe('mine');
     expect(await codeOn(screens[0].id)).toBeUndefined();

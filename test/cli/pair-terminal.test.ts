@@ -100,6 +100,55 @@ async function place(name = 'Main') {
   return { venue, screen, name: `${venue.name}/${name}` };
 }
 
+describe('signage pair at a terminal, for an installer', () => {
+  /** Registers a TV and lets it ask for the playlist that its screen does not have. */
+  async function registerOn(code: string): Promise<void> {
+    const anyone = new RuntimeClient({ url: service.url });
+    const { screenId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo });
+    await expect(anyone.withKey(apiKey).fetchPlaylist(screenId)).rejects.toThrow();
+  }
+  const installer = async () => ({ SIGNAGE_TOKEN: await service.token('installer') });
+
+  it('0 with a paired TV when only an operator can publish its playlist', async () => {
+    const { name } = await place();
+    const { io, ended, seen } = await sitDown(['pair', name], { env: await installer() });
+    await registerOn(await codeOn(io));
+    expect(await ended).toBe(0);
+    const text = seen().join('\n');
+    expect(text).toContain(`paired ✓ ${name} · Samsung QM55B`);
+    expect(io.err()).toContain(
+      `The TV on "${name}" is paired, but shows nothing yet. The screen has`,
+    );
+    expect(io.err()).toContain(
+      `operator, admin or platform to run: signage playlist publish '${name}' -f`,
+    );
+    expect(text).not.toContain('then the TV');
+  });
+
+  it('0 for all screens of a venue, with a note for each', async () => {
+    const { venue, name } = await place();
+    const argv = ['pair', '--venue', venue.name, '--all'];
+    const { io, ended, seen } = await sitDown(argv, { env: await installer() });
+    const large = /this code on the TV of "Main"/;
+    await io.until(large);
+    const row = seen().find((one) => one.startsWith('› Main'));
+    await registerOn((row?.match(/[A-Z2-9]{4} [A-Z2-9]{4}/)?.[0] ?? '').replace(' ', ''));
+    expect(await ended).toBe(0);
+    expect(io.err()).toContain(`The TV on "${name}" is paired, but shows nothing yet.`);
+  });
+
+  it('names the screen when a wait with --wait-for is stopped', async () => {
+    const { name } = await place();
+    const argv = ['pair', name, '--wait-for', 'playlist'];
+    const { io, ended } = await sitDown(argv, { env: await installer() });
+    await registerOn(await codeOn(io));
+    await io.until(/may not publish/);
+    io.signal('SIGINT');
+    expect(await ended).toBe(130);
+    expect(io.err()).toContain(`To check it: signage doctor '${name}'`);
+  });
+});
+
 describe('signage pair at a terminal, prompts', () => {
   it('creates venue and screen, shows the code, and confirms the pairing', async () => {
     const { io, answer, ended, seen } = await sitDown(['pair']);

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
@@ -210,11 +210,26 @@ describe('signage playlist publish', () => {
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
+  it('publishes the example of README', async () => {
+    const { screens } = await site('Main');
+    const [line = ''] =
+      /signage playlist publish .*json/.exec(await readFile('README.md', 'utf8')) ?? [];
+    const words = line.replace('Lobby/Main', screens[0].id).split(' ').slice(1);
+    expect((await cli([...words, '--dry-run'])).code).toBe(0);
+  });
+
+  it('6 for {media} in an example, with what to do', async () => {
+    const example = ['-f', 'fixtures/playlists/welcome.json'];
+    const { code, stderr } = await cli(['playlist', 'publish', 'Main', ...example]);
+    expect(code).toBe(6);
+    expect(stderr).toContain('{media} stands for the address of your folder of media: replace it.');
+  });
+
   it.each([
     ['no screen', ['-f', '-'], 2, /Name a screen/],
     ['both a name and a filter', ['Main', '--selector', 'a=b', '-f', '-'], 2, /but not both/],
     ['no file', ['Main'], 2, /--file must be given/],
-    ['a missing file', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
+    ['a missing file', ['Main', '-f', '/nowhere.yaml'], 2, /No such file: \/nowhere\.yaml\./],
     [
       'no time',
       ['Main', '-f', '-', '--valid-until', 'tomorrow'],

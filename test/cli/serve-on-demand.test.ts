@@ -134,7 +134,7 @@ describe('signage serve --on-demand-url', () => {
     [
       'a missing token file',
       ['--on-demand-url', 'https://ads.example/', '--on-demand-token-file', '/nowhere/token'],
-      /cannot be read/,
+      /No such file: \/nowhere\/token \(--on-demand-token-file\)\./,
     ],
     [
       'a TTL that is not a number',

@@ -18,6 +18,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { type FakeIo, fakeIo } from '../support/fake-io.ts';
+import { runCli } from './run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'signage-serve-'));
 const given = 'mak_abcdefghijklmnopqrstuvwxyz';
@@ -112,6 +113,10 @@ describe('the first start of signage serve', () => {
     expect(await me(url, readFileSync(file, 'utf8').trim())).toBe(200);
     expect(io.out() + io.err()).not.toContain('mak_');
     expect(io.err()).toContain(file);
+    expect(io.out()).toContain(`Log in:  signage login --url ${url} --token-file '${file}'\n`);
+    expect((await runCli(['login', '--url', url, '--token-file', file])).stdout).toContain(
+      'platform',
+    );
     const command = /Try: +(curl .*)/.exec(io.out())![1]!;
     expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({
       role: 'platform',
@@ -146,12 +151,12 @@ describe('signage serve rejects', () => {
     [
       ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
       {},
-      'The certificate file cannot be read',
+      'No such file: /nowhere/cert.pem (--tls-cert).',
     ],
     [
       ['--metrics-token-file', '/nowhere/token'],
       {},
-      'The file of the metrics token cannot be read',
+      'No such file: /nowhere/token (--metrics-token-file).',
     ],
   ])('%j with %j as wrong usage', async (argv, env, message) => {
     const data = newFolder();

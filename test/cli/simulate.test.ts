@@ -248,7 +248,7 @@ describe('signage simulate', () => {
       'There is no scenario "nosuch": choose one of duplicates, everything, ',
     ],
     [['-o', 'csv'], '--output must be one of text, json, yaml'],
-    [['--codes', '/nowhere/codes.txt'], 'The file cannot be read'],
+    [['--codes', '/nowhere/codes.txt'], 'No such file: /nowhere/codes.txt.'],
   ])('%j is wrong usage, and creates nothing', async (argv, message) => {
     const { code, stdout, stderr } = await cli(['simulate', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -600,7 +600,7 @@ describe('site files', () => {
     [
       'a missing file',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: { file: none.json }\n',
-      'venues[0].screens[0].playlist.file: the file cannot be read',
+      'venues[0].screens[0].playlist.file: No such file: ',
     ],
     [
       'a venue twice',
@@ -638,9 +638,7 @@ describe('site files', () => {
     const stderr = await refused(
       'version: 1\nvenues:\n  - name: ""\n---\nversion: 1\nvenues:\n  - name: A\n    labels: 1\n',
     );
-    expect(stderr).toContain(
-      'site.yaml, document 1, line 3: venues[0].name: must not be empty (and 1 more)',
-    );
+    expect(stderr).toContain('site.yaml, document 1, line 3: venues[0].name: must not be empty\n');
     expect(stderr).toContain('site.yaml, document 2, line 8: venues[0].labels');
   });
 
@@ -648,7 +646,7 @@ describe('site files', () => {
     const stderr = await refused('a: 1\na: 2\nb: [1\nc: d: e\n---\nq: "x');
     const at = [...stderr.matchAll(/site\.yaml, line (\d+), column (\d+): is not valid/g)];
     expect(at.map(([, line, column]) => `${line}:${column}`)).toEqual(['2:1', '4:1', '4:4', '6:6']);
-    expect(stderr).toContain('Map keys must be unique (and 3 more)\n');
+    expect(stderr).toContain('There are 4 mistakes:\n');
   });
 
   it('report all syntax errors of a playlist file', async () => {

@@ -86,13 +86,14 @@ describe('signage venue create', () => {
       'Mars/Olympus',
     ]);
     expect(code).toBe(6);
-    expect(stderr).toContain('--name: must not be empty (and 1 more)\n  --timezone: must be');
+    expect(stderr).toContain('signage: There are 2 mistakes:\n  --name: must not be empty\n');
+    expect(stderr).toContain('  --timezone: must be an IANA time zone');
   });
 
   it.each([
     [['venue', 'create'], '--name must be given'],
     [['venue', 'create', '--name', 'x', '--label', 'floor'], 'A label is written key=value'],
-    [['venue', 'create', 'x', '--name', 'x'], 'Too many arguments'],
+    [['venue', 'create', 'x', '--name', 'x'], 'Unexpected argument: "x".'],
   ])('2 for %j', async (argv, message) => {
     const { code, stdout, stderr } = await cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -5,7 +5,7 @@ import { makeNodeRequester } from '../../client/node-requester.ts';
 import type { Exchanged } from '../../client/transport.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Environment } from '../command/environment.ts';
-import { usage } from '../options/settings.ts';
+import { unusableFile } from '../options/file-error.ts';
 import { isUuid } from '../records/names.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import type { Address, Profile } from './profile.ts';
@@ -46,7 +46,7 @@ export async function readCertificates(file: string): Promise<string[]> {
   try {
     return [...rootCertificates, await readFile(file, 'utf8')];
   } catch (error) {
-    throw usage(`The file of --ca-file cannot be read: ${(error as Error).message}.`);
+    throw unusableFile(error, file, { what: '--ca-file' });
   }
 }
 
@@ -77,7 +77,7 @@ async function tenantIdOf(
       return me.tenantId;
   }
   throw new SignageError('tenant_not_found', `There is no tenant "${tenant}".`, {
-    hint: 'signage tenant list',
+    hint: 'signage tenant list shows all tenants.',
   });
 }
 

@@ -2,6 +2,7 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import { othersCanWrite } from '../../domain/file-access.ts';
+import { fileProblem } from '../options/file-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { readPrivateFile, replaceFile } from './private-file.ts';
 
@@ -97,7 +98,7 @@ export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   } catch (error) {
     if (error instanceof SignageError) throw error;
     throw unusable(
-      `${file} cannot be read: ${(error as Error).message}.`,
+      `${fileProblem(error, file)}.`,
       'Fix the cause, or set SIGNAGE_URL and SIGNAGE_TOKEN.',
     );
   }
@@ -145,7 +146,7 @@ export async function changeContexts(
   } catch (error) {
     if (error instanceof SignageError) throw error;
     throw unusable(
-      `${file} cannot be written: ${(error as Error).message}.`,
+      `${fileProblem(error, file, 'written')}.`,
       'Fix the cause, or set SIGNAGE_URL and SIGNAGE_TOKEN instead.',
     );
   }

@@ -8,6 +8,7 @@ import {
   othersCanWrite,
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
+import { unusableFile } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 
@@ -58,9 +59,9 @@ export async function readSecretFile(path: string, what: string): Promise<string
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw usage(`${what} cannot be read: ${(error as Error).message}.`);
+    throw unusableFile(error, path, { what });
   }
-  if (text.trim() === '') throw usage(`${what} is empty: ${path}.`);
+  if (text.trim() === '') throw usage(`${path} is empty (${what}).`);
   return text.trim();
 }
 
@@ -70,7 +71,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
  */
 export async function readTokenFile(path: string, warn?: Report): Promise<string> {
   await checkSecretAccess(path, warn ? { warn } : {});
-  return readSecretFile(path, 'The token file');
+  return readSecretFile(path, 'the token file');
 }
 
 /** Writes a secret durably to a new file with mode 0600. Never overwrites, never follows a link. */
@@ -96,9 +97,9 @@ async function create(path: string, flag: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', 0o600);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw usage(`${flag} needs a new file, and ${path} exists.`);
-    throw usage(`The file of ${flag} cannot be created: ${message}.`);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw usage(`${flag} needs a new file, and ${path} exists.`);
+    throw unusableFile(error, path, { what: flag, access: 'written' });
   }
 }
 

@@ -48,7 +48,7 @@ function chooseContext(
   const saved = name === undefined ? undefined : contexts[name];
   if (given !== undefined && saved === undefined) {
     throw new SignageError('context_not_found', `There is no context "${given}".`, {
-      hint: 'signage context list',
+      hint: 'signage context list shows all contexts.',
     });
   }
   return { name, saved, env: flag === undefined ? env : {} };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
 import { replaceFile } from '../api/private-file.ts';
-import { usage } from '../options/settings.ts';
+import { unusableFile } from '../options/file-error.ts';
 
 const headFile = z.object({
   writer: z.string(),
@@ -19,8 +19,8 @@ export type HeadFile = z.infer<typeof headFile>;
  * `invalid_file` if its content is invalid.
  */
 export async function readHead(path: string): Promise<HeadFile> {
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw usage(`The file of --head cannot be read: ${error.message}.`);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw unusableFile(error, path, { what: '--head' });
   });
   try {
     return headFile.parse(JSON.parse(text));
@@ -38,6 +38,6 @@ export async function writeHead(path: string, head: HeadFile): Promise<void> {
   try {
     await replaceFile(path, `${JSON.stringify(head)}\n`, { mode: 0o666 });
   } catch (error) {
-    throw usage(`The file of --save-head cannot be written: ${(error as Error).message}.`);
+    throw unusableFile(error, path, { what: '--save-head', access: 'written' });
   }
 }

@@ -22,19 +22,22 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
   profile(): Promise<Profile>;
   /**
    * Requests a list, and prints it as the result of the command. Stops at `--limit` items, if
-   * given.
+   * given. Returns whether there was a record.
    */
   list<I extends ListId>(
     id: I,
     view: ViewSource<ListItem<I>>,
     ...input: CallArguments<I>
-  ): Promise<void>;
+  ): Promise<boolean>;
   /**
    * Returns an error of the service with the flags of the command in place of members, except for
    * JSON, which has errors as received.
    */
   shownError(error: SignageError): SignageError;
-  /** Prints a message to `stderr`, with control characters escaped. Silent with `--quiet`. */
+  /**
+   * Prints a message to `stderr`, with control characters escaped, and wrapped at a terminal.
+   * Silent with `--quiet`.
+   */
   note(text: string): void;
   /**
    * Asks before something is destroyed. Does not ask with `--yes` or `--dry-run`.

@@ -3,6 +3,7 @@ import { describeSetting, type Setting, usage } from '../options/settings.ts';
 import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
 import type { Io } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
+import { describeExtraWords } from './extra-words.ts';
 import type { Argument, Arguments, CommandSpec, Verbs } from './spec.ts';
 import { nouns, single } from './tree.ts';
 
@@ -131,11 +132,34 @@ export function specCommand(name: string, spec: CommandSpec, io: Outputs): Comma
   return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
 }
 
+/** Words that explain a mistake better than commander does. */
+interface Explanation {
+  /** Replaces the message of commander. Default: that message. */
+  message?: string;
+  /** Sentences before the reference to the help, with a space at the end. */
+  advice: string;
+}
+
+/** Explains a wrong number of arguments. */
+export function explainArguments(command: Command, spec: CommandSpec) {
+  return ({ code }: CommanderError): Explanation | undefined => {
+    if (code === 'commander.excessArguments') return describeExtraWords(command, spec);
+    const missing = command.registeredArguments[command.args.length];
+    if (code !== 'commander.missingArgument' || !missing) return undefined;
+    const message = `The argument <${missing.name()}> is missing: ${missing.description}.`;
+    return { message, advice: '' };
+  };
+}
+
 /**
  * Parses the words after a command. If they ask for help or the version, prints it and returns the
- * exit code. Throws `usage`, with a suggestion for a mistyped word.
+ * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may add to it.
  */
-export function parseWords(command: Command, words: readonly string[]): number | undefined {
+export function parseWords(
+  command: Command,
+  words: readonly string[],
+  explain: (error: CommanderError) => Explanation | undefined = () => undefined,
+): number | undefined {
   try {
     command.parse(words, { from: 'user' });
     return undefined;
@@ -145,11 +169,10 @@ export function parseWords(command: Command, words: readonly string[]): number |
     // A command was given without the required word, so commander printed its help.
     if (error.code === 'commander.help') return 2;
     const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-    const isSplitName =
-      error.code === 'commander.excessArguments' && command.registeredArguments.length > 0;
-    const advice = isSplitName ? 'Put a name with spaces in quotes: "Lobby/Wall 1". ' : '';
+    const { message = text, advice = '' } = explain(error) ?? {};
+    const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
     throw usage(
-      text.charAt(0).toUpperCase() + text.slice(1),
+      /[.?)]$/.test(sentence) ? sentence : `${sentence}.`,
       `${advice}See ${command.name()} --help.`,
     );
   }

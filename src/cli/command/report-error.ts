@@ -1,13 +1,13 @@
-import { type FieldError, SignageError } from '../../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
 import { isJson } from '../options/format.ts';
 import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
+import { writeMessage } from '../terminal/wrap.ts';
 import { exitCodeOf } from './exit-code.ts';
 
 /** Default hints by error code. An error or a command may have its own hint. */
 const hints: Readonly<Record<string, string>> = {
-  port_taken: 'Choose another port with --port, or --port 0 for any that is free.',
   unreachable: 'Check --url. signage serve starts a service, and signage doctor finds the cause.',
   unavailable: 'Try again later; signage doctor finds the cause.',
   credential_missing: 'Log in with signage login, or set SIGNAGE_TOKEN.',
@@ -33,23 +33,27 @@ const hints: Readonly<Record<string, string>> = {
 const hintOf = (error: SignageError) =>
   error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
 
-/** Returns the field errors that the message does not contain. */
-function furtherErrors({ message, errors = [] }: SignageError): readonly FieldError[] {
-  if (errors.length < 2) return [];
-  const [first, ...others] = errors;
-  return message.startsWith(`${first?.path}: ${first?.message}`) ? others : errors;
+/** Returns the message, or the number of mistakes if it only repeats the first of several. */
+function headline({ message, errors = [], truncated }: SignageError): string {
+  const [first] = errors;
+  const firstText = first && (first.path ? `${first.path}: ${first.message}` : first.message);
+  if (errors.length < 2 || firstText === undefined || !message.startsWith(firstText))
+    return message;
+  return `There are ${truncated ? 'more than ' : ''}${errors.length} mistakes:`;
 }
 
-function explain(error: SignageError, io: Io): void {
-  io.stderr.write(`signage: ${escapeControl(error.message)}\n`);
-  for (const { path, message } of furtherErrors(error)) {
-    io.stderr.write(`  ${escapeControl(path || 'body')}: ${escapeControl(message)}\n`);
-  }
-  if (error.truncated) io.stderr.write('  and more, which the service does not list.\n');
+function explain(error: SignageError, { stderr }: Io): void {
+  const indent = '  ';
+  writeMessage(stderr, headline(error), 'signage: ');
+  const fieldErrors = error.errors ?? [];
+  // If there is only one field error, the message already contains it.
+  for (const { path, message } of fieldErrors.length > 1 ? fieldErrors : [])
+    writeMessage(stderr, `${path || 'body'}: ${message}`, indent, 2 * indent.length);
+  if (error.truncated) writeMessage(stderr, 'and more, which the service does not list.', indent);
   if (error.retryAfterSeconds !== undefined)
-    io.stderr.write(`  Try again in ${error.retryAfterSeconds} s.\n`);
+    writeMessage(stderr, `Try again in ${error.retryAfterSeconds} s.`, indent);
   const hint = hintOf(error);
-  if (hint !== undefined) io.stderr.write(`  ${escapeControl(hint)}\n`);
+  if (hint !== undefined) writeMessage(stderr, hint, indent);
 }
 
 /**

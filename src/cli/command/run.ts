@@ -8,8 +8,8 @@ import { readSettings, usage } from '../options/settings.ts';
 import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
 import { limitPages, makeResults } from '../output/results.ts';
 import { shellQuote } from '../records/text.ts';
-import { escapeControl } from '../terminal/escape.ts';
 import { makePrompter } from '../terminal/prompter.ts';
+import { writeMessage } from '../terminal/wrap.ts';
 import type { CommandContext } from './context.ts';
 import type { Flags, ProgramEnvironment } from './environment.ts';
 import { forFlags } from './flag-words.ts';
@@ -66,7 +66,7 @@ function makeCommandContext(
   const results = makeResults(environment, common);
   const prompter = makePrompter(io, common, interrupted);
   const note = (text: string) => {
-    if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
+    if (!common.quiet) writeMessage(io.stderr, text);
   };
   const profile = memoize(async () =>
     readProfile(readSettings(connectionOptions, flags, {}), io, note),

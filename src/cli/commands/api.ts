@@ -183,6 +183,7 @@ docs/protocol.md, or /docs of the service, lists all operations.`,
     ['echo \'{"name": "Lobby"}\' | signage api POST /v1/venues -f -', 'a request with a body'],
   ],
   effect: 'changes',
+  hints: { not_found: 'Paths begin with /v1, such as /v1/venues. The API reference is at /docs.' },
   async run(call) {
     const { file, paginate } = call.options;
     const method = readMethod(call.args.method);

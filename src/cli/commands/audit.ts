@@ -41,7 +41,10 @@ const list = defineCommand({
     const from = readPastTime(call, '--since', since);
     const to = readPastTime(call, '--until', until);
     checkRange({ flag: '--since', time: from }, { flag: '--until', time: to });
-    await call.list('listAudit', auditView, { query: { action, subjectId: subject, from, to } });
+    const query = { action, subjectId: subject, from, to };
+    if (await call.list('listAudit', auditView, { query })) return;
+    const { noteUnknownAction } = await import('../records/unknown-words.ts');
+    await noteUnknownAction(call, action);
   },
 });
 

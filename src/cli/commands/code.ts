@@ -147,8 +147,9 @@ export const pair = defineCommand({
   summary: 'Pair a TV with a screen, step by step',
   description: `Creates a pairing code and shows it. Type the code on the TV. The command then
 follows the TV until it has registered, fetched its playlist and sent its first event. At a terminal
-it asks for missing arguments. It replaces expired codes. Stopping the command cancels the code. Exit
-code 5: a TV registered on the screen with another code.`,
+it asks for missing arguments, and does not wait for a playlist that the role of the token may not
+publish. It replaces expired codes. Stopping the command cancels the code. Exit codes: 0 the TV is
+paired, 5 a TV registered on the screen with another code, 8 the timeout passed.`,
   arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
   options: {
     venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),

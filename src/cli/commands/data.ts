@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { defineCommand, one } from '../command/spec.ts';
+import { fileProblem, unusableFile } from '../options/file-error.ts';
 import { formats } from '../options/format.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
@@ -54,9 +55,10 @@ token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
   },
 });
 
+/** Throws `usage` if a path that the user named cannot be read. Does not read from a pipe. */
 async function requireReadable(path: string, what: string): Promise<void> {
-  await access(path).catch((error: Error) => {
-    throw usage(`${what} cannot be read: ${error.message}.`);
+  await access(path, constants.R_OK).catch((error: unknown) => {
+    throw unusableFile(error, path, { what });
   });
 }
 
@@ -66,10 +68,11 @@ async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uin
   const chunks = stream.iterator({ destroyOnReturn: false });
   const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('it was interrupted')));
   aborted.catch(() => undefined);
+  const explain = (error: unknown) => Promise.reject(new Error(fileProblem(error, path)));
   try {
     for (;;) {
       signal.throwIfAborted();
-      const { done, value } = await Promise.race([chunks.next(), aborted]);
+      const { done, value } = await Promise.race([chunks.next().catch(explain), aborted]);
       if (done) return;
       yield value;
     }
@@ -129,8 +132,8 @@ cannot be used, 5 the folder is in use or not empty.`,
     call.heedHangup();
     const { file } = call.args;
     const { data, audit } = call.options;
-    await requireReadable(file, 'The backup');
-    if (audit !== undefined) await requireReadable(audit, 'The folder of --audit');
+    await requireReadable(file, 'the backup');
+    if (audit !== undefined) await requireReadable(audit, '--audit');
     const { at, files, bytes } = await restoreInto(call, file, data);
     const undone = audit === undefined ? undefined : await findUndone(audit, at);
     const { undoneNote } = await import('../data/undone-revocations.ts');

@@ -79,7 +79,10 @@ received the event.
       );
     // The cursor of the event list is an event id.
     const resume = after === undefined ? {} : { order: 'asc' as const, cursor: after };
-    await call.list('listEvents', eventView(call), { query: { ...filters, to, ...resume } });
+    const query = { ...filters, to, ...resume };
+    if (await call.list('listEvents', eventView(call), { query })) return;
+    const { noteUnknownType } = await import('../records/unknown-words.ts');
+    await noteUnknownType(call, type);
   },
 });
 
@@ -194,8 +197,8 @@ Impressions of simulated TVs are left out, unless --include-simulated is given. 
       '--group-by <group>',
       'one row per group (default: campaign)',
     ),
-    from: option.text('--from <day>', 'first day, such as 2026-11-20'),
-    to: option.text('--to <day>', 'end before this day'),
+    from: option.day('--from <day>', 'first day, such as 2026-11-20'),
+    to: option.day('--to <day>', 'end before this day'),
     by: option.choice(
       ['timestamp', 'received'],
       '--by <time>',

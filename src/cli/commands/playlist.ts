@@ -1,4 +1,4 @@
-import { hasCode } from '../../domain/error.ts';
+import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
@@ -61,6 +61,16 @@ function isStaged({ options: { staged, stopOn, rollback, state } }: CommandConte
   return staged !== undefined;
 }
 
+/** Adds to an error in a playlist file what a wrong URL of media lacks. */
+function explainMedia(error: unknown): never {
+  const isMedia = ({ path }: FieldError) => path.endsWith('.creativeUrl');
+  if (!hasCode(error, 'invalid_file') || !error.errors?.some(isMedia)) throw error;
+  throw new SignageError(error.code, error.message, {
+    ...error,
+    hint: 'creativeUrl is the whole address of a media file. In the files of fixtures/playlists, {media} stands for the address of your folder of media: replace it.',
+  });
+}
+
 const publish = defineCommand({
   summary: 'Publish a playlist on one or more screens',
   description: `The file holds the playlist as YAML or JSON:
@@ -112,7 +122,7 @@ command with the same --state file continues after an interruption.`,
   async run(call) {
     const { file, validUntil } = call.options;
     const names = call.args.screens;
-    const written = await readPublication(call, file, validUntil);
+    const written = await readPublication(call, file, validUntil).catch(explainMedia);
     if (isStaged(call)) {
       const { publishStaged } = await import('../playlist/staged.ts');
       return publishStaged(call, names, written);

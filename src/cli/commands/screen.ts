@@ -81,7 +81,9 @@ const list = defineCommand({
     const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
     const view = venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId);
     const query = { venueId, state, search, label: labelFilters(label), selector: [...selector] };
-    await call.list('listScreens', view, { query });
+    if (await call.list('listScreens', view, { query })) return;
+    const { noteUnknownLabels } = await import('../records/unknown-words.ts');
+    await noteUnknownLabels(call, { labels: label, selectors: selector });
   },
 });
 

@@ -129,13 +129,14 @@ const screen = defineCommand({
     const [name] = names;
     if (name === undefined || !isSingle(call, names)) {
       const screens = await waitForScreens(call, names, state);
-      return call.results.list([screens], screensView(call));
+      await call.results.list([screens], screensView(call));
+      return;
     }
     const { id, venueId } = await findScreen(call, name);
     const hint =
       state === 'active'
-        ? `signage pair ${shellQuote(name)}`
-        : `signage device revoke ${shellQuote(name)}`;
+        ? `To pair a TV: signage pair ${shellQuote(name)}`
+        : `To free it: signage device revoke ${shellQuote(name)}`;
     const what = `the screen "${name}" to be ${state}`;
     const screen = await waitFor(call, { timeoutMs, what, hint }, () =>
       lookAtScreen(call, id, state),
@@ -240,7 +241,8 @@ them are online. Exit code 8: the timeout passed.`,
     const [named] = names;
     if (named === undefined || !isSingle(call, names)) {
       const screens = await waitForDevices(call, names);
-      return call.results.list([screens], screensView(call));
+      await call.results.list([screens], screensView(call));
+      return;
     }
     const target = await findTarget(call, named);
     const waiting = {
@@ -249,7 +251,7 @@ them are online. Exit code 8: the timeout passed.`,
     };
     const device = await waitFor(
       call,
-      { ...waiting, hint: `signage doctor ${shellQuote(named)}` },
+      { ...waiting, hint: `To find out why: signage doctor ${shellQuote(named)}` },
       () => lookAtDevice(call, target),
     );
     await call.results.record(device, devicesOfScreenView(call, device.screenId));

@@ -1,10 +1,13 @@
 import { makeNodeRequester } from '../../client/node-requester.ts';
+import { allChecks } from '../../conformance/all-checks.ts';
 import type { Level, Need, Outcome } from '../../conformance/check.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
 import { clientOptions, connect } from '../api/connect.ts';
 import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { member, type View } from '../output/view.ts';
+import { didYouMean } from '../records/near-names.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { withProgress } from '../terminal/progress.ts';
 
@@ -76,6 +79,16 @@ async function* inPages(
   yield page;
 }
 
+/** Adds the nearest ids to the error for ids that no check has. */
+async function withNearIds(error: unknown, rows: readonly string[]): Promise<unknown> {
+  if (!hasCode(error, 'invalid_option') || rows.length === 0) return error;
+  const groups = [...new Set(allChecks.map(({ id }) => id.replace(/\..*/, '')))];
+  const ids = [...groups, ...allChecks.map(({ id }) => id)];
+  const questions = await Promise.all(rows.map((row) => didYouMean(row, ids)));
+  const hint = questions.filter(Boolean).join(' ') || `Ids begin with ${groups.join(', ')}.`;
+  return new SignageError(error.code, error.message, { hint });
+}
+
 /** Runs the checks and prints their outcomes. Returns the exit code. */
 export async function runChecks(call: CommandContext, options: CheckOptions): Promise<number> {
   const profile = await call.profile();
@@ -111,6 +124,8 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
       });
       return call.results.list(pages, outcomeView(call.common.output));
     });
+  } catch (error) {
+    throw await withNearIds(error, options.row);
   } finally {
     for (const what of leftovers) call.note(`Could not be removed: ${what}`);
   }

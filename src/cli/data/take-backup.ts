@@ -1,5 +1,6 @@
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import type { CommandContext } from '../command/context.ts';
+import { unusableFile } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
 import { withProgress } from '../terminal/progress.ts';
 
@@ -17,8 +18,8 @@ async function refuseExisting(path: string): Promise<void> {
 }
 
 async function create(path: string): Promise<FileHandle> {
-  return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw usage(`The file of --out cannot be created: ${error.message}.`);
+  return open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw unusableFile(error, path, { what: '--out', access: 'written' });
   });
 }
 

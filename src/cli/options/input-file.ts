@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
+import { unusableFile } from './file-error.ts';
 import { usage } from './settings.ts';
 import type { SourceDocument } from './source-document.ts';
 
@@ -13,7 +14,7 @@ export async function readInput(io: Io, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw usage(`The file cannot be read: ${(error as Error).message}.`);
+    throw unusableFile(error, path);
   }
 }
 

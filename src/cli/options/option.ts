@@ -127,6 +127,18 @@ export function flag(flags: string, help: string): Setting<boolean> {
   return { flags, help, read, initial: false };
 }
 
+/** A day in UTC, such as `2026-11-20`. Default: `undefined`. */
+export function day(flags: string, help: string): Setting<string | undefined> {
+  const read = (value: string, source: string) => {
+    const midnightMs = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
+    // Engines may read 2026-02-30 as a day of March.
+    if (Number.isNaN(midnightMs) || new Date(midnightMs).toISOString().slice(0, 10) !== value)
+      throw usage(`${source} must be a day in UTC such as 2026-11-20, not "${value}".`);
+    return value;
+  };
+  return { flags, help, read, initial: undefined };
+}
+
 /** A duration such as `90s`, `15m` or `2h`, in milliseconds. A plain number means seconds. */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {

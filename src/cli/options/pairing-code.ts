@@ -21,9 +21,9 @@ export function groupedCode(code: string): string {
 export function readCode(text: string): string {
   const code = text.replaceAll(separators, '');
   if (codeForm.test(code)) return code.toUpperCase();
-  throw usage(
-    `A pairing code is 8 letters and digits, such as ABCD 2345; this one has ${[...code].length} characters, or other characters.`,
-  );
+  const { length } = [...code];
+  const found = length === 8 ? 'other characters' : `${length} characters`;
+  throw usage(`A pairing code is 8 letters and digits, such as ABCD 2345; this one has ${found}.`);
 }
 
 /**

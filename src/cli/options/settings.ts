@@ -48,7 +48,7 @@ function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables)
   const stored = flags[option.attributeName()];
   // commander stores `--no-input` as `input: false`. Default: true.
   const given = negate ? stored === false || undefined : stored;
-  if (given === undefined && setting.required) throw usage(`${flag} must be given: ${help}.`);
+  if (given === undefined && setting.required) throw usage(`${flag} must be given (${help}).`);
   if (Array.isArray(given) && setting.readAll) return setting.readAll(given, flag);
   if (given !== undefined) return setting.read(String(given), flag);
   const fromVariable = env && variables[env];

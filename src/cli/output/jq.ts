@@ -6,6 +6,20 @@ function shown(line: string): string {
   return line.startsWith('"') ? printableWithTabs(JSON.parse(line) as string) : escapeControl(line);
 }
 
+const maxReasonLength = 200;
+
+/** Returns the reason of an error of jq, without its prefix and the position in our parentheses. */
+function reasonOf(stderr: string, expression: string): string {
+  const [line = ''] = stderr.split('\n', 1);
+  const text = line.replace(/^jq: error(?: \(at [^)]*\))?:? ?/, '');
+  const [place = '', lineNumber] = / at <top-level>, line (\d+), column \d+:?$/.exec(text) ?? [];
+  if (Number(lineNumber) > expression.split('\n').length)
+    return 'the expression is incomplete, or has a bracket too many';
+  const reason = text.slice(0, text.length - place.length).trim();
+  if (reason.length > maxReasonLength) return `${reason.slice(0, maxReasonLength)}…`;
+  return reason || 'the expression ended with an error that has no text';
+}
+
 /**
  * Evaluates a jq expression and returns its results as lines. Throws `usage` with the message of
  * jq. jq runs as WebAssembly, without access to files or to the environment of this process.
@@ -17,9 +31,6 @@ export async function applyJq(value: unknown, expression: string): Promise<strin
   const { stdout, stderr, exitCode } = await raw(JSON.stringify(value), `(${expression}\n)`, [
     '-c',
   ]);
-  if (exitCode !== 0) {
-    const reason = stderr.split('\n', 1)[0]?.replace(/^jq: error(?: \(at [^)]*\))?:? ?/, '') ?? '';
-    throw usage(`--jq failed: ${reason || `jq ended with ${exitCode}`}`);
-  }
+  if (exitCode !== 0) throw usage(`--jq failed: ${reasonOf(stderr, expression)}.`);
   return stdout === '' ? [] : stdout.split('\n').map(shown);
 }

@@ -25,9 +25,9 @@ export interface Results {
   record<T>(record: T, view: ViewSource<T>): Promise<void>;
   /**
    * Prints a list. Tables, `ndjson`, `csv` and `name` are written page by page. People see
-   * `emptyText` on `stderr` in place of an empty table.
+   * `emptyText` on `stderr` in place of an empty table. Returns whether there was a record.
    */
-  list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<void>;
+  list<T>(pages: Pages<T>, view: ViewSource<T>, emptyText?: string): Promise<boolean>;
   /**
    * Throws `usage` if the format cannot be written for an endless result. `what` is the flag that
    * makes the result endless.
@@ -156,6 +156,7 @@ export function makeResults(
       await writer.end();
       if (isEmpty && emptyText !== undefined && isForPeople(format) && !common.quiet)
         io.stderr.write(`${emptyText}\n`);
+      return !isEmpty;
     },
     requireEndless(what) {
       if (isDocument(format))

@@ -154,12 +154,15 @@ export async function* followTv(
     const id = yield* untilRegistered(session, pairing);
     let at = '';
     for (const milestone of milestones.slice(0, milestones.indexOf(session.waitFor) + 1)) {
-      at = await untilReached(session, pairing, id, milestone);
+      const reachedAt = await untilReached(session, pairing, id, milestone);
+      if (reachedAt === undefined) break;
+      at = reachedAt;
       pairing.reached.push(milestone);
       yield makeUpdate(pairing, milestone, at);
     }
     pairing.state = 'done';
-    if (isPaired(session.waitFor)) yield makeUpdate(pairing, 'paired', at);
+    if (isPaired(session.waitFor) && pairing.left === undefined)
+      yield makeUpdate(pairing, 'paired', at);
   } finally {
     await cancelCode(session, pairing);
   }

@@ -36,8 +36,10 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     options.replace ||
     options.qr
   ) {
+    const meant = args.screen ?? options.screen;
     throw usage(
       '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace or --qr.',
+      meant && `Did you mean signage pair --venue ${shellQuote(meant.replace(/\/.*/s, ''))} --all?`,
     );
   }
   return options.venue === undefined
@@ -170,5 +172,6 @@ export async function pairVenue(session: PairSession): Promise<number> {
     noteUnfinished(session, venue, pairings);
     throw error;
   }
+  for (const { left } of pairings) if (left !== undefined) call.note(left);
   return outcome(session, failures);
 }

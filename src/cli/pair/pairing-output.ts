@@ -149,13 +149,16 @@ export async function showUpdates(
   shape: 'record' | 'list',
   updates: AsyncIterable<PairUpdate[]>,
 ): Promise<void> {
-  if (!isWatched(call) || !call.io.stdout.isTTY) return call.results.list(updates, updateView);
+  if (!isWatched(call) || !call.io.stdout.isTTY) {
+    await call.results.list(updates, updateView);
+    return;
+  }
   const last = new Map<string, PairUpdate>();
   for await (const page of updates) for (const update of page) last.set(update.screenId, update);
   const results = [...last.values()];
   async function* page() {
     yield results;
   }
-  if (shape === 'list') return call.results.list(page(), pairedView);
-  for (const update of results) await call.results.record(update, pairedView);
+  if (shape === 'list') await call.results.list(page(), pairedView);
+  else for (const update of results) await call.results.record(update, pairedView);
 }

@@ -38,6 +38,8 @@ export interface Pairing {
   reached: Milestone[];
   /** Why the pairing makes no progress at the moment. */
   problem: string | undefined;
+  /** What somebody else must do after the pairing has ended, for a note at the end. */
+  left: string | undefined;
   state: 'going' | 'done' | 'failed';
 }
 
@@ -48,6 +50,7 @@ export function newPairing(place: Place): Pairing {
     device: undefined,
     reached: [],
     problem: undefined,
+    left: undefined,
     state: 'going',
   };
 }
@@ -115,7 +118,7 @@ export function describeUnfinished(pairing: Pairing): string {
     const what = nextSteps[nextMilestone(pairing)].missing;
     return [
       ...made,
-      `The TV on "${placeName(place)}" ${what}. To check it: signage device get ${device.id}`,
+      `The TV on "${placeName(place)}" ${what}. To check it: signage doctor ${placeArgument(place)}`,
     ].join(' ');
   }
   const next =
@@ -131,6 +134,8 @@ export interface PairSession {
   waitFor: Milestone;
   /** The role of the token. */
   role: Role;
+  /** Whether to end without a playlist that only a token of another role can publish. */
+  endsWithoutPlaylist: boolean;
   timeoutMs: number | undefined;
   /** Deadline by the local clock. Infinite at a terminal, where a person can stop the command. */
   endsAtMs: number;

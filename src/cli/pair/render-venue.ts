@@ -21,11 +21,11 @@ const otherColumns = 32;
 /** Rows of the list that large letters must leave. */
 const minListRows = 3;
 
-function stateText({ state, reached, device, code }: Pairing, waitFor: Milestone): string {
+function stateText({ state, reached, device, code, left }: Pairing, waitFor: Milestone): string {
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
   if (state === 'done')
-    return [isPaired(waitFor) ? 'paired ✓' : 'done ✓', model]
+    return [isPaired(waitFor) || left ? 'paired ✓' : 'done ✓', model]
       .filter((text) => text !== '')
       .join(' ');
   if (reached.includes('playlist')) return 'has playlist';

@@ -1,4 +1,6 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { mayAct } from '../../domain/records/role.ts';
+import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
 import { findScreen } from '../records/find.ts';
@@ -51,6 +53,11 @@ async function makeSession(
     call,
     role,
     waitFor: options.waitFor ?? defaultMilestone,
+    // Without a terminal, exit code 0 promises the milestone, and the timeout ends the wait.
+    endsWithoutPlaylist:
+      options.waitFor === undefined &&
+      timeoutMs === undefined &&
+      !mayAct(role, operations.publishPlaylist.access),
     timeoutMs,
     ...signalsOf(call, interrupted),
     changed: () => {},
@@ -78,12 +85,16 @@ async function pairScreen(session: PairSession, place: Place): Promise<void> {
     if (drawQr) await noteUnreachable(call);
     const display = {
       render: (size: LiveViewSize) => renderPairing(pairing, session, drawQr, size),
-      last: () => (pairing.state === 'done' ? renderPaired(pairing, waitFor) : []),
+      last: () =>
+        pairing.state === 'done'
+          ? renderPaired(pairing, pairing.left === undefined ? waitFor : 'registered')
+          : [],
       problemText: ({ problem }: Pairing) => problem,
       drawQr,
     };
     const follow = (shown: PairSession) => followTv(shown, pairing);
     await showUpdates(call, 'record', updatesWithOutput(session, display, follow));
+    if (pairing.left !== undefined) call.note(pairing.left);
   } catch (error) {
     if (!hasCode(error, 'wait_timed_out')) {
       const left = describeUnfinished(pairing);

@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { mayAct, type Role } from '../../domain/records/role.ts';
+import { mayAct } from '../../domain/records/role.ts';
 import { operations } from '../../wire/operations.ts';
 import type { Device } from '../records/find.ts';
 import {
@@ -62,8 +62,16 @@ async function currentPlaylist({ call, signal }: PairSession, screenId: string) 
   }
 }
 
-/** Says who can publish the playlist that a TV did not get, or that it is there meanwhile. */
-function missingPlaylist(playlist: Playlist | undefined, role: Role, { place }: Pairing): string {
+/**
+ * Says who can publish the playlist that a TV did not get, or that it is there meanwhile. Sets
+ * `left` if the pairing ends here.
+ */
+function missingPlaylist(
+  playlist: Playlist | undefined,
+  { role, endsWithoutPlaylist }: PairSession,
+  pairing: Pairing,
+): string {
+  const { place } = pairing;
   if (playlist?.status === 'active')
     return `The screen now has a playlist, version ${playlist.version}. Waiting for the TV to ask again: restarting its app is faster.`;
   const what = playlist
@@ -71,9 +79,11 @@ function missingPlaylist(playlist: Playlist | undefined, role: Role, { place }: 
     : 'The screen has no playlist yet';
   const needs = operations.publishPlaylist.access;
   const publish = `signage playlist publish ${placeArgument(place)} -f …`;
-  return mayAct(role, needs)
-    ? `${what}. Publish one: ${publish}`
-    : `${what}, and the role ${role} may not publish one. Ask somebody with the role ${rolesFrom(needs)} to run: ${publish}`;
+  if (mayAct(role, needs)) return `${what}. Publish one: ${publish}`;
+  const problem = `${what}, and the role ${role} may not publish one. Ask somebody with the role ${rolesFrom(needs)} to run: ${publish}`;
+  if (endsWithoutPlaylist)
+    pairing.left = `The TV on "${placeName(place)}" is paired, but shows nothing yet. ${problem}`;
+  return problem;
 }
 
 const patienceTexts: Partial<Record<Milestone, string>> = {
@@ -94,18 +104,21 @@ async function problemOf(
   if (milestone !== 'playlist' || lastPlaylistStatus === null) return undefined;
   if (lastPlaylistStatus === 404) {
     const playlist = await currentPlaylist(session, pairing.place.screen.id);
-    return missingPlaylist(playlist, session.role, pairing);
+    return missingPlaylist(playlist, session, pairing);
   }
   return `The service cannot fetch the playlist of the screen. To find out why: signage doctor ${placeArgument(pairing.place)}`;
 }
 
-/** Polls the device until it has reached the milestone. Returns the time at which it did. */
+/**
+ * Polls the device until it has reached the milestone. Returns the time at which it did. Returns
+ * `undefined` if the pairing ends before, because only somebody else can publish a playlist.
+ */
 export async function untilReached(
   session: PairSession,
   pairing: Pairing,
   id: string,
   milestone: Milestone,
-): Promise<string> {
+): Promise<string | undefined> {
   const { call, signal } = session;
   const startedAtMs = call.clock.now();
   for (;;) {
@@ -123,6 +136,7 @@ export async function untilReached(
         { status: 409 },
       );
     }
+    if (pairing.left !== undefined) return undefined;
     const isSlow = at === null && call.clock.now() - startedAtMs >= patienceMs;
     setProblem(session, pairing, problem ?? (isSlow ? patienceTexts[milestone] : undefined));
     if (at !== null) return at;

@@ -6,6 +6,7 @@ import { publication } from '../../domain/records/playlist.ts';
 import { replaceFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
 import { recordsAtOnce } from '../command/for-each-record.ts';
+import { unusableFile } from '../options/file-error.ts';
 import { type Selected, selectScreens } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
 import { progressBar, withProgress } from '../terminal/progress.ts';
@@ -61,7 +62,7 @@ async function readState(path: string): Promise<RolloutState | undefined> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw usage(`The file of --state cannot be read: ${(error as Error).message}.`);
+    throw unusableFile(error, path, { what: '--state' });
   }
   const state = parseState(text);
   if (state) return state;
@@ -75,7 +76,7 @@ export async function writeState(path: string, state: RolloutState): Promise<voi
   try {
     await replaceFile(path, `${JSON.stringify(state, null, 2)}\n`);
   } catch (error) {
-    throw usage(`The file of --state cannot be written: ${(error as Error).message}.`);
+    throw unusableFile(error, path, { what: '--state', access: 'written' });
   }
 }
 

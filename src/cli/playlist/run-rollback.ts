@@ -29,7 +29,7 @@ function find(versions: readonly Playlist[], wanted: number, screen: string): Pl
   const kept = versions.map(({ version }) => version).join(', ');
   const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `. Kept versions: ${kept}`}.`;
   throw new SignageError('playlist_not_found', message, {
-    hint: `signage playlist history ${shellQuote(screen)}`,
+    hint: `signage playlist history ${shellQuote(screen)} shows all versions.`,
   });
 }
 

@@ -2,6 +2,7 @@ import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { largestPage, type Reader } from '../api/client.ts';
 import { isUuid } from './names.ts';
+import { didYouMean } from './near-names.ts';
 import { shellQuote } from './text.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
@@ -42,12 +43,11 @@ async function find<T>(
   const [only, second] = found;
   if (second) throw ambiguous(`${noun}s`, text, await candidates(found));
   if (only) return only;
-  const { nearNames } = await import('./near-names.ts');
   // The list is only for the hint: its failure must not replace the error.
-  const near = await nearNames(text, await similar().catch(() => []));
-  const names = near.map(({ name }) => `"${name}"`).join(' or ');
+  const names = (await similar().catch(() => [])).map(({ name }) => name);
+  const question = await didYouMean(text, names);
   throw new SignageError(`${noun}_not_found`, `There is no ${noun} "${text}".`, {
-    hint: `${names && `Did you mean ${names}? `}signage ${noun} list shows all ${noun}s.`,
+    hint: `${question && `${question} `}signage ${noun} list shows all ${noun}s.`,
   });
 }
 

@@ -25,3 +25,16 @@ export async function nearNames<T extends { name: string }>(
     .slice(0, maxOffered)
     .map(({ record }) => record);
 }
+
+/**
+ * Asks whether one of the nearest words was meant, for a hint. Returns `''` if no word is near.
+ *
+ * @example await didYouMean('flor', ['floor', 'wing']) // 'Did you mean "floor"?'
+ */
+export async function didYouMean(typed: string, words: readonly string[]): Promise<string> {
+  const near = await nearNames(
+    typed,
+    words.map((name) => ({ name })),
+  );
+  return near.length > 0 ? `Did you mean ${near.map(({ name }) => `"${name}"`).join(' or ')}?` : '';
+}

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import { readSecretFile, writeSecretFile } from '../api/private-file.ts';
+import { fileProblem } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import type { ServeValues } from './options.ts';
@@ -50,7 +51,7 @@ export async function keepToken(
       'Start again with SIGNAGE_ADMIN_TOKEN set (mak_ and at least 24 letters and digits): that becomes the platform token.';
     throw new SignageError(
       'token_not_kept',
-      `The platform token cannot be written to ${file}: ${(error as Error).message}. ${how}`,
+      `The platform token was not saved. ${fileProblem(error, file, 'written')}. ${how}`,
       { cause: error },
     );
   }
@@ -68,7 +69,7 @@ export async function knownToken(
   if (io.env.SIGNAGE_ADMIN_TOKEN) return { token: current, show: false, file: undefined };
   const file = tokenFile(settings);
   if (current === undefined) {
-    const token = file && (await readSecretFile(file, 'The token file').catch(() => undefined));
+    const token = file && (await readSecretFile(file, 'the token file').catch(() => undefined));
     return { token, show: false, file: token && file };
   }
   return { token: current, show: io.stdout.isTTY, file: isKept(settings, io) ? file : undefined };

@@ -37,8 +37,7 @@ function isInClear(url: string): boolean {
  */
 async function readOnDemand(settings: ServeValues, { env }: Io, log: LogSink) {
   const { onDemandUrl: url, onDemandTokenFile: tokenFile } = settings;
-  const fromFile =
-    tokenFile && (await readSecretFile(tokenFile, 'The file of the on-demand token'));
+  const fromFile = tokenFile && (await readSecretFile(tokenFile, '--on-demand-token-file'));
   const onDemandToken = fromFile || (url && env.SIGNAGE_ON_DEMAND_TOKEN);
   if (url && onDemandToken && isInClear(url)) {
     log.warn(
@@ -72,8 +71,8 @@ export async function readTls(
   if (certFile === undefined || keyFile === undefined)
     throw usage('--tls-cert and --tls-key need each other: give both, or neither.');
   const texts = {
-    cert: await readSecretFile(certFile, 'The certificate file'),
-    key: await readSecretFile(keyFile, 'The key file'),
+    cert: await readSecretFile(certFile, '--tls-cert'),
+    key: await readSecretFile(keyFile, '--tls-key'),
   };
   try {
     createSecureContext(texts);
@@ -101,7 +100,7 @@ export async function startService(
   await checkSecretFiles(secretFiles, settings.allowOpenData, log);
   const tls = await readTls(settings.tlsCert, settings.tlsKey);
   const metricsToken = metricsTokenFile
-    ? await readSecretFile(metricsTokenFile, 'The file of the metrics token')
+    ? await readSecretFile(metricsTokenFile, '--metrics-token-file')
     : settings.metricsToken;
   if (!tls && !isLoopback(host)) {
     log.warn(

@@ -37,10 +37,7 @@ export async function givenStore({
   if (storeFile === undefined) return store;
   if (store !== 'json')
     throw usage('--store and --store-file both name a store: leave one of them out.');
-  return readStore(
-    await readSecretFile(storeFile, 'The file of --store-file'),
-    `The file ${storeFile}`,
-  );
+  return readStore(await readSecretFile(storeFile, '--store-file'), `The file ${storeFile}`);
 }
 
 /** Returns the warning of a secret in the command line. `instead` names safer sources. */
@@ -84,7 +81,7 @@ export async function givenPlace(
   if (place !== undefined && file !== undefined)
     throw usage(`${flag} and ${flag}-file both name a store: leave one of them out.`);
   if (file !== undefined)
-    return readPlace(await readSecretFile(file, `The file of ${flag}-file`), `The file ${file}`);
+    return readPlace(await readSecretFile(file, `${flag}-file`), `The file ${file}`);
   if (place === undefined)
     throw usage(`Give ${flag}, a data folder or the URL of a database, or ${flag}-file.`);
   return place;

@@ -112,10 +112,17 @@ function curlCommand(url: string, { token, show, file }: KnownToken): string {
     : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
+/** Returns the command that logs in to this service. It never contains the token. */
+function loginCommand(url: string, { file }: KnownToken, { tlsCert }: ServeValues): string {
+  const token = file === undefined ? '' : ` --token-file ${shellQuote(resolve(file))}`;
+  const certificate = tlsCert === undefined ? '' : ` --ca-file ${shellQuote(resolve(tlsCert))}`;
+  return `signage login --url ${localUrl(url)}${token}${certificate}`;
+}
+
 /** Returns the text for a service that is ready. */
 function banner(
   url: string,
-  data: string,
+  settings: ServeValues,
   known: KnownToken,
   context: LocalContext | undefined,
   isTerminal: boolean,
@@ -123,14 +130,20 @@ function banner(
   const rows: [string, string][] = [
     ['Service', url],
     ['Reference', `${url}/docs`],
-    ['Data', data],
+    ['Data', shownPlace(settings)],
   ];
   if (known.show && known.token)
     rows.push(['Token', `${known.token}  (shown only once; it allows everything)`]);
   if (known.file) rows.push(['Token file', known.file]);
   if (context) rows.push(['Context', context.name]);
-  const next = context ? `signage venue list${context.flags}` : curlCommand(url, known);
-  return `\n${pairs(rows)}\nTry:   ${next}\n${isTerminal ? 'Stop:  Ctrl-C\n' : ''}\n`;
+  const next: [string, string][] = context
+    ? [['Try:', `signage venue list${context.flags}`]]
+    : [
+        ['Log in:', loginCommand(url, known, settings)],
+        ['Try:', curlCommand(url, known)],
+      ];
+  if (isTerminal) next.push(['Stop:', 'Ctrl-C']);
+  return `\n${pairs(rows)}\n${pairs(next)}\n`;
 }
 
 /**
@@ -152,5 +165,5 @@ export async function welcome(
     );
     return undefined;
   });
-  io.stdout.write(banner(running.url, shownPlace(settings), known, context, io.stdin.isTTY));
+  io.stdout.write(banner(running.url, settings, known, context, io.stdin.isTTY));
 }

@@ -2,6 +2,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
+import { fileProblem } from '../options/file-error.ts';
 import { readInput } from '../options/input-file.ts';
 import { usage } from '../options/settings.ts';
 import {
@@ -73,10 +74,7 @@ function makePlaylistFiles(fieldErrors: FieldError[], { allowOutside }: { allowO
         fieldErrors.push(...error.errors);
         return undefined;
       }
-      const { message } = error as Error;
-      const failure = hasCode(error, 'invalid_file')
-        ? message
-        : `the file cannot be read: ${message}`;
+      const failure = hasCode(error, 'invalid_file') ? error.message : fileProblem(error, path);
       fieldErrors.push(document.complaint([...at, 'file'], failure));
       return undefined;
     }

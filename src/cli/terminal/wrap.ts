@@ -1,5 +1,6 @@
 import { Help } from 'commander';
 import { escapeControl } from './escape.ts';
+import type { Output } from './io.ts';
 
 const help = Object.assign(new Help(), { minWidthToWrap: 1 });
 
@@ -13,6 +14,20 @@ export const wrapText = (text: string, columns: number): string => help.boxWrap(
 export function wrapIndented(text: string, indent: number, columns: number | undefined): string {
   if (columns === undefined) return text;
   return wrapText(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+/**
+ * Writes an escaped message as one paragraph, wrapped at the width of a terminal. `start` precedes
+ * it, and further lines are indented by as much, or by `indent`.
+ */
+export function writeMessage(
+  output: Output,
+  text: string,
+  start = '',
+  indent = start.length,
+): void {
+  const columns = output.isTTY ? output.columns : undefined;
+  output.write(`${start}${wrapIndented(escapeControl(text), indent, columns)}\n`);
 }
 
 /** Formats rows as two aligned columns. Wraps the second one at `columns`, if given. */

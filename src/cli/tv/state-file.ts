@@ -4,6 +4,7 @@ import { SignageError } from '../../domain/error.ts';
 import type { PlayerMemory, PlayerState } from '../../simulator/player/state.ts';
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { readPrivateFile, replaceFile } from '../api/private-file.ts';
+import { fileProblem } from '../options/file-error.ts';
 import { acquireLock, type Release } from './state-lock.ts';
 
 /** Content of a state file: the service, the device info and the saved player state. */
@@ -71,10 +72,9 @@ function parseSavedTv(json: string): SavedTv | undefined {
 const empty: PlayerState = { format: 1, queue: [] };
 
 async function readSaved(path: string): Promise<SavedTv | undefined> {
-  const text = await readPrivateFile(path, 'invalid_file').catch((error: Error) => {
+  const text = await readPrivateFile(path, 'invalid_file').catch((error: unknown) => {
     if (error instanceof SignageError) throw error;
-    const message = `The state file ${path} cannot be read: ${error.message}.`;
-    throw new SignageError('invalid_file', message);
+    throw new SignageError('invalid_file', `${fileProblem(error, path)} (--state).`);
   });
   if (text === undefined) return undefined;
   const saved = parseSavedTv(text);
@@ -109,11 +109,9 @@ export class StateFile implements PlayerMemory {
    * if it is damaged or readable by others.
    */
   static async open(path: string): Promise<StateFile> {
-    const release = await acquireLock(path).catch((error: Error) => {
-      throw new SignageError(
-        'invalid_file',
-        `The state file ${path} cannot be used: ${error.message}.`,
-      );
+    const release = await acquireLock(path).catch((error: unknown) => {
+      const problem = fileProblem(error, path, 'written');
+      throw new SignageError('invalid_file', `${problem} (--state).`);
     });
     if (!release)
       throw new SignageError(
@@ -150,10 +148,8 @@ export class StateFile implements PlayerMemory {
     } catch (error) {
       throw new SignageError(
         'state_not_saved',
-        `The state file ${this.#path} cannot be written: ${(error as Error).message}.`,
-        {
-          cause: error,
-        },
+        `${fileProblem(error, this.#path, 'written')} (--state).`,
+        { cause: error },
       );
     }
   }

@@ -45,7 +45,7 @@ describe('readSecretFile', () => {
     writeFileSync(path, text);
     await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
       code: 'usage',
-      message: `The file is empty: ${path}.`,
+      message: `${path} is empty (The file).`,
     });
   });
 

@@ -2,7 +2,7 @@ import { hasCode, SignageError } from '../../../domain/error.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, findVenue, type Screen, type Venue } from '../../records/find.ts';
-import { isUuid, screenPath } from '../../records/names.ts';
+import { isUuid, screenPath, typedName } from '../../records/names.ts';
 import { nearNames } from '../../records/near-names.ts';
 import { shellQuote } from '../../records/text.ts';
 import { askName, askRecord, type NewRecord } from './ask-record.ts';
@@ -92,6 +92,7 @@ async function screenNamed(
   const missing = new SignageError(
     'screen_not_found',
     `There is no screen "${name}" in the venue "${venue.name}".`,
+    { hint: `signage screen list --venue ${shellQuote(typedName(venue))} shows its screens.` },
   );
   const query = { venueId: venue.id, limit: maxSearched };
   const near = await nearNames(name, (await call.read('listScreens', { query })).items);

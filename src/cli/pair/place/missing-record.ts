@@ -52,8 +52,9 @@ export async function resolveMissing<T>(
     return created;
   }
   if (!prompter.canAsk) {
-    const hints = mayCreate ? ['To create it: --create'] : [];
-    throw withHints(error, [...didYouMean(near), ...hints]);
+    const list = near.length === 0 && error.hint !== undefined ? [error.hint] : [];
+    const create = mayCreate ? ['To create it: --create'] : [];
+    throw withHints(error, [...didYouMean(near), ...list, ...create]);
   }
   if (near.length > 0) {
     const offer = { value: created, name: `+ New ${kind} "${name}"` };

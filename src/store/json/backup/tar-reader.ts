@@ -114,8 +114,11 @@ export class TarReader {
       const { done, value } = await this.#source.next().catch((cause: Error) => {
         throw new TarError(`it cannot be read: ${cause.message}`, { cause });
       });
-      if (done)
-        throw new TarError(`it is cut short: it ends at byte ${this.#position}${this.#inEntry()}`);
+      if (done) {
+        const what =
+          this.#position < blockBytes ? 'it is too short for a tar file' : 'it is cut short';
+        throw new TarError(`${what}: it ends at byte ${this.#position}${this.#inEntry()}`);
+      }
       this.#chunk = value;
     }
     const part = this.#chunk.subarray(0, maxBytes);
@@ -156,7 +159,9 @@ function parseHeader(block: Buffer, at: number): Header {
     0,
   );
   if (parseOctal(block.subarray(148, 156)) !== sum)
-    throw new TarError(`no header of a tar file stands at byte ${at}`);
+    throw new TarError(
+      at === 0 ? 'it is not a tar file' : `no header of a tar file stands at byte ${at}`,
+    );
   const prefix =
     textOf(block.subarray(257, 263)) === 'ustar' && block[262] === 0
       ? textOf(block.subarray(345, 500))

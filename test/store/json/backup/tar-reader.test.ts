@@ -119,7 +119,7 @@ describe('a tar file of plain files', () => {
       Buffer.concat([Buffer.alloc(blockBytes), header()]),
       'a block of zeros stands at byte 0',
     ],
-    ['no header', Buffer.alloc(blockBytes, 'x'), 'no header of a tar file stands at byte 0'],
+    ['no header', Buffer.alloc(blockBytes, 'x'), 'it is not a tar file'],
     [
       'no end',
       header({ size: '00000000012' }),

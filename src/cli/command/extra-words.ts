@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { Setting } from '../options/settings.ts';
+import { shellQuote } from '../records/text.ts';
+import type { CommandSpec } from './spec.ts';
+
+function accepts({ read }: Setting<unknown>, word: string): boolean {
+  try {
+    read(word, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the options of the command that could take the word, the likeliest first. */
+function optionsFor(word: string, command: Command, { options = {} }: CommandSpec) {
+  const isFree = ({ flags, repeatable }: Setting<unknown>) => {
+    const option = command.options.find((one) => one.flags === flags);
+    return repeatable || command.getOptionValue(option?.attributeName() ?? '') === undefined;
+  };
+  const rank = (setting: Setting<unknown>) => {
+    if (setting.required) return 0;
+    // An option for numbers or a few words is likelier than one for any text.
+    if (!accepts(setting, '?')) return 1;
+    return setting.completes && setting.completes !== 'context' ? 2 : 3;
+  };
+  return Object.values(options)
+    .filter((setting) => setting.flags.includes('<') && isFree(setting) && accepts(setting, word))
+    .toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Formats words as values of an option: `--name 'Main lobby'`, or `-f a.csv -f b.csv`. */
+function withOption({ flags, repeatable }: Setting<unknown>, words: readonly string[]): string {
+  const [flag] = flags.split(/[ ,]/);
+  const values = repeatable ? words : [words.join(' ')];
+  return values.map((value) => `${flag} ${shellQuote(value)}`).join(' ');
+}
+
+/** Advises about words that are not quoted. A screen may be named without the slash. */
+function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): string {
+  const { args } = command;
+  const [venue = '', screen = ''] = args;
+  const isScreen = Object.values(all).some(({ completes }) => completes === 'screen');
+  if (isScreen && args.length === 2 && !venue.includes('/'))
+    return `Did you mean ${shellQuote(`${venue}/${screen}`)}? `;
+  return `Put a name with spaces in quotes: "${args.join(' ')}". `;
+}
+
+/** A word with a key, a token, or a URL with a password. It must not reach an error. */
+const secretForm = /[dm]ak_|:\/\/[^/]*@/i;
+const secretAdvice =
+  'It looks like a secret, and other users can read the command line: give it by a file or stdin. ';
+
+/** Describes the words after the last argument of a command, and where they may belong. */
+export function describeExtraWords(
+  command: Command,
+  spec: CommandSpec,
+): { message: string; advice: string } {
+  const known = command.registeredArguments.length;
+  const extra = command.args.slice(known);
+  const [word = ''] = extra;
+  if (command.args.some((one) => secretForm.test(one)))
+    return { message: 'Unexpected argument.', advice: secretAdvice };
+  const shown = extra.map((one) => `"${one}"`).join(' ');
+  const message = `Unexpected argument${extra.length === 1 ? '' : 's'}: ${shown}.`;
+  const meant = (text: string) => ({ message, advice: `Did you mean ${text}? ` });
+  if (/^https?:/.test(word) && command.options.some(({ long }) => long === '--url'))
+    return meant(`--url ${shellQuote(word)}`);
+  const [option, next] = optionsFor(word, command, spec);
+  // A mistyped pairing code still reveals most of the code.
+  if (option?.flags.startsWith('--code '))
+    return { message: 'Unexpected argument.', advice: 'Did you mean --code, for a pairing code? ' };
+  if (next?.required) return { message, advice: `It needs ${option?.flags} and ${next.flags}. ` };
+  const needs = Object.values(spec.options ?? {}).some(({ required }) => required);
+  if (option?.required || (option && known === 0 && !needs))
+    return meant(withOption(option, extra));
+  return { message, advice: known > 0 ? adviseQuotes(command, spec) : '' };
+}

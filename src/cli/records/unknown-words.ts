@@ -1,0 +1,81 @@
+// Notes for a list that found nothing because a word of a filter is probably mistyped.
+import { parseSelector } from '../../domain/selector.ts';
+import type { CommandContext } from '../command/context.ts';
+import { didYouMean } from './near-names.ts';
+
+/** The types of docs/protocol.md §2.5. TV apps may send others. */
+const eventTypes = [
+  'impression',
+  'play',
+  'heartbeat',
+  'playback_error',
+  'app_started',
+  'app_stopped',
+  'log',
+];
+
+/** The actions of docs/protocol.md §5.7. */
+const auditActions = [
+  ...['tenant.create', 'tenant.update', 'tenant.delete', 'mirror.repair'],
+  ...['token.create', 'token.delete', 'access.denied'],
+  ...['venue.create', 'venue.update', 'venue.delete'],
+  ...['screen.create', 'screen.update', 'screen.delete', 'code.create', 'code.cancel'],
+  ...['playlist.publish', 'playlist.withdraw', 'config.set', 'config.unset'],
+  ...['device.register', 'device.revoke', 'key.rotate', 'key.activate'],
+  ...['backup.create', 'registration.locked_out'],
+];
+
+type Noting = Pick<CommandContext, 'note'>;
+
+/** Notes a word that is not among the known ones: with the near ones, or with all. */
+async function noteUnknown(
+  { note }: Noting,
+  message: string,
+  { word, known }: { word: string; known: readonly string[] },
+): Promise<void> {
+  const question = await didYouMean(word, known);
+  note(`${message} ${question || `Known are ${known.join(', ')}.`}`);
+}
+
+/** Notes that no well-known event has this type. */
+export async function noteUnknownType(call: Noting, word: string | undefined): Promise<void> {
+  if (word === undefined || eventTypes.includes(word)) return;
+  await noteUnknown(call, `"${word}" is not a well-known type.`, { word, known: eventTypes });
+}
+
+/** Notes that the service records no action of this name. */
+export async function noteUnknownAction(call: Noting, word: string | undefined): Promise<void> {
+  if (word === undefined || auditActions.includes(word)) return;
+  await noteUnknown(call, `There is no action "${word}".`, { word, known: auditActions });
+}
+
+/** Returns the keys of the labels that screens have, and of those that their venues have. */
+async function keysInUse(call: CommandContext): Promise<Record<'screen' | 'venue', string[]>> {
+  const keys = (records: readonly { labels: Readonly<Record<string, string>> }[]) => [
+    ...new Set(records.flatMap(({ labels }) => Object.keys(labels))),
+  ];
+  return { screen: keys(await call.all('listScreens')), venue: keys(await call.all('listVenues')) };
+}
+
+/**
+ * Notes the keys of labels and selectors that no screen, or no venue, has. `labels` are
+ * `key=value`.
+ */
+export async function noteUnknownLabels(
+  call: CommandContext,
+  { labels, selectors }: { labels: readonly string[]; selectors: readonly string[] },
+): Promise<void> {
+  const wanted = [
+    ...labels.map((text) => ({ of: 'screen' as const, key: text.replace(/=.*/s, '') })),
+    ...selectors.flatMap((text) => parseSelector(text)).filter(({ negated }) => !negated),
+  ];
+  if (wanted.length === 0) return;
+  const inUse = await keysInUse(call);
+  for (const { of, key } of wanted) {
+    const known = inUse[of];
+    if (known.includes(key)) continue;
+    const message = `No ${of} has the label "${key}".`;
+    if (known.length === 0) call.note(message);
+    else await noteUnknown(call, message, { word: key, known });
+  }
+}
