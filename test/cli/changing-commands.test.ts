@@ -193,6 +193,11 @@ const rows: readonly Row[] = [
     request: () => ({ method: 'POST', path: '/v1/tokens', body: { name: 'Dry', role: 'viewer' } }),
   },
   {
+    command: 'token rotate',
+    named: () => 'CI',
+    request: ({ tokenId }) => ({ method: 'POST', path: `/v1/tokens/${tokenId}/rotate` }),
+  },
+  {
     command: 'token delete',
     named: () => 'CI',
     request: ({ tokenId }) => ({ method: 'DELETE', path: `/v1/tokens/${tokenId}` }),

@@ -62,6 +62,16 @@ export const createdToken = z
   })
   .meta({ id: 'CreatedToken' });
 
+export const rotatedToken = z
+  .object({
+    ...createdToken.shape,
+    oldTokenUntil: isoTime.meta({
+      description:
+        'Time until which the replaced secret works at the latest. It ends earlier, with the first use of the new one.',
+    }),
+  })
+  .meta({ id: 'RotatedToken' });
+
 export const me = z
   .object({
     tokenId: recordId,
@@ -75,6 +85,7 @@ export const me = z
 
 export type TokenView = z.infer<typeof token>;
 export type CreatedTokenView = z.infer<typeof createdToken>;
+export type RotatedTokenView = z.infer<typeof rotatedToken>;
 export type TokenCreation = z.infer<typeof tokenCreation>;
 export type TokenQuery = z.infer<typeof tokenQuery>;
 export type MeView = z.infer<typeof me>;

@@ -135,7 +135,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
   } satisfies Partial<Handlers>;
 }
 
-function recordHandlers({ tenants, tokens, venues, screens, devices }: Services) {
+function recordHandlers({ tenants, tokens, rotateToken, venues, screens, devices }: Services) {
   return {
     createTenant(call) {
       const request = idempotentRequest('createTenant', call);
@@ -156,6 +156,10 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     listTokens: ({ caller, query }) => result(tokens.list(caller, query)),
     getToken: ({ caller, id }) => revised(revision.token, tokens.get(caller, id)),
     deleteToken: ({ caller, id, precondition }) => done(tokens.remove(caller, id, precondition)),
+    rotateToken(call) {
+      const request = idempotentRequest('rotateToken', call);
+      return revised(revision.token, rotateToken(call.caller, call.id, request));
+    },
     getMe: ({ caller }) => result(tokens.me(caller)),
 
     createVenue(call) {

@@ -45,6 +45,14 @@ const expiryOf = (
     ? (requested ?? creatorExpiry)
     : Math.min(requested, creatorExpiry);
 
+/** Throws `not_repeatable` unless `token` is the present secret, and unused. */
+export function checkRepeatable({ id, name, hash, firstUsedAt }: Token, token: string): void {
+  if (hash !== hashKey(token))
+    throw notRepeatable(`the token ${JSON.stringify(name)} was rotated since.`, id);
+  if (firstUsedAt !== null)
+    throw notRepeatable(`the token ${JSON.stringify(name)} has been used.`, id);
+}
+
 const neverExpires = ({ expiresAt }: Token) => expiresAt == null;
 
 /** Management tokens. A token is displayed once, and stored as a hash (docs/protocol.md §5.1). */
@@ -118,8 +126,7 @@ export function makeTokens(deps: ServiceDependencies) {
     token: string,
   ): Promise<CreatedTokenView> {
     const row = await lookUpCreated(tx, caller, 'token', id);
-    if (row.firstUsedAt !== null)
-      throw notRepeatable(`the token ${JSON.stringify(row.name)} has been used.`, row.id);
+    checkRepeatable(row, token);
     return { ...tokenView(row, {}), token };
   }
 

@@ -69,6 +69,15 @@ export const platformOperations = {
     errors: ['last_token'],
     command: ['token', 'delete'],
   }),
+  rotateToken: post('/v1/tokens/:id/rotate', 'admin', {
+    summary: 'A new secret for a token; the old one works until the new one is first used',
+    revision: true,
+    headers: ['Idempotency-Key'],
+    record: 'token',
+    answer: 'rotatedToken',
+    errors: ['not_supported'],
+    command: ['token', 'rotate'],
+  }),
   getMe: get('/v1/me', 'viewer', {
     summary: 'Whose token this is, and the tenant it acts in',
     answer: 'me',
