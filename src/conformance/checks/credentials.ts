@@ -93,6 +93,24 @@ const roles = checkGroup(
   ],
 );
 
+const platformRoles = checkGroup(
+  { id: 'role', subject: 'The role of a token', section: '5.1', needs: 'platform' },
+  [
+    profile('backup', 'a backup token can neither read, nor change, nor create tokens').expects(
+      '200, 403 insufficient_role, 403 insufficient_role, 403 insufficient_role',
+      async (fixture) => {
+        const backup = fixture.token('backup');
+        return [
+          await fixture.as(backup, 'GET', '/v1/me'),
+          await fixture.as(backup, 'GET', '/v1/venues'),
+          await fixture.as(backup, 'POST', '/v1/venues', { name: 'x' }),
+          await fixture.as(backup, 'POST', '/v1/tokens', { name: 'x', role: 'backup' }),
+        ];
+      },
+    ),
+  ],
+);
+
 const newToken = (fixture: Fixture, more: object) => ({
   name: `${fixture.name} ${fixture.nextNumber()}`,
   role: 'viewer',
@@ -289,6 +307,7 @@ const heldAnswers = checkGroup(
 export const credentialChecks: readonly Check[] = [
   ...credentials,
   ...roles,
+  ...platformRoles,
   ...tokens,
   ...rotations,
   ...heldAnswers,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isoInput, isoTime, recordId, recordName } from '../fields.ts';
 import { nameQuery, pageQuery } from '../paging.ts';
-import { roles } from './role.ts';
+import { isPlatformRole, roles } from './role.ts';
 
 const role = z.enum(roles, { error: `must be one of ${roles.join(', ')}` });
 const maxVenues = 100;
@@ -24,11 +24,11 @@ export const tokenCreation = z
       .meta({ description: 'The venues that the token is bound to. Default: the whole tenant.' }),
   })
   .superRefine((creation, context) => {
-    if (creation.role !== 'platform' || creation.venueIds == null) return;
+    if (!isPlatformRole(creation.role) || creation.venueIds == null) return;
     context.addIssue({
       code: 'custom',
       path: ['venueIds'],
-      message: 'must be left out: a platform token belongs to no tenant',
+      message: `must be left out: a ${creation.role} token belongs to no tenant`,
     });
   })
   .meta({ id: 'TokenCreation' });

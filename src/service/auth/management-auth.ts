@@ -1,7 +1,7 @@
 import { bearerToken, hashKey, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
-import { mayAct, type Role } from '../../domain/records/role.ts';
+import { mayAct, type RequiredRole } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
 import { type Caller, type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
@@ -20,7 +20,7 @@ export interface Credentials {
 
 /** Rights that an operation requires of a token. */
 export interface AccessRequirements {
-  role: Role;
+  role: RequiredRole;
   /** Whether the operation also works without a tenant. */
   tenantOptional: boolean;
   /** Whether tokens that are bound to venues are rejected. */

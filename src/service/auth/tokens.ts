@@ -2,7 +2,7 @@ import { hashKey, makeKey } from '../../domain/api-key.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
-import { mayAct } from '../../domain/records/role.ts';
+import { isPlatformRole, mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type {
   CreatedTokenView,
@@ -143,7 +143,7 @@ export function makeTokens(deps: ServiceDependencies) {
     if (!mayAct(caller.role, role))
       throw new SignageError(
         'insufficient_role',
-        `Only a ${role} token may create ${role} tokens.`,
+        `Only a ${isPlatformRole(role) ? 'platform' : role} token may create ${role} tokens.`,
       );
     if (caller.venueIds && !venueIds) {
       throw new SignageError(
@@ -159,7 +159,7 @@ export function makeTokens(deps: ServiceDependencies) {
         return repeatCreation(tx, caller, creation.earlierId, token);
       await requireTenant(tx, caller);
       await checkReach(tx, caller, wanted);
-      const tenantId = role === 'platform' ? null : caller.tenantId;
+      const tenantId = isPlatformRole(role) ? null : caller.tenantId;
       const row: Token = {
         id: deps.newId(),
         tenantId,

@@ -78,11 +78,11 @@ export const platformOperations = {
     errors: ['not_supported'],
     command: ['token', 'rotate'],
   }),
-  getMe: get('/v1/me', 'viewer', {
+  getMe: get('/v1/me', 'any', {
     summary: 'Whose token this is, and the tenant it acts in',
     answer: 'me',
   }),
-  createBackup: post('/v1/backup', 'platform', {
+  createBackup: post('/v1/backup', 'backup', {
     summary: 'One consistent state of the whole store, as a tar file',
     errors: ['not_supported'],
     command: ['data', 'backup'],
