@@ -75,8 +75,8 @@ export class ManagementClient {
   }
 
   /**
-   * Streams a backup of the whole store as a tar archive. Requires a `platform` token. If the
-   * connection breaks off, reading the stream throws `unreachable`.
+   * Streams a backup of the whole store as a tar archive. Requires a `backup` or `platform` token.
+   * If the connection breaks off, reading the stream throws `unreachable`.
    */
   backup(input: CallInput<'createBackup'> = {}): Promise<AsyncIterable<Buffer>> {
     return this.#caller.stream('createBackup', input, this.#headers);

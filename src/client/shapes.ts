@@ -147,6 +147,7 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
   tenantList: page(tenant),
   token,
   createdToken: { ...token, token: 'text' },
+  rotatedToken: { ...token, token: 'text', oldTokenUntil: 'text' },
   tokenList: page(token),
   me: {
     tokenId: 'text',

@@ -8,7 +8,7 @@ import type { Fixture } from './fixture.ts';
 export type Level = 'required' | 'profile';
 
 /** What a check needs, if not every run has it. */
-export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
+export type Need = 'time' | 'guessing' | 'tokens' | 'platform' | 'tenants';
 
 /**
  * Makes the requests of a check. Returns the observation: a value, a response, or a list of both.

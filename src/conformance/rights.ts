@@ -71,6 +71,7 @@ const missing: Record<Need, string> = {
   time: 'waits until something expires: requires --slow',
   guessing: 'sends unknown codes until this address is locked out: requires --with-guessing',
   tokens: 'creates tokens: requires a token of the role admin or platform',
+  platform: 'creates a token of the platform: requires a platform token',
   tenants: 'creates a second tenant: requires a platform token and --with-tenants',
 };
 
@@ -81,9 +82,11 @@ export function reasonToSkip(
   allow: readonly Need[],
 ): string | undefined {
   if (needs === undefined) return undefined;
-  const may =
-    needs === 'tokens'
-      ? mayAct(role, 'admin')
-      : allow.includes(needs) && (needs !== 'tenants' || role === 'platform');
-  return may ? undefined : missing[needs];
+  return mayCheck(needs, role, allow) ? undefined : missing[needs];
+}
+
+function mayCheck(needs: Need, role: Role, allow: readonly Need[]): boolean {
+  if (needs === 'tokens') return mayAct(role, 'admin');
+  if (needs === 'platform') return role === 'platform';
+  return allow.includes(needs) && (needs !== 'tenants' || role === 'platform');
 }

@@ -99,6 +99,8 @@ function unusedName(wanted: string, otherTokens: Token[]): string {
 }
 
 const platformTokens = (tx: Tx) => tx.select('tokens', 'role', ['platform']);
+/** Tokens that share the scope of names with platform tokens. */
+const backupTokens = (tx: Tx) => tx.select('tokens', 'role', ['backup']);
 
 async function createPlatformToken(
   deps: SystemDependencies,
@@ -146,9 +148,9 @@ async function applyGivenToken(deps: SystemDependencies, tx: Tx, token: string):
     await tx.put('tokens', { ...sameHash, bootstrap: true, expiresAt: null });
     return;
   }
-  const name = unusedName(
-    'bootstrap',
-    otherTokens.filter(({ bootstrap }) => !bootstrap),
-  );
+  const name = unusedName('bootstrap', [
+    ...otherTokens.filter(({ bootstrap }) => !bootstrap),
+    ...(await backupTokens(tx)),
+  ]);
   await createPlatformToken(deps, tx, { name, hash, bootstrap: true });
 }

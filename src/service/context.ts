@@ -48,6 +48,8 @@ type SystemActor = { kind: 'system'; id: null; name: null };
  */
 export interface Caller extends ClientInfo {
   actor: TokenActor | SystemActor;
+  /** SHA-256 of the token's secret, in hex. `null`: the service itself. */
+  tokenHash: string | null;
   role: Role;
   /** The tenant that the caller acts in. `null`: a platform token without a chosen tenant. */
   tenantId: string | null;

@@ -71,6 +71,7 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
     return;
   const caller: TenantCaller = {
     actor: system,
+    tokenHash: null,
     role: 'platform',
     tenantId: tenant.id,
     venueIds: null,

@@ -15,6 +15,7 @@ import { makeDeviceAuth } from './auth/device-auth.ts';
 import { makeKeyRotation } from './auth/key-rotation.ts';
 import { makeManagementAuth } from './auth/management-auth.ts';
 import { makeOfflineKeys } from './auth/offline-keys.ts';
+import { makeTokenRotation } from './auth/token-rotation.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
 import type { Caller, SystemDependencies } from './context.ts';
@@ -127,6 +128,7 @@ export function makeServices(options: ServiceOptions) {
     codes,
     tenants: makeTenants(deps),
     tokens: makeTokens(deps),
+    rotateToken: makeTokenRotation(deps),
     venues: makeVenues(deps),
     screens: makeScreens(deps),
     screenStatus: makeScreenStatus(deps),

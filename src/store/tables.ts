@@ -22,7 +22,11 @@ export function nameKey(scope: string | null, name: string): string {
 export const tables = {
   tenants: { unique: { name: (row) => nameKey(null, row.name) }, indexed: [] },
   tokens: {
-    unique: { name: (row) => nameKey(row.tenantId, row.name), hash: (row) => row.hash },
+    unique: {
+      name: (row) => nameKey(row.tenantId, row.name),
+      hash: (row) => row.hash,
+      retiring: (row) => row.retiring?.hash,
+    },
     indexed: ['tenantId', 'role'],
   },
   venues: { unique: { name: (row) => nameKey(row.tenantId, row.name) }, indexed: ['tenantId'] },

@@ -1,4 +1,4 @@
-import type { Role } from '../domain/records/role.ts';
+import type { RequiredRole } from '../domain/records/role.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SchemaName } from './schemas.ts';
 
@@ -9,8 +9,8 @@ export type RecordKind = 'tenant' | 'token' | 'venue' | 'screen' | 'device' | 'p
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  /** Required credential: none, a device key, or a management token of at least this role. */
-  access: 'public' | 'device' | Role;
+  /** Required credential: none, a device key, or a management token that `mayAct` in this role. */
+  access: 'public' | 'device' | RequiredRole;
   summary: string;
   /** Whether tokens that are bound to venues are rejected. */
   wholeTenant?: boolean;
@@ -78,11 +78,11 @@ const deviceKeyErrors = [
 ] as const satisfies ErrorCode[];
 
 /**
- * Returns whether a platform token must name a tenant. Managing tenants and reading `/v1/me`
- * require no tenant.
+ * Returns whether a platform token must name a tenant. Managing tenants, backups and reading
+ * `/v1/me` require no tenant.
  */
-function needsTenant({ access, answer }: Operation): boolean {
-  return access !== 'platform' && answer !== 'me';
+export function needsTenant({ access }: Operation): boolean {
+  return access !== 'platform' && access !== 'backup' && access !== 'any';
 }
 
 function accessErrors(operation: Operation): ErrorCode[] {
@@ -93,7 +93,7 @@ function accessErrors(operation: Operation): ErrorCode[] {
     'credential_missing',
     'credential_invalid',
     'credential_expired',
-    ...(access === 'viewer' ? [] : (['insufficient_role'] as const)),
+    ...(access === 'any' ? [] : (['insufficient_role'] as const)),
     ...(needsTenant(operation) ? (['tenant_required'] as const) : []),
     'tenant_not_found',
   ];

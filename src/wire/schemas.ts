@@ -30,7 +30,14 @@ import {
 } from '../domain/records/screen.ts';
 import { screenStatus, screenStatusQuery } from '../domain/records/screen-status.ts';
 import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/records/tenant.ts';
-import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/records/token.ts';
+import {
+  createdToken,
+  me,
+  rotatedToken,
+  token,
+  tokenCreation,
+  tokenQuery,
+} from '../domain/records/token.ts';
 import { tvRequest, tvRequestQuery } from '../domain/records/tv-request.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
 
@@ -90,6 +97,7 @@ export const schemas = {
   revocation,
   revoked,
   rotated,
+  rotatedToken,
   screen,
   screenCreation,
   screenDeletionQuery,

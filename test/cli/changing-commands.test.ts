@@ -3,11 +3,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadVerbs } from '../../src/cli/command/tree.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { type Role, roles } from '../../src/domain/records/role.ts';
+import { rankedRoles } from '../../src/domain/records/role.ts';
 import { type Operation, operations } from '../../src/wire/operations.ts';
 import type { TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Cli, type CliOptions, cliOf, startCli } from './run-cli.ts';
+
+type Ranked = (typeof rankedRoles)[number];
 
 interface World {
   venueId: string;
@@ -193,6 +195,11 @@ const rows: readonly Row[] = [
     request: () => ({ method: 'POST', path: '/v1/tokens', body: { name: 'Dry', role: 'viewer' } }),
   },
   {
+    command: 'token rotate',
+    named: () => 'CI',
+    request: ({ tokenId }) => ({ method: 'POST', path: `/v1/tokens/${tokenId}/rotate` }),
+  },
+  {
     command: 'token delete',
     named: () => 'CI',
     request: ({ tokenId }) => ({ method: 'DELETE', path: `/v1/tokens/${tokenId}` }),
@@ -223,7 +230,7 @@ beforeAll(async () => {
   await service.manage('PUT', `/v1/screens/${mainId}/config`, { mode: 'night' });
   const { items: tenants } = (await service.manage('GET', '/v1/tenants')).body;
   const token = await service.manage('POST', '/v1/tokens', { name: 'CI', role: 'viewer' });
-  for (const role of roles) below.set(role, cliOf(service, await service.token(role)));
+  for (const role of rankedRoles) below.set(role, cliOf(service, await service.token(role)));
   world = {
     venueId,
     mainId,
@@ -285,8 +292,10 @@ describe.each(rows)('signage $command', (row) => {
 
   it('4 for the role below the required one, and changes nothing', async () => {
     const before = await newestChange();
-    const access = operationOf(command)?.access ?? 'operator';
-    const role = roles[roles.indexOf(access as Role) - 1] ?? '';
+    const required = operationOf(command)?.access ?? 'operator';
+    const access = required === 'backup' ? 'platform' : required;
+    const role =
+      (rankedRoles as readonly string[])[rankedRoles.indexOf(access as Ranked) - 1] ?? '';
     const run = await below.get(role)?.(argvOf(named?.(world), ...(await yes())), options);
     expect(run).toMatchObject({ code: 4, stdout: '' });
     expect(run?.stderr).toContain('signage whoami');

@@ -5,7 +5,7 @@ import { SignageError } from '../../src/domain/error.ts';
 import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { item, manager } from '../support/management.ts';
+import { expectProblem, item, manager } from '../support/management.ts';
 import { mounted } from '../support/mounted.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -44,6 +44,27 @@ describe('POST /v1/backup', () => {
     expect(
       (await (await manager(service).as('admin')).get('/v1/audit?action=backup.create')).body.items,
     ).toEqual([]);
+  });
+
+  it('a backup token takes a backup, also with several tenants, and can do nothing else', async () => {
+    const own = await startService();
+    const platform = manager(own);
+    const { token, id } = await platform.newToken({ name: 'Nightly', role: 'backup' });
+    await platform.tenant('Other');
+    const nightly = manager(own, token);
+    const { status, headers } = await nightly.send('POST', '/v1/backup');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/x-tar']);
+    const audit = await platform.in((await platform.get('/v1/tenants')).body.items[0].id);
+    const [entry] = (await audit.get('/v1/audit?action=backup.create')).body.items;
+    expect(entry.actor).toEqual({ kind: 'token', id, name: 'Nightly' });
+    for (const path of ['/v1/tenants', '/v1/audit', '/v1/tokens', '/v1/venues', '/v1/events'])
+      expectProblem(await nightly.get(path), 'insufficient_role');
+    expectProblem(await nightly.send('POST', `/v1/tokens/${id}/rotate`), 'insufficient_role');
+    expectProblem(await nightly.delete(`/v1/tokens/${id}`), 'insufficient_role');
+    expectProblem(
+      await nightly.post('/v1/tokens', { name: 'Another', role: 'backup' }),
+      'insufficient_role',
+    );
   });
 
   it('403 for a token of a tenant, without data', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { roles } from '../../src/domain/records/role.ts';
+import { rankedRoles } from '../../src/domain/records/role.ts';
 import { expectProblem, type Manager, manager } from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('GET /v1/me', () => {
-  it.each(roles.filter((role) => role !== 'platform'))(
+  it.each(rankedRoles.filter((role) => role !== 'platform'))(
     '200 for a %s: token, role and tenant',
     async (role) => {
       const [tenant] = (await platform.get('/v1/tenants')).body.items;
@@ -44,6 +44,24 @@ describe('GET /v1/me', () => {
       ...body,
       tenantId: other.id,
       tenantName: 'Other',
+    });
+  });
+
+  it('200 for a backup token, which belongs to no tenant', async () => {
+    const own = await startService();
+    const by = manager(own);
+    const { id, token } = await by.newToken({ name: 'Nightly', role: 'backup' });
+    await by.tenant('Other');
+    const { status, body } = await manager(own, token).get('/v1/me');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      tokenId: id,
+      name: 'Nightly',
+      role: 'backup',
+      expiresAt: null,
+      venueIds: null,
+      tenantId: null,
+      tenantName: null,
     });
   });
 

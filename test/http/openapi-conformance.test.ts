@@ -150,6 +150,7 @@ async function readAndEnd(venueId: string, screenId: string, tokenId: string): P
   await manage('DELETE', `/v1/screens/${screenId}`);
   await manage('DELETE', `/v1/venues/${venueId}`);
   await manage('GET', '/v1/venues');
+  await manage('POST', `/v1/tokens/${tokenId}/rotate`);
   await manage('DELETE', `/v1/tokens/${tokenId}`);
   await manage('DELETE', `/v1/tokens/${(await manage('GET', '/v1/me')).body.tokenId}`);
   for (const path of Object.keys(systemOperations)) await send('GET', path);

@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const requestCount = 100;
 const someone: TenantCaller = {
   actor: system,
+  tokenHash: null,
   role: 'platform',
   tenantId: '',
   venueIds: null,

@@ -1,6 +1,11 @@
 // Limited tokens: every management operation, by expired tokens and by tokens bound to venues.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mayAct, type Role, roles } from '../../src/domain/records/role.ts';
+import {
+  mayAct,
+  type RequiredRole,
+  type Role,
+  rankedRoles,
+} from '../../src/domain/records/role.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
 import {
   auditOf,
@@ -15,15 +20,15 @@ import {
 import { operationCalls } from '../support/operation-calls.ts';
 import { type Answer, startService, type TestService } from '../support/service.ts';
 
-type Management = [OperationId, Operation & { access: Role }];
+type Management = [OperationId, Operation & { access: RequiredRole }];
 type Body = Answer['body'];
 
 const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
   path.startsWith('/v1/'),
 ) as Management[];
-const ofTenants = table.filter(([, { access }]) => access !== 'platform');
+const ofTenants = table.filter(([, { access }]) => access !== 'platform' && access !== 'backup');
 const withRecord = ofTenants.filter(([, { record }]) => record);
-const tenantRoles = roles.filter((role) => role !== 'platform');
+const tenantRoles = rankedRoles.filter((role) => role !== 'platform');
 
 let service: TestService;
 let platform: Manager;

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { roles } from '../../src/domain/records/role.ts';
+import { rankedRoles } from '../../src/domain/records/role.ts';
 import {
   expectInvalid,
   expectProblem,
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 describe('POST /v1/tokens', () => {
-  it.each(roles.filter((role) => role !== 'platform'))(
+  it.each(rankedRoles.filter((role) => role !== 'platform'))(
     '201 with a working %s token, returned only here',
     async (role) => {
       const name = fresh();
@@ -72,13 +72,16 @@ describe('POST /v1/tokens', () => {
     expect((await manager(service, body.token).get('/v1/tenants')).status).toBe(200);
   });
 
-  it('403 insufficient_role when an admin requests a platform token, and none is created', async () => {
-    const name = fresh();
-    expectProblem(await admin.post('/v1/tokens', { name, role: 'platform' }), 'insufficient_role');
-    expect((await platform.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual(
-      [],
-    );
-  });
+  it.each(['platform', 'backup'])(
+    '403 insufficient_role when an admin requests a %s token, and none is created',
+    async (role) => {
+      const name = fresh();
+      expectProblem(await admin.post('/v1/tokens', { name, role }), 'insufficient_role');
+      expect(
+        (await platform.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items,
+      ).toEqual([]);
+    },
+  );
 
   it('400 for missing and unknown members, and unknown roles', async () => {
     expectInvalid(await admin.post('/v1/tokens', {}), '/name', '/role');
@@ -141,10 +144,10 @@ describe('POST /v1/tokens', () => {
     ).toEqual([]);
   });
 
-  it('400 for a platform token that is bound to venues', async () => {
+  it.each(['platform', 'backup'])('400 for a %s token that is bound to venues', async (role) => {
     const { id } = await platform.venue(fresh());
     expectInvalid(
-      await platform.post('/v1/tokens', { name: fresh(), role: 'platform', venueIds: [id] }),
+      await platform.post('/v1/tokens', { name: fresh(), role, venueIds: [id] }),
       '/venueIds',
     );
   });

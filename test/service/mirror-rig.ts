@@ -23,6 +23,7 @@ export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 /** A caller with all rights in the tenant. */
 export const caller: TenantCaller = {
   actor: system,
+  tokenHash: null,
   role: 'operator',
   tenantId,
   venueIds: null,

@@ -9,7 +9,7 @@ import type {
 import type { ManagementClient } from '../../client/management-client.ts';
 import type { Reply } from '../../client/problem.ts';
 import { requestPath } from '../../client/request-path.ts';
-import type { Role } from '../../domain/records/role.ts';
+import type { RequiredRole } from '../../domain/records/role.ts';
 import {
   type Operation,
   type OperationId,
@@ -20,7 +20,7 @@ import type { PlannedRequest } from '../output/results.ts';
 import { selectedPages } from './selected-pages.ts';
 
 type ManagementId = {
-  [I in OperationId]: Operations[I] extends { access: Role } ? I : never;
+  [I in OperationId]: Operations[I] extends { access: RequiredRole } ? I : never;
 }[OperationId];
 /** Operations that only read. */
 type ReadId = {

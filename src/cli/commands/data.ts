@@ -18,8 +18,8 @@ const backup = defineCommand({
   summary: 'Back up a running service',
   description: `Writes a consistent snapshot of the whole store as a tar file. It contains
 everything that was acknowledged before. Only you can read the file, because it holds the server
-secret. The file appears when it is complete; existing files are never overwritten. Needs a platform
-token. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
+secret. The file appears when it is complete; existing files are never overwritten. Needs a token of
+the role backup or platform. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
   options: {
     out: option.text('--out <file>', 'the new file; required'),
     // Apart from `--output`, because -o also takes a file, as it did in earlier versions.

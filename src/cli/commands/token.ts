@@ -207,4 +207,30 @@ const remove = defineCommand({
   },
 });
 
-export const token = { create, list, get, delete: remove };
+const rotate = defineCommand({
+  summary: 'Give a management token a new secret',
+  description: `Name, role, venues and expiry stay. The old secret works until the new one is first
+used, at most 24 hours. --now ends it at once. Saved contexts of this service that hold the token get
+the new secret before it is shown. If the command is interrupted, run it again: the old secret still
+works. Revoke a token that others may know instead: signage token delete.`,
+  arguments: { token: one('its id or name', 'token') },
+  options: {
+    now: option.flag('--now', 'end the old secret at once, by using the new one'),
+    outputFile: option.text(
+      '--output-file <file>',
+      'write the new secret to this new file instead of showing it',
+    ),
+  },
+  examples: [
+    ['signage token rotate CI', 'shows the new secret once'],
+    ['signage token rotate CI --output-file ci.token', 'writes it to a file only'],
+    ['signage token rotate CI --now --jq .token', 'for scripts: prints the secret alone'],
+  ],
+  effect: 'changes',
+  async run(call) {
+    const { rotateToken } = await import('../api/rotate-token.ts');
+    await rotateToken(call, await findToken(call, call.args.token), call.options);
+  },
+});
+
+export const token = { create, list, get, rotate, delete: remove };

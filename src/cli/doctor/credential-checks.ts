@@ -12,6 +12,7 @@ const rolePermissions: Readonly<Record<Role, string>> = {
   operator: 'may also change venues, screens, playlists and configs',
   admin: 'may do everything in its tenant',
   platform: 'may do everything in every tenant',
+  backup: 'may take backups, and nothing else',
 };
 
 const login = ({ url }: Profile) => `signage login --url ${shellQuote(url.value)}`;

@@ -93,6 +93,24 @@ const roles = checkGroup(
   ],
 );
 
+const platformRoles = checkGroup(
+  { id: 'role', subject: 'The role of a token', section: '5.1', needs: 'platform' },
+  [
+    profile('backup', 'a backup token can neither read, nor change, nor create tokens').expects(
+      '200, 403 insufficient_role, 403 insufficient_role, 403 insufficient_role',
+      async (fixture) => {
+        const backup = fixture.token('backup');
+        return [
+          await fixture.as(backup, 'GET', '/v1/me'),
+          await fixture.as(backup, 'GET', '/v1/venues'),
+          await fixture.as(backup, 'POST', '/v1/venues', { name: 'x' }),
+          await fixture.as(backup, 'POST', '/v1/tokens', { name: 'x', role: 'backup' }),
+        ];
+      },
+    ),
+  ],
+);
+
 const newToken = (fixture: Fixture, more: object) => ({
   name: `${fixture.name} ${fixture.nextNumber()}`,
   role: 'viewer',
@@ -156,6 +174,88 @@ const tokens = checkGroup(
   ],
 );
 
+/** Rotates a token, and returns the response. */
+const rotate = (fixture: Fixture, id: string, key: string): Promise<Answer> =>
+  fixture.manage('POST', `/v1/tokens/${id}/rotate`, undefined, {
+    headers: { 'idempotency-key': key },
+  });
+
+const rotations = checkGroup(
+  {
+    id: 'token.rotate',
+    subject: 'POST /v1/tokens/:id/rotate',
+    section: '5.13',
+    needs: 'tokens',
+  },
+  [
+    profile('same', 'the token keeps its id, name and role, and gets another secret').expects(
+      '200, the same token, another secret',
+      async (fixture) => {
+        const { json } = await createToken(fixture);
+        const rotated = await rotate(fixture, textAt(json, 'id'), fixture.idempotencyKey());
+        const isSame = ['id', 'name', 'role'].every(
+          (member) => textAt(rotated.json, member) === textAt(json, member),
+        );
+        const secret = textAt(rotated.json, 'token');
+        const isOther = secret.startsWith('mak_') && secret !== textAt(json, 'token');
+        return [
+          rotated,
+          isSame ? 'the same token' : 'another token',
+          isOther ? 'another secret' : 'no new secret',
+        ];
+      },
+    ),
+    profile('overlap', 'the old secret works until the new one is first used').expects(
+      '200, 200, 401 credential_invalid, 200',
+      async (fixture) => {
+        const { json } = await createToken(fixture);
+        const rotated = await rotate(fixture, textAt(json, 'id'), fixture.idempotencyKey());
+        const use = (of: unknown) => fixture.send('GET', '/v1/me', { key: textAt(of, 'token') });
+        return [await use(json), await use(rotated.json), await use(json), await use(rotated.json)];
+      },
+    ),
+    profile('repeat', 'the same Idempotency-Key gets the same secret, until it is used').expects(
+      'the same secret, 409 not_repeatable',
+      async (fixture) => {
+        const id = textAt((await createToken(fixture)).json, 'id');
+        const key = fixture.idempotencyKey();
+        const secret = textAt((await rotate(fixture, id, key)).json, 'token');
+        const again = textAt((await rotate(fixture, id, key)).json, 'token');
+        await fixture.send('GET', '/v1/me', { key: secret });
+        return [
+          secret !== '' && again === secret ? 'the same secret' : 'another secret',
+          await rotate(fixture, id, key),
+        ];
+      },
+    ),
+    profile('replaced', 'a second rotation ends an unused secret, and not the old one').expects(
+      '200, 401 credential_invalid, 200',
+      async (fixture) => {
+        const { json } = await createToken(fixture);
+        const id = textAt(json, 'id');
+        const lost = await rotate(fixture, id, fixture.idempotencyKey());
+        const found = await rotate(fixture, id, fixture.idempotencyKey());
+        const use = (of: unknown) => fixture.send('GET', '/v1/me', { key: textAt(of, 'token') });
+        return [await use(json), await use(lost.json), await use(found.json)];
+      },
+    ),
+    profile('maker', '403 for a token that outlives the caller').expects(
+      '403 insufficient_role, 200',
+      async (fixture) => {
+        const end = iso(fixture.clock.now() + 60 * 60_000);
+        const maker = (await createToken(fixture, { role: 'admin', expiresAt: end })).json;
+        const lasting = (await createToken(fixture)).json;
+        const path = (of: unknown) => `/v1/tokens/${textAt(of, 'id')}/rotate`;
+        const key = textAt(maker, 'token');
+        return [
+          await fixture.send('POST', path(lasting), { key }),
+          await fixture.send('POST', path(maker), { key }),
+        ];
+      },
+    ),
+  ],
+);
+
 /**
  * How long the service gets to begin the long poll, in milliseconds. If that is too short, it
  * rejects the request on arrival, and the check passes too.
@@ -207,6 +307,8 @@ const heldAnswers = checkGroup(
 export const credentialChecks: readonly Check[] = [
   ...credentials,
   ...roles,
+  ...platformRoles,
   ...tokens,
+  ...rotations,
   ...heldAnswers,
 ];

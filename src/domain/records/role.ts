@@ -1,11 +1,24 @@
 /**
- * Roles of management tokens, in ascending order. Each includes the permissions of the earlier ones
- * (docs/protocol.md §5.1).
+ * Roles in ascending order. Each includes the permissions of the earlier ones (docs/protocol.md
+ * §5.1).
  */
-export const roles = ['viewer', 'installer', 'operator', 'admin', 'platform'] as const;
+export const rankedRoles = ['viewer', 'installer', 'operator', 'admin', 'platform'] as const;
+/** All roles of management tokens. `backup` has no rank: it may only take backups. */
+export const roles = [...rankedRoles, 'backup'] as const;
 export type Role = (typeof roles)[number];
+/** The role that an operation requires. `any`: it takes tokens of every role. */
+export type RequiredRole = Role | 'any';
+
+const rankOf = (role: Role) => (rankedRoles as readonly Role[]).indexOf(role);
 
 /** Returns whether a token with role `has` may do something that requires role `needs`. */
-export function mayAct(has: Role, needs: Role): boolean {
-  return roles.indexOf(has) >= roles.indexOf(needs);
+export function mayAct(has: Role, needs: RequiredRole): boolean {
+  if (needs === 'any') return true;
+  if (needs === 'backup') return isPlatformRole(has);
+  return rankOf(has) >= rankOf(needs);
+}
+
+/** Returns whether tokens of a role belong to the platform, and to no tenant. */
+export function isPlatformRole(role: Role): boolean {
+  return role === 'platform' || role === 'backup';
 }

@@ -20,7 +20,7 @@ export interface Token {
   tenantId: string | null;
   name: string;
   role: Role;
-  /** SHA-256 of the token, in hex. */
+  /** SHA-256 of the present secret, in hex. */
   hash: string;
   createdAt: number;
   /**
@@ -36,11 +36,16 @@ export interface Token {
    */
   venueIds?: readonly string[] | null;
   /**
-   * Time of the first request that the token authenticated. `null`: none yet, so the response to
-   * the token's creation can still be repeated. Absent: not recorded, because that response is
+   * Time of the first request that the present secret authenticated. `null`: none yet, so the
+   * response with the secret can still be repeated. Absent: not recorded, because that response is
    * never repeated.
    */
   firstUsedAt?: number | null;
+  /**
+   * The secret that a rotation replaced. It works until the first use of its successor, at most
+   * until `until`. Absent or `null`: none.
+   */
+  retiring?: { hash: string; until: number } | null;
 }
 
 export interface Venue {

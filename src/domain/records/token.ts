@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isoInput, isoTime, recordId, recordName } from '../fields.ts';
 import { nameQuery, pageQuery } from '../paging.ts';
-import { roles } from './role.ts';
+import { isPlatformRole, roles } from './role.ts';
 
 const role = z.enum(roles, { error: `must be one of ${roles.join(', ')}` });
 const maxVenues = 100;
@@ -24,11 +24,11 @@ export const tokenCreation = z
       .meta({ description: 'The venues that the token is bound to. Default: the whole tenant.' }),
   })
   .superRefine((creation, context) => {
-    if (creation.role !== 'platform' || creation.venueIds == null) return;
+    if (!isPlatformRole(creation.role) || creation.venueIds == null) return;
     context.addIssue({
       code: 'custom',
       path: ['venueIds'],
-      message: 'must be left out: a platform token belongs to no tenant',
+      message: `must be left out: a ${creation.role} token belongs to no tenant`,
     });
   })
   .meta({ id: 'TokenCreation' });
@@ -62,6 +62,16 @@ export const createdToken = z
   })
   .meta({ id: 'CreatedToken' });
 
+export const rotatedToken = z
+  .object({
+    ...createdToken.shape,
+    oldTokenUntil: isoTime.meta({
+      description:
+        'Time until which the replaced secret works at the latest. It ends earlier, with the first use of the new one.',
+    }),
+  })
+  .meta({ id: 'RotatedToken' });
+
 export const me = z
   .object({
     tokenId: recordId,
@@ -75,6 +85,7 @@ export const me = z
 
 export type TokenView = z.infer<typeof token>;
 export type CreatedTokenView = z.infer<typeof createdToken>;
+export type RotatedTokenView = z.infer<typeof rotatedToken>;
 export type TokenCreation = z.infer<typeof tokenCreation>;
 export type TokenQuery = z.infer<typeof tokenQuery>;
 export type MeView = z.infer<typeof me>;

@@ -136,7 +136,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
   } satisfies Partial<Handlers>;
 }
 
-function recordHandlers({ tenants, tokens, venues, screens, devices }: Services) {
+function recordHandlers({ tenants, tokens, rotateToken, venues, screens, devices }: Services) {
   return {
     createTenant(call) {
       const request = idempotentRequest('createTenant', call);
@@ -157,6 +157,10 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     listTokens: ({ caller, query, slot }) => result(tokens.list(caller, query, slot?.signal)),
     getToken: ({ caller, id }) => revised(revision.token, tokens.get(caller, id)),
     deleteToken: ({ caller, id, precondition }) => done(tokens.remove(caller, id, precondition)),
+    rotateToken(call) {
+      const request = idempotentRequest('rotateToken', call);
+      return revised(revision.token, rotateToken(call.caller, call.id, request));
+    },
     getMe: ({ caller }) => result(tokens.me(caller)),
 
     createVenue(call) {

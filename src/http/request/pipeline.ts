@@ -4,6 +4,7 @@ import type { Precondition } from '../../domain/etag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Caller, DeviceCaller, TenantCaller } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
+import { needsTenant } from '../../wire/operation.ts';
 import {
   type Operation,
   type OperationId,
@@ -71,7 +72,8 @@ function makeAuthenticate(
   services: Services,
   id: OperationId,
 ): (request: Exchange) => MaybePromise<AnyCaller> {
-  const { access, method, wholeTenant = false }: Operation = operations[id];
+  const operation: Operation = operations[id];
+  const { access, method, wholeTenant = false } = operation;
   if (access === 'public') return () => undefined;
   if (access === 'device') {
     const onlyReads = method === 'GET';
@@ -82,8 +84,7 @@ function makeAuthenticate(
         request.client,
       );
   }
-  // Platform operations and `getMe` need no tenant.
-  const tenantOptional = access === 'platform' || id === 'getMe';
+  const tenantOptional = !needsTenant(operation);
   const requirements = { role: access, tenantOptional, wholeTenant, operation: id };
   return (request) => {
     const authorization = request.header('authorization');

@@ -7,13 +7,31 @@ import type { Caller, DeviceCaller, ServiceDependencies, SystemDependencies } fr
 import { isInScope } from '../lookup.ts';
 import { checkKeyHolder } from './device-keys.ts';
 
-/** Throws `credential_invalid` for an unknown token, or `credential_expired` for an expired one. */
-export function checkToken(token: Token | undefined, nowMs: number): asserts token is Token {
-  if (!token)
-    throw new SignageError(
-      'credential_invalid',
-      'Unknown management token: check it, or ask for a new one.',
-    );
+export const unknownToken = () =>
+  new SignageError(
+    'credential_invalid',
+    'Unknown management token: check it, or ask for a new one.',
+  );
+
+/**
+ * Returns whether a secret, by its hash, belongs to a token. A retiring secret does until the first
+ * use of its successor (docs/protocol.md §5.13).
+ */
+function hasSecret({ hash, retiring, firstUsedAt }: Token, wanted: string, nowMs: number): boolean {
+  if (wanted === hash) return true;
+  return wanted === retiring?.hash && firstUsedAt === null && nowMs < retiring.until;
+}
+
+/**
+ * Throws `credential_invalid` for an unknown token or another secret, or `credential_expired` for
+ * an expired token.
+ */
+export function checkToken(
+  token: Token | undefined,
+  hash: string | null,
+  nowMs: number,
+): asserts token is Token {
+  if (!token || hash === null || !hasSecret(token, hash, nowMs)) throw unknownToken();
   const { name, expiresAt } = token;
   if (expiresAt == null || expiresAt > nowMs) return;
   const detail = `The token ${JSON.stringify(name)} has expired: it was valid until ${iso(expiresAt)}. Ask an admin for a new one.`;
@@ -22,12 +40,12 @@ export function checkToken(token: Token | undefined, nowMs: number): asserts tok
 
 async function checkManager(
   reader: Reader,
-  { actor, role, venueIds }: Caller,
+  { actor, tokenHash, role, venueIds }: Caller,
   nowMs: number,
 ): Promise<void> {
   if (actor.kind === 'system') return;
   const token = await reader.get('tokens', actor.id);
-  checkToken(token, nowMs);
+  checkToken(token, tokenHash, nowMs);
   if (mayAct(token.role, role) && isInScope({ venueIds: token.venueIds ?? null }, venueIds ?? []))
     return;
   throw new SignageError(

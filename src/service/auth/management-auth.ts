@@ -1,14 +1,15 @@
 import { bearerToken, hashKey, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
-import { mayAct, type Role } from '../../domain/records/role.ts';
+import { mayAct, type RequiredRole } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
-import type { Caller, ClientInfo, SystemDependencies } from '../context.ts';
+import { type Caller, type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
 import { notFound } from '../lookup.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
-import { checkToken } from './authority.ts';
+import { checkToken, unknownToken } from './authority.ts';
 import type { Denials } from './denials.ts';
+import { tokenChange } from './tokens.ts';
 
 /** Credentials of a management request. */
 export interface Credentials {
@@ -19,7 +20,7 @@ export interface Credentials {
 
 /** Rights that an operation requires of a token. */
 export interface AccessRequirements {
-  role: Role;
+  role: RequiredRole;
   /** Whether the operation also works without a tenant. */
   tenantOptional: boolean;
   /** Whether tokens that are bound to venues are rejected. */
@@ -65,7 +66,10 @@ export function makeManagementAuth(
 ) {
   const { store, clock } = deps;
 
-  async function findToken(authorization: string | undefined): Promise<Token> {
+  async function findToken(
+    authorization: string | undefined,
+    client: ClientInfo,
+  ): Promise<{ token: Token; hash: string }> {
     if (authorization === undefined) {
       throw new SignageError(
         'credential_missing',
@@ -73,23 +77,31 @@ export function makeManagementAuth(
       );
     }
     const hash = tokenHash(authorization);
-    const token = hash === undefined ? undefined : await store.read.find('tokens', 'hash', hash);
-    if (hash !== undefined) verified.delete(hash);
-    checkToken(token, clock.now());
-    verified.set(token.hash, true);
-    if (token.firstUsedAt === null) await recordFirstUse(token.id);
-    return token;
+    if (hash === undefined) throw unknownToken();
+    const token =
+      (await store.read.find('tokens', 'hash', hash)) ??
+      (await store.read.find('tokens', 'retiring', hash));
+    verified.delete(hash);
+    checkToken(token, hash, clock.now());
+    verified.set(hash, true);
+    if (token.firstUsedAt === null && token.hash === hash) await recordFirstUse(token, client);
+    return { token, hash };
   }
 
   /**
-   * Records the first use of a token. From then on, the response of its creation is not repeated. A
-   * failed write does not block the request.
+   * Records the first use of a secret. From then on, the response that disclosed it is not
+   * repeated, and the secret that it replaced is rejected. A failed write does not block the
+   * request.
    */
-  async function recordFirstUse(id: string): Promise<void> {
+  async function recordFirstUse({ id, hash }: Token, client: ClientInfo): Promise<void> {
     try {
       await store.write(async (tx) => {
         const token = await tx.get('tokens', id);
-        if (token?.firstUsedAt === null) await tx.put('tokens', { ...token, firstUsedAt: tx.now });
+        if (token?.firstUsedAt !== null || token.hash !== hash) return;
+        await tx.put('tokens', { ...token, firstUsedAt: tx.now, retiring: null });
+        if (!token.retiring) return;
+        const actor = { kind: 'token' as const, id, name: token.name };
+        await recordChange(deps, tx, { ...client, actor }, tokenChange('activate', token));
       });
     } catch (error) {
       if (!hasCode(error, 'unavailable')) throw error;
@@ -131,7 +143,7 @@ export function makeManagementAuth(
     requirements: AccessRequirements,
     client: ClientInfo,
   ): Promise<Caller> {
-    const token = await findToken(credentials.authorization);
+    const { token, hash } = await findToken(credentials.authorization, client);
     const lastUsedAt = clock.now();
     store.touch('token', token.id, { lastUsedAt });
     if (token.tenantId !== null) trustedSources.remember(client.address, token.tenantId);
@@ -139,7 +151,7 @@ export function makeManagementAuth(
       checkRights(token, requirements);
     } catch (error) {
       denials.record(
-        { ...callerOf(token, client), tenantId: token.tenantId },
+        { ...callerOf(token, hash, client), tenantId: token.tenantId },
         requirements.operation,
       );
       throw error;
@@ -147,18 +159,20 @@ export function makeManagementAuth(
     const tenantId = await tenantFor(token, credentials.tenant, requirements.tenantOptional);
     if (token.tenantId === null && tenantId !== null)
       trustedSources.remember(client.address, tenantId);
-    return { ...callerOf(token, client), tenantId };
+    return { ...callerOf(token, hash, client), tenantId };
   };
 }
 
 function callerOf(
   { id, name, role, venueIds, expiresAt }: Token,
+  tokenHash: string,
   { address, requestId }: ClientInfo,
 ): Omit<Caller, 'tenantId'> {
   return {
     address,
     requestId,
     actor: { kind: 'token', id, name },
+    tokenHash,
     role,
     venueIds: venueIds ?? null,
     expiresAt: expiresAt ?? null,

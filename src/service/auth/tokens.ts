@@ -2,7 +2,7 @@ import { hashKey, makeKey } from '../../domain/api-key.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
-import { mayAct } from '../../domain/records/role.ts';
+import { isPlatformRole, mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type {
   CreatedTokenView,
@@ -44,6 +44,14 @@ const expiryOf = (
   requested == null || creatorExpiry === null
     ? (requested ?? creatorExpiry)
     : Math.min(requested, creatorExpiry);
+
+/** Throws `not_repeatable` unless `token` is the present secret, and unused. */
+export function checkRepeatable({ id, name, hash, firstUsedAt }: Token, token: string): void {
+  if (hash !== hashKey(token))
+    throw notRepeatable(`the token ${JSON.stringify(name)} was rotated since.`, id);
+  if (firstUsedAt !== null)
+    throw notRepeatable(`the token ${JSON.stringify(name)} has been used.`, id);
+}
 
 const neverExpires = ({ expiresAt }: Token) => expiresAt == null;
 
@@ -122,8 +130,7 @@ export function makeTokens(deps: ServiceDependencies) {
     token: string,
   ): Promise<CreatedTokenView> {
     const row = await lookUpCreated(tx, caller, 'token', id);
-    if (row.firstUsedAt !== null)
-      throw notRepeatable(`the token ${JSON.stringify(row.name)} has been used.`, row.id);
+    checkRepeatable(row, token);
     return { ...tokenView(row, {}), token };
   }
 
@@ -140,7 +147,7 @@ export function makeTokens(deps: ServiceDependencies) {
     if (!mayAct(caller.role, role))
       throw new SignageError(
         'insufficient_role',
-        `Only a ${role} token may create ${role} tokens.`,
+        `Only a ${isPlatformRole(role) ? 'platform' : role} token may create ${role} tokens.`,
       );
     if (caller.venueIds && !venueIds) {
       throw new SignageError(
@@ -156,7 +163,7 @@ export function makeTokens(deps: ServiceDependencies) {
         return repeatCreation(tx, caller, creation.earlierId, token);
       await requireTenant(tx, caller);
       await checkReach(tx, caller, wanted);
-      const tenantId = role === 'platform' ? null : caller.tenantId;
+      const tenantId = isPlatformRole(role) ? null : caller.tenantId;
       const row: Token = {
         id: deps.newId(),
         tenantId,

@@ -69,11 +69,20 @@ export const platformOperations = {
     errors: ['last_token'],
     command: ['token', 'delete'],
   }),
-  getMe: get('/v1/me', 'viewer', {
+  rotateToken: post('/v1/tokens/:id/rotate', 'admin', {
+    summary: 'A new secret for a token; the old one works until the new one is first used',
+    revision: true,
+    headers: ['Idempotency-Key'],
+    record: 'token',
+    answer: 'rotatedToken',
+    errors: ['not_supported'],
+    command: ['token', 'rotate'],
+  }),
+  getMe: get('/v1/me', 'any', {
     summary: 'Whose token this is, and the tenant it acts in',
     answer: 'me',
   }),
-  createBackup: post('/v1/backup', 'platform', {
+  createBackup: post('/v1/backup', 'backup', {
     summary: 'One consistent state of the whole store, as a tar file',
     errors: ['not_supported'],
     command: ['data', 'backup'],

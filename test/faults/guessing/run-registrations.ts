@@ -25,6 +25,7 @@ const trusted = '198.51.100.1';
 const caller: TenantCaller = {
   ...{
     actor: system,
+    tokenHash: null,
     role: 'installer',
     tenantId: tenantA,
     venueIds: null,

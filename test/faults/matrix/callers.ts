@@ -1,5 +1,5 @@
 import { hashKey } from '../../../src/domain/api-key.ts';
-import { type Role, roles } from '../../../src/domain/records/role.ts';
+import { type Role, rankedRoles } from '../../../src/domain/records/role.ts';
 import { type Manager, unknownId } from '../../support/management.ts';
 import type { Fixture, Place } from './fixture.ts';
 
@@ -28,7 +28,7 @@ export interface Caller {
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const tenantRoles = roles.filter((role) => role !== 'platform');
+const tenantRoles = rankedRoles.filter((role) => role !== 'platform');
 
 async function tokenOf(by: Manager, role: Role, more: object = {}): Promise<string> {
   const { status, text, body } = await by.post('/v1/tokens', {
@@ -124,6 +124,11 @@ async function naming({ inside, foreign, masters, platform, expired }: Fixture):
       name: 'platform without a tenant',
       headers: bearer(platform.token),
       who: { kind: 'token', role: 'platform', tenantId: null },
+    },
+    {
+      name: 'backup',
+      headers: bearer(await tokenOf(masters.home, 'backup')),
+      who: { kind: 'token', role: 'backup', tenantId: null },
     },
     {
       name: 'admin by another case of the scheme',

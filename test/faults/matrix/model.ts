@@ -18,6 +18,13 @@ export type ExpectedAnswer = keyof typeof errorKinds | 'open';
 
 /** Roles in ascending order. Each includes the rights of those before it. */
 const ranks = ['viewer', 'installer', 'operator', 'admin', 'platform'];
+
+function hasRole({ role }: Token, { access }: Operation): boolean {
+  if (access === 'any') return true;
+  if (access === 'backup') return role === 'backup' || role === 'platform';
+  return role !== 'backup' && ranks.indexOf(role) >= ranks.indexOf(access);
+}
+
 type Token = Extract<Who, { kind: 'token' }>;
 
 function ofDevice(who: Who, target: Target): ExpectedAnswer {
@@ -32,7 +39,7 @@ function ofDevice(who: Who, target: Target): ExpectedAnswer {
 /** Returns the tenant of a token, `null` for none, or the refusal. */
 function tenantOf(
   who: Token,
-  { access, answer }: Operation,
+  { access }: Operation,
   known: readonly string[],
 ): { refused: ExpectedAnswer } | string | null {
   if (who.tenantId !== null)
@@ -41,7 +48,7 @@ function tenantOf(
       : { refused: 'tenant_not_found' };
   if (who.names !== undefined)
     return known.includes(who.names) ? who.names : { refused: 'tenant_not_found' };
-  return access === 'platform' || answer === 'me' ? null : { refused: 'tenant_required' };
+  return ['platform', 'backup', 'any'].includes(access) ? null : { refused: 'tenant_required' };
 }
 
 /** Returns whether a token in this tenant may see a place. */
@@ -74,8 +81,7 @@ export function acting(
   known: readonly string[],
 ): { refused: ExpectedAnswer } | string | null {
   if (who.expired) return { refused: 'credential_expired' };
-  const isAllowed = ranks.indexOf(who.role) >= ranks.indexOf(operation.access);
-  if (!isAllowed || (operation.wholeTenant && who.venueId !== undefined))
+  if (!hasRole(who, operation) || (operation.wholeTenant && who.venueId !== undefined))
     return { refused: 'insufficient_role' };
   return tenantOf(who, operation, known);
 }

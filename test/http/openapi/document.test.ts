@@ -328,8 +328,8 @@ describe('impliedErrors', () => {
     [
       'a viewer',
       { access: 'viewer' },
-      ['credential_missing', 'tenant_required', 'tenant_not_found'],
-      ['insufficient_role', 'invalid_request'],
+      ['credential_missing', 'insufficient_role', 'tenant_required', 'tenant_not_found'],
+      ['invalid_request'],
     ],
     [
       'an operator',
@@ -343,7 +343,18 @@ describe('impliedErrors', () => {
       ['insufficient_role', 'tenant_not_found'],
       ['tenant_required'],
     ],
-    ['who asks who they are', { answer: 'me' }, ['credential_invalid'], ['tenant_required']],
+    [
+      'a backup',
+      { access: 'backup' },
+      ['insufficient_role', 'tenant_not_found'],
+      ['tenant_required'],
+    ],
+    [
+      'any role',
+      { access: 'any' },
+      ['credential_invalid', 'tenant_not_found'],
+      ['insufficient_role', 'tenant_required'],
+    ],
     [
       'a tenant',
       { access: 'platform', record: 'tenant' },

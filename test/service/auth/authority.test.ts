@@ -30,9 +30,10 @@ async function openDependencies(location: string, clock = new ManualClock()) {
 }
 
 const client = { address: null, requestId: null };
-const { id, name } = tokenRow(1);
+const { id, name, hash } = tokenRow(1);
 const caller: Caller = {
   actor: { kind: 'token', id, name },
+  tokenHash: hash,
   role: 'operator',
   tenantId: tenantA,
   venueIds: ['a'],

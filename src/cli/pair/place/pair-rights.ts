@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import { mayAct, type Role, roles } from '../../../domain/records/role.ts';
+import { mayAct, type Role, rankedRoles } from '../../../domain/records/role.ts';
 import { operations } from '../../../wire/operations.ts';
 import type { Reader } from '../../api/client.ts';
 
@@ -18,7 +18,7 @@ export const venueRights = <R extends PairRights | undefined>(rights: R): R =>
 
 /** Lists a role and all higher ones: `operator, admin or platform`. */
 export function rolesFrom(needs: Role): string {
-  const able = roles.slice(roles.indexOf(needs));
+  const able = rankedRoles.filter((role) => mayAct(role, needs));
   return able.length === 1 ? needs : `${able.slice(0, -1).join(', ')} or ${able.at(-1)}`;
 }
 

@@ -54,7 +54,7 @@ export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) =>
  * Fetches the names of a token's venues. Returns a function that returns the name of a venue by its
  * id.
  */
-async function namesInReach(
+export async function namesInReach(
   reader: Pick<Reader, 'read'>,
   { venueIds }: Reach,
 ): Promise<(id: string) => string> {

@@ -41,6 +41,7 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
     expiresAt: number.nullish(),
     venueIds: z.array(text).nullish(),
     firstUsedAt: number.nullish(),
+    retiring: z.object({ hash: text, until: number }).nullish(),
   },
   venues: {
     id: text,

@@ -70,7 +70,7 @@ export class RowReader implements Reader {
     key: string,
   ): Promise<Rows[T] | undefined> {
     this.#guard();
-    const isToken = table === 'tokens' && index === 'hash';
+    const isToken = table === 'tokens' && index !== 'name';
     const rows = isToken && !this.#known.get(key) ? this.#unknown.rows : this.#rows;
     const [stored] = await rows.rows(tableSchemas[table].name, keyColumn(index), [hashedKey(key)]);
     if (isToken) this.#remember(key, stored !== undefined);
