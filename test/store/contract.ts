@@ -3,7 +3,13 @@ import { hasCode } from '../../src/domain/error.ts';
 import type { GuessCounter, Playlist, Rows } from '../../src/domain/records/rows.ts';
 import { parseSelector } from '../../src/domain/selector.ts';
 import type { ListedTable, ListQuery } from '../../src/store/queries.ts';
-import type { GuessCounterChange, GuessCountersOfEach, Store, Tx } from '../../src/store/store.ts';
+import type {
+  GuessCounterChange,
+  GuessCountersOfEach,
+  KeyHolder,
+  Store,
+  Tx,
+} from '../../src/store/store.ts';
 import { pagesContract } from './contract-pages.ts';
 import { type StoreUnderTest, telemetryContract } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA, tenantB } from './sample-batch.ts';
@@ -421,6 +427,39 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         expect(await tx.findByKeyHash('key 1')).toBeUndefined();
         expect((await store.read.findByKeyHash('key 2'))?.device).toBeUndefined();
       });
+    });
+
+    it('returns each row as it was last changed', async () => {
+      await put({
+        deviceKeys: [deviceKeyRow(1)],
+        devices: [deviceRow(1)],
+        screens: [screenRow(1), screenRow(2)],
+      });
+      const moved = { screenId: guid('scre', 2) };
+      const changes: [keyof KeyHolder, (tx: Tx) => Promise<void>, object | undefined][] = [
+        ['screen', (tx) => tx.put('screens', screenRow(1, { name: 'A' })), { name: 'A' }],
+        ['key', (tx) => tx.put('deviceKeys', deviceKeyRow(1, { revokedAt: 1 })), { revokedAt: 1 }],
+        ['device', (tx) => tx.put('devices', deviceRow(1, { suspendedAt: 1 })), { suspendedAt: 1 }],
+        ['device', (tx) => tx.put('devices', deviceRow(1, moved)), moved],
+        ['screen', (tx) => tx.put('screens', screenRow(1, { name: 'B' })), { name: 'B' }],
+        ['key', (tx) => tx.put('deviceKeys', deviceKeyRow(1, moved)), moved],
+        ['screen', (tx) => tx.put('screens', screenRow(2, { name: 'C' })), { name: 'C' }],
+        ['screen', (tx) => tx.delete('screens', guid('scre', 2)), undefined],
+        ['screen', (tx) => tx.put('screens', screenRow(2)), { name: 'Screen 2' }],
+        ['device', (tx) => tx.delete('devices', guid('devi', 1)), undefined],
+        ['device', (tx) => tx.put('devices', deviceRow(1)), { suspendedAt: null }],
+      ];
+      for (const [member, change, changed] of changes) {
+        await store.read.findByKeyHash('key 1');
+        await store.write(change);
+        const row = (await store.read.findByKeyHash('key 1'))?.[member];
+        expect(row).toEqual(changed && expect.objectContaining(changed));
+      }
+      await store.write((tx) => tx.put('deviceKeys', deviceKeyRow(1, { hash: 'key 2' })));
+      expect(await store.read.findByKeyHash('key 1')).toBeUndefined();
+      expect(await store.read.findByKeyHash('key 2')).toMatchObject({ device: deviceRow(1) });
+      await store.write((tx) => tx.delete('deviceKeys', guid('keys', 1)));
+      expect(await store.read.findByKeyHash('key 2')).toBeUndefined();
     });
   });
 

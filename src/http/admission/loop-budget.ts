@@ -21,8 +21,9 @@ interface LoopBudgetOptions<R> {
 
 /**
  * Returns a function that begins requests within a time budget per turn of the event loop. Requests
- * beyond the budget are queued, and begin in later turns, in order. Timers and sockets are served
- * in between, however many requests arrive together.
+ * begin after all sockets with data were read, which costs less than to read and answer one socket
+ * after another. Requests beyond the budget begin in later turns, in order. Timers and sockets are
+ * served in between, however many requests arrive together.
  */
 export function makeLoopBudget<R>({
   begin,
@@ -33,12 +34,9 @@ export function makeLoopBudget<R>({
 }: LoopBudgetOptions<R>): (request: R) => void {
   let queue: (R | undefined)[] = [];
   let nextIndex = 0;
-  /**
-   * Whether the budget that started at `beganMs` still applies. Then requests may begin on arrival.
-   * Otherwise, `armed` callbacks begin the queued requests.
-   */
-  let isWithinTurn = false;
+  /** Number of scheduled callbacks. Each begins one request. */
   let armed = 0;
+  /** Time at which the first callback of this turn ran. `undefined` between two turns. */
   let beganMs: number | undefined;
 
   function beginNext(): void {
@@ -52,11 +50,8 @@ export function makeLoopBudget<R>({
    * next callback, so it counts towards the budget.
    */
   function arm(): void {
-    queue = queue.slice(nextIndex);
-    nextIndex = 0;
-    beganMs = undefined;
-    armed = Math.min(queue.length, maxPerTurn);
-    for (let n = 0; n < armed; n++) setImmediate(runArmed);
+    armed++;
+    setImmediate(runArmed);
   }
 
   function runArmed(): void {
@@ -64,30 +59,21 @@ export function makeLoopBudget<R>({
       beganMs ??= now();
       if (nextIndex < queue.length && now() - beganMs < budgetMs) beginNext();
     } finally {
-      if (--armed === 0) arm();
+      if (--armed === 0) endTurn();
     }
   }
 
   function endTurn(): void {
-    isWithinTurn = false;
-    if (queue.length > 0) arm();
-  }
-
-  /** Returns whether a request that has just arrived may begin at once. */
-  function hasBudget(): boolean {
-    if (armed > 0) return false;
-    if (isWithinTurn) return now() - (beganMs as number) < budgetMs;
-    isWithinTurn = true;
-    beganMs = now();
-    setImmediate(endTurn);
-    return true;
+    queue = queue.slice(nextIndex);
+    nextIndex = 0;
+    beganMs = undefined;
+    while (armed < Math.min(queue.length, maxPerTurn)) arm();
   }
 
   return (request) => {
-    if (hasBudget() || isUrgent(request)) begin(request);
-    else {
-      queue.push(request);
-      if (queue.length - nextIndex > maxWaiting) beginNext();
-    }
+    if (isUrgent(request)) return begin(request);
+    queue.push(request);
+    if (queue.length - nextIndex > maxWaiting) beginNext();
+    else if (beganMs === undefined && armed < maxPerTurn) arm();
   };
 }

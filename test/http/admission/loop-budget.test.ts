@@ -47,47 +47,46 @@ describe('the loop budget', () => {
     expect(vi.getTimerCount()).toBe(0);
   };
 
-  it('begins quick requests at once', () => {
+  it('begins quick requests together, after all have arrived', () => {
     arrive('abcdefgh', 0.5);
-    expect(begun.join('')).toBe('abcdefgh');
+    expect(begun.join('')).toBe('');
     turns(1);
-    expectDone('abcdefgh|');
+    expectDone('|abcdefgh');
   });
 
   it('begins slow requests one per turn, in order of arrival', () => {
     arrive('abc', longMs);
-    expect(begun.join('')).toBe('a');
-    turns(2);
+    turns(1);
     arrive('d', longMs);
     turns(3);
-    expectDone('a||b|c|d|');
+    expectDone('|a|b|c|d');
   });
 
   it('begins as many requests as fit the budget', () => {
     arrive('abcdefgh', 2);
     turns(3);
-    expectDone('abc||def|gh');
+    expectDone('|abc|def|gh');
   });
 
-  it('begins a request at once when it arrives in another turn', () => {
+  it('begins a waiting request together with those that arrive in the next turn', () => {
     arrive('abcd', 2);
-    turns(2);
+    turns(1);
     arrive('ef', 2);
     turns(1);
-    expectDone('abc||def|');
+    expectDone('|abc|def');
   });
 
   it('begins requests that arrive while another one begins', () => {
     arrive('aN', longMs);
-    turns(5);
-    expectDone('a||N|m|n|');
+    turns(4);
+    expectDone('|a|N|m|n');
   });
 
   it('begins urgent requests at once', () => {
     arrive('abc!', longMs);
-    expect(begun.join('')).toBe('a!');
+    expect(begun.join('')).toBe('!');
     turns(3);
-    expectDone('a!||b|c');
+    expectDone('!|a|b|c');
   });
 
   it('begins the requests after one that throws', () => {
@@ -95,16 +94,16 @@ describe('the loop budget', () => {
     turns(1);
     expect(() => turns(1)).toThrow('broken');
     turns(1);
-    expectDone('a||Xb|');
+    expectDone('|a|Xb|');
   });
 
   it('begins the oldest request when too many wait, and each only once', () => {
-    arrive('abcdefghijk', longMs);
-    expect(begun.join('')).toBe('a');
-    arrive('lmn', 0.5);
-    expect(begun.join('')).toBe('abcd');
-    turns(11);
-    expectDone('abcd||e|f|g|h|i|j|k|lmn||');
+    arrive('abcdefghij', longMs);
+    expect(begun.join('')).toBe('');
+    arrive('klm', 0.5);
+    expect(begun.join('')).toBe('abc');
+    turns(8);
+    expectDone('abc|d|e|f|g|h|i|j|klm');
   });
 
   it('begins all of many requests', () => {

@@ -1,4 +1,4 @@
-import { count, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
+import { addTo, type ImpressionCount } from '../../../domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../domain/records/report.ts';
 import { counterGroupOf, type DayCount, groupOrder, scopesOf } from '../../impression-counts.ts';
 import type { EventBatch } from '../../queries.ts';
@@ -59,8 +59,10 @@ export class ImpressionCounter {
     }
   }
 
-  #count(counts: SectionCounts, key: string, cell: ImpressionCount): void {
-    count(counts, counts.has(key) ? key : this.#sharedKey(key), cell);
+  #count(counts: SectionCounts, key: string, more: ImpressionCount): void {
+    const cell = counts.get(key);
+    if (cell) addTo(cell, more);
+    else counts.set(this.#sharedKey(key), { ...more });
   }
 
   #sharedKey(key: string): string {

@@ -1,6 +1,13 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts';
-import type { Playlist, TableName } from '../../../domain/records/rows.ts';
+import type {
+  Device,
+  DeviceKey,
+  Playlist,
+  Screen,
+  TableName,
+} from '../../../domain/records/rows.ts';
 import type { PlaylistSummary } from '../../queries.ts';
+import type { KeyHolder } from '../../store.ts';
 import { tableNames } from '../../tables.ts';
 import { LineTable, shardNames } from '../checkpoint/line-table.ts';
 import { deepFreeze, type Row, TableIndex } from './table-index.ts';
@@ -48,18 +55,23 @@ export class CommittedRows implements RowLookup {
   readonly #parsedPlaylists = new BoundedMap<string, Row>(parsedPlaylists);
   /** Summaries of playlists that were asked for, so that a list parses each version once. */
   readonly #playlistSummaries = new Map<string, PlaylistSummary>();
+  /**
+   * Holders of the keys that TVs have used since the start, by the hash of the key. They save each
+   * request the look-ups of three rows.
+   */
+  readonly #keyHolders = new Map<string, KeyHolder>();
   readonly #rows = perTable(() => new Map<string, Row>());
   #index = perTable((table) => new TableIndex(table));
 
   /** Freezes the row on first access. Freezing all rows at load time would slow the start. */
   row(table: TableName, id: string): Row | undefined {
-    return deepFreeze(table === 'playlists' ? this.#playlist(id) : this.#rows[table].get(id));
+    return table === 'playlists' ? this.#playlist(id) : deepFreeze(this.#rows[table].get(id));
   }
 
   #playlist(id: string): Row | undefined {
     const known = this.#parsedPlaylists.get(id);
     if (known) return known;
-    const row = this.playlists.get(id);
+    const row = deepFreeze(this.playlists.get(id));
     if (row) this.#parsedPlaylists.set(id, row);
     return row;
   }
@@ -80,6 +92,33 @@ export class CommittedRows implements RowLookup {
     return deepFreeze(this.#index[table].holder(index, key));
   }
 
+  keyHolder(hash: string): KeyHolder | undefined {
+    const known = this.#keyHolders.get(hash);
+    if (known) return known;
+    const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;
+    if (!key) return undefined;
+    const device = this.row('devices', key.deviceId) as Device | undefined;
+    const screen = this.row('screens', key.screenId) as Screen | undefined;
+    const holder = Object.freeze({ key, device, screen });
+    // `#forgetKeyHolders` finds a key by its device, and the device by its screen.
+    if (device?.screenId === key.screenId) this.#keyHolders.set(key.hash, holder);
+    return holder;
+  }
+
+  /** Forgets the holders of keys that contain a row, before the row changes. */
+  #forgetKeyHolders(table: TableName, id: string): void {
+    if (table === 'screens') {
+      for (const deviceId of this.ids('devices', 'screenId', id))
+        this.#forgetKeyHolders('devices', deviceId);
+    } else if (table === 'devices') {
+      for (const keyId of this.ids('deviceKeys', 'deviceId', id))
+        this.#forgetKeyHolders('deviceKeys', keyId);
+    } else if (table === 'deviceKeys') {
+      const key = this.row('deviceKeys', id) as DeviceKey | undefined;
+      if (key) this.#keyHolders.delete(key.hash);
+    }
+  }
+
   ids(table: TableName, member: string, value: string): readonly string[] {
     return this.#index[table].ids(member, value);
   }
@@ -90,6 +129,7 @@ export class CommittedRows implements RowLookup {
   }
 
   apply({ table, id, row }: Change): void {
+    this.#forgetKeyHolders(table, id);
     this.#index[table].replace(this.row(table, id), row);
     this.load(table, id, row);
   }

@@ -72,6 +72,7 @@ export class RowView implements Reader {
 
   findByKeyHash(hash: string): KeyHolder | undefined {
     this.guard();
+    if (this.#writeSets.length === 0) return this.#base.keyHolder(hash);
     const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;
     if (!key) return undefined;
     const device = this.inMemoryRow('devices', key.deviceId) as Device | undefined;
