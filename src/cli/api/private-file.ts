@@ -1,5 +1,7 @@
+import { fsync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import {
   describeOthersAccess,
@@ -12,6 +14,9 @@ import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 
 export type Report = (message: string) => void;
+
+// FileHandle has a method for it, but Yarn Plug'n'Play replaces it by a class without one.
+const sync = promisify(fsync);
 
 /** Windows has no file modes, and cannot sync a folder. */
 const isWindows = process.platform === 'win32';
@@ -78,7 +83,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(`${secret}\n`);
-    await file.sync();
+    await sync(file.fd);
   } finally {
     await file.close();
   }
@@ -111,7 +116,7 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
   return {
     async write(secret) {
       await file.writeFile(`${secret}\n`);
-      await file.sync();
+      await sync(file.fd);
       await file.close();
     },
     async discard() {
@@ -143,7 +148,7 @@ export async function readPrivateFile(path: string, code: string): Promise<strin
 async function syncFolder(path: string): Promise<void> {
   if (isWindows) return;
   const folder = await open(dirname(path));
-  await folder.sync().finally(() => folder.close());
+  await sync(folder.fd).finally(() => folder.close());
 }
 
 /**
@@ -158,7 +163,7 @@ export async function replaceFile(
   const file = await open(temporary, 'wx', mode);
   try {
     await file.writeFile(text);
-    await file.sync();
+    await sync(file.fd);
     await file.close();
     await rename(temporary, path);
   } catch (error) {
