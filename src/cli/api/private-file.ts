@@ -8,6 +8,7 @@ import {
   openToOthersError,
   othersCanRead,
   othersCanWrite,
+  retryWhileInUse,
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { usage } from '../options/settings.ts';
@@ -165,7 +166,7 @@ export async function replaceFile(
     await file.writeFile(text);
     await sync(file.fd);
     await file.close();
-    await rename(temporary, path);
+    await retryWhileInUse(() => rename(temporary, path));
   } catch (error) {
     await file.close().catch(() => {});
     await unlink(temporary).catch(() => {});

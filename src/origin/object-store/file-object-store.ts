@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import { retryWhileInUse } from '../../domain/file-access.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 
 /**
@@ -68,7 +69,7 @@ async function replace(
     await file.writeFile(bytes);
     await fileSystem.sync(file);
     await file.close();
-    await fileSystem.rename(temporary, path);
+    await retryWhileInUse(() => fileSystem.rename(temporary, path));
   } catch (error) {
     await file.close().catch(() => undefined);
     await fileSystem.unlink(temporary).catch(() => undefined);
