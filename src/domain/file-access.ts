@@ -36,3 +36,24 @@ export function openToOthersError(
     hint === undefined ? {} : { hint },
   );
 }
+
+/** Error codes of Windows for a file that another program, such as a virus scanner, has open. */
+const inUseCodes = new Set<unknown>(['EPERM', 'EBUSY']);
+/** 0.6 s in total. */
+const pausesMs = [10, 20, 40, 80, 160, 320];
+
+/**
+ * Renames a file, and tries again for a moment if another program has one of the two files open.
+ * Elsewhere than on Windows such errors are permanent, and are thrown after the same time.
+ */
+export async function retryWhileInUse(rename: () => Promise<void>): Promise<void> {
+  for (const pauseMs of pausesMs) {
+    try {
+      return await rename();
+    } catch (error) {
+      if (!inUseCodes.has((error as NodeJS.ErrnoException).code)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return rename();
+}

@@ -4,6 +4,7 @@ import { type Clock, type Random, secondMs, systemClock } from '../domain/clock.
 import { SignageError } from '../domain/error.ts';
 import { type FileSystem, nodeFileSystem } from './json/disk/file-system.ts';
 import { makeMemoryFileSystem } from './json/disk/memory-file-system.ts';
+import { refuseNetworkFileSystem } from './json/disk/network-file-system.ts';
 import { lockFolder } from './json/lock/folder-lock.ts';
 import { openJsonStore } from './json/open.ts';
 import type { PartContext } from './json/parts.ts';
@@ -127,11 +128,23 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
   let release = async () => {};
   try {
     await disk.makeDirectory(directory);
+    await refuseNetworkFileSystem(directory);
     release = await lockFolder(directory, { clock, random, platform: process.platform });
     await refuseUnfinished(disk, directory);
     return await openJsonStore(context, random, release);
   } catch (error) {
     await release();
-    throw asUnusable(error, `${directory} cannot be used as a data folder`);
+    throw asUnusable(
+      error,
+      `${directory} cannot be used as a data folder`,
+      hintFor(error as NodeJS.ErrnoException, directory),
+    );
   }
+}
+
+/** Returns what an operator can do about a refused folder, such as a bind mount of a container. */
+function hintFor({ code }: NodeJS.ErrnoException, directory: string): string | undefined {
+  const uid = process.geteuid?.();
+  if (code !== 'EACCES' || uid === undefined) return undefined;
+  return `The service runs as user ${uid}. If the folder is its own: chown -R ${uid} ${directory}`;
 }

@@ -1,11 +1,14 @@
+import { fsync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import {
   describeOthersAccess,
   openToOthersError,
   othersCanRead,
   othersCanWrite,
+  retryWhileInUse,
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
 import { unusableFile } from '../options/file-error.ts';
@@ -13,6 +16,9 @@ import { usage } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 
 export type Report = (message: string) => void;
+
+// FileHandle has a method for it, but Yarn Plug'n'Play replaces it by a class without one.
+const sync = promisify(fsync);
 
 /** Windows has no file modes, and cannot sync a folder. */
 const isWindows = process.platform === 'win32';
@@ -79,7 +85,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(`${secret}\n`);
-    await file.sync();
+    await sync(file.fd);
   } finally {
     await file.close();
   }
@@ -112,7 +118,7 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
   return {
     async write(secret) {
       await file.writeFile(`${secret}\n`);
-      await file.sync();
+      await sync(file.fd);
       await file.close();
     },
     async discard() {
@@ -144,7 +150,7 @@ export async function readPrivateFile(path: string, code: string): Promise<strin
 async function syncFolder(path: string): Promise<void> {
   if (isWindows) return;
   const folder = await open(dirname(path));
-  await folder.sync().finally(() => folder.close());
+  await sync(folder.fd).finally(() => folder.close());
 }
 
 /**
@@ -159,9 +165,9 @@ export async function replaceFile(
   const file = await open(temporary, 'wx', mode);
   try {
     await file.writeFile(text);
-    await file.sync();
+    await sync(file.fd);
     await file.close();
-    await rename(temporary, path);
+    await retryWhileInUse(() => rename(temporary, path));
   } catch (error) {
     await file.close().catch(() => {});
     await unlink(temporary).catch(() => {});

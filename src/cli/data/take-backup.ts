@@ -1,8 +1,13 @@
+import { fsync } from 'node:fs';
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import type { CommandContext } from '../command/context.ts';
 import { unusableFile } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
 import { withProgress } from '../terminal/progress.ts';
+
+// FileHandle has a method for it, but Yarn Plug'n'Play replaces it by a class without one.
+const sync = promisify(fsync);
 
 /** Formats a number of bytes. */
 export function megabytes(bytes: number): string {
@@ -66,7 +71,7 @@ async function fill(
         show(`${megabytes(bytes)} so far`);
       }
     });
-    await file.sync();
+    await sync(file.fd);
   } finally {
     await file.close();
   }

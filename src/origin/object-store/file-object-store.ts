@@ -1,19 +1,25 @@
-import { type BigIntStats, constants } from 'node:fs';
+import { type BigIntStats, constants, fsync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import * as nodeFileSystem from 'node:fs/promises';
+import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
+import { retryWhileInUse } from '../../domain/file-access.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 
 /**
- * The functions of `node:fs/promises` that the store uses. They are a parameter, so that tests can
- * inject faults.
+ * The functions of `node:fs/promises` that the store uses, and `sync`. They are a parameter, so
+ * that tests can inject faults.
  */
-type FileSystem = Pick<
-  typeof nodeFileSystem,
-  'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'
->;
+type FileSystem = Pick<typeof fs, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'> & {
+  sync(file: FileHandle): Promise<void>;
+};
+
+const syncDescriptor = promisify(fsync);
+
+// FileHandle can sync itself, but Yarn Plug'n'Play replaces it by a class that cannot.
+const nodeFileSystem: FileSystem = { ...fs, sync: (file) => syncDescriptor(file.fd) };
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -45,7 +51,7 @@ async function syncFolder(fileSystem: FileSystem, path: string): Promise<void> {
   // Windows cannot open folders, so they are not synced.
   if (process.platform === 'win32') return;
   const folder = await fileSystem.open(path, constants.O_RDONLY);
-  await folder.sync().finally(() => folder.close());
+  await fileSystem.sync(folder).finally(() => folder.close());
 }
 
 /**
@@ -61,9 +67,9 @@ async function replace(
   const file = await openTemporary(fileSystem, temporary);
   try {
     await file.writeFile(bytes);
-    await file.sync();
+    await fileSystem.sync(file);
     await file.close();
-    await fileSystem.rename(temporary, path);
+    await retryWhileInUse(() => fileSystem.rename(temporary, path));
   } catch (error) {
     await file.close().catch(() => undefined);
     await fileSystem.unlink(temporary).catch(() => undefined);

@@ -43,7 +43,8 @@ function makePool(
       const { request, options } = await pool;
       return request(url, { ...parts, ...options, method: method as 'GET' });
     },
-    close: async () => (await pool)?.agent.destroy(),
+    // Bun replaces undici by its own, which has no connections to close.
+    close: async () => (await pool)?.agent.destroy?.(),
   };
 }
 

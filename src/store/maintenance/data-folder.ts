@@ -92,8 +92,11 @@ export async function requireEmptyFolder(directory: string): Promise<void> {
 }
 
 /** Returns a `SignageError` unchanged, and any other error as `store_unusable`. */
-export function asUnusable(error: unknown, problem: string): SignageError {
+export function asUnusable(error: unknown, problem: string, hint?: string): SignageError {
   if (error instanceof SignageError) return error;
   const { message } = error as Error;
-  return new SignageError('store_unusable', `${problem}: ${message}`, { cause: error });
+  return new SignageError('store_unusable', `${problem}: ${message}`, {
+    cause: error,
+    ...(hint !== undefined && { hint }),
+  });
 }

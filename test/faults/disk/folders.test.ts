@@ -60,6 +60,7 @@ describe('a data folder', () => {
         await expect(openStore(join(folder, 'data'))).rejects.toMatchObject({
           code: 'store_unusable',
           message: expect.stringContaining('EACCES'),
+          hint: expect.stringMatching(/^The service runs as user \d+.*chown -R \d+ /),
         });
       });
       expect(await readdir(folder)).toEqual([]);

@@ -34,7 +34,8 @@ function watchedDisk(fails: (call: string) => Error | undefined = () => undefine
     note(`rename ${to}`);
     await disk.rename(from, to);
   };
-  return { calls, disk: { ...disk, open, rename } };
+  const sync = (file: disk.FileHandle) => file.sync();
+  return { calls, disk: { ...disk, open, rename, sync } };
 }
 
 describe('a folder as an object store', () => {

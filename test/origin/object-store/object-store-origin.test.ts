@@ -158,7 +158,11 @@ describe('the object store as an origin: an unusable folder', () => {
 
   it('times out if the disk does not answer', async () => {
     const answer = fetchFrom(
-      makeFileObjectStore('/nowhere', { ...disk, open: () => new Promise(() => {}) }),
+      makeFileObjectStore('/nowhere', {
+        ...disk,
+        open: () => new Promise(() => {}),
+        sync: async () => {},
+      }),
     );
     answer.catch(() => undefined);
     await turns();

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { retryWhileInUse } from '../../../domain/file-access.ts';
 import { readAt } from '../log/line-reader.ts';
 import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
 
@@ -34,7 +35,7 @@ export async function replaceFile<T>(
   if ((await disk.sizeOf(temporary)) !== undefined) await disk.unlink(temporary);
   try {
     const result = await writeNewFile(disk, temporary, write);
-    await disk.rename(temporary, path);
+    await retryWhileInUse(() => disk.rename(temporary, path));
     return result;
   } catch (error) {
     // Frees the space of the incomplete file, because the disk may be full.

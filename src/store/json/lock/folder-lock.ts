@@ -88,7 +88,7 @@ function lockError(directory: string, error: Error): SignageError {
   }
   return new SignageError(
     'store_unusable',
-    `${directory} cannot be locked (${error.message}): use a folder on a local disk.`,
+    `${directory} cannot be locked (${error.message}): its file system may lack sockets or symbolic links, as exFAT, FAT and some shared folders do. Use a folder on a local disk with ext4, XFS, Btrfs or APFS.`,
     {
       cause: error,
     },

@@ -101,7 +101,11 @@ export async function holdSocketFile(directory: string, holder: Holder): Promise
   const own = `${fileName}.${holder.nonce.slice(0, 8)}`;
   const shortPath = await shortFolder(directory, own);
   try {
-    const server = await listen(join(shortPath.folder, own), holder);
+    const server = await listen(join(shortPath.folder, own), holder).catch(async (error) => {
+      // exFAT makes a file before it refuses the socket.
+      await remove(join(directory, own));
+      throw error;
+    });
     const release = async () => {
       if ((await readlink(join(directory, fileName)).catch(() => undefined)) === own)
         await remove(join(directory, fileName));
