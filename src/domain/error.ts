@@ -1,3 +1,5 @@
+import type { ErrorCode } from './error-code.ts';
+
 /**
  * An error in one member of a request. `path` is a JSON Pointer into the body
  * (`/deviceInfo/macAddress`), `query.limit`, or `header.idempotency-key`.
@@ -36,7 +38,7 @@ export interface ErrorExtras {
  */
 export class SignageError extends Error {
   override readonly name = 'SignageError';
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly errors?: FieldError[];
   readonly truncated?: boolean;
   readonly existingId?: string;
@@ -46,7 +48,7 @@ export class SignageError extends Error {
   readonly hint?: string;
   readonly allow?: string[];
 
-  constructor(code: string, message: string, extras: ErrorExtras = {}) {
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
     const { cause: _, ...members } = extras;
@@ -64,7 +66,7 @@ export class SignageError extends Error {
  *   if (!hasCode(error, 'venue_not_found')) throw error;
  * }
  */
-export function hasCode(error: unknown, code: string): error is SignageError {
+export function hasCode(error: unknown, code: ErrorCode): error is SignageError {
   return error instanceof SignageError && error.code === code;
 }
 

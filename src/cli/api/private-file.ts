@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
+import type { ErrorCode } from '../../domain/error-code.ts';
 import {
   describeOthersAccess,
   openToOthersError,
@@ -125,7 +126,7 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
  * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if
  * other users can read it. Skips that check on Windows.
  */
-export async function readPrivateFile(path: string, code: string): Promise<string | undefined> {
+export async function readPrivateFile(path: string, code: ErrorCode): Promise<string | undefined> {
   try {
     const { mode } = await stat(path);
     if (!isWindows && (mode & 0o077) !== 0) {

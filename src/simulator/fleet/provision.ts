@@ -3,6 +3,7 @@ import type { ManagementClient } from '../../client/management-client.ts';
 import { interrupted } from '../../client/pause.ts';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode } from '../../domain/error.ts';
+import type { ErrorCode } from '../../domain/error-code.ts';
 
 export type Publication = CallInput<'publishPlaylist'>['body'];
 export type SiteConfig = CallInput<'putScreenConfig'>['body'];
@@ -145,7 +146,7 @@ export async function clearSite(
 }
 
 /** Awaits a call and ignores failures with this code. */
-export async function ignoring(code: string, call: Promise<unknown> | undefined): Promise<void> {
+export async function ignoring(code: ErrorCode, call: Promise<unknown> | undefined): Promise<void> {
   try {
     await call;
   } catch (error) {
