@@ -67,19 +67,20 @@ type Events = CallInput<'postEvents'>['body'];
  */
 export class RuntimeClient {
   readonly #options: ClientOptions;
-  readonly #caller: Caller;
   readonly #headers: Record<string, string>;
+  #caller: Caller;
 
-  /** `caller` is internal: `withKey` passes it to share connections. */
-  constructor({ apiKey, ...options }: RuntimeOptions, caller = new Caller(options)) {
+  constructor({ apiKey, ...options }: RuntimeOptions) {
     this.#options = options;
-    this.#caller = caller;
+    this.#caller = new Caller(options);
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);
   }
 
   /** Returns a client that uses another device key and shares the connections of this client. */
   withKey(apiKey: string): RuntimeClient {
-    return new RuntimeClient({ ...this.#options, apiKey }, this.#caller);
+    const client = new RuntimeClient({ ...this.#options, apiKey });
+    client.#caller = this.#caller;
+    return client;
   }
 
   /**

@@ -153,7 +153,7 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   try {
     for (const [index, check] of checks.entries()) {
       options.onProgress?.(index, checks.length);
-      if (signal?.aborted) throw interrupted();
+      if (signal?.aborted) throw interrupted(signal);
       const reason = reasonToSkip(check, rights, allow);
       yield reason === undefined
         ? await runCheck(check, fixture, confirmReachable)

@@ -49,7 +49,7 @@ async function ensureVenue({
   venueName,
   signal,
 }: SiteOptions): Promise<Omit<FleetSite, 'screens'>> {
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) throw interrupted(signal);
   try {
     // No `signal`: aborting would lose the id of a created venue, which is needed to delete it.
     return {
@@ -83,7 +83,7 @@ async function makeScreen(
   venueId: string,
   name: string,
 ): Promise<string | undefined> {
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) throw interrupted(signal);
   try {
     return (await management.call('createScreen', { body: { venueId, name, labels } })).id;
   } catch (error) {
