@@ -1,5 +1,9 @@
-import { type ErrorExtras, type FieldError, SignageError } from '../domain/error.ts';
-import type { ErrorCode } from '../domain/error-code.ts';
+import {
+  type ErrorCode,
+  type ErrorExtras,
+  type FieldError,
+  SignageError,
+} from '../domain/error.ts';
 import { errorKinds } from '../wire/errors.ts';
 
 /** A raw response. */

@@ -1,5 +1,4 @@
-import { SignageError } from '../domain/error.ts';
-import type { ErrorCode } from '../domain/error-code.ts';
+import { type ErrorCode, SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
 import { at, statusAndCode, textAt } from './answer.ts';
 import type { Check, Need } from './check.ts';

@@ -1,4 +1,4 @@
-import type { ServiceErrorCode } from '../domain/error-code.ts';
+import type { ServiceErrorCode } from '../domain/error.ts';
 
 export type { ServiceErrorCode };
 

@@ -13,8 +13,7 @@ import {
   listOptions,
   outputOptions,
 } from '../../src/cli/options/shared.ts';
-import { SignageError } from '../../src/domain/error.ts';
-import type { ErrorCode } from '../../src/domain/error-code.ts';
+import { type ErrorCode, SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 import { allCommands, type NamedCommand } from '../support/commands.ts';
 import { wrapMarkdown } from './wrap-markdown.ts';

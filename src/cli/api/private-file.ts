@@ -1,7 +1,6 @@
 import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SignageError } from '../../domain/error.ts';
-import type { ErrorCode } from '../../domain/error-code.ts';
+import { type ErrorCode, SignageError } from '../../domain/error.ts';
 import {
   describeOthersAccess,
   openToOthersError,

@@ -1,12 +1,8 @@
-import type { CallInput } from '../../client/call.ts';
+import type { ConfigInput, Publication } from '../../client/entities.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { interrupted } from '../../client/pause.ts';
 import { forEachBounded } from '../../domain/concurrency.ts';
-import { hasCode } from '../../domain/error.ts';
-import type { ErrorCode } from '../../domain/error-code.ts';
-
-export type Publication = CallInput<'publishPlaylist'>['body'];
-export type SiteConfig = CallInput<'putScreenConfig'>['body'];
+import { type ErrorCode, hasCode } from '../../domain/error.ts';
 
 /** The records that a run created for its fleet. Without `keep`, they are deleted at the end. */
 export interface FleetSite {
@@ -22,7 +18,7 @@ export interface SiteOptions {
   count: number;
   /** Playlist of each screen. Default: three short items of one campaign. */
   playlist?: Publication | undefined;
-  config?: SiteConfig | undefined;
+  config?: ConfigInput | undefined;
   signal: AbortSignal;
 }
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/command/exit-code.ts';
-import { SignageError } from '../../../src/domain/error.ts';
-import type { ErrorCode } from '../../../src/domain/error-code.ts';
+import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
 import { errorKinds } from '../../../src/wire/errors.ts';
 
 it.each<[ErrorCode, number]>([

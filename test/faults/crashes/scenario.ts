@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import { hasCode } from '../../../src/domain/error.ts';
-import type { ErrorCode } from '../../../src/domain/error-code.ts';
+import { type ErrorCode, hasCode } from '../../../src/domain/error.ts';
 import { restoreBackup } from '../../../src/store/json/backup/restore.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { SignageError } from '../../../src/domain/error.ts';
-import type { ErrorCode } from '../../../src/domain/error-code.ts';
+import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
 import { asSignageError, problemParts, problemResponse } from '../../../src/http/problem.ts';
 import { noBody, parseBody, readBytes } from '../../../src/http/request/body.ts';
 import { check, checkBody, queryObject } from '../../../src/http/request/validate.ts';
