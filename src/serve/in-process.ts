@@ -1,6 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
 import { type Peer, parseAddress } from '../http/request/client-address.ts';
+import type { RewritePath } from '../http/request/mount-path.ts';
 import type { Bindings } from '../http/request/request-context.ts';
 
 /** Connection information of a request, for a service mounted in another server. */
@@ -49,7 +50,7 @@ export function trackAnswers(answer: FetchHandler): {
 }
 
 /** Returns the `fetch` of a service. It answers without a listener. */
-export function makeInProcess(answer: FetchHandler, log: LogSink) {
+export function makeInProcess(answer: FetchHandler, rewritePath: RewritePath, log: LogSink) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {
@@ -61,7 +62,11 @@ export function makeInProcess(answer: FetchHandler, log: LogSink) {
     );
   }
 
-  return async (request: Request, info?: RequestInfo): Promise<Response> => {
+  return async (received: Request, info?: RequestInfo): Promise<Response> => {
+    const { origin, pathname, search } = new URL(received.url);
+    const path = rewritePath(pathname);
+    const request =
+      path === pathname ? received : new Request(`${origin}${path}${search}`, received);
     if (!info) warnOnce(request);
     return answer(request, info && { peer: peerOf(request, info) });
   };

@@ -196,9 +196,10 @@ function operationPaths(): ZodOpenApiPathsObject {
  * validate requests.
  *
  * @param version of the service, for `info.version`
+ * @param serverUrl base URL of the paths. Default: `/`, the host that serves the document
  * @example openApiDocument('1.0.0').paths['/devices/register']
  */
-export function openApiDocument(version: string): object {
+export function openApiDocument(version: string, serverUrl = '/'): object {
   return createDocument(
     {
       openapi: '3.1.1',
@@ -208,7 +209,7 @@ export function openApiDocument(version: string): object {
         description: apiDescription,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: '/' }],
+      servers: [{ url: serverUrl }],
       tags,
       paths: { ...operationPaths(), ...systemPaths },
       components,
