@@ -47,6 +47,8 @@ const mayImport: Record<string, string[]> = {
   'entry/client.ts': ['client', 'wire', 'domain'],
   'entry/simulator.ts': ['simulator'],
   'entry/conformance.ts': ['conformance'],
+  'entry/testing.ts': ['testing'],
+  testing: ['serve.ts', 'serve/serve-options.ts', 'client', 'store', 'domain'],
 };
 
 /**

@@ -8,6 +8,7 @@ const entries: Record<string, string> = {
   'signage-kit/client': 'entry/client',
   'signage-kit/simulator': 'entry/simulator',
   'signage-kit/conformance': 'entry/conformance',
+  'signage-kit/testing': 'entry/testing',
 };
 
 /** Parts of `CallInput`, which has the name for the whole. */
