@@ -7,4 +7,10 @@ export {
   type TestServiceOptions,
   type TestTv,
 } from '../testing/start-service.ts';
+export type {
+  OpenEmptyStore,
+  StoreTest,
+  StoreUnderTest,
+} from '../testing/store-suite/store-test.ts';
+export { storeTests } from '../testing/store-suite/store-tests.ts';
 export { TestClock, testClock } from '../testing/test-clock.ts';

@@ -59,6 +59,7 @@ describe('the programs of the pages', () => {
       'mount.ts',
       'fleet.ts',
       'own-parts.ts',
+      'own-store.test.ts',
       'codes.ts',
       expect.stringContaining('README'),
       expect.stringContaining('tv'),
@@ -84,7 +85,7 @@ describe('the programs of the pages', () => {
     }
   });
 
-  it('pass, if they are tests', async () => {
+  it('pass, if they are tests', { timeout: 180_000 }, async () => {
     const tests = programs.filter(isTest).map(({ name }) => name.replace(/ts$/, 'js'));
     const vitest = join(checkout, 'node_modules/vitest/vitest.mjs');
     const { stdout } = await run(process.execPath, [vitest, 'run', '--dir', folder, ...tests], {
@@ -92,5 +93,6 @@ describe('the programs of the pages', () => {
       env: { ...process.env, NO_COLOR: '1' },
     });
     expect(stdout).toMatch(/^ ✓ tv-app\.test\.js \(2 tests\)/m);
+    expect(stdout).toMatch(/^ ✓ own-store\.test\.js \(\d{3} tests\)/m);
   });
 });
