@@ -13,7 +13,7 @@ import { makeFaults, withFaults } from './http/faults/faults.ts';
 import { mediaRoutes } from './http/handlers/static-file.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
-import { makeNodeHandler } from './http/listener/node-handler.ts';
+import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';
 import { refuseTls, type Tls } from './http/listener/tls.ts';
 import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeFastPath } from './http/request/fast-path.ts';
@@ -223,8 +223,13 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     return {
       url,
       adminToken,
-      fetch: makeInProcess(answer, rewritePath, log),
-      nodeHandler: makeNodeHandler(handling, earlyErrors),
+      fetch: makeInProcess(answer, {
+        rewritePath,
+        log,
+        refuse: () => earlyErrors.response(serviceStopped()),
+        stopping: stopping.signal,
+      }),
+      nodeHandler: makeNodeHandler({ ...handling, earlyErrors, stopping: stopping.signal }),
       replaceTls: listener?.replaceTls ?? refuseTls,
       close: closeOnce,
       [Symbol.asyncDispose]: closeOnce,

@@ -169,8 +169,13 @@ describe('stores of one’s own', () => {
     const created = await service.fetch(new Request(`${service.url}/v1/venues`, creation('Lobby')));
     const { id, tenantId } = (await created.json()) as { id: string; tenantId: string };
     expect((await store.read.get('venues', id))?.name).toBe('Lobby');
+    const url = await startServer(service.nodeHandler);
     await service.close();
     await service.close();
+    const late = await service.fetch(new Request(`${service.url}/v1/venues/${id}`, { headers }));
+    expect(await late.json()).toMatchObject({ status: 503, code: 'unavailable' });
+    const lateTv = await fetch(`${url}/devices/x/playlist`);
+    expect(await lateTv.json()).toMatchObject({ status: 503, code: 'unavailable' });
     expect(await store.read.count('venues', 'tenantId', tenantId)).toBe(1);
     const again = await start({ store, objectStore: objects });
     const read = await again.fetch(new Request(`${again.url}/v1/venues/${id}`, { headers }));

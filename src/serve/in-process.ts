@@ -49,8 +49,20 @@ export function trackAnswers(answer: FetchHandler): {
   };
 }
 
+/** Parts of the service that `fetch` needs. */
+interface InProcessOptions {
+  rewritePath: RewritePath;
+  log: LogSink;
+  /** Answers each request once the service stops. */
+  refuse(): Response;
+  stopping: AbortSignal;
+}
+
 /** Returns the `fetch` of a service. It answers without a listener. */
-export function makeInProcess(answer: FetchHandler, rewritePath: RewritePath, log: LogSink) {
+export function makeInProcess(
+  answer: FetchHandler,
+  { rewritePath, log, refuse, stopping }: InProcessOptions,
+) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {
@@ -63,6 +75,7 @@ export function makeInProcess(answer: FetchHandler, rewritePath: RewritePath, lo
   }
 
   return async (received: Request, info?: RequestInfo): Promise<Response> => {
+    if (stopping.aborted) return refuse();
     const { origin, pathname, search } = new URL(received.url);
     const path = rewritePath(pathname);
     const request =

@@ -29,6 +29,10 @@ const types: unknown[] = [];
 for await (const { event } of management.all('listEvents', { query: { deviceId: tv.state.deviceId } })) types.push(event.type);
 // @ts-expect-error: an operation that is not there
 const wrong = () => management.call('createVenues', {});
+// @ts-expect-error: an error code that is not there
+const mistyped = (error: unknown) => hasCode(error, 'credential_invalide');
+// @ts-expect-error: no code is like that
+const never = (error: SignageError) => error.code === 'credential_invalide';
 // @ts-expect-error: a venue has a name
 const nameless = () => management.call('createVenue', { body: {} });
 const fleet: FleetReport = await runFleet({ url: two.url, token: two.adminToken, venue: 'Fleet', count: 2, speed: Infinity, lifeMs: 3_600_000, seed: 'one' });
@@ -41,7 +45,7 @@ const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandle
 process.stdout.write(JSON.stringify({
   acknowledged, types, failures: fleet.failures, bound: fleet.tvs.bound, same: fleet.events.acknowledged === fleet.events.made && fleet.events.made > 100, findings: fleet.reconciliation.findings, mounted: mounted.status, listeners,
   refused: refused instanceof SignageError && hasCode(refused, 'credential_invalid'),
-  shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless].length,
+  shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless, typeof mistyped, typeof never].length,
 }));
 `;
 
@@ -129,7 +133,7 @@ describe('the package', () => {
       listeners: 0,
       refused: true,
       shown: false,
-      unused: 2,
+      unused: 4,
     });
   });
 

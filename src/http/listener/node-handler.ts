@@ -19,12 +19,23 @@ function isBodyGone({ headers, readableEnded }: IncomingMessage): boolean {
   return hasBody && readableEnded;
 }
 
+/** Returns the error for requests after the service was stopped. */
+export const serviceStopped = () =>
+  new SignageError('unavailable', 'This service was stopped. Start it again.');
+
+export interface NodeHandlerOptions extends RequestHandlerOptions {
+  earlyErrors: EarlyErrors;
+  /** Aborted when the service stops. */
+  stopping: AbortSignal;
+}
+
 /** Returns a handler for the server of another program, which owns connections and time-outs. */
-export function makeNodeHandler(options: RequestHandlerOptions, earlyErrors: EarlyErrors) {
+export function makeNodeHandler({ earlyErrors, stopping, ...options }: NodeHandlerOptions) {
   const handle = makeRequestHandler(options, { earlyErrors, maxWaiting });
 
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (isBodyGone(incoming)) {
+    if (stopping.aborted) earlyErrors.request(incoming, outgoing, serviceStopped());
+    else if (isBodyGone(incoming)) {
       const error = bodyIsGone();
       options.onError(error);
       earlyErrors.request(incoming, outgoing, error);
