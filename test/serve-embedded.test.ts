@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runConformance } from '../src/conformance/run-conformance.ts';
 import type { ServeOptions } from '../src/serve/serve-options.ts';
 import { type Running, serve } from '../src/serve.ts';
 import { openStore } from '../src/store/open.ts';
@@ -125,6 +126,15 @@ describe('a mount path', () => {
     expect([created.status, await created.json()]).toMatchObject([201, { name: 'Lobby' }]);
     const refused = await send(new Request('https://example.com/signages/healthz'));
     expect(refused.status).toBe(404);
+  });
+
+  it('passes all checks of the protocol', { timeout: 120_000 }, async () => {
+    const service = await start({ publicUrl });
+    const url = `${await mount(service, true)}/signage`;
+    const failed = [];
+    for await (const outcome of runConformance({ url, token: adminToken }))
+      if (outcome.result === 'fail') failed.push(outcome);
+    expect(failed).toEqual([]);
   });
 
   it('works on a port of its own, too', async () => {
