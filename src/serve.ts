@@ -20,8 +20,8 @@ import { makeFastPath } from './http/request/fast-path.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOptions } from './serve/check-options.ts';
-import { makeInProcess, type RequestInfo, trackAnswers } from './serve/in-process.ts';
-import type { ServeOptions } from './serve/serve-options.ts';
+import { makeInProcess, trackAnswers } from './serve/in-process.ts';
+import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
 import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
@@ -33,8 +33,6 @@ import { makeServices } from './service/services.ts';
 import { isFolder, openStore } from './store/open.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
-
-export type { RequestInfo };
 
 /** URL of a service that neither listens nor has a public URL. The name is reserved (RFC 6761). */
 const noUrl = 'http://signage.invalid';

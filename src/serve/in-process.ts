@@ -3,16 +3,7 @@ import type { LogSink } from '../domain/log.ts';
 import { type Peer, parseAddress } from '../http/request/client-address.ts';
 import type { RewritePath } from '../http/request/mount-path.ts';
 import type { Bindings } from '../http/request/request-context.ts';
-
-/** Connection information of a request, for a service mounted in another server. */
-export interface RequestInfo {
-  /**
-   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is the address
-   * of a trusted proxy, `X-Forwarded-For` is read. Node returns `undefined` after the connection
-   * was reset, and such a request is rejected.
-   */
-  remoteAddress: string | undefined;
-}
+import type { RequestInfo } from './serve-options.ts';
 
 function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
   const address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);

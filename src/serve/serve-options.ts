@@ -7,6 +7,16 @@ import type { OnDemandPlaylists } from '../origin/origin.ts';
 import type { DatabaseOptions } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
+/** Connection information of a request, for a service mounted in another server. */
+export interface RequestInfo {
+  /**
+   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is the address
+   * of a trusted proxy, `X-Forwarded-For` is read. Node returns `undefined` after the connection
+   * was reset, and such a request is rejected.
+   */
+  remoteAddress: string | undefined;
+}
+
 /** Options of `serve`. Invalid values make it reject with `invalid_option`. */
 export interface ServeOptions {
   /**
