@@ -8,7 +8,7 @@ import { sampleDeviceInfo, samplePlaylist } from './fixtures.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 
 /** Options of `startService`: those of `serve`, with a clock that stands still. */
-export interface TestServiceOptions extends Omit<ServeOptions, 'clock'> {
+export interface TestServiceOptions extends Omit<ServeOptions, 'clock' | 'listen'> {
   /** Default: `testClock()`. */
   clock?: TestClock;
 }
@@ -47,13 +47,7 @@ export interface TestService extends Running {
  */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const { clock = testClock() } = options;
-  const store = options.store ?? 'memory:';
-  const running = await serve({
-    ...(options.listen !== false && { port: 0 }),
-    ...options,
-    store,
-    clock,
-  });
+  const running = await serve({ port: 0, store: 'memory:', ...options, clock });
   const token = options.adminToken ?? running.adminToken;
   if (token === undefined) {
     await running.close();
