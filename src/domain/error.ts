@@ -170,7 +170,7 @@ export class SignageError extends Error {
  *
  * @example
  * try {
- *   await management.call('getVenue', { id });
+ *   await management.call('getVenue', { params: { id } });
  * } catch (error) {
  *   if (!hasCode(error, 'venue_not_found')) throw error;
  * }

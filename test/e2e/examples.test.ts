@@ -47,7 +47,13 @@ describe('the programs of the pages', () => {
       await mkdir(dirname(target), { recursive: true });
       await symlink(join(checkout, 'node_modules', name), target);
     }
-    const pages = ['docs/toolkit.md', 'README.md', 'docs/tv.md', 'docs/simulate.md'];
+    const pages = [
+      'docs/toolkit.md',
+      'README.md',
+      'docs/tv.md',
+      'docs/simulate.md',
+      'docs/conformance.md',
+    ];
     programs = (await Promise.all(pages.map(programsOf))).flat();
     for (const { name, text } of programs) await writeFile(join(folder, name), text);
   }, 180_000);
@@ -64,6 +70,7 @@ describe('the programs of the pages', () => {
       expect.stringContaining('README'),
       expect.stringContaining('tv'),
       expect.stringContaining('simulate'),
+      expect.stringContaining('conformance'),
     ]);
   });
 
