@@ -101,7 +101,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   for (const rule of faults?.rules ?? [])
     log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
   const onDemand = await onDemandOf(options, clock);
-  if (folder) await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
+  if (folder !== undefined)
+    await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
   const mirrored = await objectStoreOf(options, folder, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const untimed =
@@ -114,7 +115,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const stops = makeShutdown();
   const metrics = makeMetrics(version);
   const opened = timedStore(untimed, metrics.storeWrite);
-  if (folder) metrics.watchDisk(folder, clock);
+  if (folder !== undefined) metrics.watchDisk(folder, clock);
   if (typeof given === 'string') stops.push(() => opened.close());
   let deleteNewToken: (() => Promise<void>) | undefined;
   try {

@@ -54,12 +54,22 @@ function checkNames(options: ServeOptions): void {
 }
 
 /** First segments of the paths of the service. A mount path that begins with one is ambiguous. */
-const ownSegments = ['v1', 'devices', 'docs', 'media'];
+const ownSegments = [
+  'v1',
+  'devices',
+  'docs',
+  'media',
+  'healthz',
+  'readyz',
+  'metrics',
+  'openapi.json',
+];
 
 /** Returns the public URL without a trailing slash. Throws `invalid_option`. */
 function checkPublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+  const credentials = url && url.username + url.password;
+  if (!url || !/^https?:$/.test(url.protocol) || credentials || url.search || url.hash)
     throw invalidOption(
       'publicUrl must be an http or https URL without user name, query and fragment, such as https://example.com/signage.',
     );
@@ -82,11 +92,18 @@ function checkListening(options: ServeOptions, publicUrl: string | undefined): v
     );
 }
 
-/** Throws `invalid_option` unless the store is a location, or an object that can be a store. */
-function checkStore({ store }: ServeOptions): void {
-  if (store === undefined || typeof store === 'string') return;
-  if (typeof store !== 'object' || typeof store?.write !== 'function')
-    throw invalidOption('The option store must be a location, or an object with the type Store.');
+/** Throws `invalid_option` unless a store is a location, or an object that can be one. */
+function checkStores({ store, objectStore }: ServeOptions): void {
+  const isPart = (part: unknown, method: string) =>
+    part === undefined ||
+    typeof part === 'string' ||
+    typeof (part as Record<string, unknown> | null)?.[method] === 'function';
+  if (!isPart(store, 'write'))
+    throw invalidOption('The option store must be a location, or an object of the type Store.');
+  if (!isPart(objectStore, 'put'))
+    throw invalidOption(
+      'The option objectStore must be a URL, none, or an object of the type ObjectStore.',
+    );
 }
 
 /**
@@ -116,7 +133,7 @@ function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
  */
 export function checkOptions(options: ServeOptions) {
   checkNames(options);
-  checkStore(options);
+  checkStores(options);
   checkLists(options);
   const publicUrl = options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl);
   checkListening(options, publicUrl);

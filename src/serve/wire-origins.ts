@@ -76,7 +76,7 @@ export async function objectStoreOf(
   clock: Clock,
 ): Promise<OpenObjectStore | undefined> {
   if (typeof objectStore === 'object') return { objectStore, close: async () => {} };
-  const mirror = folder && pathToFileURL(resolve(folder, 'mirror')).href;
+  const mirror = folder === undefined ? undefined : pathToFileURL(resolve(folder, 'mirror')).href;
   const url = objectStore ?? mirror ?? 'none';
   if (url === 'none') return undefined;
   const opened = await openObjectStore(url, aws, clock);
