@@ -40,9 +40,17 @@ export function trackAnswers(answer: FetchHandler): {
   };
 }
 
+/** Returns the request with another path, or the same request if its path stays the same. */
+function withPath(request: Request, rewritePath: RewritePath): Request {
+  const { origin, pathname, search } = new URL(request.url);
+  const path = rewritePath(pathname);
+  return path === pathname ? request : new Request(`${origin}${path}${search}`, request);
+}
+
 /** Parts of the service that `fetch` needs. */
 interface InProcessOptions {
-  rewritePath: RewritePath;
+  /** `undefined`: the path of each request stays the same. */
+  rewritePath: RewritePath | undefined;
   log: LogSink;
   /** Answers each request once the service stops. */
   refuse(): Response;
@@ -67,10 +75,7 @@ export function makeInProcess(
 
   return async (received: Request, info?: RequestInfo): Promise<Response> => {
     if (stopping.aborted) return refuse();
-    const { origin, pathname, search } = new URL(received.url);
-    const path = rewritePath(pathname);
-    const request =
-      path === pathname ? received : new Request(`${origin}${path}${search}`, received);
+    const request = rewritePath ? withPath(received, rewritePath) : received;
     if (!info) warnOnce(request);
     return answer(request, info && { peer: peerOf(request, info) });
   };

@@ -9,9 +9,10 @@ export function mountPathOf(publicUrl: string | undefined): string {
 /**
  * Returns a function that removes the mount path, such as `/signage`, from the path of a request.
  * A path without it stays the same, because many proxies and frameworks remove it themselves.
+ * Returns `undefined` if there is nothing to remove.
  */
-export function makeRemoveMountPath(mountPath: string): RewritePath {
-  if (mountPath === '') return (path) => path;
+export function makeRemoveMountPath(mountPath: string): RewritePath | undefined {
+  if (mountPath === '') return undefined;
   return (path) => {
     if (!path.startsWith(mountPath)) return path;
     const rest = path.slice(mountPath.length);
