@@ -1,45 +1,120 @@
-// Public API of the package. It prints nothing, installs no signal handler, reads no environment
-// variable and never ends the process. Several services, clients and fleets may run side by side.
+/// <reference types="node" preserve="true" />
+// Public API of the package: `serve`, and the interfaces of its parts. It prints nothing, installs
+// no signal handler, reads no environment variable and never ends the process. Several services may
+// run side by side. The other entry points are in `entry/`.
+
+/** @deprecated Import it from `signage-kit/client`. */
 export type { CallAnswer, CallInput, ListId, ListItem } from './client/call.ts';
+/** @deprecated Import it from `signage-kit/client`. */
 export type { ClientOptions } from './client/caller.ts';
+/** @deprecated Import it from `signage-kit/client`. */
 export { ManagementClient, type ManagementOptions } from './client/management-client.ts';
+/** @deprecated Import it from `signage-kit/client`. */
 export type { RetryPolicy } from './client/retry.ts';
+/** @deprecated Import it from `signage-kit/client`. */
 export { type Fetched, RuntimeClient, type RuntimeOptions } from './client/runtime-client.ts';
 export { type Clock, type Random, systemClock } from './domain/clock.ts';
-export { type FieldError, hasCode, SignageError } from './domain/error.ts';
-export type { LogSink } from './domain/log.ts';
-export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
-export type { ServeOptions } from './serve/serve-options.ts';
-export { type RequestInfo, type Running, serve } from './serve.ts';
-export { runFleet } from './simulator/fleet/fleet.ts';
-export type { FleetOptions } from './simulator/fleet/options.ts';
+export { type ErrorCode, type FieldError, hasCode, SignageError } from './domain/error.ts';
+export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-counts.ts';
+export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/event.ts';
+export type { LogMethod, LogSink } from './domain/log.ts';
+export type { MaybePromise } from './domain/maybe-promise.ts';
+export type { AuditDetails, AuditQuery } from './domain/records/audit.ts';
+export type { ConfigBody } from './domain/records/config.ts';
+export type { DeviceInfo } from './domain/records/device.ts';
+export type { Publication } from './domain/records/playlist.ts';
+export type { ReportQuery, ReportRow } from './domain/records/report.ts';
+export type { Role } from './domain/records/role.ts';
 export type {
-  EventCounts,
-  Failures,
-  FaultCount,
-  FleetProgress,
-  FleetReport,
-  LeftBehind,
-  TvPhase,
-} from './simulator/fleet/report.ts';
-export type { Batch } from './simulator/player/batch.ts';
-export type {
-  DropReason,
-  PlayerAnswer,
-  PlayerObserver,
-  PlayerPhase,
-  UnpairedReason,
-} from './simulator/player/observer.ts';
-export type { PlayerEnd, PlayerOptions, PlayerView, Showing } from './simulator/player/options.ts';
-export { Player } from './simulator/player/player.ts';
+  Actor,
+  AuditEntry as AuditRow,
+  ConfigLevel,
+  Creation as CreationRow,
+  Device as DeviceRow,
+  DeviceKey as DeviceKeyRow,
+  GuessCounter,
+  LastActivity,
+  MirrorPending as MirrorPendingRow,
+  MirrorTarget as MirrorTargetRow,
+  PairingCode as PairingCodeRow,
+  Playlist as PlaylistRow,
+  Rows,
+  Screen as ScreenRow,
+  StoredConfig as ConfigRow,
+  TableName,
+  Tenant as TenantRow,
+  Token as TokenRow,
+  TokenActivity,
+  Venue as VenueRow,
+} from './domain/records/rows.ts';
+export type { TvRequestQuery, TvRequestView } from './domain/records/tv-request.ts';
+export type { Selector } from './domain/selector.ts';
+/** @deprecated Import it from `signage-kit/simulator`. */
 export {
+  type Batch,
+  type DropReason,
+  type EndpointTraffic,
+  type EventCounts,
+  type Failures,
+  type FaultCount,
+  type Finding,
+  type FleetOptions,
+  type FleetProgress,
+  type FleetReport,
+  type Latencies,
+  type LeftBehind,
+  Player,
+  type PlayerAnswer,
   type PlayerBinding,
+  type PlayerEnd,
   type PlayerMemory,
+  type PlayerObserver,
+  type PlayerOptions,
+  type PlayerPhase,
   type PlayerState,
+  type PlayerView,
+  type Reconciliation,
   ramMemory,
-} from './simulator/player/state.ts';
-export type { EndpointTraffic, Latencies } from './simulator/tv/latency.ts';
-export type { Finding } from './simulator/verify/ledger.ts';
-export type { Reconciliation } from './simulator/verify/reconcile.ts';
-export { openStore } from './store/open.ts';
-export type { Store } from './store/store.ts';
+  runFleet,
+  type Showing,
+  type TvPhase,
+  type UnpairedReason,
+} from './entry/simulator.ts';
+export type { Tls } from './http/listener/tls.ts';
+export type {
+  KeyPage,
+  ObjectStore,
+  StoredObject,
+} from './origin/object-store/object-store.ts';
+export type { AwsSettings } from './origin/object-store/open-object-store.ts';
+export type { S3Credentials } from './origin/object-store/s3-client.ts';
+export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
+export type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
+export { type Running, serve } from './serve.ts';
+export type { FileSystem, OpenFile } from './store/json/disk/file-system.ts';
+export { type DatabaseOptions, type OpenStoreOptions, openStore } from './store/open.ts';
+export type {
+  AuditPageQuery,
+  EventBatch,
+  EventPageQuery,
+  FleetCounts,
+  ImpressionQuery,
+  ListedTable,
+  ListQuery,
+  LoggedTvRequest,
+  PastPlaylistQuery,
+  Slice,
+  StoredEvent as StoredEventRow,
+  TvRequestPageQuery,
+  WithinVenues,
+} from './store/queries.ts';
+export type {
+  GuessCounterChange,
+  GuessCountersOfEach,
+  KeyHolder,
+  Reader,
+  RefusedRequests,
+  Store,
+  Tx,
+} from './store/store.ts';
+export { type IndexOf, tables, type UniqueOf } from './store/tables.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
@@ -12,13 +13,15 @@ import { makeFaults, withFaults } from './http/faults/faults.ts';
 import { mediaRoutes } from './http/handlers/static-file.ts';
 import { makeEarlyErrors } from './http/listener/early-errors.ts';
 import { listen } from './http/listener/listener.ts';
-import type { Tls } from './http/listener/tls.ts';
+import { makeNodeHandler, serviceStopped } from './http/listener/node-handler.ts';
+import { refuseTls, type Tls } from './http/listener/tls.ts';
 import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeFastPath } from './http/request/fast-path.ts';
+import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOptions } from './serve/check-options.ts';
-import { makeInProcess, type RequestInfo, trackAnswers } from './serve/in-process.ts';
-import type { ServeOptions } from './serve/serve-options.ts';
+import { makeInProcess, trackAnswers } from './serve/in-process.ts';
+import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
 import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
@@ -31,14 +34,18 @@ import { isFolder, openStore } from './store/open.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-export type { RequestInfo };
+/** URL of a service that neither listens nor has a public URL. The name is reserved (RFC 6761). */
+const noUrl = 'http://signage.invalid';
 
 const deletionFailed =
   'The start failed, and the new platform token could not be deleted. Set SIGNAGE_ADMIN_TOKEN for the next start.';
 
 /** A running service. */
 export interface Running {
-  /** Base URL with the actual host and port, such as `http://127.0.0.1:4100`. */
+  /**
+   * Base URL with the actual host and port, such as `http://127.0.0.1:4100`. With `listen: false`,
+   * it is `publicUrl`; without that, a URL that only `fetch` understands.
+   */
   url: string;
   /**
    * The platform token: the given token, or the one that the first start created. `undefined` on
@@ -52,13 +59,17 @@ export interface Running {
    * not an IP address. Responds with 503 after `close`.
    *
    * @example
-   * createServer(
-   *   getRequestListener((request, { incoming }) =>
-   *     service.fetch(request, { remoteAddress: incoming.socket.remoteAddress }),
-   *   ),
-   * );
+   * app.all("/signage/*", ({ req }) => service.fetch(req.raw, { remoteAddress }));
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
+  /**
+   * Answers a request of a server of your own, as the listener would. Mount it before parsers of
+   * bodies: a request whose body was already read is answered 500.
+   *
+   * @example
+   * createServer(service.nodeHandler).listen(8080);
+   */
+  nodeHandler(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /**
    * Replaces the TLS certificate for new connections. Throws `invalid_option` if the certificate is
    * invalid, or if the service was started without TLS.
@@ -69,41 +80,48 @@ export interface Running {
    * at most 10 s. Then makes everything durable. Further calls return the same promise.
    */
   close(): Promise<void>;
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Like `serve`, with a store that `open` opens. */
 export async function serveOn(open: typeof openStore, options: ServeOptions): Promise<Running> {
   const {
     host = '127.0.0.1',
-    store: location = './signage-data',
+    store: given = './signage-data',
     clock = systemClock,
     random = randomBytes,
     log = silentLog,
     compression = true,
   } = options;
-  const { port, codeTtlMinutes, retentionDays, authGraceMs } = checkOptions(options);
+  const { port, codeTtlMinutes, retentionDays, authGraceMs, publicUrl } = checkOptions(options);
+  const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
   for (const rule of faults?.rules ?? [])
     log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
   const onDemand = await onDemandOf(options, clock);
-  await checkDataAccess(location, { allowOpenData: options.allowOpenData, log });
-  const objectStore = await objectStoreOf(options, location, clock);
+  if (folder !== undefined)
+    await checkDataAccess(folder, { allowOpenData: options.allowOpenData, log });
+  const mirrored = await objectStoreOf(options, folder, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
-  const untimed = await open(location, { clock, random, database: options.database, onWarning });
+  const untimed =
+    typeof given === 'string'
+      ? await open(given, { clock, random, database: options.database, onWarning })
+      : given;
   const stopping = new AbortController();
   // Each long poll adds a listener, so the number of listeners has no limit.
   setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
   const metrics = makeMetrics(version);
   const opened = timedStore(untimed, metrics.storeWrite);
-  if (isFolder(location)) metrics.watchDisk(location, clock);
-  stops.push(() => opened.close());
+  if (folder !== undefined) metrics.watchDisk(folder, clock);
+  if (typeof given === 'string') stops.push(() => opened.close());
   let deleteNewToken: (() => Promise<void>) | undefined;
   try {
     const playlists = await wireOrigins(
       opened,
-      { onDemand, objectStore },
+      { onDemand, mirrored },
       { clock, random, log, metrics, stops },
     );
     const onLockOut = ({ scope, source }: LockOut) => {
@@ -135,6 +153,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       corsOrigins: options.corsOrigins ?? [],
       trustedProxies: options.trustProxy ?? [],
       compression,
+      publicUrl,
       stopping: stopping.signal,
       extraRoutes: options.demo ? mediaRoutes(demoMediaFolder, compression) : undefined,
       faultResponses: faults && faultResponses,
@@ -175,31 +194,45 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const adminToken = bootstrapped.token;
     deleteNewToken = bootstrapped.takeBack;
     if (adminToken !== undefined && deleteNewToken) await options.keepToken?.(adminToken);
-    const listener = await listen({
-      host,
-      port,
-      tls: options.tls,
+    const rewritePath = makeRemoveMountPath(mountPathOf(publicUrl));
+    const handling = {
+      rewritePath,
       fetch: answer,
       fastPath: makeFastPath(appOptions),
       onError,
       // Off with fault rules, because injected delays would look like overload.
       admit: faults ? undefined : loadShed.admit,
-      earlyErrors,
       isKnown,
-    });
-    stops.push(listener.close);
-    if (options.demo) await fillWithDemo(services, listener.url);
+    };
+    const listener =
+      options.listen === false
+        ? undefined
+        : await listen({ ...handling, host, port, tls: options.tls, earlyErrors });
+    if (listener) stops.push(listener.close);
+    const url = listener?.url ?? publicUrl ?? noUrl;
+    if (options.demo) await fillWithDemo(services, publicUrl ?? url);
     let closed: Promise<void> | undefined;
     const close = () => {
       stopping.abort();
       return stops.all();
     };
+    const closeOnce = () => {
+      closed ??= close();
+      return closed;
+    };
     return {
-      url: listener.url,
+      url,
       adminToken,
-      fetch: makeInProcess(answer, log),
-      replaceTls: listener.replaceTls,
-      close: () => (closed ??= close()),
+      fetch: makeInProcess(answer, {
+        rewritePath,
+        log,
+        refuse: () => earlyErrors.response(serviceStopped()),
+        stopping: stopping.signal,
+      }),
+      nodeHandler: makeNodeHandler({ ...handling, earlyErrors, stopping: stopping.signal }),
+      replaceTls: listener?.replaceTls ?? refuseTls,
+      close: closeOnce,
+      [Symbol.asyncDispose]: closeOnce,
     };
   } catch (error) {
     // Nobody has seen the token of a failed start. It is deleted, and the next start creates

@@ -37,11 +37,18 @@ const mayImport: Record<string, string[]> = {
     'serve.ts',
     'serve/serve-options.ts',
     'client',
-    'simulator',
+    'entry/simulator.ts',
     'store',
     'origin/origin.ts',
+    'origin/object-store',
+    'http/listener/tls.ts',
     'domain',
   ],
+  'entry/client.ts': ['client', 'wire', 'domain'],
+  'entry/simulator.ts': ['simulator'],
+  'entry/conformance.ts': ['conformance'],
+  'entry/testing.ts': ['testing'],
+  testing: ['serve.ts', 'serve/serve-options.ts', 'client', 'store', 'domain'],
 };
 
 /**

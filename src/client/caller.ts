@@ -77,16 +77,30 @@ function isRepeatable(method: string, headers: Record<string, string> = {}): boo
 const visible = /^[\x21-\x7e]+$/;
 
 /**
- * Builds the `Authorization` header. Throws `invalid_option` if the credential has characters that
- * a header cannot carry.
+ * Builds the `Authorization` header. Throws `invalid_option` if the credential is missing, or has
+ * characters that a header cannot carry.
  */
-export function authorization(credential: string): { authorization: string } {
+export function authorization(credential: string | undefined): { authorization: string } {
+  if (credential === undefined || credential === '')
+    throw new SignageError(
+      'invalid_option',
+      'There is no credential. A ManagementClient needs { token }, a RuntimeClient { apiKey }.',
+    );
   if (!visible.test(credential))
     throw new SignageError(
       'invalid_option',
       'The token or key must not contain blanks, control characters or non-ASCII characters.',
     );
   return { authorization: `Bearer ${credential}` };
+}
+
+/** Returns the entry of an operation. Throws `invalid_option` if there is none. */
+export function operationOf(id: OperationId): Operation {
+  if (Object.hasOwn(operations, id)) return operations[id];
+  throw new SignageError(
+    'invalid_option',
+    `There is no operation ${JSON.stringify(id)}. See /openapi.json for all operation ids.`,
+  );
 }
 
 /** Calls the operations of `wire/operations.ts` over HTTP. Shared by both clients. */
@@ -120,7 +134,7 @@ export class Caller {
     input: CallInput<I>,
     headers: Record<string, string>,
   ): Promise<Answered<I>> {
-    const operation: Operation = operations[id];
+    const operation = operationOf(id);
     const plain: PlainInput = input;
     const isIdempotent =
       isRepeatable(operation.method, plain.headers) ||
@@ -137,7 +151,7 @@ export class Caller {
     input: CallInput<I>,
     headers: Record<string, string>,
   ): Promise<AsyncIterable<Buffer>> {
-    const { method, path }: Operation = operations[id];
+    const { method, path } = operationOf(id);
     const own = { accept: '*/*', ...headers };
     const request = this.#request(method, requestPath({ path }, input), input, own);
     const { status, stream } = await this.#send({ ...request, streamed: true }, false);

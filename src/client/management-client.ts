@@ -1,10 +1,11 @@
-import { type Operation, type OperationId, operations } from '../wire/operations.ts';
+import type { OperationId } from '../wire/operations.ts';
 import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
 import {
   authorization,
   Caller,
   type ClientOptions,
   type Method,
+  operationOf,
   type RawRequest,
 } from './caller.ts';
 import { followPages } from './pages.ts';
@@ -13,8 +14,8 @@ import type { Reply } from './problem.ts';
 /** Options of a `ManagementClient`. */
 export interface ManagementOptions extends ClientOptions {
   /**
-   * The management token, `mak_…`. The constructor throws `invalid_option` if a header cannot
-   * carry the token.
+   * The management token, `mak_…`. The constructor throws `invalid_option` if it is missing, or if
+   * a header cannot carry it.
    */
   token: string;
   /**
@@ -64,7 +65,7 @@ export class ManagementClient {
     id: I,
     ...[input]: CallArguments<I>
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }> {
-    const takesKey = (operations[id] as Operation).headers?.includes('Idempotency-Key');
+    const takesKey = operationOf(id).headers?.includes('Idempotency-Key');
     const own = takesKey ? { idempotencyKey: this.#caller.makeIdempotencyKey() } : {};
     const { answer, headers } = await this.#caller.exchange(
       id,

@@ -1,9 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 
-/** Returns the error with which an aborted call rejects. */
-export function interrupted(): SignageError {
-  return new SignageError('interrupted', 'Interrupted before the service answered.');
+/** Returns the error with which an aborted call rejects. Its `cause` is the signal's reason. */
+export function interrupted(signal?: AbortSignal): SignageError {
+  const message = 'Interrupted before the service answered.';
+  return new SignageError('interrupted', message, { cause: signal?.reason });
 }
 
 const keepAliveIntervalMs = 2 ** 30;

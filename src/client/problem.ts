@@ -1,4 +1,9 @@
-import { type ErrorExtras, type FieldError, SignageError } from '../domain/error.ts';
+import {
+  type ErrorCode,
+  type ErrorExtras,
+  type FieldError,
+  SignageError,
+} from '../domain/error.ts';
 import { errorKinds } from '../wire/errors.ts';
 
 /** A raw response. */
@@ -64,12 +69,12 @@ function fieldErrors(errors: unknown): FieldError[] | undefined {
 
 /**
  * Returns the error code of a response. A response without a valid code is from a proxy or from
- * another kind of service.
+ * another kind of service. A later version of the service may have codes that are not listed.
  */
-function codeOf(problem: Record<string, unknown>, status: number): string {
+function codeOf(problem: Record<string, unknown>, status: number): ErrorCode {
   const { code } = problem;
   if (typeof code === 'string' && (Object.hasOwn(errorKinds, code) || codePattern.test(code)))
-    return code;
+    return code as ErrorCode;
   return overloadStatuses.includes(status) ? 'unavailable' : 'unexpected_answer';
 }
 

@@ -7,7 +7,7 @@ export interface RequestParts {
 }
 
 /** One response. The caller must read the body to its end or destroy it. */
-interface RequestReply {
+export interface RequestReply {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
   body: AsyncIterable<Buffer>;

@@ -76,7 +76,7 @@ export async function withRetry<T>(call: () => Promise<T>, context: RetryContext
       if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
       if (!(await mayRepeat(error, context.isIdempotent))) throw error;
       await pause(context.clock, delayBefore(attempt, error, context), context.signal);
-      if (context.signal?.aborted) throw interrupted();
+      if (context.signal?.aborted) throw interrupted(context.signal);
     }
   }
 }

@@ -1,6 +1,13 @@
 import { SignageError } from '../domain/error.ts';
-import type { CallAnswer, CallInput } from './call.ts';
+import type { CallAnswer } from './call.ts';
 import { type Answered, authorization, Caller, type ClientOptions } from './caller.ts';
+import type {
+  ActivePlaylist,
+  DeviceConfig,
+  EventInput,
+  Registered,
+  Registration,
+} from './entities.ts';
 import { header } from './problem.ts';
 
 /** Options of a `RuntimeClient`. */
@@ -30,25 +37,25 @@ export interface Fetched<T> {
   answeredAtMs: number | undefined;
 }
 
-interface AnyCall {
+/** Options of each call of a `RuntimeClient`. */
+export interface RuntimeCall {
   /** Aborts the call, which then rejects with `interrupted`. */
   signal?: AbortSignal | undefined;
   /** Maximum number of attempts, the first included. Overrides the client's `retry.attempts`. */
   attempts?: number;
 }
 
-interface KeyedCall extends AnyCall {
+/** Options of a call that the service carries out once per `Idempotency-Key`. */
+export interface KeyedCall extends RuntimeCall {
   /** Default: a new random key. Pass the same key to repeat a call whose response was lost. */
   idempotencyKey?: string;
 }
 
-interface ConditionalCall extends AnyCall {
+/** Options of a call that may answer that nothing has changed. */
+export interface ConditionalCall extends RuntimeCall {
   /** The `etag` of the previous response. Default: an unconditional request. */
   etag?: string | undefined;
 }
-
-type Registration = CallInput<'registerDevice'>['body'];
-type Events = CallInput<'postEvents'>['body'];
 
 /**
  * Client of the device API. All methods with a parameter `id` accept the id of the screen or of the
@@ -67,19 +74,20 @@ type Events = CallInput<'postEvents'>['body'];
  */
 export class RuntimeClient {
   readonly #options: ClientOptions;
-  readonly #caller: Caller;
   readonly #headers: Record<string, string>;
+  #caller: Caller;
 
-  /** `caller` is internal: `withKey` passes it to share connections. */
-  constructor({ apiKey, ...options }: RuntimeOptions, caller = new Caller(options)) {
+  constructor({ apiKey, ...options }: RuntimeOptions) {
     this.#options = options;
-    this.#caller = caller;
+    this.#caller = new Caller(options);
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);
   }
 
   /** Returns a client that uses another device key and shares the connections of this client. */
   withKey(apiKey: string): RuntimeClient {
-    return new RuntimeClient({ ...this.#options, apiKey }, this.#caller);
+    const client = new RuntimeClient({ ...this.#options, apiKey });
+    client.#caller = this.#caller;
+    return client;
   }
 
   /**
@@ -89,17 +97,14 @@ export class RuntimeClient {
   async register(
     body: Registration,
     { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
-  ) {
+  ): Promise<Registered> {
     return (
       await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})
     ).answer;
   }
 
   /** Fetches the active playlist of the screen. Throws `playlist_not_found` if there is none. */
-  async fetchPlaylist(
-    id: string,
-    call: ConditionalCall = {},
-  ): Promise<Fetched<CallAnswer<'getPlaylist'>>> {
+  async fetchPlaylist(id: string, call: ConditionalCall = {}): Promise<Fetched<ActivePlaylist>> {
     return this.#fetched(
       await this.#caller.exchange('getPlaylist', this.#conditional(id, call), this.#headers),
       call,
@@ -108,10 +113,7 @@ export class RuntimeClient {
   }
 
   /** Fetches the effective config of the device. */
-  async fetchConfig(
-    id: string,
-    call: ConditionalCall = {},
-  ): Promise<Fetched<CallAnswer<'getDeviceConfig'>>> {
+  async fetchConfig(id: string, call: ConditionalCall = {}): Promise<Fetched<DeviceConfig>> {
     return this.#fetched(
       await this.#caller.exchange('getDeviceConfig', this.#conditional(id, call), this.#headers),
       call,
@@ -125,7 +127,7 @@ export class RuntimeClient {
    */
   async postEvents(
     id: string,
-    body: Events,
+    body: EventInput[],
     { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
   ): Promise<number> {
     const input = { params: { id }, body, idempotencyKey, signal, attempts };

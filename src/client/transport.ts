@@ -202,10 +202,10 @@ export function makeTransport({
     streamed,
     ...request
   }: Exchange): Promise<Reply> {
-    if (signal?.aborted) throw interrupted();
+    if (signal?.aborted) throw interrupted(signal);
     const inactivity = new InactivityTimeout(clock, timeoutMs, signal);
     const toSignageError = (error: unknown) => {
-      if (signal?.aborted) return interrupted();
+      if (signal?.aborted) return interrupted(signal);
       if (inactivity.signal.aborted) {
         return new SignageError(
           'unreachable',

@@ -17,8 +17,8 @@ export type Need = 'time' | 'guessing' | 'tokens' | 'platform' | 'tenants';
  */
 type Run = (fixture: Fixture) => Promise<unknown>;
 
-/** One requirement on a deployment. */
-export interface Check {
+/** The result of one check. */
+export interface Outcome {
   /** Stable id, such as `playlist.404`. */
   id: string;
   level: Level;
@@ -26,17 +26,17 @@ export interface Check {
   section: string;
   title: string;
   expected: string;
-  run: Run;
-  needs?: Need | undefined;
-}
-
-/** The result of one check. */
-export interface Outcome extends Pick<Check, 'id' | 'level' | 'section' | 'title' | 'expected'> {
   result: 'pass' | 'fail' | 'skip';
   /** `null` if the check was skipped. */
   seen: string | null;
   /** Reason why the check was skipped, or `null`. */
   reason: string | null;
+}
+
+/** One requirement on a deployment. */
+export interface Check extends Pick<Outcome, 'id' | 'level' | 'section' | 'title' | 'expected'> {
+  run: Run;
+  needs?: Need | undefined;
 }
 
 type UngroupedCheck = Omit<Check, 'section' | 'needs'>;

@@ -1,4 +1,4 @@
-import { SignageError } from '../domain/error.ts';
+import { type ErrorCode, SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
 import { at, statusAndCode, textAt } from './answer.ts';
 import type { Check, Need } from './check.ts';
@@ -24,7 +24,7 @@ interface Rights {
   tenantId: string | undefined;
 }
 
-function refuse({ url }: Manager, message: string, code: string, status?: number): never {
+function refuse({ url }: Manager, message: string, code: ErrorCode, status?: number): never {
   throw new SignageError(code, `${url} ${message}`, status === undefined ? {} : { status });
 }
 
@@ -45,7 +45,7 @@ export async function readRights(send: Send, manager: Manager): Promise<Rights> 
     return refuse(
       manager,
       `answered GET /v1/me with ${statusAndCode(answer)}, which does not state the role of this token.`,
-      textAt(json, 'code') || defaultCode,
+      (textAt(json, 'code') as ErrorCode) || defaultCode,
       status,
     );
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { makeNodeRequester } from '../client/node-requester.ts';
 import { interrupted } from '../client/pause.ts';
 import type { MakeRequester } from '../client/requester.ts';
 import { type Exchanged, serviceAddress } from '../client/transport.ts';
@@ -16,7 +17,8 @@ import { makeSend } from './send.ts';
 export interface ConformanceOptions extends Manager {
   /** CA certificates (PEM) to trust in place of Node's own. Default: Node's own. */
   certificates?: readonly string[] | undefined;
-  makeRequester: MakeRequester;
+  /** Sends the requests. Default: `node:http`. */
+  makeRequester?: MakeRequester | undefined;
   /** Called after each request. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
   /** Runs only the checks of this level. Default: all levels. */
@@ -127,7 +129,7 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   const { clock = systemClock, random = randomBytes, allow = [], signal } = options;
   const connection = {
     service: serviceAddress(options.url),
-    makeRequester: options.makeRequester,
+    makeRequester: options.makeRequester ?? makeNodeRequester,
     certificates: options.certificates,
     onExchange: options.onExchange,
     clock,
@@ -153,7 +155,7 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   try {
     for (const [index, check] of checks.entries()) {
       options.onProgress?.(index, checks.length);
-      if (signal?.aborted) throw interrupted();
+      if (signal?.aborted) throw interrupted(signal);
       const reason = reasonToSkip(check, rights, allow);
       yield reason === undefined
         ? await runCheck(check, fixture, confirmReachable)

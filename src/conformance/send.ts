@@ -66,7 +66,7 @@ export function makeSend({ signal, timeoutMs, ...options }: SendOptions): Send {
   const transport = makeTransport(options);
 
   return async (method, path, sent = {}) => {
-    if (signal?.aborted) throw interrupted();
+    if (signal?.aborted) throw interrupted(signal);
     const body = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
     try {
       const headers = headersOf(sent, body?.length ?? 0);

@@ -1,3 +1,114 @@
+/** Codes of error responses. `wire/errors.ts` maps them to statuses (docs/protocol.md §1.4). */
+export type ServiceErrorCode =
+  | 'invalid_request'
+  | 'invalid_json'
+  | 'malformed_request'
+  | 'idempotency_key_reused'
+  | 'tenant_required'
+  | 'credential_missing'
+  | 'credential_invalid'
+  | 'credential_expired'
+  | 'device_key_missing'
+  | 'device_key_invalid'
+  | 'device_key_revoked'
+  | 'device_key_orphaned'
+  | 'device_key_mismatch'
+  | 'insufficient_role'
+  | 'not_found'
+  | 'tenant_not_found'
+  | 'token_not_found'
+  | 'venue_not_found'
+  | 'screen_not_found'
+  | 'device_not_found'
+  | 'pairing_code_not_found'
+  | 'playlist_not_found'
+  | 'config_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'name_taken'
+  | 'not_repeatable'
+  | 'pairing_code_used'
+  | 'pairing_code_not_pending'
+  | 'screen_already_bound'
+  | 'screen_active'
+  | 'venue_not_empty'
+  | 'tenant_not_empty'
+  | 'last_tenant'
+  | 'last_token'
+  | 'not_supported'
+  | 'pairing_code_expired'
+  | 'pairing_code_cancelled'
+  | 'precondition_failed'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'too_many_attempts'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'playlist_fetch_failed'
+  | 'config_fetch_failed'
+  | 'transfer_encoding_unsupported'
+  | 'method_unknown'
+  | 'unavailable';
+
+/** Codes of errors that clients, simulator, `serve` and stores throw themselves. */
+export type ToolkitErrorCode =
+  | 'unreachable'
+  | 'unexpected_answer'
+  | 'interrupted'
+  | 'invalid_option'
+  | 'invalid_file'
+  | 'port_taken'
+  | 'open_to_others'
+  | 'no_pairing_code'
+  | 'not_registered'
+  | 'skipped'
+  | 'set_up_failed'
+  | 'conflict'
+  | 'store_locked'
+  | 'store_damaged'
+  | 'store_too_new'
+  | 'store_unusable'
+  | 'store_unreachable'
+  | 'store_not_empty'
+  | 'backup_unusable'
+  | 'copy_differs'
+  | 'copy_unfinished'
+  | 'restore_unfinished'
+  | 'folder_not_empty'
+  | 'object_store_unreachable'
+  | 'object_store_refused'
+  | 'object_too_large'
+  | 'origin_unreachable'
+  | 'origin_status'
+  | 'origin_bad_answer'
+  | 'origin_timeout'
+  | 'origin_busy'
+  | 'origin_skipped'
+  | 'origin_outdated';
+
+/** Codes of errors of single commands. Only the command line throws them. */
+export type CommandErrorCode =
+  | 'usage'
+  | 'declined'
+  | 'wait_timed_out'
+  | 'ambiguous_name'
+  | 'context_not_found'
+  | 'contexts_unusable'
+  | 'token_not_kept'
+  | 'token_of_elsewhere'
+  | 'state_in_use'
+  | 'state_not_saved'
+  | 'state_of_elsewhere'
+  | 'partly_failed'
+  | 'pairing_code_pending'
+  | 'device_revoked';
+
+/**
+ * The code of a `SignageError`. A service of a later version may send a code that is not listed
+ * here: keep a branch for all others.
+ */
+export type ErrorCode = ServiceErrorCode | ToolkitErrorCode | CommandErrorCode;
+
 /**
  * An error in one member of a request. `path` is a JSON Pointer into the body
  * (`/deviceInfo/macAddress`), `query.limit`, or `header.idempotency-key`.
@@ -36,7 +147,7 @@ export interface ErrorExtras {
  */
 export class SignageError extends Error {
   override readonly name = 'SignageError';
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly errors?: FieldError[];
   readonly truncated?: boolean;
   readonly existingId?: string;
@@ -46,7 +157,7 @@ export class SignageError extends Error {
   readonly hint?: string;
   readonly allow?: string[];
 
-  constructor(code: string, message: string, extras: ErrorExtras = {}) {
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
     const { cause: _, ...members } = extras;
@@ -59,12 +170,12 @@ export class SignageError extends Error {
  *
  * @example
  * try {
- *   await management.call('getVenue', { id });
+ *   await management.call('getVenue', { params: { id } });
  * } catch (error) {
  *   if (!hasCode(error, 'venue_not_found')) throw error;
  * }
  */
-export function hasCode(error: unknown, code: string): error is SignageError {
+export function hasCode(error: unknown, code: ErrorCode): error is SignageError {
   return error instanceof SignageError && error.code === code;
 }
 

@@ -1,4 +1,5 @@
-type LogMethod = (fields: Record<string, unknown>, message: string) => void;
+/** Writes one entry of the log. */
+export type LogMethod = (fields: Record<string, unknown>, message: string) => void;
 
 /**
  * Receives log entries. A pino logger can be passed as is. No entry contains a key, a token or a

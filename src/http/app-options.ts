@@ -19,6 +19,11 @@ export interface AppOptions {
   trustedProxies: readonly string[];
   /** Whether lists, the document and static files are compressed. */
   compression: boolean;
+  /**
+   * Base URL under which clients reach the service, without a trailing slash. Its path is part of
+   * each `Location`. Default: `/` for the OpenAPI document, and no path.
+   */
+  publicUrl?: string | undefined;
   /** Aborted when the service stops. Ends long polls. */
   stopping: AbortSignal;
   /** Additional routes, such as the demo's media. */

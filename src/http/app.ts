@@ -10,6 +10,7 @@ import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import { corsMiddleware } from './request/cors.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
+import { mountedLocation, mountPathOf } from './request/mount-path.ts';
 import { type Handlers, makeOperation } from './request/pipeline.ts';
 import { registrationMiddleware } from './request/registrations.ts';
 import type { App, Ctx } from './request/request-context.ts';
@@ -23,7 +24,8 @@ const connectionGone = () =>
   new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
 /** Middleware that logs each request, and adds the common headers to its response. */
-function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
+function requestLogging(requestLog: RequestLog, { publicUrl }: AppOptions): MiddlewareHandler<App> {
+  const mountPath = mountPathOf(publicUrl);
   return async (context, next) => {
     const { incoming, peer, faults } = context.env ?? {};
     const logged = requestLog.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
@@ -35,6 +37,9 @@ function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
     const { headers, status } = context.res;
     headers.set('X-Request-Id', logged.client.requestId);
     for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
+    const location = mountPath === '' ? null : headers.get('location');
+    if (location !== null)
+      headers.set('Location', mountedLocation(mountPath, location, context.req.path));
     requestLog.end(logged, context.var.operation, status, context.var.isHeld);
   };
 }
@@ -91,7 +96,7 @@ export function makeApp(options: AppOptions): Hono<App> {
       new SignageError('not_found', 'There is nothing at this path. See /docs for the API.'),
     ),
   );
-  app.use('*', requestLogging(requestLog));
+  app.use('*', requestLogging(requestLog, options));
   if (corsOrigins.length > 0) app.use('*', corsMiddleware(corsOrigins));
   if (options.faultResponses) app.use('*', options.faultResponses);
   app.use('/devices/register', registrationMiddleware(metrics));

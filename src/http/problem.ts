@@ -1,5 +1,5 @@
 import { type FieldError, SignageError } from '../domain/error.ts';
-import { type ErrorCode, errorKind } from '../wire/errors.ts';
+import { errorKind, type ServiceErrorCode } from '../wire/errors.ts';
 
 /**
  * Returns a `SignageError` with a known code unchanged. Converts any other thrown value to
@@ -30,7 +30,7 @@ function truncateError({ path, message }: FieldError): FieldError {
  * Returns the `WWW-Authenticate` challenge of a 401. It has no `error` if the request had no
  * credential (RFC 6750 §3.1).
  */
-function challengeOf(code: ErrorCode): string {
+function challengeOf(code: ServiceErrorCode): string {
   const isMissing = code === 'credential_missing' || code === 'device_key_missing';
   return isMissing ? 'Bearer realm="signage"' : 'Bearer realm="signage", error="invalid_token"';
 }
@@ -40,7 +40,7 @@ type ProblemHeaders = Record<string, string> & { 'Content-Type': string };
 /** Status, headers and body of an error response. */
 export interface ProblemParts {
   status: number;
-  code: ErrorCode;
+  code: ServiceErrorCode;
   detail: string;
   headers: ProblemHeaders;
   text: string;

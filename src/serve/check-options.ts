@@ -1,3 +1,4 @@
+import leven from 'leven';
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { parseProxy } from '../http/request/client-address.ts';
@@ -5,6 +6,105 @@ import { wholeNumber } from '../store/open.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
+
+/** All names of options. The compiler keeps the list complete. */
+const optionNames: Record<keyof ServeOptions, true> = {
+  listen: true,
+  publicUrl: true,
+  host: true,
+  port: true,
+  store: true,
+  allowOpenData: true,
+  database: true,
+  codeTtlMinutes: true,
+  retentionDays: true,
+  authGraceSeconds: true,
+  trustProxy: true,
+  corsOrigins: true,
+  compression: true,
+  tls: true,
+  metricsToken: true,
+  adminToken: true,
+  makesToken: true,
+  keepToken: true,
+  demo: true,
+  onDemand: true,
+  onDemandUrl: true,
+  onDemandToken: true,
+  onDemandTtlSeconds: true,
+  onDemandTimeoutMs: true,
+  onDemandConcurrency: true,
+  objectStore: true,
+  aws: true,
+  faults: true,
+  clock: true,
+  random: true,
+  log: true,
+};
+
+/** Throws `invalid_option` for a name that is not an option, such as a mistyped one. */
+function checkNames(options: ServeOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown === undefined) return;
+  const [nearest = ''] = Object.keys(optionNames).sort(
+    (a, b) => leven(a, unknown) - leven(b, unknown),
+  );
+  const hint = leven(nearest, unknown) <= 3 ? ` Did you mean ${nearest}?` : '';
+  throw invalidOption(`serve has no option ${JSON.stringify(unknown)}.${hint}`);
+}
+
+/** First segments of the paths of the service. A mount path that begins with one is ambiguous. */
+const ownSegments = [
+  'v1',
+  'devices',
+  'docs',
+  'media',
+  'healthz',
+  'readyz',
+  'metrics',
+  'openapi.json',
+];
+
+/** Returns the public URL without a trailing slash. Throws `invalid_option`. */
+function checkPublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const credentials = url && url.username + url.password;
+  if (!url || !/^https?:$/.test(url.protocol) || credentials || url.search || url.hash)
+    throw invalidOption(
+      'publicUrl must be an http or https URL without user name, query and fragment, such as https://example.com/signage.',
+    );
+  const [, first = ''] = url.pathname.split('/');
+  if (ownSegments.includes(first))
+    throw invalidOption(
+      `The path of publicUrl must not begin with /${first}: the service has such paths itself.`,
+    );
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Throws `invalid_option` for options that contradict each other. */
+function checkListening(options: ServeOptions, publicUrl: string | undefined): void {
+  if (options.listen !== false) return;
+  const unused = (['host', 'port', 'tls'] as const).find((name) => options[name] !== undefined);
+  if (unused) throw invalidOption(`With listen: false, the option ${unused} has no effect.`);
+  if (options.demo && publicUrl === undefined)
+    throw invalidOption(
+      'With listen: false, demo needs publicUrl: its playlists name media there.',
+    );
+}
+
+/** Throws `invalid_option` unless a store is a location, or an object that can be one. */
+function checkStores({ store, objectStore }: ServeOptions): void {
+  const isPart = (part: unknown, method: string) =>
+    part === undefined ||
+    typeof part === 'string' ||
+    typeof (part as Record<string, unknown> | null)?.[method] === 'function';
+  if (!isPart(store, 'write'))
+    throw invalidOption('The option store must be a location, or an object of the type Store.');
+  if (!isPart(objectStore, 'put'))
+    throw invalidOption(
+      'The option objectStore must be a URL, none, or an object of the type ObjectStore.',
+    );
+}
 
 /**
  * Returns whether a text is an origin as browsers send it: `https://tv.example.com`. Packaged apps
@@ -27,10 +127,18 @@ function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
   }
 }
 
-/** Validates the options and returns the numbers with their defaults. Throws `invalid_option`. */
+/**
+ * Validates the options. Returns the numbers with their defaults, and the public URL. Throws
+ * `invalid_option`.
+ */
 export function checkOptions(options: ServeOptions) {
+  checkNames(options);
+  checkStores(options);
   checkLists(options);
+  const publicUrl = options.publicUrl === undefined ? undefined : checkPublicUrl(options.publicUrl);
+  checkListening(options, publicUrl);
   return {
+    publicUrl,
     port: wholeNumber('The port', options.port ?? 4100, 0, 65_535),
     codeTtlMinutes: wholeNumber(
       'The lifetime of codes in minutes',

@@ -1,17 +1,9 @@
 import { SignageError } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
 import { type Peer, parseAddress } from '../http/request/client-address.ts';
+import type { RewritePath } from '../http/request/mount-path.ts';
 import type { Bindings } from '../http/request/request-context.ts';
-
-/** Connection information of a request, for a service mounted in another server. */
-export interface RequestInfo {
-  /**
-   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is the address
-   * of a trusted proxy, `X-Forwarded-For` is read. Node returns `undefined` after the connection
-   * was reset, and such a request is rejected.
-   */
-  remoteAddress: string | undefined;
-}
+import type { RequestInfo } from './serve-options.ts';
 
 function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
   const address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
@@ -48,8 +40,28 @@ export function trackAnswers(answer: FetchHandler): {
   };
 }
 
+/** Returns the request with another path, or the same request if its path stays the same. */
+function withPath(request: Request, rewritePath: RewritePath): Request {
+  const { origin, pathname, search } = new URL(request.url);
+  const path = rewritePath(pathname);
+  return path === pathname ? request : new Request(`${origin}${path}${search}`, request);
+}
+
+/** Parts of the service that `fetch` needs. */
+interface InProcessOptions {
+  /** `undefined`: the path of each request stays the same. */
+  rewritePath: RewritePath | undefined;
+  log: LogSink;
+  /** Answers each request once the service stops. */
+  refuse(): Response;
+  stopping: AbortSignal;
+}
+
 /** Returns the `fetch` of a service. It answers without a listener. */
-export function makeInProcess(answer: FetchHandler, log: LogSink) {
+export function makeInProcess(
+  answer: FetchHandler,
+  { rewritePath, log, refuse, stopping }: InProcessOptions,
+) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {
@@ -61,7 +73,9 @@ export function makeInProcess(answer: FetchHandler, log: LogSink) {
     );
   }
 
-  return async (request: Request, info?: RequestInfo): Promise<Response> => {
+  return async (received: Request, info?: RequestInfo): Promise<Response> => {
+    if (stopping.aborted) return refuse();
+    const request = rewritePath ? withPath(received, rewritePath) : received;
     if (!info) warnOnce(request);
     return answer(request, info && { peer: peerOf(request, info) });
   };

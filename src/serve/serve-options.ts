@@ -1,21 +1,44 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Tls } from '../http/listener/tls.ts';
+import type { ObjectStore } from '../origin/object-store/object-store.ts';
 import type { AwsSettings } from '../origin/object-store/open-object-store.ts';
 import type { OnDemandPlaylists } from '../origin/origin.ts';
 import type { DatabaseOptions } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/** Connection information of a request, for a service mounted in another server. */
+export interface RequestInfo {
+  /**
+   * Address of the client or proxy: `incoming.socket.remoteAddress` in Node. If it is the address
+   * of a trusted proxy, `X-Forwarded-For` is read. Node returns `undefined` after the connection
+   * was reset, and such a request is rejected.
+   */
+  remoteAddress: string | undefined;
+}
 
 /** Options of `serve`. Invalid values make it reject with `invalid_option`. */
 export interface ServeOptions {
+  /**
+   * Whether to listen on a port. Set it to false to answer requests of your own server by `fetch`
+   * or `nodeHandler`. `host`, `port` and `tls` are then invalid. Default: true.
+   */
+  listen?: boolean;
+  /**
+   * Base URL under which clients reach the service, such as `https://example.com/signage`. Its path
+   * is removed from requests that have it, and is part of each `Location`. The OpenAPI document
+   * names the URL. Default: none; the service is at the root of its host.
+   */
+  publicUrl?: string;
   /** Host name or IP address to listen on. Default: `127.0.0.1`. */
   host?: string;
   /** TCP port. 0 chooses a free one. Default: 4100. */
   port?: number;
   /**
    * Location of the store: `memory:`, a folder, or `postgres://user:password@host:5432/database`.
-   * Default: `./signage-data`.
+   * Or a store of your own, which `close` leaves open. Default: `./signage-data`.
    */
-  store?: string;
+  store?: string | Store;
   /**
    * Allows a data folder that other users of the machine can change. Otherwise such a folder makes
    * `serve` reject with `open_to_others`. Default: false.
@@ -80,16 +103,14 @@ export interface ServeOptions {
    */
   demo?: boolean;
   /**
-   * Function that returns the current playlist of a screen. Its playlist takes precedence over the
-   * published one. Alternative to `onDemandUrl`. Default: none.
+   * Function that returns the current playlist of a screen, or the URL of a service that does, such
+   * as `https://ads.example/playlists/{screenId}` (docs/on-demand.md). Its playlist takes
+   * precedence over the published one. Default: none.
    */
-  onDemand?: OnDemandPlaylists;
-  /**
-   * URL of an on-demand source, such as `https://ads.example/playlists/{screenId}`
-   * (docs/on-demand.md). Alternative to `onDemand`. Default: none.
-   */
+  onDemand?: string | OnDemandPlaylists;
+  /** @deprecated Use `onDemand`, which also takes a URL. */
   onDemandUrl?: string;
-  /** Bearer token for `onDemandUrl`. Default: requests have no `Authorization` header. */
+  /** Bearer token for the URL `onDemand`. Default: requests have no `Authorization` header. */
   onDemandToken?: string;
   /**
    * Seconds for which an on-demand response is cached, including the response that there is no
@@ -102,10 +123,11 @@ export interface ServeOptions {
   onDemandConcurrency?: number;
   /**
    * Location of a copy of every playlist and config outside the store: `file:///folder`,
-   * `s3://bucket/prefix?endpoint=…&region=…`, or `none` (docs/object-store.md). Default: the
-   * folder `mirror` inside the data folder, or none if the store is not a folder.
+   * `s3://bucket/prefix?endpoint=…&region=…`, or `none` (docs/object-store.md). Or an object store
+   * of your own, which `close` leaves open. Default: the folder `mirror` inside the data folder, or
+   * none if the store is not a folder.
    */
-  objectStore?: string;
+  objectStore?: string | ObjectStore;
   /**
    * Credentials and region for an object store at `s3:`, which requires credentials. The region may
    * also be part of the URL.

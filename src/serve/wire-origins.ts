@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, type Random, secondMs } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
+import type { ObjectStore } from '../origin/object-store/object-store.ts';
 import { openObjectStore } from '../origin/object-store/open-object-store.ts';
 import {
   makeObjectStoreOrigin,
@@ -16,7 +18,7 @@ import { disableMirror } from '../service/mirror/initial-fill.ts';
 import { startMirror } from '../service/mirror/mirror.ts';
 import { makeOnDemandVersions } from '../service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../service/playlists/served-versions.ts';
-import { isFolder, wholeNumber } from '../store/open.ts';
+import { wholeNumber } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { ShutdownSteps } from './shutdown.ts';
@@ -26,7 +28,14 @@ export async function onDemandOf(
   options: ServeOptions,
   clock: Clock,
 ): Promise<OpenOnDemandSource | undefined> {
-  const { onDemand: playlists, onDemandUrl: url, onDemandToken: token } = options;
+  const { onDemand, onDemandUrl, onDemandToken: token } = options;
+  if (onDemand !== undefined && onDemandUrl !== undefined)
+    throw new SignageError(
+      'invalid_option',
+      'onDemand and onDemandUrl name two sources. Give only onDemand, a function or a URL.',
+    );
+  const playlists = typeof onDemand === 'function' ? onDemand : undefined;
+  const url = typeof onDemand === 'string' ? onDemand : onDemandUrl;
   const ttlMs =
     wholeNumber(
       'The lifetime of on-demand answers in seconds',
@@ -49,25 +58,34 @@ export async function onDemandOf(
   return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
 }
 
+/** An object store, and the function that closes it if `serve` opened it. */
+interface OpenObjectStore {
+  objectStore: ObjectStore;
+  close(): Promise<void>;
+}
+
 /**
  * Opens the object store for copies of playlists and configs. Returns `undefined` if none is
  * configured.
+ *
+ * @param folder the data folder. `undefined`: the store is not a folder
  */
 export async function objectStoreOf(
   { objectStore, aws = {} }: ServeOptions,
-  location: string,
+  folder: string | undefined,
   clock: Clock,
-) {
-  if (objectStore === 'none') return undefined;
-  if (objectStore !== undefined) return openObjectStore(objectStore, aws, clock);
-  return isFolder(location)
-    ? openObjectStore(pathToFileURL(resolve(location, 'mirror')).href, aws, clock)
-    : undefined;
+): Promise<OpenObjectStore | undefined> {
+  if (typeof objectStore === 'object') return { objectStore, close: async () => {} };
+  const mirror = folder === undefined ? undefined : pathToFileURL(resolve(folder, 'mirror')).href;
+  const url = objectStore ?? mirror ?? 'none';
+  if (url === 'none') return undefined;
+  const opened = await openObjectStore(url, aws, clock);
+  return { objectStore: opened, close: () => opened.close() };
 }
 
 interface PlaylistSources {
   onDemand: OpenOnDemandSource | undefined;
-  objectStore: Awaited<ReturnType<typeof objectStoreOf>>;
+  mirrored: OpenObjectStore | undefined;
 }
 
 interface WiringDependencies {
@@ -84,9 +102,10 @@ interface WiringDependencies {
  */
 export async function wireOrigins(
   opened: Store,
-  { onDemand, objectStore }: PlaylistSources,
+  { onDemand, mirrored }: PlaylistSources,
   { clock, random, log, metrics, stops }: WiringDependencies,
 ) {
+  const objectStore = mirrored?.objectStore;
   const copies = objectStore && makePlaylistCopies(objectStore, clock);
   const configCopies = objectStore && makeConfigCopies(objectStore, clock);
   const mirror =
@@ -94,7 +113,7 @@ export async function wireOrigins(
     configCopies &&
     startMirror({ store: opened, copies, configCopies, clock, random, log });
   const store = mirror?.store ?? opened;
-  if (objectStore) stops.push(objectStore.close);
+  if (mirrored) stops.push(mirrored.close);
   if (mirror) stops.push(mirror.stop);
   if (mirror) metrics.watchMirror(mirror.lag, () => clock.now());
   else await disableMirror(opened);

@@ -79,7 +79,7 @@ export interface EventBatch {
  * Restricts a query to these venues. `undefined`: all venues of the tenant. An empty array matches
  * nothing.
  */
-interface WithinVenues {
+export interface WithinVenues {
   venueIds?: readonly string[] | undefined;
 }
 

@@ -1,3 +1,7 @@
+import type { ServiceErrorCode } from '../domain/error.ts';
+
+export type { ServiceErrorCode };
+
 /**
  * HTTP status of an error code, and the title of its problem: the status phrase (RFC 9110 §15).
  */
@@ -6,7 +10,7 @@ interface ErrorKind {
   title: string;
 }
 
-function kinds<const C extends string>(
+function kinds<const C extends ServiceErrorCode>(
   status: number,
   title: string,
   codes: readonly C[],
@@ -75,12 +79,10 @@ export const errorKinds = {
   ]),
   ...kinds(501, 'Not Implemented', ['transfer_encoding_unsupported', 'method_unknown']),
   ...kinds(503, 'Service Unavailable', ['unavailable']),
-} satisfies Record<string, ErrorKind>;
-
-export type ErrorCode = keyof typeof errorKinds;
+} satisfies Record<ServiceErrorCode, ErrorKind>;
 
 /** Returns the status and title of a code. Unknown codes become `internal_error`. */
-export function errorKind(code: string): ErrorKind & { code: ErrorCode } {
-  const known = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'internal_error';
+export function errorKind(code: string): ErrorKind & { code: ServiceErrorCode } {
+  const known = Object.hasOwn(errorKinds, code) ? (code as ServiceErrorCode) : 'internal_error';
   return { ...errorKinds[known], code: known };
 }

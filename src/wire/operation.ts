@@ -1,5 +1,5 @@
 import type { RequiredRole } from '../domain/records/role.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ServiceErrorCode } from './errors.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** Kinds of records that a path can name. */
@@ -40,7 +40,7 @@ export interface Operation {
   /** Request headers that the operation reads. */
   headers?: readonly 'Idempotency-Key'[];
   /** Errors in addition to those implied by access, record and body. */
-  errors?: readonly ErrorCode[];
+  errors?: readonly ServiceErrorCode[];
   /** Noun and verb of the CLI command. Absent if the operation has no command of its own. */
   command?: readonly [noun: string, verb: string];
 }
@@ -75,7 +75,7 @@ const deviceKeyErrors = [
   'device_key_revoked',
   'device_key_orphaned',
   'device_key_mismatch',
-] as const satisfies ErrorCode[];
+] as const satisfies ServiceErrorCode[];
 
 /**
  * Returns whether a platform token must name a tenant. Managing tenants, backups and reading
@@ -85,7 +85,7 @@ export function needsTenant({ access }: Operation): boolean {
   return access !== 'platform' && access !== 'backup' && access !== 'any';
 }
 
-function accessErrors(operation: Operation): ErrorCode[] {
+function accessErrors(operation: Operation): ServiceErrorCode[] {
   const { access } = operation;
   if (access === 'public') return [];
   if (access === 'device') return [...deviceKeyErrors];
@@ -111,7 +111,7 @@ function createsOnce({ access, headers }: Operation): boolean {
   );
 }
 
-function requestErrors(operation: Operation): ErrorCode[] {
+function requestErrors(operation: Operation): ServiceErrorCode[] {
   const { record, body, query, headers, conditional } = operation;
   return [
     ...(body ? (['body_too_large', 'unsupported_media_type', 'invalid_json'] as const) : []),
@@ -126,9 +126,9 @@ function requestErrors(operation: Operation): ErrorCode[] {
  * Returns the errors implied by an operation's access, record, body and query, once each, in the
  * order of the checks (docs/protocol.md §1.3).
  */
-export function impliedErrors(operation: Operation): ErrorCode[] {
+export function impliedErrors(operation: Operation): ServiceErrorCode[] {
   return [
-    ...new Set<ErrorCode>([
+    ...new Set<ServiceErrorCode>([
       ...accessErrors(operation),
       ...requestErrors(operation),
       'internal_error',
@@ -142,6 +142,6 @@ export function impliedErrors(operation: Operation): ErrorCode[] {
  *
  * @example possibleErrors(operations.getVenue).includes('venue_not_found') // true
  */
-export function possibleErrors(operation: Operation): ErrorCode[] {
+export function possibleErrors(operation: Operation): ServiceErrorCode[] {
   return [...new Set([...impliedErrors(operation), ...(operation.errors ?? [])])];
 }

@@ -243,10 +243,42 @@ describe('an unreachable service', () => {
     const stop = new AbortController();
     const call = failure(client.call('getMe', { signal: stop.signal }));
     while (stub.heard.length === 0) await new Promise((done) => setImmediate(done));
-    stop.abort();
-    expect((await call).code).toBe('interrupted');
-    expect((await failure(client.call('getMe', { signal: stop.signal }))).code).toBe('interrupted');
+    const reason = new Error('the user left the page');
+    stop.abort(reason);
+    expect(await call).toMatchObject({ code: 'interrupted', cause: reason });
+    const late = await failure(client.call('getMe', { signal: stop.signal }));
+    expect(late).toMatchObject({ code: 'interrupted', cause: reason });
     expect(stub.heard).toHaveLength(1);
+  });
+
+  it('keeps the reason of an abort between two attempts', async () => {
+    const { client, clock } = await clientOf(problem(503, 'unavailable', 'Later.'));
+    const stop = new AbortController();
+    const after = clock.after;
+    clock.after = (delayMs, wake) => {
+      if (delayMs < 1000) stop.abort('enough');
+      return after(delayMs, wake);
+    };
+    const error = await failure(client.call('getMe', { signal: stop.signal }));
+    expect(error).toMatchObject({ code: 'interrupted', cause: 'enough' });
+    expect(stub.heard).toHaveLength(1);
+  });
+
+  it('rejects an operation that does not exist, and sends nothing', async () => {
+    const { client } = await clientOf(json(200, venue));
+    const unknown = { id: 'createVenu' } as unknown as { id: 'getMe' };
+    for (const id of [unknown.id, 'constructor' as 'getMe']) {
+      const error = await failure(client.call(id));
+      expect(error.code).toBe('invalid_option');
+      expect(error.message).toContain(`"${id}"`);
+    }
+    expect(stub.heard).toEqual([]);
+  });
+
+  it.each([undefined, ''])('needs a token, not %j', async (missing) => {
+    stub = await stubService(json(200, venue));
+    const options = { url: stub.url, token: missing as string };
+    expect(() => new ManagementClient(options)).toThrow('needs { token }');
   });
 });
 

@@ -13,7 +13,7 @@ import {
   listOptions,
   outputOptions,
 } from '../../src/cli/options/shared.ts';
-import { SignageError } from '../../src/domain/error.ts';
+import { type ErrorCode, SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 import { allCommands, type NamedCommand } from '../support/commands.ts';
 import { wrapMarkdown } from './wrap-markdown.ts';
@@ -112,7 +112,7 @@ const meanings: readonly (readonly [exitCode: number, what: string])[] = [
 ];
 
 function exitCodeTable(): string {
-  const codes = Object.keys(errorKinds);
+  const codes = Object.keys(errorKinds) as ErrorCode[];
   const rows = meanings.map(([exitCode, what]) => {
     const ofService = codes.filter(
       (one) => exitCodeOf(new SignageError(one, '')) === exitCode && !one.startsWith('device_key'),

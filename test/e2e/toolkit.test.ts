@@ -1,14 +1,13 @@
 // Packs the package, installs it into an empty folder, compiles a program against it, and runs it.
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { rolldown } from 'rolldown';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkout, endProcesses, startProcess } from '../support/signage-process.ts';
+import { compile, installPackage, resolutions } from '../support/installed-package.ts';
+import { endProcesses, startProcess } from '../support/signage-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-const run = promisify(execFile);
-const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
 
 /** A user's program: pairs a TV with one of two services, and prints the results. */
 const program = `
@@ -30,6 +29,10 @@ const types: unknown[] = [];
 for await (const { event } of management.all('listEvents', { query: { deviceId: tv.state.deviceId } })) types.push(event.type);
 // @ts-expect-error: an operation that is not there
 const wrong = () => management.call('createVenues', {});
+// @ts-expect-error: an error code that is not there
+const mistyped = (error: unknown) => hasCode(error, 'credential_invalide');
+// @ts-expect-error: no code is like that
+const never = (error: SignageError) => error.code === 'credential_invalide';
 // @ts-expect-error: a venue has a name
 const nameless = () => management.call('createVenue', { body: {} });
 const fleet: FleetReport = await runFleet({ url: two.url, token: two.adminToken, venue: 'Fleet', count: 2, speed: Infinity, lifeMs: 3_600_000, seed: 'one' });
@@ -42,49 +45,47 @@ const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandle
 process.stdout.write(JSON.stringify({
   acknowledged, types, failures: fleet.failures, bound: fleet.tvs.bound, same: fleet.events.acknowledged === fleet.events.made && fleet.events.made > 100, findings: fleet.reconciliation.findings, mounted: mounted.status, listeners,
   refused: refused instanceof SignageError && hasCode(refused, 'credential_invalid'),
-  shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless].length,
+  shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless, typeof mistyped, typeof never].length,
 }));
 `;
 
-const config = {
-  compilerOptions: {
-    module: 'nodenext',
-    target: 'es2023',
-    strict: true,
-    outDir: 'out',
-    types: ['node'],
-    typeRoots: [join(checkout, 'node_modules/@types')],
-    skipLibCheck: true,
-  },
-  include: ['program.ts'],
-};
-
 afterEach(endProcesses);
+
+/** Returns the URLs of the files that a process loaded, from its coverage reports. */
+async function loadedFiles(coverage: string): Promise<string[]> {
+  const files = await readdir(coverage);
+  const reports = await Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(join(coverage, file), 'utf8'))),
+  );
+  return reports.flatMap(({ result }: { result: { url: string }[] }) =>
+    result.map(({ url }) => url),
+  );
+}
 
 describe('the package', () => {
   let folder: string;
+  let tarball: string;
   let packed: string[];
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    // Without scripts, because dist/ is built already and other tests run from it.
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-      { cwd: checkout },
-    );
-    const [pack] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
-    packed = pack!.files.map((file) => file.path);
-    await writeFile(
-      join(folder, 'package.json'),
-      JSON.stringify({ private: true, type: 'module' }),
-    );
-    await run(
-      'npm',
-      ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, pack!.filename)],
-      { cwd: folder },
-    );
+    ({ folder, tarball, packed } = await installPackage());
   }, 180_000);
+
+  it('has entry points that every resolver and type checker finds', async () => {
+    const bytes = await readFile(tarball);
+    const pack = { tarball: new Uint8Array(bytes).buffer };
+    expect((await publint({ pack })).messages).toEqual([]);
+    const checked = await checkPackage(createPackageFromTarballData(bytes));
+    // The package has ES modules only: `require` and the resolution of Node 10 are not supported.
+    const unsupported = ['node10', 'node16-cjs'];
+    const problems = checked.types === false ? ['no types'] : checked.problems;
+    const serious = problems.filter(
+      (one) =>
+        typeof one === 'string' ||
+        !('resolutionKind' in one && unsupported.includes(one.resolutionKind)),
+    );
+    expect(serious).toEqual([]);
+  });
 
   it('contains the files to run, and no tests or tools', () => {
     expect(packed).toEqual(
@@ -113,11 +114,9 @@ describe('the package', () => {
     timeout: 120_000,
   }, async () => {
     await writeFile(join(folder, 'program.ts'), program);
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) =>
-      expect(error.stdout).toBe(''),
-    );
-    const built = startProcess(['out/program.js'], {
+    for (const resolution of resolutions)
+      expect(await compile(folder, ['program.ts'], resolution)).toBe('');
+    const built = startProcess(['out-nodenext/program.js'], {
       cwd: folder,
       env: { SIGNAGE_PORT: '1', SIGNAGE_ADMIN_TOKEN: 'not-read' },
     });
@@ -134,8 +133,31 @@ describe('the package', () => {
       listeners: 0,
       refused: true,
       shown: false,
-      unused: 2,
+      unused: 4,
     });
+  });
+
+  it('has a client that loads little, and bundles small', async () => {
+    const text = `import { ManagementClient } from 'signage-kit/client';
+      const client = new ManagementClient({ url: 'http://127.0.0.1:1', token: 'mak_none', retry: { attempts: 1 } });
+      await client.call('getMe').catch((error) => process.stdout.write(error.code));`;
+    await writeFile(join(folder, 'client.js'), text);
+    const bundle = await rolldown({
+      input: join(folder, 'client.js'),
+      cwd: folder,
+      platform: 'node',
+    });
+    const { output } = await bundle.write({ dir: join(folder, 'bundled'), minify: true });
+    const bytes = output.reduce((sum, file) => sum + ('code' in file ? file.code.length : 0), 0);
+    expect(bytes).toBeLessThan(600_000);
+    for (const file of ['client.js', 'bundled/client.js']) {
+      const coverage = await temporaryFolder();
+      const run = startProcess([file], { cwd: folder, env: { NODE_V8_COVERAGE: coverage } });
+      expect(await run.ended).toBe(0);
+      expect([run.out(), run.err()]).toEqual(['unreachable', '']);
+      const loaded = await loadedFiles(coverage);
+      expect(loaded.filter((url) => url.includes('/signage-kit/dist/')).length).toBeLessThan(120);
+    }
   });
 
   it('runs as a command: signage serve --demo', { timeout: 60_000 }, async () => {

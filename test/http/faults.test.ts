@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
 import { serve } from '../../src/serve.ts';
-import type { ErrorCode } from '../../src/wire/errors.ts';
+import type { ServiceErrorCode } from '../../src/wire/errors.ts';
 import { impression } from '../support/content.ts';
 import { item } from '../support/management.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -61,7 +61,7 @@ describe('serve --fault: a status', () => {
       method: string,
       path: () => string,
       status: number,
-      code: ErrorCode,
+      code: ServiceErrorCode,
       retryAfter: string | null,
     ]
   >([

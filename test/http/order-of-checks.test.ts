@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, it } from 'vitest';
-import type { ErrorCode } from '../../src/wire/errors.ts';
+import type { ServiceErrorCode } from '../../src/wire/errors.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type BoundTv, type Sent, startService, type TestService } from '../support/service.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 /** A request that fails this check and all later ones, and passes the earlier ones. */
 type Row = [
   status: number,
-  code: ErrorCode,
+  code: ServiceErrorCode,
   wrong: string,
   method: string,
   path: () => string,

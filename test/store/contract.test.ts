@@ -1,10 +1,11 @@
+import { describe, it } from 'vitest';
 import { makeMemoryFileSystem } from '../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { StoreUnderTest } from '../../src/testing/store-suite/store-test.ts';
+import { storeTests } from '../../src/testing/store-suite/store-tests.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { describeStore } from './contract.ts';
-import type { StoreUnderTest } from './contract-telemetry.ts';
 
 async function underTest(open: () => Promise<Store>): Promise<StoreUnderTest> {
   let store = await open();
@@ -19,20 +20,29 @@ async function underTest(open: () => Promise<Store>): Promise<StoreUnderTest> {
   };
 }
 
-describeStore('memory:', () => {
-  const disk = makeMemoryFileSystem();
-  return underTest(() => openStore('memory:', { disk }));
+describe('memory:', () => {
+  const open = () => {
+    const disk = makeMemoryFileSystem();
+    return underTest(() => openStore('memory:', { disk }));
+  };
+  for (const { name, run } of storeTests(open)) it(name, run);
 });
 
-let database: Promise<string> | undefined;
-describeStore('PostgreSQL', async () => {
-  database ??= freshDatabase();
-  const url = await database;
-  await emptyDatabase(url);
-  return underTest(() => openStore(url));
+describe('PostgreSQL', () => {
+  let database: Promise<string> | undefined;
+  const open = async () => {
+    database ??= freshDatabase();
+    const url = await database;
+    await emptyDatabase(url);
+    return underTest(() => openStore(url));
+  };
+  for (const { name, run } of storeTests(open)) it(name, run);
 });
 
-describeStore('a data folder', async () => {
-  const folder = await temporaryFolder();
-  return underTest(() => openStore(folder));
+describe('a data folder', () => {
+  const open = async () => {
+    const folder = await temporaryFolder();
+    return underTest(() => openStore(folder));
+  };
+  for (const { name, run } of storeTests(open)) it(name, run);
 });

@@ -1,6 +1,6 @@
 // Callers of the management API, and checks of their answers.
 import { expect } from 'vitest';
-import { type ErrorCode, errorKinds } from '../../src/wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../src/wire/errors.ts';
 import * as content from './content.ts';
 import type { Answer, Sent, TestService } from './service.ts';
 
@@ -63,7 +63,7 @@ export function recordMaker(caller: () => Manager) {
 }
 
 /** Expects a complete problem document with this code. */
-export function expectProblem(answer: Answer, code: ErrorCode, members: object = {}): void {
+export function expectProblem(answer: Answer, code: ServiceErrorCode, members: object = {}): void {
   const { status, title } = errorKinds[code];
   expect(answer.body, answer.text).toMatchObject({
     type: 'about:blank',

@@ -133,9 +133,10 @@ export function listenWithoutFastPath({ fetch }: Pick<Running, 'fetch'>) {
 
 /** Like `serve`, without the fast path. */
 const serveWithoutFastPath: typeof serve = async (options) => {
-  const { close, ...running } = await serve(options);
+  const running = await serve(options);
   const listener = await listenWithoutFastPath(running);
-  return { ...running, url: listener.url, close: () => listener.close().then(close) };
+  const close = () => listener.close().then(running.close);
+  return { ...running, url: listener.url, close, [Symbol.asyncDispose]: close };
 };
 
 let defaultServe = serve;

@@ -1,9 +1,10 @@
+import type { EventInput, PlaylistItem } from '../../src/client/entities.ts';
 import type { Requester } from '../../src/client/requester.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import type { SignageError } from '../../src/domain/error.ts';
-import type { Batch, EventInput, Item } from '../../src/simulator/player/batch.ts';
+import type { Batch } from '../../src/simulator/player/batch.ts';
 import type {
   DropReason,
   PlayerAnswer,
@@ -23,7 +24,7 @@ interface Told {
   dropped: { events: readonly EventInput[]; why: DropReason }[];
   answers: (PlayerAnswer & { sinceStartMs: number })[];
   phases: PlayerPhase[];
-  shown: (Item | undefined)[];
+  shown: (PlaylistItem | undefined)[];
   failures: SignageError[];
   unpaired: UnpairedReason[];
   bound: object[];

@@ -2,7 +2,7 @@ import { fsync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { SignageError } from '../../domain/error.ts';
+import { type ErrorCode, SignageError } from '../../domain/error.ts';
 import {
   describeOthersAccess,
   openToOthersError,
@@ -132,7 +132,7 @@ export async function reserveFile(path: string, flag: string): Promise<ReservedF
  * Reads a file with keys or tokens. Returns `undefined` if it does not exist. Throws `code` if
  * other users can read it. Skips that check on Windows.
  */
-export async function readPrivateFile(path: string, code: string): Promise<string | undefined> {
+export async function readPrivateFile(path: string, code: ErrorCode): Promise<string | undefined> {
   try {
     const { mode } = await stat(path);
     if (!isWindows && (mode & 0o077) !== 0) {

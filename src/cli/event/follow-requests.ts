@@ -74,6 +74,6 @@ export async function* followRequests(
       known = new Set(requests.map(({ id }) => id));
     }
     await pause(call.clock, pollMs, signal);
-    if (signal.aborted) throw interrupted();
+    if (signal.aborted) throw interrupted(signal);
   }
 }

@@ -35,7 +35,7 @@ async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
     link: session.linkOf(code),
     status: 'pending',
   };
-  if (session.signal.aborted) throw interrupted();
+  if (session.signal.aborted) throw interrupted(session.signal);
 }
 
 /** Long-polls until the code is used, has expired or is cancelled. Returns its final status. */

@@ -163,7 +163,7 @@ export function leftMs(
   { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
   pairing: Pairing,
 ): number {
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) throw interrupted(signal);
   const left = endsAtMs - call.clock.now();
   if (left > 0) return left;
   throw new SignageError(

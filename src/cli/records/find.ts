@@ -34,7 +34,7 @@ interface Search<T> {
 
 /** Finds a record by its id, or by a name that no other record has. */
 async function find<T>(
-  noun: string,
+  noun: 'venue' | 'tenant' | 'token' | 'screen',
   text: string,
   { byId, byName, similar, candidates = () => [] }: Search<T>,
 ): Promise<T> {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { CallAnswer } from '../../client/call.ts';
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { Player } from '../../simulator/player/player.ts';
-import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { oldestTenant, type Simulation } from './simulated-tvs.ts';

@@ -49,7 +49,7 @@ async function readOnDemand(settings: ServeValues, { env }: Io, log: LogSink) {
     onDemandTtlSeconds: settings.onDemandTtlSeconds,
     onDemandTimeoutMs: settings.onDemandTimeoutMs,
     onDemandConcurrency: settings.onDemandConcurrency,
-    ...(url && { onDemandUrl: url }),
+    ...(url && { onDemand: url }),
     ...(onDemandToken && { onDemandToken }),
   };
 }

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { usage } from '../options/settings.ts';
 
 const root = new URL('../../../fixtures/', import.meta.url);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Publication } from '../../client/entities.ts';
 import type { FieldError } from '../../domain/error.ts';
-import type { Publication } from '../../simulator/fleet/provision.ts';
 import { type Scenario, scenario } from '../../simulator/fleet/scenario.ts';
 import { readInput } from '../options/input-file.ts';
 import { usage } from '../options/settings.ts';

@@ -32,7 +32,12 @@ export interface CurrentRecord {
  * Error codes that mean "absent". A record that was deleted meanwhile makes applying the plan fail
  * later.
  */
-const noneCodes = ['config_not_found', 'playlist_not_found', 'screen_not_found', 'venue_not_found'];
+const noneCodes = [
+  'config_not_found',
+  'playlist_not_found',
+  'screen_not_found',
+  'venue_not_found',
+] as const;
 
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {

@@ -1,8 +1,7 @@
+import type { ActivePlaylist, DeviceInfoInput } from '../../client/entities.ts';
 import { minuteMs } from '../../domain/clock.ts';
-import type { Playlist } from '../../simulator/player/batch.ts';
 import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
-import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
 import {
   answerText,
@@ -107,7 +106,10 @@ function showLines(
 const dayText = (timeMs: number) =>
   Math.abs(timeMs) <= 8.64e15 ? new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ') : '?';
 
-function playlistText(playlist: Playlist | undefined, validUntilMs: number | undefined): string {
+function playlistText(
+  playlist: ActivePlaylist | undefined,
+  validUntilMs: number | undefined,
+): string {
   if (!playlist) return 'none';
   return `version ${playlist.version}, ${playlist.items.length} items, until ${dayText(validUntilMs ?? 0)} UTC`;
 }

@@ -1,6 +1,6 @@
+import type { EventInput, PlaylistItem } from '../../client/entities.ts';
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { EventInput, Item } from '../../simulator/player/batch.ts';
 import type {
   DropReason,
   PlayerAnswer,
@@ -44,7 +44,7 @@ const dropWords: Readonly<Record<DropReason, string>> = {
 };
 
 /** Returns the file name of the creative: `spring.mp4`. Falls back to the host, then to the id. */
-export function itemName({ creativeUrl, creativeId }: Item): string {
+export function itemName({ creativeUrl, creativeId }: PlaylistItem): string {
   if (!URL.canParse(creativeUrl)) return creativeId;
   const { pathname, host } = new URL(creativeUrl);
   return pathname.split('/').at(-1) || host;
@@ -82,7 +82,7 @@ type What =
   | { what: 'rotated' }
   | { what: 'fallBack'; code: string }
   | { what: 'unpaired'; why: UnpairedReason; code: string | undefined }
-  | { what: 'show'; item: Item | null }
+  | { what: 'show'; item: PlaylistItem | null }
   | { what: 'event'; event: EventInput }
   | { what: 'sending'; events: number; idempotencyKey: string }
   | { what: 'acknowledged'; events: number; received: number; idempotencyKey: string }

@@ -1,7 +1,7 @@
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { serviceAddress } from '../../client/transport.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { clientConnection } from '../api/connect.ts';
 import { readAddress } from '../api/profile.ts';
 import type { CommandContext } from '../command/context.ts';

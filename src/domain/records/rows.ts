@@ -187,7 +187,7 @@ export interface MirrorPending {
  * and `configs` for configs. `location` is empty if an object store was configured before, but no
  * longer is.
  */
-interface MirrorTarget {
+export interface MirrorTarget {
   id: string;
   location: string;
 }

@@ -1,7 +1,7 @@
 import { type Random, secondMs } from '../../domain/clock.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { malformedRule, parseShare, randomFraction } from '../../domain/rule-text.ts';
-import type { ErrorCode } from '../../wire/errors.ts';
+import type { ServiceErrorCode } from '../../wire/errors.ts';
 import { documentedCodes, type FaultTarget, isUnknownTarget, segmentsOf } from './fault-target.ts';
 
 /** An error response that replaces the response of the service. */
@@ -9,7 +9,7 @@ export interface StatusEffect {
   kind: 'status';
   status: number;
   /** Default: the code documented for the path. */
-  code: ErrorCode | undefined;
+  code: ServiceErrorCode | undefined;
   retryAfterSeconds: number | undefined;
 }
 
@@ -44,7 +44,7 @@ function wrongWord({ rule, text, at }: Part, word: string, allowed: string) {
   return malformedRule(rule, { part: word, at: at + text.lastIndexOf(word), allowed });
 }
 
-function readCode(part: Part, target: FaultTarget, status: number, word: string): ErrorCode {
+function readCode(part: Part, target: FaultTarget, status: number, word: string): ServiceErrorCode {
   const codes = documentedCodes(target, status);
   const code = codes.find((one) => one === word);
   if (code !== undefined) return code;

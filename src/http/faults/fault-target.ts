@@ -1,4 +1,4 @@
-import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/operation.ts';
 import { runtimeOperations } from '../../wire/operations/runtime.ts';
 import { type Operation, type OperationId, operations } from '../../wire/operations.ts';
@@ -51,7 +51,7 @@ export function isUnknownTarget(target: FaultTarget): boolean {
 }
 
 /** Returns the codes with this status that are documented for the operations a rule matches. */
-export function documentedCodes(target: FaultTarget, status: number): ErrorCode[] {
+export function documentedCodes(target: FaultTarget, status: number): ServiceErrorCode[] {
   const matching = all.filter(({ method, path }) => isTarget(target, method, segmentsOf(path)));
   return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
 }
@@ -82,7 +82,7 @@ export function defaultCode(
   requestMethod: string,
   path: readonly string[],
   status: number,
-): ErrorCode | undefined {
+): ServiceErrorCode | undefined {
   const literal = (operation: Operation) =>
     segmentsOf(operation.path).filter((segment) => !isAny(segment)).length;
   const candidates = all.filter(

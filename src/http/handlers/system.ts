@@ -83,7 +83,7 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   });
   route('/openapi.json', async (context) => {
     openApi ??= new StaticFile(
-      new TextEncoder().encode(JSON.stringify(openApiDocument(version))),
+      new TextEncoder().encode(JSON.stringify(openApiDocument(version, options.publicUrl))),
       'application/json',
       { headers: { 'Cache-Control': 'no-cache' }, compression },
     );

@@ -16,7 +16,7 @@ import { type EarlyErrors, makeEarlyErrors } from './early-errors.ts';
 import { makeRequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
-import { checkTls, type Tls } from './tls.ts';
+import { checkTls, refuseTls, type Tls } from './tls.ts';
 
 export interface ListenerOptions extends RequestHandlerOptions {
   host: string;
@@ -152,11 +152,7 @@ export async function listen(options: ListenerOptions) {
     url,
     /** Throws `invalid_option`, and keeps the current certificate, if the new one is invalid. */
     replaceTls(next: Tls) {
-      if (!tls)
-        throw new SignageError(
-          'invalid_option',
-          'The service was started without TLS. There is no certificate to replace.',
-        );
+      if (!tls) return refuseTls();
       (server as HttpsServer).setSecureContext(checkTls(next));
     },
     close: () =>

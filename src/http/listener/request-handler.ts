@@ -5,6 +5,7 @@ import { makeLoopBudget } from '../admission/loop-budget.ts';
 import { asSignageError } from '../problem.ts';
 import { bufferBody } from '../request/body.ts';
 import type { FastPath } from '../request/fast-path.ts';
+import type { RewritePath } from '../request/mount-path.ts';
 import type { ServedRequest } from '../request/request-context.ts';
 import { type EarlyErrors, malformed, unsupportedTransferCoding } from './early-errors.ts';
 
@@ -15,6 +16,8 @@ export interface RequestHandlerOptions {
   ): Response | Promise<Response>;
   /** Answers the most frequent requests without `fetch`, or calls `next`. */
   fastPath?: FastPath | undefined;
+  /** Rewrites the path of each request first. Default: the path stays the same. */
+  rewritePath?: RewritePath | undefined;
   /**
    * Called for unexpected errors after the start, such as those of the server socket. The service
    * continues.
@@ -87,7 +90,7 @@ function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
 
 /** Returns the handler that receives every request first. */
 export function makeRequestHandler(
-  { fetch, fastPath, admit, isKnown = () => true, onError }: RequestHandlerOptions,
+  { fetch, fastPath, admit, isKnown = () => true, rewritePath, onError }: RequestHandlerOptions,
   { earlyErrors, maxWaiting }: { earlyErrors: EarlyErrors; maxWaiting: number },
 ): (outgoing: ServerResponse) => void {
   const errorHandler = (error: unknown) => {
@@ -120,6 +123,7 @@ export function makeRequestHandler(
   const beginStranger = makeLoopBudget({ ...shared, budgetMs: strangersBudgetMs });
   return (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
+    if (rewritePath) incoming.url = rewritePath(incoming.url ?? '/');
     const rejectAndClose = (error: SignageError) => {
       outgoing.setHeader('Connection', 'close');
       earlyErrors.request(incoming, outgoing, error);

@@ -25,3 +25,11 @@ export function checkTls(tls: Tls): Tls {
     );
   }
 }
+
+/** Throws `invalid_option`, because there is no certificate that a new one could replace. */
+export function refuseTls(): never {
+  throw new SignageError(
+    'invalid_option',
+    'The service was started without TLS. There is no certificate to replace.',
+  );
+}

@@ -1,5 +1,5 @@
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/operation.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
@@ -127,7 +127,7 @@ function success(id: string, operation: Operation): ZodOpenApiResponseObject {
 }
 
 /** Codes after which a caller should retry later. */
-const transient: ErrorCode[] = [
+const transient: ServiceErrorCode[] = [
   'too_many_attempts',
   'unavailable',
   'playlist_fetch_failed',
@@ -135,7 +135,7 @@ const transient: ErrorCode[] = [
 ];
 
 /** Returns an error response: a problem document with one of these codes. */
-function problem(codes: ErrorCode[], own: readonly HeaderName[]): ZodOpenApiResponseObject {
+function problem(codes: ServiceErrorCode[], own: readonly HeaderName[]): ZodOpenApiResponseObject {
   const isTransient = codes.some((code) => transient.includes(code));
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
@@ -163,14 +163,14 @@ export const listenerErrors = [
   'request_timeout',
   'headers_too_large',
   'transfer_encoding_unsupported',
-] as const satisfies ErrorCode[];
+] as const satisfies ServiceErrorCode[];
 
 /** Returns error responses, by status. `own`: headers of the operation's errors. */
 export function problems(
-  codes: readonly ErrorCode[],
+  codes: readonly ServiceErrorCode[],
   own: readonly HeaderName[] = [],
 ): ZodOpenApiResponsesObject {
-  const byStatus = new Map<number, ErrorCode[]>();
+  const byStatus = new Map<number, ServiceErrorCode[]>();
   for (const code of [...listenerErrors, ...codes]) {
     const { status } = errorKinds[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);

@@ -6,7 +6,7 @@ import {
   type ZodOpenApiOverride,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
-import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../wire/errors.ts';
 import { type Operation, operations } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { answers, responseHeaders } from './answers.ts';
@@ -47,7 +47,7 @@ function tagOf({ command, path }: Operation): string {
 }
 
 /** Returns an example problem document of a code. */
-function problemExample(code: ErrorCode) {
+function problemExample(code: ServiceErrorCode) {
   const { status, title } = errorKinds[code];
   const errors =
     code === 'invalid_request' ? { errors: [{ path: '/name', message: 'must not be empty' }] } : {};
@@ -69,9 +69,11 @@ function problemExample(code: ErrorCode) {
 }
 
 /** Errors for paths and methods outside the document. */
-const outside: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'method_unknown'];
+const outside: readonly ServiceErrorCode[] = ['not_found', 'method_not_allowed', 'method_unknown'];
 
-const codes = (Object.keys(errorKinds) as ErrorCode[]).filter((code) => !outside.includes(code));
+const codes = (Object.keys(errorKinds) as ServiceErrorCode[]).filter(
+  (code) => !outside.includes(code),
+);
 
 /**
  * List schemas have no id, because one function creates them all. The document names them after
@@ -196,9 +198,10 @@ function operationPaths(): ZodOpenApiPathsObject {
  * validate requests.
  *
  * @param version of the service, for `info.version`
+ * @param serverUrl base URL of the paths. Default: `/`, the host that serves the document
  * @example openApiDocument('1.0.0').paths['/devices/register']
  */
-export function openApiDocument(version: string): object {
+export function openApiDocument(version: string, serverUrl = '/'): object {
   return createDocument(
     {
       openapi: '3.1.1',
@@ -208,7 +211,7 @@ export function openApiDocument(version: string): object {
         description: apiDescription,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: '/' }],
+      servers: [{ url: serverUrl }],
       tags,
       paths: { ...operationPaths(), ...systemPaths },
       components,

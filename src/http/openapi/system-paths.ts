@@ -1,5 +1,5 @@
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
-import type { ErrorCode } from '../../wire/errors.ts';
+import type { ServiceErrorCode } from '../../wire/errors.ts';
 import { headers, problems } from './answers.ts';
 
 interface SystemPath {
@@ -16,7 +16,7 @@ interface SystemPath {
   linesWith?: { parameter: string; schema: oas31.SchemaObject };
   /** Whether it is a static file, with an `ETag` and compressed forms. */
   isFile?: boolean;
-  errors?: readonly ErrorCode[];
+  errors?: readonly ServiceErrorCode[];
   security?: ZodOpenApiOperationObject['security'];
 }
 

@@ -1,7 +1,6 @@
+import type { ConfigInput, DeviceInfoInput, Publication } from '../../client/entities.ts';
 import type { MakeRequester } from '../../client/requester.ts';
 import type { Clock, Random } from '../../domain/clock.ts';
-import type { DeviceInfoInput } from '../tv/device-info.ts';
-import type { Publication, SiteConfig } from './provision.ts';
 import type { FleetProgress } from './report.ts';
 
 /** Options of `runFleet`. All durations are milliseconds. */
@@ -74,7 +73,7 @@ export interface FleetOptions {
   /** Playlist of the created screens. Default: three short items of one campaign. */
   playlist?: Publication | undefined;
   /** Config of the created screens. Default: none. */
-  config?: SiteConfig | undefined;
+  config?: ConfigInput | undefined;
   /**
    * Number of connections that the TVs share, and the limit of concurrent requests if `speed` is
    * not 1. Default: 128.

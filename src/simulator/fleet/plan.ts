@@ -1,9 +1,10 @@
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Rule } from '../faults/fault.ts';
 import { parseFault } from '../faults/parse-fault.ts';
 import { SeededRandom } from '../time/seeded-random.ts';
-import { type DeviceInfoInput, simulatedDeviceInfo } from '../tv/device-info.ts';
+import { simulatedDeviceInfo } from '../tv/device-info.ts';
 import type { FleetOptions } from './options.ts';
 
 const defaultCount = 10;

@@ -1,11 +1,8 @@
-import type { CallInput } from '../../client/call.ts';
+import type { ConfigInput, Publication } from '../../client/entities.ts';
 import type { ManagementClient } from '../../client/management-client.ts';
 import { interrupted } from '../../client/pause.ts';
 import { forEachBounded } from '../../domain/concurrency.ts';
-import { hasCode } from '../../domain/error.ts';
-
-export type Publication = CallInput<'publishPlaylist'>['body'];
-export type SiteConfig = CallInput<'putScreenConfig'>['body'];
+import { type ErrorCode, hasCode } from '../../domain/error.ts';
 
 /** The records that a run created for its fleet. Without `keep`, they are deleted at the end. */
 export interface FleetSite {
@@ -21,7 +18,7 @@ export interface SiteOptions {
   count: number;
   /** Playlist of each screen. Default: three short items of one campaign. */
   playlist?: Publication | undefined;
-  config?: SiteConfig | undefined;
+  config?: ConfigInput | undefined;
   signal: AbortSignal;
 }
 
@@ -48,7 +45,7 @@ async function ensureVenue({
   venueName,
   signal,
 }: SiteOptions): Promise<Omit<FleetSite, 'screens'>> {
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) throw interrupted(signal);
   try {
     // No `signal`: aborting would lose the id of a created venue, which is needed to delete it.
     return {
@@ -82,7 +79,7 @@ async function makeScreen(
   venueId: string,
   name: string,
 ): Promise<string | undefined> {
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) throw interrupted(signal);
   try {
     return (await management.call('createScreen', { body: { venueId, name, labels } })).id;
   } catch (error) {
@@ -145,7 +142,7 @@ export async function clearSite(
 }
 
 /** Awaits a call and ignores failures with this code. */
-export async function ignoring(code: string, call: Promise<unknown> | undefined): Promise<void> {
+export async function ignoring(code: ErrorCode, call: Promise<unknown> | undefined): Promise<void> {
   try {
     await call;
   } catch (error) {

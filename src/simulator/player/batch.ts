@@ -1,9 +1,4 @@
-import type { CallAnswer, CallInput } from '../../client/call.ts';
-
-/** The active playlist, as the service returns it. */
-export type Playlist = CallAnswer<'getPlaylist'>;
-export type Item = Playlist['items'][number];
-export type EventInput = CallInput<'postEvents'>['body'][number];
+import type { ActivePlaylist, EventInput, PlaylistItem } from '../../client/entities.ts';
 
 /**
  * Events sent together. The service stores them once per `idempotencyKey`, however often they are
@@ -24,8 +19,8 @@ const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
  * Returns `undefined` if the item belongs to no campaign.
  */
 export function impression(
-  playlist: Playlist,
-  { creativeId, campaignId }: Item,
+  playlist: ActivePlaylist,
+  { creativeId, campaignId }: PlaylistItem,
   atMs: number,
   duration: number,
 ): EventInput | undefined {

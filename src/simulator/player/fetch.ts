@@ -1,14 +1,13 @@
+import type { ActivePlaylist, DeviceConfig } from '../../client/entities.ts';
 import type { Fetched } from '../../client/runtime-client.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { Playlist } from './batch.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
-import type { PlayerConfig } from './state.ts';
 
 const statusOf = ({ answer }: Fetched<unknown>) => (answer === undefined ? 304 : 200);
-const configCall: PlayerCall<Fetched<PlayerConfig>> = { operation: 'getDeviceConfig', statusOf };
-const playlistCall: PlayerCall<Fetched<Playlist>> = { operation: 'getPlaylist', statusOf };
+const configCall: PlayerCall<Fetched<DeviceConfig>> = { operation: 'getDeviceConfig', statusOf };
+const playlistCall: PlayerCall<Fetched<ActivePlaylist>> = { operation: 'getPlaylist', statusOf };
 
 /** Fetches the config if it has changed. Returns whether it has. */
 export async function fetchConfig(core: PlayerCore): Promise<boolean> {
@@ -28,7 +27,7 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
  * remaining time is computed with the clock of the service.
  */
 function validUntilMs(
-  { validUntil }: Playlist,
+  { validUntil }: ActivePlaylist,
   answeredAtMs: number | undefined,
   { clock, speed }: PlayerCore,
 ): number {
@@ -36,7 +35,10 @@ function validUntilMs(
   return now + (validUntil * secondMs - (answeredAtMs ?? now)) * speed;
 }
 
-function takePlaylist(core: PlayerCore, { answer, etag, answeredAtMs }: Fetched<Playlist>): void {
+function takePlaylist(
+  core: PlayerCore,
+  { answer, etag, answeredAtMs }: Fetched<ActivePlaylist>,
+): void {
   const playlist = answer ?? core.state.playlist?.answer;
   if (!playlist) return;
   const wasThere = core.state.playlist !== undefined;

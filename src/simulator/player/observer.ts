@@ -1,5 +1,6 @@
+import type { EventInput, PlaylistItem } from '../../client/entities.ts';
 import type { SignageError } from '../../domain/error.ts';
-import type { Batch, EventInput, Item } from './batch.ts';
+import type { Batch } from './batch.ts';
 import type { PlayerBinding } from './state.ts';
 
 /**
@@ -58,7 +59,7 @@ export interface PlayerObserver {
   /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
   /** An item is shown; `undefined` if nothing is shown any more. */
-  onShow?(item: Item | undefined): void;
+  onShow?(item: PlaylistItem | undefined): void;
   /** The TV was paired. The key is already saved. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
   /** The key was rotated. The new and the previous key are already saved. */

@@ -1,9 +1,14 @@
+import type {
+  ActivePlaylist,
+  DeviceConfig,
+  DeviceInfoInput,
+  PlaylistItem,
+} from '../../client/entities.ts';
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { VirtualClock } from '../time/virtual-clock.ts';
-import type { DeviceInfoInput } from '../tv/device-info.ts';
-import type { Batch, Item, Playlist } from './batch.ts';
+import type { Batch } from './batch.ts';
 import type {
   PlayerAnswer,
   PlayerObserver,
@@ -11,7 +16,7 @@ import type {
   RuntimeOperation,
   UnpairedReason,
 } from './observer.ts';
-import type { PlayerConfig, PlayerMemory } from './state.ts';
+import type { PlayerMemory } from './state.ts';
 
 /** Options of a `Player`. */
 export interface PlayerOptions {
@@ -72,7 +77,7 @@ export interface PlayerEnd {
 
 /** The item that the TV shows. */
 export interface Showing {
-  item: Item;
+  item: PlaylistItem;
   /** Index in the playlist, from 0. */
   place: number;
   /** When it appeared, by the TV's clock, in Unix epoch milliseconds. */
@@ -86,8 +91,8 @@ export interface PlayerView {
   deviceId: string | undefined;
   screenId: string | undefined;
   tenantId: string | undefined;
-  config: PlayerConfig | undefined;
-  playlist: Playlist | undefined;
+  config: DeviceConfig | undefined;
+  playlist: ActivePlaylist | undefined;
   /** End of the playlist's validity. `undefined` without a playlist. */
   validUntilMs: number | undefined;
   showing: Showing | undefined;

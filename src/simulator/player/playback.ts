@@ -1,15 +1,16 @@
+import type { ActivePlaylist, PlaylistItem } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
-import { type Item, impression, type Playlist, statusEvent } from './batch.ts';
+import { impression, statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
 import { queueEvent } from './events.ts';
 
 /** The maximum duration of an item in the API (docs/protocol.md §2.3). */
 const maxItemSeconds = 86_400;
 
-const isPlayable = ({ duration }: Item) => Number.isFinite(duration) && duration > 0;
+const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(duration) && duration > 0;
 
 /** Returns the playlist if it is valid and has an item to show. */
-function playable({ state, clock }: PlayerCore): Playlist | undefined {
+function playable({ state, clock }: PlayerCore): ActivePlaylist | undefined {
   const { playlist } = state;
   return playlist && playlist.validUntilMs > clock.now() && playlist.answer.items.some(isPlayable)
     ? playlist.answer
@@ -20,8 +21,8 @@ function playable({ state, clock }: PlayerCore): Playlist | undefined {
  * Shows one item until the item or its playlist ends. Queues an impression with the seconds
  * actually played.
  */
-async function showItem(core: PlayerCore, playlist: Playlist, index: number): Promise<void> {
-  const item = playlist.items[index] as Item;
+async function showItem(core: PlayerCore, playlist: ActivePlaylist, index: number): Promise<void> {
+  const item = playlist.items[index] as PlaylistItem;
   const { clock } = core;
   const sinceMs = clock.now();
   const fullMs = Math.min(item.duration, maxItemSeconds) * secondMs;
@@ -50,7 +51,7 @@ function showNothing(core: PlayerCore): void {
 }
 
 async function showAll(core: PlayerCore): Promise<void> {
-  let shown: Playlist | undefined;
+  let shown: ActivePlaylist | undefined;
   let next = 0;
   while (core.isLive) {
     const playlist = playable(core);
@@ -65,7 +66,7 @@ async function showAll(core: PlayerCore): Promise<void> {
     }
     const index = next % playlist.items.length;
     next = index + 1;
-    if (isPlayable(playlist.items[index] as Item)) await showItem(core, playlist, index);
+    if (isPlayable(playlist.items[index] as PlaylistItem)) await showItem(core, playlist, index);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EventInput } from '../../client/entities.ts';
 import { keepProcessAlive } from '../../client/pause.ts';
 import { statusEvent } from './batch.ts';
 import { PlayerCore } from './core.ts';
@@ -151,7 +152,7 @@ export class Player {
   }
 
   /** Queues an event, to be sent with the others. */
-  report(event: Parameters<typeof queueEvent>[1]): void {
+  report(event: EventInput): void {
     queueEvent(this.#core, event);
   }
 

@@ -1,13 +1,11 @@
-import type { CallAnswer } from '../../client/call.ts';
-import type { Batch, EventInput, Playlist } from './batch.ts';
-
-export type PlayerConfig = CallAnswer<'getDeviceConfig'>;
+import type { ActivePlaylist, DeviceConfig, EventInput } from '../../client/entities.ts';
+import type { Batch } from './batch.ts';
 
 /**
  * A pending registration. Saved before the first attempt and repeated until the service accepts or
  * rejects it (docs/protocol.md §3.2).
  */
-interface Registering {
+export interface Registering {
   pairingCode: string;
   idempotencyKey: string;
 }
@@ -16,7 +14,7 @@ interface Registering {
  * A pending key rotation. Saved before the first attempt and repeated until its response arrives
  * (docs/protocol.md §2.8).
  */
-interface Rotating {
+export interface Rotating {
   idempotencyKey: string;
 }
 
@@ -24,7 +22,7 @@ interface Rotating {
  * The previous key. It works again if the new key is replaced before its first use, or if the
  * service is restored from an older backup.
  */
-interface FormerKey {
+export interface FormerKey {
   apiKey: string;
   /**
    * Set when the TV fell back from this key, because the service rejected it. Prevents another
@@ -43,8 +41,8 @@ export interface PlayerBinding {
 }
 
 /** A saved playlist, playable without the service. */
-interface SavedPlaylist {
-  answer: Playlist;
+export interface SavedPlaylist {
+  answer: ActivePlaylist;
   etag?: string | undefined;
   /**
    * End of validity, by the TV's own clock, in Unix epoch milliseconds. That clock may differ from
@@ -65,7 +63,7 @@ export interface PlayerState {
   readonly formerKey?: FormerKey | undefined;
   /** When the key came into use, by the TV's own clock, in Unix epoch milliseconds. */
   readonly keySinceMs?: number | undefined;
-  readonly config?: PlayerConfig | undefined;
+  readonly config?: DeviceConfig | undefined;
   /** `ETag` of the config. `undefined` until a config is fetched. */
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;

@@ -1,7 +1,5 @@
-import type { CallInput } from '../../client/call.ts';
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { type Random, randomHex } from '../../domain/clock.ts';
-
-export type DeviceInfoInput = CallInput<'registerDevice'>['body']['deviceInfo'];
 
 const defaultModel: DeviceInfoInput = {
   manufacturer: 'signage-kit',

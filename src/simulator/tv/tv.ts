@@ -1,3 +1,4 @@
+import type { DeviceInfoInput } from '../../client/entities.ts';
 import { pause } from '../../client/pause.ts';
 import { startLifeFaults } from '../faults/life-faults.ts';
 import type { PlayerEnd } from '../player/options.ts';
@@ -5,7 +6,6 @@ import { Player } from '../player/player.ts';
 import type { PlayerState } from '../player/state.ts';
 import type { SeededRandom } from '../time/seeded-random.ts';
 import { type FleetContext, SimulatedDevice } from './device.ts';
-import type { DeviceInfoInput } from './device-info.ts';
 import { DeviceObserver } from './observer.ts';
 
 export interface FleetTvOptions {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/command/exit-code.ts';
-import { SignageError } from '../../../src/domain/error.ts';
+import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
 import { errorKinds } from '../../../src/wire/errors.ts';
 
-it.each([
+it.each<[ErrorCode, number]>([
   ['internal_error', 1],
   ['playlist_fetch_failed', 1],
   ['store_damaged', 1],
@@ -50,14 +50,18 @@ it.each([
   [undefined, 1],
 ])('an unknown error code with HTTP status %s ends with %i', (status, exitCode) => {
   expect(
-    exitCodeOf(new SignageError('odd_thing', '', status === undefined ? {} : { status })),
+    exitCodeOf(
+      new SignageError('odd_thing' as ErrorCode, '', status === undefined ? {} : { status }),
+    ),
   ).toBe(exitCode);
   expect(
-    exitCodeOf(new SignageError('constructor', '', status === undefined ? {} : { status })),
+    exitCodeOf(
+      new SignageError('constructor' as ErrorCode, '', status === undefined ? {} : { status }),
+    ),
   ).toBe(exitCode);
 });
 
-it.each(Object.keys(errorKinds))('%s has an exit code from 1 to 7', (code) => {
+it.each(Object.keys(errorKinds) as ErrorCode[])('%s has an exit code from 1 to 7', (code) => {
   expect(exitCodeOf(new SignageError(code, ''))).toBeGreaterThanOrEqual(1);
   expect(exitCodeOf(new SignageError(code, ''))).toBeLessThanOrEqual(7);
 });

@@ -64,7 +64,7 @@ describe('forEachRecord', () => {
     expect(shown).toMatchObject([{ name: 'a', result: 'created', code: 'ABCD2345', error: null }]);
   });
 
-  it.each(['unreachable', 'insufficient_role', 'interrupted'])(
+  it.each(['unreachable', 'insufficient_role', 'interrupted'] as const)(
     'prints the results so far before it rethrows %s',
     async (code) => {
       const { call, shown } = shownBy();

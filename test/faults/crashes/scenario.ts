@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import { hasCode } from '../../../src/domain/error.ts';
+import { type ErrorCode, hasCode } from '../../../src/domain/error.ts';
 import { restoreBackup } from '../../../src/store/json/backup/restore.ts';
 import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -288,11 +288,14 @@ function isOfDisk(error: unknown): boolean {
 }
 
 /** Returns a violation unless the call fails with this code or because of a failing disk. */
-async function expectCode(call: Promise<unknown>, code: string): Promise<string | undefined> {
+async function expectCode(
+  call: Promise<unknown>,
+  code: ErrorCode | 'given up',
+): Promise<string | undefined> {
   return call.then(
     () => `what should be refused (${code}) was taken`,
     (error: Error) =>
-      hasCode(error, code) || hasCode(error, 'unavailable') || error.message === code
+      hasCode(error, code as ErrorCode) || hasCode(error, 'unavailable') || error.message === code
         ? undefined
         : `it is answered ${error.stack}`,
   );

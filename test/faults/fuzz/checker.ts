@@ -1,4 +1,4 @@
-import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
 import type { Composed } from './compose-request.ts';
@@ -11,7 +11,7 @@ function ofProblem({ status, headers, body, text }: Answer): string[] {
   const wrong: string[] = [];
   if (headers.get('content-type') !== 'application/problem+json')
     return [`an error as ${headers.get('content-type')}`];
-  const kind = errorKinds[body?.code as ErrorCode];
+  const kind = errorKinds[body?.code as ServiceErrorCode];
   if (kind?.status !== status) wrong.push(`the code ${body?.code} with ${status}`);
   if (body?.status !== status || body?.title !== kind?.title || body?.type !== 'about:blank')
     wrong.push('a problem that does not fit its code');

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import type { Operation } from '../../../src/wire/operations.ts';
 import type { Change } from '../../support/ledger-store.ts';
 import type { Answer } from '../../support/service.ts';
@@ -20,7 +20,7 @@ const tables = (changes: readonly Change[]) => changes.map(({ table }) => table)
  * Returns the violations of a refusal: the exact code, a complete problem document, and no change.
  */
 export function checkRefusal({ answer, changes, expected, requestId, isHead }: Refused): string[] {
-  const { status, title } = errorKinds[expected as ErrorCode];
+  const { status, title } = errorKinds[expected as ServiceErrorCode];
   const { headers, body } = answer;
   const wrong: string[] = [];
   const told = isHead ? '' : ` ${body?.code}`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listenerErrors } from '../../../src/http/openapi/answers.ts';
 import { examples } from '../../../src/http/openapi/content.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
-import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
+import { errorKinds, type ServiceErrorCode } from '../../../src/wire/errors.ts';
 import { impliedErrors, possibleErrors } from '../../../src/wire/operation.ts';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { type SchemaName, schemas } from '../../../src/wire/schemas.ts';
@@ -312,7 +312,7 @@ describe('impliedErrors', () => {
       ...operation,
     });
 
-  it.each<[string, Partial<Operation>, ErrorCode[], ErrorCode[]]>([
+  it.each<[string, Partial<Operation>, ServiceErrorCode[], ServiceErrorCode[]]>([
     [
       'anybody',
       { access: 'public' },

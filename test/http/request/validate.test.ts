@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { SignageError } from '../../../src/domain/error.ts';
+import { type ErrorCode, SignageError } from '../../../src/domain/error.ts';
 import { asSignageError, problemParts, problemResponse } from '../../../src/http/problem.ts';
 import { noBody, parseBody, readBytes } from '../../../src/http/request/body.ts';
 import { check, checkBody, queryObject } from '../../../src/http/request/validate.ts';
@@ -278,7 +278,7 @@ describe('problem', () => {
     'secret',
     undefined,
     new SignageError('store_damaged', 'secret'),
-    new SignageError('toString', 'secret'),
+    new SignageError('toString' as ErrorCode, 'secret'),
   ])('is an internal error for any other thrown value', async (thrown) => {
     const { status, body } = await bodyOf(asSignageError(thrown));
     expect([status, body.code]).toEqual([500, 'internal_error']);

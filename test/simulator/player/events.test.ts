@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { EventInput } from '../../../src/client/entities.ts';
 import type { Requester } from '../../../src/client/requester.ts';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
-import type { EventInput } from '../../../src/simulator/player/batch.ts';
 import { type PlayerState, ramMemory } from '../../../src/simulator/player/state.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import {

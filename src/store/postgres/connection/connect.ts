@@ -62,8 +62,8 @@ export async function connectTo<T>(
     if (error instanceof SignageError && error.code !== 'unavailable') throw error;
     const reason = error instanceof SignageError ? (error.cause ?? error) : error;
     const [code, problem] = isConnectionLost(reason)
-      ? ['store_unreachable', 'cannot be reached']
-      : ['store_unusable', 'cannot be used'];
+      ? (['store_unreachable', 'cannot be reached'] as const)
+      : (['store_unusable', 'cannot be used'] as const);
     const cause = describeTlsFailure(reason, address.host) ?? messageOf(reason);
     throw new SignageError(code, `The database ${publicUrl(url)} ${problem}: ${cause}.`, {
       cause: error,

@@ -1,0 +1,39 @@
+// The records of the API by name. `z.input` and `z.output` of the schemas in `domain/` define them.
+import type { CallAnswer, CallInput, ListItem } from './call.ts';
+
+export type Tenant = CallAnswer<'getTenant'>;
+export type Token = CallAnswer<'getToken'>;
+/** A new token. It is the only record with the token itself, `mak_…`. */
+export type CreatedToken = CallAnswer<'createToken'>;
+export type Venue = CallAnswer<'getVenue'>;
+export type Screen = CallAnswer<'getScreen'>;
+export type ScreenStatus = ListItem<'listScreenStatus'>;
+export type Device = CallAnswer<'getDevice'>;
+export type PairingCode = CallAnswer<'createCode'>;
+export type CodeStatus = CallAnswer<'getCodeStatus'>;
+/** A playlist in the management API. */
+export type Playlist = CallAnswer<'readPlaylist'>;
+/** A playlist as TVs get it: it always has an end. */
+export type ActivePlaylist = CallAnswer<'getPlaylist'>;
+export type PlaylistItem = ActivePlaylist['items'][number];
+/** The effective config of a device. */
+export type DeviceConfig = CallAnswer<'getDeviceConfig'>;
+/** The answer to a registration. It contains the device key, `dak_…`. */
+export type Registered = CallAnswer<'registerDevice'>;
+/** An event as the service stored it. */
+export type StoredEvent = ListItem<'listEvents'>;
+export type ImpressionReport = CallAnswer<'reportImpressions'>;
+export type AuditEntry = ListItem<'listAudit'>;
+export type TvRequest = ListItem<'listRequests'>;
+export type MirrorCopy = ListItem<'listMirror'>;
+
+/** The body of a registration. */
+export type Registration = CallInput<'registerDevice'>['body'];
+/** What a TV tells about itself. */
+export type DeviceInfoInput = Registration['deviceInfo'];
+/** The content of a playlist to publish. */
+export type Publication = CallInput<'publishPlaylist'>['body'];
+/** The config of a screen, a venue or a tenant. */
+export type ConfigInput = CallInput<'putScreenConfig'>['body'];
+/** An event to send: an impression, a heartbeat, or any other type with any members. */
+export type EventInput = CallInput<'postEvents'>['body'][number];

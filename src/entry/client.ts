@@ -1,0 +1,31 @@
+/// <reference types="node" preserve="true" />
+// `signage-kit/client`: clients of a service, the records of its API, and errors.
+export type { CallAnswer, CallArguments, CallInput, ListId, ListItem } from '../client/call.ts';
+export type { ClientOptions, Method, RawRequest } from '../client/caller.ts';
+export type * from '../client/entities.ts';
+export { ManagementClient, type ManagementOptions } from '../client/management-client.ts';
+export type { Reply } from '../client/problem.ts';
+export type { MakeRequester, Requester, RequestParts, RequestReply } from '../client/requester.ts';
+export type { RetryPolicy } from '../client/retry.ts';
+export {
+  type ConditionalCall,
+  type Fetched,
+  type KeyedCall,
+  type RuntimeCall,
+  RuntimeClient,
+  type RuntimeOptions,
+} from '../client/runtime-client.ts';
+export type { Exchanged } from '../client/transport.ts';
+export { type Clock, type Random, systemClock } from '../domain/clock.ts';
+export {
+  type CommandErrorCode,
+  type ErrorCode,
+  type ErrorExtras,
+  type FieldError,
+  hasCode,
+  type ServiceErrorCode,
+  SignageError,
+  type ToolkitErrorCode,
+} from '../domain/error.ts';
+export type { OperationId, Operations } from '../wire/operations.ts';
+export type { SchemaName, Schemas } from '../wire/schemas.ts';

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { dayMs } from '../../domain/clock.ts';
+import { dayOf, type ReportGroup } from '../../domain/records/report.ts';
+import type { Store } from '../../store/store.ts';
+import { everything, log } from './event-tests.ts';
+import { batchOf, guid, impression, tenantA, tenantB } from './sample-batch.ts';
+import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
+
+/** Tests of `impressions`. */
+export function impressionTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, reopen, tests } = testGroup('impressions', open, (opened) => {
+    store = opened;
+  });
+  const today = Date.UTC(2026, 10, 20, 12);
+  const groups: ReportGroup[] = ['campaign', 'creative', 'screen', 'venue', 'day'];
+  const timestamps = { tenantId: tenantA, by: 'timestamp' } as const;
+
+  for (const groupBy of groups)
+    it(`are counted by ${groupBy}`, async () => {
+      const ids = (n: number) => ({ campaignId: guid('camp', n), creativeId: guid('crea', n) });
+      const place = (n: number) => ({ screenId: guid('scre', n), venueId: guid('venu', n) });
+      await store.appendBatch(
+        batchOf(
+          [
+            impression(today, { ...ids(2), duration: 10 }),
+            impression(today, { ...ids(2), duration: 2.5 }),
+          ],
+          place(2),
+        ),
+      );
+      await store.appendBatch(batchOf([impression(today - dayMs, ids(1)), log(1)], place(1)));
+      const key = (n: number) => {
+        const keys = {
+          campaign: ids(n).campaignId,
+          creative: ids(n).creativeId,
+          screen: place(n).screenId,
+          venue: place(n).venueId,
+        };
+        return groupBy === 'day' ? ['', '2026-11-19', '2026-11-20'][n] : keys[groupBy];
+      };
+      assert.deepEqual(await store.impressions({ ...timestamps, groupBy }), [
+        { key: key(1), impressions: 1, seconds: 0 },
+        { key: key(2), impressions: 2, seconds: 12.5 },
+      ]);
+    });
+
+  it('count late events on the day of their timestamp, or of their receipt', async () => {
+    await store.appendBatch(batchOf([impression(today - 400 * dayMs), impression(today / 1000)]));
+    const [received] = (await store.events(everything({ limit: 1 }))).items;
+    assert.ok(received);
+    assert.deepEqual(await store.impressions({ ...timestamps, groupBy: 'day' }), [
+      { key: '2025-10-16', impressions: 1, seconds: 0 },
+      { key: '2026-11-20', impressions: 1, seconds: 0 },
+    ]);
+    assert.deepEqual(
+      await store.impressions({ tenantId: tenantA, by: 'received', groupBy: 'day' }),
+      [{ key: dayOf(received.receivedAt), impressions: 2, seconds: 0 }],
+    );
+  });
+
+  it('count events of any timestamp a wrong clock can give', async () => {
+    const times = [
+      0,
+      Date.UTC(1999, 11, 31),
+      Date.UTC(2000, 0, 1),
+      Date.UTC(2099, 11, 31),
+      Date.UTC(2100, 0, 1),
+      Number.MAX_SAFE_INTEGER,
+    ];
+    await store.appendBatch(batchOf(times.map((time) => impression(time))));
+    const days = [
+      '1970-01-01',
+      '1999-12-31',
+      '2000-01-01',
+      '2099-12-31',
+      '2100-01-01',
+      '9999-12-31',
+    ];
+    assert.deepEqual(
+      await store.impressions({ ...timestamps, groupBy: 'day' }),
+      days.map((key) => ({ key, impressions: 1, seconds: 0 })),
+    );
+    const part = await store.impressions({
+      ...timestamps,
+      groupBy: 'day',
+      from: '1999-12-31',
+      to: '2099-12-31',
+    });
+    assert.deepEqual(
+      part.map(({ key }) => key),
+      ['1999-12-31', '2000-01-01'],
+    );
+  });
+
+  it('are filtered by from (inclusive) and to (exclusive)', async () => {
+    await store.appendBatch(batchOf([0, 1, 2, 3].map((days) => impression(today + days * dayMs))));
+    const days = async (bounds: { from?: string; to?: string }) =>
+      (await store.impressions({ ...timestamps, groupBy: 'day', ...bounds })).map(({ key }) =>
+        key.slice(8),
+      );
+    assert.deepEqual(await days({}), ['20', '21', '22', '23']);
+    assert.deepEqual(await days({ from: '2026-11-21' }), ['21', '22', '23']);
+    assert.deepEqual(await days({ to: '2026-11-22' }), ['20', '21']);
+    assert.deepEqual(await days({ from: '2026-11-21', to: '2026-11-23' }), ['21', '22']);
+    assert.deepEqual(await days({ from: '2026-11-23', to: '2026-11-21' }), []);
+  });
+
+  it('match ids without regard to case', async () => {
+    const campaignId = 'abcdefab-0000-4000-8000-00000000000a';
+    await store.appendBatch(
+      batchOf([
+        impression(today, { campaignId }),
+        impression(today, { campaignId: campaignId.toUpperCase() }),
+      ]),
+    );
+    assert.deepEqual(await store.impressions({ ...timestamps, groupBy: 'campaign' }), [
+      { key: campaignId, impressions: 2, seconds: 0 },
+    ]);
+  });
+
+  it('of another tenant are not counted', async () => {
+    await store.appendBatch(batchOf([impression(today)]));
+    await store.appendBatch(batchOf([impression(today), impression(today)], { tenantId: tenantB }));
+    for (const groupBy of groups) {
+      assert.deepEqual(
+        (await store.impressions({ ...timestamps, groupBy })).map((row) => row.impressions),
+        [1],
+      );
+      assert.deepEqual(
+        (await store.impressions({ ...timestamps, groupBy, tenantId: tenantB })).map(
+          (row) => row.impressions,
+        ),
+        [2],
+      );
+    }
+  });
+
+  for (const groupBy of groups)
+    it(`are counted by ${groupBy} within none, one and several venues`, async () => {
+      for (const n of [1, 2, 3]) {
+        const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
+        const own = impression(today + n * dayMs, {
+          campaignId: guid('camp', n),
+          creativeId: guid('crea', n),
+          duration: n,
+        });
+        const shared = impression(today, {
+          campaignId: guid('camp', 7),
+          creativeId: guid('crea', 7),
+          duration: 10,
+        });
+        await store.appendBatch(batchOf([own, shared], place));
+      }
+      const kinds = {
+        campaign: 'camp',
+        creative: 'crea',
+        screen: 'scre',
+        venue: 'venu',
+      } as const;
+      const keyOf = (n: number) =>
+        groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n);
+      /** Expected rows of these venues, summed by key. */
+      const rows = (...venues: number[]) => {
+        if (groupBy === 'screen' || groupBy === 'venue')
+          return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
+        const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
+        const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
+        return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+      };
+      const within = (...venues: number[]) =>
+        store.impressions({
+          ...timestamps,
+          groupBy,
+          venueIds: venues.map((n) => guid('venu', n)),
+        });
+      for (const restarted of [false, true]) {
+        if (restarted) await reopen();
+        assert.deepEqual(await within(), []);
+        assert.deepEqual(await within(9), []);
+        assert.deepEqual(await within(2), rows(2));
+        assert.deepEqual(await within(3, 1), rows(1, 3));
+        assert.deepEqual(await store.impressions({ ...timestamps, groupBy }), rows(1, 2, 3));
+      }
+      const days = {
+        from: '2026-11-22',
+        to: '2026-11-23',
+        venueIds: [guid('venu', 1), guid('venu', 2)],
+      };
+      const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
+      assert.deepEqual([only, more], [{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
+    });
+
+  for (const groupBy of groups)
+    it(`of simulated devices are counted by ${groupBy} apart`, async () => {
+      const played = (duration: number, campaign: number) =>
+        impression(today, { duration, campaignId: guid('camp', campaign) });
+      await store.appendBatch(batchOf([played(0.1, 1)]));
+      await store.appendBatch(batchOf([played(0.2, 1), played(5, 2)], { simulated: true }));
+      await store.appendBatch(batchOf([played(9, 1)], { tenantId: tenantB, simulated: true }));
+      const rounded = (numbers: number[]) => numbers.map((number) => Number(number.toFixed(6)));
+      const total = async (query: object) => {
+        const found = await store.impressions({ ...timestamps, groupBy, ...query });
+        const sum = (numbers: number[]) => numbers.reduce((one, other) => one + other, 0);
+        return [
+          sum(found.map(({ impressions }) => impressions)),
+          sum(found.map(({ seconds }) => seconds)),
+        ];
+      };
+      const venueIds = [guid('venu', 1)];
+      for (const restarted of [false, true]) {
+        if (restarted) await reopen();
+        assert.deepEqual(rounded(await total({})), [3, 5.3]);
+        assert.deepEqual(rounded(await total({ simulated: 'include', venueIds })), [4, 14.3]);
+        // Exact: nothing is subtracted.
+        assert.deepEqual(await total({ simulated: 'exclude' }), [1, 0.1]);
+        assert.deepEqual(await total({ simulated: 'exclude', venueIds }), [1, 0.1]);
+        assert.deepEqual(await total({ simulated: 'only' }), [2, 5.2]);
+        assert.deepEqual(await total({ simulated: 'exclude', tenantId: tenantB }), [0, 0]);
+      }
+    });
+
+  it('count a repeated batch once, also after a restart', async () => {
+    for (let time = 0; time < 3; time++)
+      await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));
+    const before = await store.impressions({ ...timestamps, groupBy: 'campaign' });
+    assert.deepEqual(before, [{ key: guid('camp', 1), impressions: 1, seconds: 7 }]);
+    await reopen();
+    assert.deepEqual(await store.impressions({ ...timestamps, groupBy: 'campaign' }), before);
+  });
+  return tests;
+}

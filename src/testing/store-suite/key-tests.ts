@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import type { KeyHolder, Store, Tx } from '../../store/store.ts';
+import { assertMatches } from './assert-matches.ts';
+import { guid, tenantA, tenantB } from './sample-batch.ts';
+import {
+  codeRow,
+  deviceKeyRow,
+  deviceRow,
+  pastPlaylistRow,
+  screenRow,
+  tenantRow,
+  tokenRow,
+  venueRow,
+} from './sample-rows.ts';
+import { type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+
+/** Matches the error of a change whose unique key belongs to another row. */
+const conflictWith = (existingId: string) => ({ code: 'conflict', existingId });
+
+/** Tests of `unique keys`. */
+export function uniqueKeysTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, reopen, tests } = testGroup('unique keys', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  const clashes: [string, () => Promise<void>, () => Promise<void>, string][] = [
+    [
+      'tenants by name',
+      () => put({ tenants: [tenantRow(1, { name: 'Café' })] }),
+      () => put({ tenants: [tenantRow(2, { name: 'CAFE\u0301' })] }),
+      guid('tena', 1),
+    ],
+    [
+      'tokens by name',
+      () => put({ tokens: [tokenRow(1)] }),
+      () => put({ tokens: [tokenRow(2, { name: 'token 1' })] }),
+      guid('toke', 1),
+    ],
+    [
+      'tokens by hash',
+      () => put({ tokens: [tokenRow(1)] }),
+      () => put({ tokens: [tokenRow(2, { hash: 'hash 1' })] }),
+      guid('toke', 1),
+    ],
+    [
+      'venues by name',
+      () => put({ venues: [venueRow(1)] }),
+      () => put({ venues: [venueRow(2, { name: ' VENUE 1' })] }),
+      guid('venu', 1),
+    ],
+    [
+      'screens by name',
+      () => put({ screens: [screenRow(1)] }),
+      () => put({ screens: [screenRow(2, { name: 'screen 1' })] }),
+      guid('scre', 1),
+    ],
+    [
+      'bound devices by screen',
+      () => put({ devices: [deviceRow(1)] }),
+      () => put({ devices: [deviceRow(2, { screenId: guid('scre', 1) })] }),
+      guid('devi', 1),
+    ],
+    [
+      'keys by hash',
+      () => put({ deviceKeys: [deviceKeyRow(1)] }),
+      () => put({ deviceKeys: [deviceKeyRow(2, { hash: 'key 1' })] }),
+      guid('keys', 1),
+    ],
+  ];
+  for (const [name, first, second, existingId] of clashes)
+    it(`refuses ${name}`, async () => {
+      await first();
+      await assert.rejects(second(), conflictWith(existingId));
+    });
+
+  it('are enforced within one change, which may continue', async () => {
+    await store.write(async (tx) => {
+      await tx.put('venues', venueRow(1));
+      await assert.rejects(
+        tx.put('venues', venueRow(2, { name: 'Venue 1' })),
+        conflictWith(guid('venu', 1)),
+      );
+      await tx.put('venues', venueRow(2));
+    });
+    assert.deepEqual(await store.read.select('venues', 'tenantId', [tenantA]), [
+      venueRow(1),
+      venueRow(2),
+    ]);
+  });
+
+  it('are separate for each scope', async () => {
+    await put({
+      venues: [venueRow(1, { name: 'Same' }), venueRow(2, { name: 'Same', tenantId: tenantB })],
+      tokens: [tokenRow(1, { name: 'Same' }), tokenRow(2, { name: 'Same', tenantId: null })],
+      devices: [deviceRow(1), deviceRow(2, { screenId: guid('scre', 1), state: 'suspended' })],
+    });
+    assert.equal((await store.read.find('venues', 'name', `${tenantB}/same`))?.id, guid('venu', 2));
+    assert.equal((await store.read.find('tokens', 'name', '/same'))?.id, guid('toke', 2));
+    assert.equal((await store.read.find('devices', 'bound', guid('scre', 1)))?.id, guid('devi', 1));
+  });
+
+  it('can move within one change: by rename, deletion and swap', async () => {
+    await put({
+      venues: [venueRow(1, { name: 'A' }), venueRow(2, { name: 'B' }), venueRow(3, { name: 'C' })],
+    });
+    await store.write(async (tx) => {
+      await tx.put('venues', venueRow(1, { name: 'between' }));
+      await tx.put('venues', venueRow(2, { name: 'A' }));
+      await tx.put('venues', venueRow(1, { name: 'B' }));
+      await tx.delete('venues', guid('venu', 3));
+      await tx.put('venues', venueRow(4, { name: 'C' }));
+      assert.equal((await tx.find('venues', 'name', `${tenantA}/c`))?.id, guid('venu', 4));
+      assert.equal(await tx.find('venues', 'name', `${tenantA}/between`), undefined);
+    });
+    for (const restarted of [false, true]) {
+      if (restarted) await reopen();
+      const holders = await Promise.all(
+        ['a', 'b', 'c', 'between'].map((key) =>
+          store.read.find('venues', 'name', `${tenantA}/${key}`),
+        ),
+      );
+      assert.deepEqual(
+        holders.map((row) => row?.id),
+        [guid('venu', 2), guid('venu', 1), guid('venu', 4), undefined],
+      );
+    }
+  });
+  return tests;
+}
+
+/** Tests of `select and count`. */
+export function selectAndCountTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, reopen, tests } = testGroup('select and count', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  it('return rows of several values, each once, ordered by id', async () => {
+    await put({
+      codes: [3, 1, 2].map((number) => codeRow(number, { screenId: guid('scre', number % 2) })),
+      deviceKeys: [deviceKeyRow(1)],
+    });
+    const screens = [guid('scre', 1), guid('scre', 0), guid('scre', 1), guid('scre', 7)];
+    assert.deepEqual(
+      (await store.read.select('codes', 'screenId', screens)).map((code) => code.id),
+      ['code-0001', 'code-0002', 'code-0003'],
+    );
+    assert.deepEqual(await store.read.select('codes', 'screenId', []), []);
+    assert.equal(await store.read.count('codes', 'screenId', guid('scre', 1)), 2);
+    assert.equal(await store.read.count('codes', 'screenId', guid('scre', 7)), 0);
+  });
+
+  it('see the puts and deletes of their own change', async () => {
+    await put({ codes: [codeRow(1), codeRow(2)] });
+    const screen = guid('scre', 1);
+    await store.write(async (tx) => {
+      await tx.put('codes', codeRow(3));
+      await tx.delete('codes', 'code-0001');
+      await tx.put('codes', codeRow(2, { screenId: guid('scre', 2) }));
+      await tx.put('codes', codeRow(4));
+      await tx.delete('codes', 'code-0004');
+      assert.deepEqual(
+        (await tx.select('codes', 'screenId', [screen])).map((code) => code.id),
+        ['code-0003'],
+      );
+      assert.equal(await tx.count('codes', 'screenId', screen), 1);
+      assert.equal(await tx.get('codes', 'code-0001'), undefined);
+      assert.equal(await store.read.count('codes', 'screenId', screen), 2);
+    });
+    assert.equal(await store.read.count('codes', 'screenId', screen), 1);
+  });
+
+  it('read past playlists, which are on disk, like any other table', async () => {
+    await put({ pastPlaylists: [1, 2, 10].map((version) => pastPlaylistRow(1, version)) });
+    await put({ pastPlaylists: [pastPlaylistRow(2, 1)] });
+    await reopen();
+    const screen = guid('scre', 1);
+    await store.write(async (tx) => {
+      await tx.delete('pastPlaylists', `${screen}/1`);
+      await tx.delete('pastPlaylists', `${screen}/77`);
+      await tx.put('pastPlaylists', pastPlaylistRow(1, 3));
+      assert.deepEqual(
+        (await tx.select('pastPlaylists', 'screenId', [screen])).map((row) => row.version),
+        [10, 2, 3],
+      );
+      assert.equal(await tx.get('pastPlaylists', `${screen}/1`), undefined);
+      assert.equal(await tx.count('pastPlaylists', 'screenId', screen), 3);
+    });
+    for (const restarted of [false, true]) {
+      if (restarted) await reopen();
+      assert.deepEqual(
+        (await store.read.select('pastPlaylists', 'screenId', [screen])).map((row) => row.version),
+        [10, 2, 3],
+      );
+      assert.equal(await store.read.count('pastPlaylists', 'screenId', guid('scre', 2)), 1);
+      assert.deepEqual(
+        await store.read.get('pastPlaylists', `${screen}/10`),
+        pastPlaylistRow(1, 10),
+      );
+    }
+  });
+  return tests;
+}
+
+/** Tests of `findByKeyHash`. */
+export function findByKeyHashTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, tests } = testGroup('findByKeyHash', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  it('returns a device key by its hash, with its device and screen, also within a change', async () => {
+    await put({
+      deviceKeys: [deviceKeyRow(1), deviceKeyRow(2)],
+      devices: [deviceRow(1)],
+      screens: [screenRow(1), screenRow(2)],
+    });
+    const bearers = [
+      ['key 1', { key: deviceKeyRow(1), device: deviceRow(1), screen: screenRow(1) }],
+      ['key 2', { key: deviceKeyRow(2), device: undefined, screen: screenRow(2) }],
+      ['key 3', undefined],
+    ] as const;
+    for (const [hash, bearer] of bearers)
+      assert.deepEqual(await store.read.findByKeyHash(hash), bearer);
+    await store.write(async (tx) => {
+      await tx.put('devices', deviceRow(2));
+      await tx.put('deviceKeys', deviceKeyRow(1, { hash: 'key 3' }));
+      assertMatches(await tx.findByKeyHash('key 2'), { device: deviceRow(2) });
+      assertMatches(await tx.findByKeyHash('key 3'), { screen: screenRow(1) });
+      assert.equal(await tx.findByKeyHash('key 1'), undefined);
+      assert.equal((await store.read.findByKeyHash('key 2'))?.device, undefined);
+    });
+  });
+
+  it('returns each row as it was last changed', async () => {
+    await put({
+      deviceKeys: [deviceKeyRow(1)],
+      devices: [deviceRow(1)],
+      screens: [screenRow(1), screenRow(2)],
+    });
+    const moved = { screenId: guid('scre', 2) };
+    const changes: [keyof KeyHolder, (tx: Tx) => Promise<void>, object | undefined][] = [
+      ['screen', (tx) => tx.put('screens', screenRow(1, { name: 'A' })), { name: 'A' }],
+      ['key', (tx) => tx.put('deviceKeys', deviceKeyRow(1, { revokedAt: 1 })), { revokedAt: 1 }],
+      ['device', (tx) => tx.put('devices', deviceRow(1, { suspendedAt: 1 })), { suspendedAt: 1 }],
+      ['device', (tx) => tx.put('devices', deviceRow(1, moved)), moved],
+      ['screen', (tx) => tx.put('screens', screenRow(1, { name: 'B' })), { name: 'B' }],
+      ['key', (tx) => tx.put('deviceKeys', deviceKeyRow(1, moved)), moved],
+      ['screen', (tx) => tx.put('screens', screenRow(2, { name: 'C' })), { name: 'C' }],
+      ['screen', (tx) => tx.delete('screens', guid('scre', 2)), undefined],
+      ['screen', (tx) => tx.put('screens', screenRow(2)), { name: 'Screen 2' }],
+      ['device', (tx) => tx.delete('devices', guid('devi', 1)), undefined],
+      ['device', (tx) => tx.put('devices', deviceRow(1)), { suspendedAt: null }],
+    ];
+    for (const [member, change, changed] of changes) {
+      await store.read.findByKeyHash('key 1');
+      await store.write(change);
+      assertMatches((await store.read.findByKeyHash('key 1'))?.[member], changed);
+    }
+    await store.write((tx) => tx.put('deviceKeys', deviceKeyRow(1, { hash: 'key 2' })));
+    assert.equal(await store.read.findByKeyHash('key 1'), undefined);
+    assertMatches(await store.read.findByKeyHash('key 2'), { device: deviceRow(1) });
+    await store.write((tx) => tx.delete('deviceKeys', guid('keys', 1)));
+    assert.equal(await store.read.findByKeyHash('key 2'), undefined);
+  });
+  return tests;
+}

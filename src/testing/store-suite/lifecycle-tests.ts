@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { Store } from '../../store/store.ts';
+import { batchOf, guid, tenantA } from './sample-batch.ts';
+import { codeRow, venueRow } from './sample-rows.ts';
+import { gate, type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+
+/** Matches the error of a closed store. */
+const unavailable = { code: 'unavailable' };
+
+/** Tests of `finishedCodes`. */
+export function finishedCodesTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, tests } = testGroup('finishedCodes', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  it('returns codes used, cancelled or expired before a time, oldest first, up to the limit', async () => {
+    await put({
+      codes: [
+        codeRow(1, { expiresAt: 3000 }),
+        codeRow(2, { state: 'used', expiresAt: 9000, usedAt: 1000 }),
+        codeRow(3, { state: 'cancelled', expiresAt: 9000, cancelledAt: 2000 }),
+        codeRow(4, { expiresAt: 9000 }),
+      ],
+    });
+    assert.deepEqual(await store.finishedCodes(9000, 10), ['code-0002', 'code-0003', 'code-0001']);
+    assert.deepEqual(await store.finishedCodes(9000, 2), ['code-0002', 'code-0003']);
+    assert.deepEqual(await store.finishedCodes(1000, 10), []);
+  });
+  return tests;
+}
+
+/** Tests of `watch`. */
+export function watchTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, tests } = testGroup('watch', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  it('wakes when a change of the code is readable, and not after it was stopped', async () => {
+    const states: (string | undefined)[] = [];
+    let woken = gate();
+    const stop = store.watch('codes/code-0001', async () => {
+      states.push((await store.read.get('codes', 'code-0001'))?.state);
+      woken.open();
+    });
+    await put({ codes: [codeRow(1)] });
+    await woken.opened;
+    assert.ok(states.includes('pending'));
+    woken = gate();
+    await store.write((tx) => tx.delete('codes', 'code-0001'));
+    await woken.opened;
+    assert.equal(states.at(-1), undefined);
+    stop();
+    stop();
+    const before = states.length;
+    await put({ codes: [codeRow(1)] });
+    assert.equal(states.length, before);
+  });
+
+  it('wakes watchers of a tenant’s events', async () => {
+    const woken = gate();
+    store.watch(`events/${tenantA}`, woken.open);
+    await store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]));
+    await woken.opened;
+  });
+  return tests;
+}
+
+/** Tests of `ready and close`. */
+export function readyAndCloseTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, reopen, tests } = testGroup('ready and close', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  it('is ready', async () => assert.equal(await store.ready(), undefined));
+
+  it('completes pending operations, then rejects new ones', async () => {
+    const writes = [
+      put({ venues: [venueRow(1)] }),
+      store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
+    ];
+    const closed = store;
+    await Promise.all([closed.close(), ...writes]);
+    await closed.close();
+    const { read } = closed;
+    const calls = [
+      () => closed.write(async () => 'done'),
+      async () => read.get('venues', guid('venu', 1)),
+      () => read.find('venues', 'name', 'any'),
+      () => read.select('venues', 'tenantId', []),
+      () => read.count('venues', 'tenantId', tenantA),
+      async () => read.findByKeyHash('any'),
+      () => closed.list('venues', { limit: 1 }),
+      () => closed.finishedCodes(0, 1),
+      () => closed.playlistSummaries([guid('scre', 1)]),
+      () => closed.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
+      () => closed.events({ tenantId: tenantA, order: 'asc', limit: 1 }),
+      () => closed.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
+      () => closed.audit({ tenantIds: [tenantA], limit: 1 }),
+      () => closed.ready(),
+      () => closed.purgeBefore(0),
+      async () => closed.touch('token', guid('toke', 1), { lastUsedAt: 1 }),
+      () => closed.marks('token', guid('toke', 1)),
+      () => closed.updateGuessCounters(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
+      async () => closed.watch('codes/any', () => {}),
+    ];
+    for (const call of calls) await assert.rejects(call(), unavailable);
+    await reopen();
+    assert.deepEqual(await store.read.get('venues', guid('venu', 1)), venueRow(1));
+    assert.equal(
+      (await store.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items.length,
+      1,
+    );
+  });
+
+  it('has a secret of 32 bytes, the same after a restart', async () => {
+    const secret = Buffer.from(store.secret);
+    assert.equal(secret.length, 32);
+    await reopen();
+    assert.deepEqual(Buffer.from(store.secret), secret);
+  });
+  return tests;
+}

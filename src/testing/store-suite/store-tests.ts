@@ -1,0 +1,40 @@
+import { activityTests, auditTests } from './audit-tests.ts';
+import { appendBatchTests, eventTests } from './event-tests.ts';
+import { guessCounterTests } from './guess-counter-tests.ts';
+import { impressionTests } from './impression-tests.ts';
+import { findByKeyHashTests, selectAndCountTests, uniqueKeysTests } from './key-tests.ts';
+import { finishedCodesTests, readyAndCloseTests, watchTests } from './lifecycle-tests.ts';
+import { listTests, playlistSummaryTests } from './list-tests.ts';
+import { pageTests } from './page-tests.ts';
+import type { OpenEmptyStore, StoreTest } from './store-test.ts';
+import { writeTests } from './write-tests.ts';
+
+/**
+ * Returns the tests that every store must pass: the promises of the interface `Store`. They need no
+ * test framework, use `node:assert`, and run one after another. Each opens an empty store of its
+ * own.
+ *
+ * @example
+ * import { test } from 'node:test';
+ * for (const { name, run } of storeTests(open)) test(name, run);
+ */
+export function storeTests(open: OpenEmptyStore): StoreTest[] {
+  return [
+    writeTests,
+    uniqueKeysTests,
+    selectAndCountTests,
+    findByKeyHashTests,
+    listTests,
+    playlistSummaryTests,
+    finishedCodesTests,
+    watchTests,
+    guessCounterTests,
+    readyAndCloseTests,
+    appendBatchTests,
+    eventTests,
+    impressionTests,
+    auditTests,
+    activityTests,
+    pageTests,
+  ].flatMap((tests) => tests(open));
+}

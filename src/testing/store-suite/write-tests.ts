@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { hasCode } from '../../domain/error.ts';
+import type { Rows } from '../../domain/records/rows.ts';
+import type { Store, Tx } from '../../store/store.ts';
+import { guid, tenantA, tenantB } from './sample-batch.ts';
+import {
+  auditRow,
+  codeRow,
+  configRow,
+  creationRow,
+  deviceKeyRow,
+  deviceRow,
+  pastPlaylistRow,
+  playlistRow,
+  screenRow,
+  tenantRow,
+  tokenRow,
+  venueRow,
+} from './sample-rows.ts';
+import { gate, type OpenEmptyStore, putRows, type StoreTest, testGroup } from './store-test.ts';
+
+/** Tests of `write`. */
+export function writeTests(open: OpenEmptyStore): StoreTest[] {
+  let store: Store;
+  const { it, reopen, tests } = testGroup('write', open, (opened) => {
+    store = opened;
+  });
+  const put = (puts: Parameters<typeof putRows>[1]) => putRows(store, puts);
+  it('keeps rows of every table, across a restart', async () => {
+    const rows = {
+      tenants: [tenantRow(1)],
+      tokens: [
+        tokenRow(1, { tenantId: null, role: 'platform' }),
+        tokenRow(2, {
+          expiresAt: 1_790_000_000_000,
+          venueIds: [guid('venu', 2), guid('venu', 1)],
+        }),
+        tokenRow(3, { expiresAt: null, venueIds: null }),
+      ],
+      venues: [venueRow(1, { labels: { floor: '2' } })],
+      screens: [screenRow(1, { name: 'Lobby "left" \u2028 \\ ü' })],
+      devices: [deviceRow(1)],
+      deviceKeys: [deviceKeyRow(1)],
+      codes: [
+        codeRow(1, { answeredConfig: { cachePolicy: { maxSizeGB: 2 } } }),
+        codeRow(2, { venueId: guid('venu', 1) }),
+      ],
+      playlists: [playlistRow(1, 2)],
+      pastPlaylists: [pastPlaylistRow(1, 1)],
+      configs: [
+        configRow('screen', guid('scre', 1), { a: [1, null] }),
+        configRow('venue', guid('venu', 1), {}),
+        configRow('tenant', tenantA, { syncIntervalMinutes: 3 }),
+      ],
+      mirrorPending: [{ id: guid('scre', 1), tenantId: tenantA, queuedAt: 1_760_000_000_000 }],
+      mirrorTargets: [{ id: 'current', location: 'file:///var/lib/signage/mirror' }],
+      creations: [creationRow(1)],
+    };
+    await put(rows);
+    for (const restarted of [false, true]) {
+      if (restarted) await reopen();
+      for (const [table, expected] of Object.entries(rows)) {
+        for (const row of expected)
+          assert.deepEqual(await store.read.get(table as keyof Rows, row.id), row);
+      }
+    }
+  });
+
+  it('returns the result of the change', async () => {
+    assert.equal(
+      await store.write(async (tx) => (await tx.get('tenants', 'nobody')) ?? 'none'),
+      'none',
+    );
+  });
+
+  it('replaces a row, which is found by its new keys only', async () => {
+    await put({ venues: [venueRow(1, { name: 'Old', tenantId: tenantA })] });
+    await put({ venues: [venueRow(1, { name: 'New', tenantId: tenantB })] });
+    assert.equal((await store.read.get('venues', guid('venu', 1)))?.name, 'New');
+    assert.equal(await store.read.find('venues', 'name', `${tenantA}/old`), undefined);
+    assert.equal((await store.read.find('venues', 'name', `${tenantB}/new`))?.id, guid('venu', 1));
+    assert.equal(await store.read.count('venues', 'tenantId', tenantA), 0);
+    assert.equal(await store.read.count('venues', 'tenantId', tenantB), 1);
+  });
+
+  it('deletes a row, across a restart, and ignores a missing one', async () => {
+    await put({ venues: [venueRow(1), venueRow(2)] });
+    await store.write(async (tx) => {
+      await tx.delete('venues', guid('venu', 1));
+      await tx.delete('venues', guid('venu', 99));
+    });
+    await reopen();
+    assert.equal(await store.read.get('venues', guid('venu', 1)), undefined);
+    assert.equal(await store.read.find('venues', 'name', `${tenantA}/venue 1`), undefined);
+    assert.deepEqual(await store.read.select('venues', 'tenantId', [tenantA]), [venueRow(2)]);
+  });
+
+  it('leaves no trace of a change that throws', async () => {
+    await put({ venues: [venueRow(1)] });
+    const failing = store.write(async (tx) => {
+      await tx.put('venues', venueRow(1, { name: 'Changed' }));
+      await tx.put('venues', venueRow(2));
+      await tx.delete('venues', guid('venu', 1));
+      await tx.audit(auditRow(1));
+      throw new Error('no');
+    });
+    await assert.rejects(failing, { message: 'no' });
+    for (const restarted of [false, true]) {
+      if (restarted) await reopen();
+      assert.deepEqual(await store.read.select('venues', 'tenantId', [tenantA]), [venueRow(1)]);
+      assert.deepEqual((await store.audit({ tenantIds: [tenantA], limit: 10 })).items, []);
+      await assert.equal(
+        await store.write(async (tx) => tx.get('venues', guid('venu', 2))),
+        undefined,
+      );
+    }
+  });
+
+  it('serializes 100 concurrent increments of one number', async () => {
+    await put({ playlists: [playlistRow(1, 0)] });
+    const raise = async (tx: Tx) => {
+      const row = await tx.get('playlists', guid('scre', 1));
+      assert.ok(row);
+      await tx.put('playlists', { ...row, version: row.version + 1 });
+      return row.version;
+    };
+    const seen = await Promise.all(Array.from({ length: 100 }, () => store.write(raise)));
+    assert.equal(new Set(seen).size, 100);
+    assert.equal((await store.read.get('playlists', guid('scre', 1)))?.version, 100);
+  });
+
+  it('gives a name to one of 100 concurrent changes', async () => {
+    const racers = Array.from({ length: 100 }, (_, number) =>
+      put({ venues: [venueRow(number, { name: 'Wanted' })] }),
+    );
+    const results = await Promise.allSettled(racers);
+    const won = results.filter((result) => result.status === 'fulfilled');
+    const refused = results.filter(
+      (result) => result.status === 'rejected' && hasCode(result.reason, 'conflict'),
+    );
+    assert.deepEqual([won.length, refused.length], [1, 99]);
+    assert.equal(await store.read.count('venues', 'tenantId', tenantA), 1);
+  });
+
+  it('hides a change from others until it is complete', async () => {
+    const { opened, open: letGo } = gate();
+    const seen: unknown[] = [];
+    const change = store.write(async (tx) => {
+      await tx.put('venues', venueRow(1));
+      seen.push(
+        await store.read.get('venues', guid('venu', 1)),
+        await store.read.count('venues', 'tenantId', tenantA),
+      );
+      letGo();
+    });
+    await opened;
+    await change;
+    assert.deepEqual(seen, [undefined, 0]);
+    assert.deepEqual(await store.read.get('venues', guid('venu', 1)), venueRow(1));
+  });
+
+  it('is unaffected when callers modify rows they passed or read', async () => {
+    const row = venueRow(1, { labels: { floor: '1' } });
+    await store.write(async (tx) => {
+      await tx.put('venues', row);
+      row.name = 'Changed';
+      row.labels.floor = '2';
+    });
+    const read = await store.read.get('venues', guid('venu', 1));
+    assert.ok(read);
+    Reflect.set(read.labels, 'floor', '3');
+    Reflect.set(read, 'name', 'Changed');
+    assert.deepEqual(
+      await store.read.get('venues', guid('venu', 1)),
+      venueRow(1, { labels: { floor: '1' } }),
+    );
+  });
+
+  it('has a time that never decreases', async () => {
+    const times: number[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      times.push(
+        await store.write(async (tx) => tx.put('venues', venueRow(turn)).then(() => tx.now)),
+      );
+    }
+    await reopen();
+    times.push(await store.write(async (tx) => tx.now));
+    assert.deepEqual(times, [...times].sort());
+    assert.ok(Math.min(...times) > Date.UTC(2020, 0));
+  });
+
+  it('rejects calls of a tx after its change', async () => {
+    const { tx } = await store.write(async (tx) => ({ tx }));
+    await assert.rejects(tx.put('venues', venueRow(1)));
+    await assert.rejects((async () => tx.get('venues', guid('venu', 1)))());
+    await assert.rejects(tx.audit(auditRow(1)));
+    assert.equal(await store.read.get('venues', guid('venu', 1)), undefined);
+  });
+  return tests;
+}

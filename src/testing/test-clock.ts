@@ -1,0 +1,63 @@
+import type { Clock } from '../domain/clock.ts';
+
+interface Timer {
+  dueMs: number;
+  wake: () => void;
+}
+
+/** A clock that only moves when told to. Times are Unix epoch milliseconds. */
+export class TestClock implements Clock {
+  #nowMs: number;
+  readonly #timers = new Set<Timer>();
+
+  constructor(startMs: number) {
+    this.#nowMs = startMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, wake: () => void): () => void {
+    const timer = { dueMs: this.#nowMs + delayMs, wake };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Advances the time. Timers that become due fire in order, each at its own time. */
+  advance(byMs: number): void {
+    const endMs = this.#nowMs + byMs;
+    for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
+      this.#timers.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      next.wake();
+    }
+    this.#nowMs = endMs;
+  }
+
+  /** Sets the time, backwards too, like NTP. No timer fires. */
+  set(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+
+  /** Number of pending timers. */
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  /** Number of timers that are due in exactly this many milliseconds. */
+  waitingFor(delayMs: number): number {
+    return [...this.#timers].filter((timer) => timer.dueMs === this.#nowMs + delayMs).length;
+  }
+
+  #dueBy(endMs: number): Timer | undefined {
+    return [...this.#timers]
+      .filter((timer) => timer.dueMs <= endMs)
+      .sort((a, b) => a.dueMs - b.dueMs)[0];
+  }
+}
+
+/** Returns a clock that stands still. Default start: noon UTC on 20 November 2026. */
+export function testClock(startMs = Date.UTC(2026, 10, 20, 12)): TestClock {
+  return new TestClock(startMs);
+}

@@ -1,0 +1,105 @@
+// Runs the TypeScript programs of the pages as they stand, against the packed package.
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { compile, installPackage, resolutions } from '../support/installed-package.ts';
+import { checkout } from '../support/signage-process.ts';
+
+const run = promisify(execFile);
+
+interface Program {
+  name: string;
+  text: string;
+  /** What it prints, from the next block of the page. `undefined`: the page does not say. */
+  prints: string | undefined;
+}
+
+/** Returns the programs of a page. Their first line names the file; `page` names those without. */
+async function programsOf(page: string): Promise<Program[]> {
+  const text = await readFile(join(checkout, page), 'utf8');
+  const blocks = [...text.matchAll(/^```(ts|text)\n(.*?)^```$/gms)];
+  return blocks.flatMap(([, kind, body = ''], index) => {
+    if (kind !== 'ts' || !body.includes('import ')) return [];
+    const [, named] = /^\/\/ (\S+\.ts)\n/.exec(body) ?? [];
+    const [, nextKind, next] = blocks[index + 1] ?? [];
+    const name = named ?? `${page.replace(/\W/g, '-')}-${index}.ts`;
+    return [{ name, text: body, prints: nextKind === 'text' ? next : undefined }];
+  });
+}
+
+/** Packages of users that the programs import. */
+const others = ['express', '@types/express', 'fastify', 'vitest'];
+
+const withDom = { lib: ['es2023', 'dom', 'esnext.disposable'] };
+
+const isTest = ({ name }: Program) => name.includes('.test.');
+
+describe('the programs of the pages', () => {
+  let folder: string;
+  let programs: Program[];
+
+  beforeAll(async () => {
+    ({ folder } = await installPackage());
+    for (const name of others) {
+      const target = join(folder, 'node_modules', name);
+      await mkdir(dirname(target), { recursive: true });
+      await symlink(join(checkout, 'node_modules', name), target);
+    }
+    const pages = [
+      'docs/toolkit.md',
+      'README.md',
+      'docs/tv.md',
+      'docs/simulate.md',
+      'docs/conformance.md',
+    ];
+    programs = (await Promise.all(pages.map(programsOf))).flat();
+    for (const { name, text } of programs) await writeFile(join(folder, name), text);
+  }, 180_000);
+
+  it('are all found', () => {
+    expect(programs.map(({ name }) => name)).toEqual([
+      'tv-app.ts',
+      'tv-app.test.ts',
+      'mount.ts',
+      'fleet.ts',
+      'own-parts.ts',
+      'own-store.test.ts',
+      'codes.ts',
+      expect.stringContaining('README'),
+      expect.stringContaining('tv'),
+      expect.stringContaining('simulate'),
+      expect.stringContaining('conformance'),
+    ]);
+  });
+
+  it.each(resolutions)('compile with the module resolution %s', async (resolution) => {
+    const files = programs.map(({ name }) => name);
+    // The declarations of hono need those of the DOM.
+    expect(await compile(folder, files, resolution, withDom)).toBe('');
+  });
+
+  it('run, and print what the page says', { timeout: 180_000 }, async () => {
+    const files = programs.map(({ name }) => name);
+    await compile(folder, files, 'nodenext', { ...withDom, outDir: '.' });
+    for (const program of programs.filter((one) => !isTest(one))) {
+      const { stdout, stderr } = await run(process.execPath, [program.name.replace(/ts$/, 'js')], {
+        cwd: folder,
+      });
+      expect(stderr, program.name).toBe('');
+      if (program.prints !== undefined) expect(stdout, program.name).toBe(program.prints);
+    }
+  });
+
+  it('pass, if they are tests', { timeout: 180_000 }, async () => {
+    const tests = programs.filter(isTest).map(({ name }) => name.replace(/ts$/, 'js'));
+    const vitest = join(checkout, 'node_modules/vitest/vitest.mjs');
+    const { stdout } = await run(process.execPath, [vitest, 'run', '--dir', folder, ...tests], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: '1' },
+    });
+    expect(stdout).toMatch(/^ ✓ tv-app\.test\.js \(2 tests\)/m);
+    expect(stdout).toMatch(/^ ✓ own-store\.test\.js \(\d{3} tests\)/m);
+  });
+});

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { checkout } from './signage-process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const run = promisify(execFile);
+const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
+
+/** A project of a user with the packed package as its only dependency. */
+export interface InstalledPackage {
+  folder: string;
+  tarball: string;
+  /** Paths of the packed files. */
+  packed: string[];
+}
+
+/** Packs `dist`, which must be built, and installs the tarball into an empty project. */
+export async function installPackage(): Promise<InstalledPackage> {
+  const folder = await temporaryFolder();
+  // Without scripts, because other tests run from dist/.
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+    { cwd: checkout },
+  );
+  const [pack] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
+  const tarball = join(folder, pack!.filename);
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], {
+    cwd: folder,
+  });
+  return { folder, tarball, packed: pack!.files.map((file) => file.path) };
+}
+
+/** The module resolutions that users have. */
+export const resolutions = ['nodenext', 'bundler'] as const;
+
+/**
+ * Compiles files of a project, and checks all declarations that they need. Returns the errors of
+ * the compiler: an empty text if there are none.
+ */
+export async function compile(
+  folder: string,
+  files: readonly string[],
+  resolution: (typeof resolutions)[number],
+  options: object = {},
+): Promise<string> {
+  const config = {
+    compilerOptions: {
+      module: resolution === 'bundler' ? 'esnext' : resolution,
+      moduleResolution: resolution,
+      target: 'es2023',
+      lib: ['es2023', 'esnext.disposable'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      outDir: `out-${resolution}`,
+      ...options,
+    },
+    files,
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  return run(process.execPath, [tsc, '-p', folder]).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
