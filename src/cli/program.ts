@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readAsset } from '../assets.ts';
 import type { ProgramEnvironment } from './command/environment.ts';
 import { nounCommand, parseWords, rootCommand, specCommand } from './command/parser.ts';
 import type { CommandSpec } from './command/spec.ts';
@@ -37,7 +37,7 @@ function asksForHelp(words: readonly string[]): boolean {
 }
 
 function runRoot(words: readonly string[], { io }: ProgramEnvironment): number {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readAsset('package', 'package.json').toString();
   const { version } = JSON.parse(text) as { version: string };
   return parseWords(rootCommand(version, io), words) ?? 0;
 }
