@@ -17,6 +17,7 @@ export type AssetFolder = keyof typeof folders;
 
 /**
  * Reads a file that belongs to the program. Throws the error of the file system if it is missing.
+ * `npm run binary` replaces this module: in the executable, the files are in memory.
  */
 export function readAsset(folder: AssetFolder, name: string): Buffer {
   const file = new URL(folders[folder] + name, import.meta.url);

@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Runs a command and returns its output. Throws with what it wrote to stderr if it fails. */
+export function run(command, args, options = {}) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    ...options,
+  });
+  if (error) throw new Error(`${command} cannot be run: ${error.message}`);
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stderr}`);
+  return stdout.trim();
+}
+
+/**
+ * Copies the executable of Node. On Linux, `strip` removes its symbols for debuggers, which are a
+ * tenth of it. Elsewhere that would break its signature.
+ */
+export function copyNode(node, out) {
+  mkdirSync(dirname(out), { recursive: true });
+  // Not overwritten, because the old file may be running.
+  rmSync(out, { force: true });
+  copyFileSync(node, out);
+  chmodSync(out, 0o755);
+  if (process.platform === 'linux' && spawnSync('strip', [out]).status !== 0)
+    console.error('strip (binutils) was not found or failed: the result is a tenth larger.');
+}
