@@ -52,6 +52,7 @@ export async function bundleExecutable(file) {
     file,
     format: 'cjs',
     codeSplitting: false,
+    comments: { legal: true, annotation: false, jsdoc: false },
     // Smaller and faster to load. Names stay, for stack traces.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     // Executables of some versions cannot import() from cached code.

@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkout } from '../support/signage-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { checkout } from '../../support/signage-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { testStandalone } from './standalone.ts';
 
 /** Another Node for the executable, for runs of these tests on Node 20. */
