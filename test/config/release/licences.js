@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './copy-node.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** The folder of the checkout. */
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Returns the folders of all packages that an installation has, apart from signage itself. */
 export function productionPackages() {

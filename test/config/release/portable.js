@@ -13,12 +13,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { copyNode, run } from './copy-node.js';
-import { licences, productionPackages } from './licences.js';
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+import { licences, productionPackages, root } from './licences.js';
 
 /** Copies the files that `npm pack` would pack, and the packages that they need. */
 function copyPackage(to) {
