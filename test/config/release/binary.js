@@ -1,17 +1,17 @@
 // Builds a self-contained executable of signage for this platform, with Node inside:
 //   npm run binary [-- --node PATH] [--out FILE]
 // Default: the Node that runs this, and release/signage. Needs Node 22 or newer.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inject } from 'postject';
 import { bundleExecutable } from './bundle-executable.js';
-import { copyNode, run } from './copy-node.js';
+import { copyNode, replaceFile, run } from './copy-node.js';
 import { licences } from './licences.js';
 
 const minMajor = 22;
+const postject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 const fromRoot = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const fromSwaggerUi = (file) => fromRoot(`node_modules/swagger-ui-dist/${file}`);
 
@@ -36,7 +36,7 @@ const assets = {
   migrations: filesIn('src/store/postgres/migrations'),
 };
 
-/** Makes what Node runs: the bundle, its compiled code, and the assets. */
+/** Makes what Node runs: the bundle, its compiled code, and the assets. Returns its file. */
 async function prepareBlob(node, folder) {
   const main = join(folder, 'signage.cjs');
   const output = join(folder, 'signage.blob');
@@ -59,7 +59,7 @@ async function prepareBlob(node, folder) {
   };
   writeFileSync(join(folder, 'sea.json'), JSON.stringify(config));
   run(node, ['--experimental-sea-config', join(folder, 'sea.json')]);
-  return readFileSync(output);
+  return output;
 }
 
 async function build(node, out) {
@@ -67,13 +67,16 @@ async function build(node, out) {
   const isMac = process.platform === 'darwin';
   try {
     const blob = await prepareBlob(node, folder);
-    copyNode(node, out);
-    if (isMac) run('codesign', ['--remove-signature', out]);
-    await inject(out, 'NODE_SEA_BLOB', blob, {
-      sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
-      ...(isMac && { machoSegmentName: 'NODE_SEA' }),
-    });
-    if (isMac) run('codesign', ['--sign', '-', out]);
+    const executable = join(folder, 'signage');
+    copyNode(node, executable);
+    if (isMac) run('codesign', ['--remove-signature', executable]);
+    // In a process of its own, whose warnings are shown only if it fails.
+    const target = [executable, 'NODE_SEA_BLOB', blob];
+    const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+    const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : [];
+    run(process.execPath, [postject, ...target, '--sentinel-fuse', fuse, ...segment]);
+    if (isMac) run('codesign', ['--sign', '-', executable]);
+    replaceFile(executable, out);
     writeFileSync(`${out}.licenses.txt`, licences(node));
   } finally {
     rmSync(folder, { recursive: true });

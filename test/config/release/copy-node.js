@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Runs a command and returns its output. Throws with what it wrote to stderr if it fails. */
@@ -14,14 +14,19 @@ export function run(command, args, options = {}) {
   return stdout.trim();
 }
 
+/** Puts a finished file in its place, complete or not at all. The old one may be running. */
+export function replaceFile(file, out) {
+  mkdirSync(dirname(out), { recursive: true });
+  copyFileSync(file, `${out}.tmp`);
+  renameSync(`${out}.tmp`, out);
+}
+
 /**
  * Copies the executable of Node. On Linux, `strip` removes its symbols for debuggers, which are a
  * tenth of it. Elsewhere that would break its signature.
  */
 export function copyNode(node, out) {
   mkdirSync(dirname(out), { recursive: true });
-  // Not overwritten, because the old file may be running.
-  rmSync(out, { force: true });
   copyFileSync(node, out);
   chmodSync(out, 0o755);
   if (process.platform === 'linux' && spawnSync('strip', [out]).status !== 0)

@@ -24,10 +24,9 @@ export function licences(node) {
       .filter(isLicence)
       .map((file) => `${name} ${version}: ${file}\n\n${readFileSync(join(folder, file), 'utf8')}`);
   });
-  parts.push(
-    existsSync(nodeLicence)
-      ? `Node.js\n\n${readFileSync(nodeLicence, 'utf8')}`
-      : 'Node.js: see the LICENSE file of its source code.\n',
-  );
+  const nodeText = existsSync(nodeLicence)
+    ? readFileSync(nodeLicence, 'utf8')
+    : 'See the LICENSE file of its source code.\n';
+  parts.push(`Node.js ${run(node, ['--version'])}\n\n${nodeText}`);
   return parts.join(`\n${'='.repeat(80)}\n\n`);
 }

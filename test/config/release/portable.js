@@ -2,19 +2,11 @@
 //   npm run portable [-- --node PATH] [--out FILE]
 // Default: the Node that runs this, and release/signage-<version>-<platform>-<arch>.tar.gz.
 // Run `npm run build` first.
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
-import { copyNode, run } from './copy-node.js';
+import { copyNode, replaceFile, run } from './copy-node.js';
 import { licences, productionPackages, root } from './licences.js';
 
 /** Copies the files that `npm pack` would pack, and the packages that they need. */
@@ -38,7 +30,9 @@ function makeArchive(node, name, out) {
     copyPackage(join(folder, 'package'));
     cpSync(join(root, 'test/config/release/launcher.sh'), join(folder, 'signage'));
     writeFileSync(join(folder, 'licenses.txt'), licences(node));
-    run('tar', ['-czf', out, '-C', place, name]);
+    const archive = join(place, 'archive.tar.gz');
+    run('tar', ['-czf', archive, '-C', place, name]);
+    replaceFile(archive, out);
   } finally {
     rmSync(place, { recursive: true });
   }
@@ -50,7 +44,6 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const platform = run(node, ['-p', 'process.platform + "-" + process.arch']);
 const name = `signage-${version}-${platform}`;
 const out = resolve(values.out ?? join(root, `release/${name}.tar.gz`));
-mkdirSync(dirname(out), { recursive: true });
 makeArchive(node, name, out);
 console.log(
   `${out}: ${(statSync(out).size / 1e6).toFixed(1)} MB, Node ${run(node, ['--version'])}`,
