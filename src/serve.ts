@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
+import { readAsset } from './assets.ts';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
 import { makeIsKnown, makeLoadShed } from './http/admission/load-shed.ts';
@@ -26,13 +26,15 @@ import { makeShutdown } from './serve/shutdown.ts';
 import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
-import { demoMediaFolder, fillWithDemo } from './service/demo.ts';
+import { demoMedia, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
 import { isFolder, openStore } from './store/open.ts';
 
-const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+const { version } = JSON.parse(readAsset('package', 'package.json').toString()) as {
+  version: string;
+};
 
 /** URL of a service that neither listens nor has a public URL. The name is reserved (RFC 6761). */
 const noUrl = 'http://signage.invalid';
@@ -155,7 +157,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       compression,
       publicUrl,
       stopping: stopping.signal,
-      extraRoutes: options.demo ? mediaRoutes(demoMediaFolder, compression) : undefined,
+      extraRoutes: options.demo ? mediaRoutes(demoMedia(), compression) : undefined,
       faultResponses: faults && faultResponses,
     };
     const app = makeApp(appOptions);

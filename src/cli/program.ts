@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Command, CommanderError } from 'commander';
+import { readAsset } from '../assets.ts';
 import type { ProgramEnvironment } from './command/environment.ts';
 import {
   explainArguments,
@@ -70,7 +70,7 @@ function runRoot(
   { io }: ProgramEnvironment,
   meant: string[] = [],
 ): number {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readAsset('package', 'package.json').toString();
   const { version } = JSON.parse(text) as { version: string };
   return parseUnknown(rootCommand(version, io), words, meant);
 }

@@ -1,14 +1,7 @@
 import type { Agent, request as httpRequest, IncomingMessage } from 'node:http';
-import { createRequire } from 'node:module';
 import type { MakeRequester, Requester, RequestParts } from './requester.ts';
 
 type Send = typeof httpRequest;
-
-/**
- * Used for `node:http`, because `import` evaluates all exports of a module. Node 22 and later would
- * then load their whole fetch implementation, which takes 30 ms.
- */
-const require = createRequire(import.meta.url);
 
 function send(
   request: Send,
@@ -40,9 +33,9 @@ export const makeNodeRequester: MakeRequester = async (certificates) => {
   function agentFor(protocol: string): { request: Send; agent: Agent } {
     const existing = agents.get(protocol);
     if (existing) return existing;
-    const client = require(
-      protocol === 'https:' ? 'node:https' : 'node:http',
-    ) as typeof import('node:http');
+    // `import` would evaluate all exports of the module. Node 22 and later would then load their
+    // whole fetch implementation, which takes 30 ms.
+    const client = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
     const created = { request: client.request, agent: new client.Agent(connection) };
     agents.set(protocol, created);
     return created;

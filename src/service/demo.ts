@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { type AssetFolder, assetNames, readAsset } from '../assets.ts';
 import { configBody } from '../domain/records/config.ts';
 import { publication } from '../domain/records/playlist.ts';
 import { screenCreation } from '../domain/records/screen.ts';
@@ -7,10 +6,9 @@ import { venueCreation } from '../domain/records/venue.ts';
 import { system, type TenantCaller } from './context.ts';
 import type { Services } from './services.ts';
 
-const fixtures = new URL('../../fixtures/', import.meta.url);
-
-/** Folder of the demo's images and pages. */
-export const demoMediaFolder = fileURLToPath(new URL('media', fixtures));
+/** Reads the demo's images and pages, by file name. */
+export const demoMedia = (): Map<string, Buffer> =>
+  new Map(assetNames('media').map((name) => [name, readAsset('media', name)]));
 
 interface DemoScreen {
   name: string;
@@ -24,10 +22,8 @@ interface DemoVenue {
   screens: DemoScreen[];
 }
 
-async function fixture(path: string, mediaUrl: string): Promise<unknown> {
-  return JSON.parse(
-    (await readFile(new URL(path, fixtures), 'utf8')).replaceAll('{media}', mediaUrl),
-  );
+function fixture(folder: AssetFolder, name: string, mediaUrl: string): unknown {
+  return JSON.parse(readAsset(folder, name).toString().replaceAll('{media}', mediaUrl));
 }
 
 async function createScreen(
@@ -44,7 +40,7 @@ async function createScreen(
   await playlists.publish(
     caller,
     id,
-    publication.parse(await fixture(`playlists/${demo.playlist}.json`, mediaUrl)),
+    publication.parse(fixture('playlists', `${demo.playlist}.json`, mediaUrl)),
   );
 }
 
@@ -79,6 +75,6 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
     address: null,
     requestId: null,
   };
-  const { venues } = (await fixture('demo.json', url)) as { venues: DemoVenue[] };
+  const { venues } = fixture('fixtures', 'demo.json', url) as { venues: DemoVenue[] };
   for (const venue of venues) await createVenue(services, caller, venue, `${url}/media`);
 }

@@ -160,7 +160,7 @@ describe('signage tv', () => {
   });
 
   it('has profiles of common manufacturers, and all can register', async () => {
-    const names = await fixtureNames('devices');
+    const names = fixtureNames('devices');
     expect(names.length).toBeGreaterThanOrEqual(10);
     for (const name of names) {
       const { code } = await service.code();

@@ -41,7 +41,7 @@ const bundle = await rolldown({
 });
 await bundle.write({
   dir: out,
-  sourcemap: true,
+  comments: { legal: true, annotation: false, jsdoc: false },
   // All files in one folder, as `places` expects.
   chunkFileNames: '[name].js',
   // Each group includes what its module imports statically.

@@ -25,13 +25,20 @@ export async function endProcesses(): Promise<void> {
   }
 }
 
-/** Starts Node in a process. `SIGNAGE_` variables of this process are not passed on. */
+interface ProcessOptions {
+  /** Default: Node. */
+  program?: string;
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** Starts a program in a process. `SIGNAGE_` variables of this process are not passed on. */
 export function startProcess(
   argv: readonly string[],
-  { cwd = checkout, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  { program = process.execPath, cwd = checkout, env = {} }: ProcessOptions = {},
 ): SignageProcess {
   const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('SIGNAGE_'));
-  const child = spawn(process.execPath, argv, {
+  const child = spawn(program, argv, {
     cwd,
     env: { ...Object.fromEntries(clean), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

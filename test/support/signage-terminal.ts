@@ -67,12 +67,11 @@ export function openTerminal(
   argv: readonly string[],
   env: Record<string, string>,
   [columns, rows] = [80, 24],
+  program = [process.execPath, join(checkout, 'bin/signage.js')],
 ): SignageTerminal {
   requireTerminals();
-  const program = [process.execPath, join(checkout, 'bin/signage.js'), ...argv]
-    .map(shellQuote)
-    .join(' ');
-  const command = `tty; stty cols ${columns} rows ${rows}; exec ${program}`;
+  const words = [...program, ...argv].map(shellQuote).join(' ');
+  const command = `tty; stty cols ${columns} rows ${rows}; exec ${words}`;
   const clean = Object.entries(process.env).filter(
     ([name]) => !/^(?:SIGNAGE_|CI$|NO_COLOR$|FORCE_COLOR$)/.test(name),
   );

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { readAsset } from '../../assets.ts';
 import type { CallAnswer } from '../../client/call.ts';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
@@ -34,21 +34,18 @@ interface Place {
   deviceInfo: DeviceInfoInput;
 }
 
-const demoFile = new URL('../../../fixtures/demo.json', import.meta.url);
-
 /** Returns the first places of the demo, with the device info of their TVs. */
-async function demoPlaces(count: number): Promise<Place[]> {
-  const { venues } = JSON.parse(await readFile(demoFile, 'utf8')) as {
+function demoPlaces(count: number): Place[] {
+  const { venues } = JSON.parse(readAsset('fixtures', 'demo.json').toString()) as {
     venues: { name: string; screens: { name: string; device: string }[] }[];
   };
   const places = venues.flatMap(({ name: venue, screens }) =>
     screens.map(({ name: screen, device }) => ({ venue, screen, device })),
   );
-  const withInfo = places.slice(0, count).map(async ({ device, ...place }) => ({
+  return places.slice(0, count).map(({ device, ...place }) => ({
     ...place,
-    deviceInfo: await readDeviceProfile(device, 'The device of the demo'),
+    deviceInfo: readDeviceProfile(device, 'The device of the demo'),
   }));
-  return Promise.all(withInfo);
 }
 
 async function findScreen(
@@ -115,7 +112,7 @@ async function pairTv(
  */
 async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
   const tvs: DemoTv[] = [];
-  for (const place of await demoPlaces(count)) {
+  for (const place of demoPlaces(count)) {
     const screen = await findScreen(demo, place);
     if (!screen || !(await freeScreen(demo, screen, place.deviceInfo))) continue;
     tvs.push(await pairTv(demo, screen, place));

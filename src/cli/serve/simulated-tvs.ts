@@ -57,7 +57,7 @@ export async function runSimulatedTvs(
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
   log.info({ count }, 'Simulated TVs run until the service stops.');
   try {
-    const deviceInfos = await readDeviceProfiles(undefined, '--profile');
+    const deviceInfos = readDeviceProfiles(undefined, '--profile');
     const fleet = {
       url,
       token,

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Publication } from '../../client/entities.ts';
 import type { FieldError } from '../../domain/error.ts';
 import { type Scenario, scenario } from '../../simulator/fleet/scenario.ts';
@@ -12,7 +10,7 @@ import {
   type SourceDocument,
 } from '../options/source-document.ts';
 import type { Io } from '../terminal/io.ts';
-import { fixtureFile, fixtureNames } from './fixtures.ts';
+import { fixtureNames, readFixture } from './fixtures.ts';
 
 /** A scenario, with the content of its playlist. */
 export interface ReadScenario extends Omit<Scenario, 'playlist'> {
@@ -22,30 +20,29 @@ export interface ReadScenario extends Omit<Scenario, 'playlist'> {
 const nameForm = /^[a-z0-9-]+$/;
 const mediaUrl = 'https://media.example.com';
 
-/** Returns the file of a named scenario. Returns any other text unchanged, as a path. */
-async function fileOf(text: string): Promise<string> {
-  if (!nameForm.test(text)) return text;
-  const names = await fixtureNames('scenarios');
-  if (names.includes(text)) return fileURLToPath(fixtureFile('scenarios', text));
+/** Reads the text of a named scenario. Any other name is a path. */
+async function readText(io: Io, text: string): Promise<string> {
+  if (!nameForm.test(text)) return readInput(io, text);
+  const names = fixtureNames('scenarios');
+  if (names.includes(text)) return readFixture('scenarios', text);
   throw usage(
     `There is no scenario "${text}": choose one of ${names.join(', ')}, or give a file, such as ./${text}.yaml.`,
   );
 }
 
-async function playlistNamed(source: SourceDocument, name: string): Promise<Publication> {
-  const names = await fixtureNames('playlists');
+function playlistNamed(source: SourceDocument, name: string): Publication {
+  const names = fixtureNames('playlists');
   if (!names.includes(name)) {
     const message = `must be a playlist, or the name of one of ${names.join(', ')}`;
     throw invalidFile([source.complaint(['playlist'], message)]);
   }
-  const text = await readFile(fixtureFile('playlists', name), 'utf8');
+  const text = readFixture('playlists', name);
   return JSON.parse(text.replaceAll('{media}', mediaUrl)) as Publication;
 }
 
 /** Reads a scenario by name or from a file. Throws `invalid_file` with each error and its line. */
-export async function readScenario(io: Io, text: string): Promise<ReadScenario> {
-  const file = await fileOf(text);
-  const documents = parseDocuments(await readInput(io, file), file);
+export async function readScenario(io: Io, file: string): Promise<ReadScenario> {
+  const documents = parseDocuments(await readText(io, file), file);
   const complaints: FieldError[] = [];
   const [first, ...more] = documents;
   if (!first || more.length > 0)
@@ -57,6 +54,6 @@ export async function readScenario(io: Io, text: string): Promise<ReadScenario> 
   const { playlist } = content;
   return {
     ...content,
-    playlist: typeof playlist === 'string' ? await playlistNamed(first, playlist) : playlist,
+    playlist: typeof playlist === 'string' ? playlistNamed(first, playlist) : playlist,
   };
 }

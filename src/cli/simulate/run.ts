@@ -118,7 +118,7 @@ export async function runSimulation(
   const { runFleet } = await import('../../simulator/fleet/fleet.ts');
   await keepHeapSmall();
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;
-  const deviceInfos = await readDeviceProfiles(names, '--profile');
+  const deviceInfos = readDeviceProfiles(names, '--profile');
   const fleet = { ...service, ...fleetOf(settings, scenario), codes, deviceInfos, clock, random };
   const report = await runWithProgress(environment, settings, (onProgress) =>
     runFleet({ ...fleet, signal: interrupted, onProgress }),

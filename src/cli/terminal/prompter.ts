@@ -68,7 +68,6 @@ function pageSize(output: NodeJS.WritableStream & { rows?: number }): number {
   return Math.max(3, (output.rows || defaultRows) - otherRows);
 }
 
-type Prompts = typeof import('@inquirer/prompts');
 interface PromptStreams {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
@@ -78,8 +77,8 @@ interface PromptStreams {
 const interruptionErrors = ['ExitPromptError', 'AbortPromptError'];
 
 /**
- * Makes the prompter, which loads `@inquirer/prompts` at the first question. Ctrl-C at a question
- * and an aborted `signal` throw `interrupted`.
+ * Makes the prompter, which loads the package of a kind of question when it is asked. Ctrl-C at a
+ * question and an aborted `signal` throw `interrupted`.
  */
 export function makePrompter(
   io: Io,
@@ -90,12 +89,11 @@ export function makePrompter(
   const available = memoize(() => canAsk(io, common));
   async function ask<T>(
     question: Question,
-    prompt: (prompts: Prompts, message: string, streams: PromptStreams) => Promise<T>,
+    prompt: (message: string, streams: PromptStreams) => Promise<T>,
   ): Promise<T> {
     if (!available()) throw usage(`Questions cannot be asked here: give ${question.flag}.`);
-    const prompts = await import('@inquirer/prompts');
     try {
-      return await prompt(prompts, escapeControl(question.message), { ...io.terminal(), signal });
+      return await prompt(escapeControl(question.message), { ...io.terminal(), signal });
     } catch (error) {
       if (!interruptionErrors.includes((error as Error).name)) throw error;
       throw new SignageError('interrupted', 'Interrupted at a question.');
@@ -106,7 +104,8 @@ export function makePrompter(
       return available();
     },
     input: (question) =>
-      ask(question, ({ input }, message, context) => {
+      ask(question, async (message, context) => {
+        const { default: input } = await import('@inquirer/input');
         const { initial, validate } = question;
         const options = {
           message,
@@ -117,17 +116,23 @@ export function makePrompter(
         return input(options, context);
       }),
     password: (question) =>
-      ask(question, ({ password }, message, context) => password({ message, mask: true }, context)),
+      ask(question, async (message, context) => {
+        const { default: password } = await import('@inquirer/password');
+        return password({ message, mask: true }, context);
+      }),
     confirm: (question) =>
-      ask(question, ({ confirm }, message, context) =>
-        confirm({ message, default: question.initial ?? false }, context),
-      ),
+      ask(question, async (message, context) => {
+        const { default: confirm } = await import('@inquirer/confirm');
+        return confirm({ message, default: question.initial ?? false }, context);
+      }),
     select: (question) =>
-      ask(question, ({ select }, message, context) =>
-        select({ message, choices: question.choices.map(shownChoice) }, context),
-      ),
+      ask(question, async (message, context) => {
+        const { default: select } = await import('@inquirer/select');
+        return select({ message, choices: question.choices.map(shownChoice) }, context);
+      }),
     search: (question) =>
-      ask(question, ({ search }, message, context) => {
+      ask(question, async (message, context) => {
+        const { default: search } = await import('@inquirer/search');
         const rows = pageSize(context.output);
         let count = 0;
         const source = async (term: string | undefined, { signal }: { signal: AbortSignal }) => {

@@ -65,6 +65,6 @@ export async function readDeviceInfo(
   const basis =
     options.profile === undefined && saved
       ? saved
-      : await readDeviceProfile(options.profile ?? defaultProfile, '--profile');
+      : readDeviceProfile(options.profile ?? defaultProfile, '--profile');
   return { ...basis, ...given };
 }

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { answerStaticFile, readStaticFile, type StaticFile } from '../handlers/static-file.ts';
+import { readAsset } from '../../assets.ts';
+import { answerStaticFile, makeStaticFile, type StaticFile } from '../handlers/static-file.ts';
 
 // Swagger UI uses `data:` images. It sets styles only by script, which the policy allows. All other
 // files come from this service.
@@ -20,24 +18,13 @@ const names = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 export const docsPaths = ['/docs', '/docs/', ...names.map((name) => `/docs/${name}`)];
 
 /**
- * Returns the path of a file of the page. The page's own files are in the folder of this module.
- * Swagger UI's files are in its package, until the build copies them to this folder.
- */
-function locate(name: string): string {
-  const beside = fileURLToPath(new URL(name, import.meta.url));
-  return existsSync(beside)
-    ? beside
-    : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
-}
-
-/**
  * Returns a function that reads the file at its first call, because most services never show the
  * page.
  */
 function lazily(name: string, compression: boolean): () => StaticFile {
   let file: StaticFile | undefined;
   return () => {
-    file ??= readStaticFile(locate(name), { headers, compression });
+    file ??= makeStaticFile(name, readAsset('docs', name), { headers, compression });
     return file;
   };
 }

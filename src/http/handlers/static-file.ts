@@ -1,6 +1,4 @@
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Context, Hono } from 'hono';
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX } from 'hono/compress';
 import { getMimeType } from 'hono/utils/mime';
@@ -100,10 +98,14 @@ function sharedBody(
   );
 }
 
-/** Reads a file. Its content type follows from its extension. */
-export function readStaticFile(path: string, options: StaticFileOptions): StaticFile {
-  const type = getMimeType(path) ?? 'application/octet-stream';
-  return new StaticFile(Uint8Array.from(readFileSync(path)), type, options);
+/** Copies the content of a file. Its content type follows from the extension of its name. */
+export function makeStaticFile(
+  name: string,
+  content: Uint8Array,
+  options: StaticFileOptions,
+): StaticFile {
+  const type = getMimeType(name) ?? 'application/octet-stream';
+  return new StaticFile(Uint8Array.from(content), type, options);
 }
 
 /** Responds with the file, or with 304 if the client has it already. */
@@ -131,19 +133,17 @@ const mediaHeaders = {
 };
 
 /**
- * Serves the files of a folder under `/media/`, without subfolders. Reads them once, when this is
- * called. Requests are matched against the list of file names, so no path can leave the folder.
+ * Serves files under `/media/`. Requests are matched against the file names, so no path can lead to
+ * another file.
  *
+ * @param contents the content of each file, by its name
  * @param compression whether clients get compressed files
  */
-export function mediaRoutes(folder: string, compression: boolean): Hono {
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(
-    (entry) => entry.isFile() && !entry.name.startsWith('.'),
-  );
+export function mediaRoutes(contents: ReadonlyMap<string, Uint8Array>, compression: boolean): Hono {
   const files = new Map(
-    entries.map(({ name }) => [
+    [...contents].map(([name, content]) => [
       name,
-      readStaticFile(join(folder, name), { headers: mediaHeaders, compression }),
+      makeStaticFile(name, content, { headers: mediaHeaders, compression }),
     ]),
   );
   const app = new Hono();

@@ -1,22 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasCode } from '../../../src/domain/error.ts';
 import { mediaRoutes } from '../../../src/http/handlers/static-file.ts';
+import { demoMedia } from '../../../src/service/demo.ts';
 
-function appOf(folder: string): Hono {
+function appOf(files: ReadonlyMap<string, Uint8Array>): Hono {
   const app = new Hono();
-  app.route('/', mediaRoutes(folder, false));
+  app.route('/', mediaRoutes(files, false));
   app.onError((error, context) =>
     hasCode(error, 'not_found') ? context.text('not_found', 404) : context.text(String(error), 500),
   );
   return app;
 }
 
-const fixtures = appOf(fileURLToPath(new URL('../../../fixtures/media', import.meta.url)));
+const fixtures = appOf(demoMedia());
 
 describe('GET /media/:name', () => {
   it.each([
@@ -73,17 +70,10 @@ describe('GET /media/:name', () => {
 });
 
 describe('GET /media/… with path traversal', () => {
-  const root = mkdtempSync(join(tmpdir(), 'signage-media-'));
-  const folder = join(root, 'media');
-  mkdirSync(join(folder, 'deeper'), { recursive: true });
-  for (const file of ['secret.txt', 'media/plain.txt', 'media/.hidden', 'media/deeper/below.txt'])
-    writeFileSync(join(root, file), `of ${file}`);
-  symlinkSync(join(root, 'secret.txt'), join(folder, 'link.txt'));
-  const app = appOf(folder);
-  afterAll(() => rmSync(root, { recursive: true }));
+  const app = appOf(new Map([['plain.txt', Buffer.from('of plain.txt')]]));
 
-  it('serves the files of the folder', async () => {
-    expect(await (await app.request('/media/plain.txt')).text()).toBe('of media/plain.txt');
+  it('serves the files it was given', async () => {
+    expect(await (await app.request('/media/plain.txt')).text()).toBe('of plain.txt');
   });
 
   it.each([
@@ -99,11 +89,7 @@ describe('GET /media/… with path traversal', () => {
     '/media/./plain.txt%2f..%2f..%2fsecret.txt',
     '/media//plain.txt',
     '/media/%2fetc%2fpasswd',
-    '/media/link.txt',
-    '/media/.hidden',
-    '/media/deeper',
-    '/media/deeper/below.txt',
-    '/media/deeper%2fbelow.txt',
+    '/media/../package.json',
     '/media/',
     '/media/%',
     '/media/__proto__',

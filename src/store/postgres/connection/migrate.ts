@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Client } from 'pg';
+import { assetNames, readAsset } from '../../../assets.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { type Connect, longTimeouts } from './connect.ts';
 import { sendAll } from './query.ts';
@@ -12,17 +11,16 @@ interface Migration {
   sql: string;
 }
 
-const folder = fileURLToPath(new URL('../migrations/', import.meta.url));
 /** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;
 const minServerVersion = 140_000;
 
 function migrations(): Migration[] {
-  const files = readdirSync(folder).filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file));
-  return files.sort().map((file) => ({
+  const files = assetNames('migrations').filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file));
+  return files.map((file) => ({
     number: Number(file.slice(0, 4)),
     name: file,
-    sql: readFileSync(`${folder}${file}`, 'utf8'),
+    sql: readAsset('migrations', file).toString(),
   }));
 }
 

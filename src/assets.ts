@@ -1,0 +1,37 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** The folders of files that the program reads besides its code, relative to this module. */
+const folders = {
+  package: '../',
+  fixtures: '../fixtures/',
+  devices: '../fixtures/devices/',
+  media: '../fixtures/media/',
+  playlists: '../fixtures/playlists/',
+  scenarios: '../fixtures/scenarios/',
+  docs: './http/docs/',
+  migrations: './store/postgres/migrations/',
+};
+
+export type AssetFolder = keyof typeof folders;
+
+/**
+ * Reads a file that belongs to the program. Throws the error of the file system if it is missing.
+ * `npm run binary` replaces this module: in the executable, the files are in memory.
+ */
+export function readAsset(folder: AssetFolder, name: string): Buffer {
+  const file = new URL(folders[folder] + name, import.meta.url);
+  // A checkout has Swagger UI in its package. The build copies it to `docs`.
+  if (folder === 'docs' && !existsSync(file))
+    return readFileSync(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
+  return readFileSync(file);
+}
+
+/** Returns the sorted names of the files in a folder, without subfolders and hidden files. */
+export function assetNames(folder: AssetFolder): string[] {
+  const entries = readdirSync(new URL(folders[folder], import.meta.url), { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort();
+}
