@@ -81,7 +81,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     log = silentLog,
     compression = true,
   } = options;
-  const { port, codeTtlMinutes, retentionDays, authGraceMs } = checkOptions(options);
+  const { port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs } =
+    checkOptions(options);
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
   for (const rule of faults?.rules ?? [])
@@ -120,8 +121,10 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       codeTtlMinutes,
       authGraceMs,
       onLockOut,
+      onHint: metrics.hint,
     });
     metrics.watchFleet(services.fleetCounts, clock);
+    metrics.watchHeldDevices(services.deviceChanges.heldCount);
     metrics.watchRequestLog(services.requests.droppedCount);
     const appOptions: AppOptions = {
       services,
@@ -177,6 +180,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const listener = await listen({
       host,
       port,
+      maxConnections,
       tls: options.tls,
       fetch: answer,
       fastPath: makeFastPath(appOptions),

@@ -35,7 +35,7 @@ function requestLogging(requestLog: RequestLog): MiddlewareHandler<App> {
     const { headers, status } = context.res;
     headers.set('X-Request-Id', logged.client.requestId);
     for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
-    requestLog.end(logged, context.var.operation, status, context.var.isHeld);
+    requestLog.end(logged, context.var.operation, status);
   };
 }
 
@@ -96,7 +96,7 @@ export function makeApp(options: AppOptions): Hono<App> {
   if (options.faultResponses) app.use('*', options.faultResponses);
   app.use('/devices/register', registrationMiddleware(metrics));
   operationRoutes(app, options, {
-    ...runtimeHandlers(services, metrics),
+    ...runtimeHandlers(services, metrics, options.stopping),
     ...managementHandlers(services, options.stopping),
   });
   systemRoutes(app, options);
