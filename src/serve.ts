@@ -96,7 +96,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     log = silentLog,
     compression = true,
   } = options;
-  const { port, codeTtlMinutes, retentionDays, authGraceMs, publicUrl } = checkOptions(options);
+  const { port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs, publicUrl } =
+    checkOptions(options);
   const folder = typeof given === 'string' && isFolder(given) ? given : undefined;
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
@@ -141,8 +142,10 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       authGraceMs,
       log,
       onLockOut,
+      onHint: metrics.hint,
     });
     metrics.watchFleet(services.fleetCounts, clock);
+    metrics.watchHeldDevices(services.deviceChanges.heldCount);
     metrics.watchRequestLog(services.requests.droppedCount);
     const appOptions: AppOptions = {
       services,
@@ -209,7 +212,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const listener =
       options.listen === false
         ? undefined
-        : await listen({ ...handling, host, port, tls: options.tls, earlyErrors });
+        : await listen({ ...handling, host, port, maxConnections, tls: options.tls, earlyErrors });
     if (listener) stops.push(listener.close);
     const url = listener?.url ?? publicUrl ?? noUrl;
     if (options.demo) await fillWithDemo(services, publicUrl ?? url);

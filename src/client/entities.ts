@@ -18,6 +18,8 @@ export type ActivePlaylist = CallAnswer<'getPlaylist'>;
 export type PlaylistItem = ActivePlaylist['items'][number];
 /** The effective config of a device. */
 export type DeviceConfig = CallAnswer<'getDeviceConfig'>;
+/** What a device would be given now. */
+export type DeviceChanges = CallAnswer<'getDeviceChanges'>;
 /** The answer to a registration. It contains the device key, `dak_…`. */
 export type Registered = CallAnswer<'registerDevice'>;
 /** An event as the service stored it. */

@@ -57,6 +57,16 @@ export interface ConditionalCall extends RuntimeCall {
   etag?: string | undefined;
 }
 
+/** Options of `fetchChanges`. */
+export interface ChangesCall {
+  /** The `cursor` of the previous answer. Default: the answer comes at once. */
+  after?: string | undefined;
+  /** Longest hold in seconds, 1 to 50. Default: the answer comes at once. */
+  waitSeconds?: number | undefined;
+  /** Aborts the call, which then rejects with `interrupted`. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Client of the device API. All methods with a parameter `id` accept the id of the screen or of the
  * device.
@@ -119,6 +129,23 @@ export class RuntimeClient {
       call,
       'x-config-source',
     );
+  }
+
+  /**
+   * Fetches what the device would be given now. With `after` and `waitSeconds`, the service holds
+   * the answer until it differs from the answer with that cursor. A hold is not repeated after a
+   * lost answer.
+   *
+   * @example
+   * const { cursor } = await tv.fetchChanges(screenId);
+   * const { playlist } = await tv.fetchChanges(screenId, { after: cursor, waitSeconds: 50 });
+   */
+  async fetchChanges(
+    id: string,
+    { after, waitSeconds, signal }: ChangesCall = {},
+  ): Promise<CallAnswer<'getDeviceChanges'>> {
+    const input = { params: { id }, query: { after, waitSeconds }, signal, attempts: 1 };
+    return (await this.#caller.exchange('getDeviceChanges', input, this.#headers)).answer;
   }
 
   /**

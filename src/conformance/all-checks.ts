@@ -1,4 +1,5 @@
 import type { Check } from './check.ts';
+import { changesChecks } from './checks/changes.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
 import { creationChecks } from './checks/creations.ts';
@@ -30,6 +31,7 @@ export const allChecks: readonly Check[] = [
   ...playlistChecks,
   ...publishingChecks,
   ...configChecks,
+  ...changesChecks,
   ...eventChecks,
   ...rotationChecks,
   ...codeChecks,

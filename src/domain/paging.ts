@@ -67,14 +67,22 @@ export const booleanQuery = z
   })
   .meta({ type: 'boolean' });
 
-/** `?waitSeconds=`: seconds for which a long poll may be held. */
-export const waitSeconds = z.coerce
-  .number('must be a whole number')
-  .int('must be a whole number')
-  .min(1, 'must be 1 to 30')
-  .max(30, 'must be 1 to 30')
-  .optional()
-  .meta({ description: 'Seconds for which the answer may be held until there is something new.' });
+/** `?waitSeconds=`: seconds for which a long poll may be held, at most `most`. */
+export function waitSecondsUpTo(most: number) {
+  const range = `must be 1 to ${most}`;
+  return z.coerce
+    .number('must be a whole number')
+    .int('must be a whole number')
+    .min(1, range)
+    .max(most, range)
+    .optional()
+    .meta({
+      description: 'Seconds for which the answer may be held until there is something new.',
+    });
+}
+
+/** `?waitSeconds=` of management operations. */
+export const waitSeconds = waitSecondsUpTo(30);
 
 /** A time in a query, ISO 8601 or Unix epoch seconds, converted to milliseconds. */
 const timeInQuery = z.string().transform((text, context) => {

@@ -8,6 +8,7 @@ export type { Reply } from '../client/problem.ts';
 export type { MakeRequester, Requester, RequestParts, RequestReply } from '../client/requester.ts';
 export type { RetryPolicy } from '../client/retry.ts';
 export {
+  type ChangesCall,
   type ConditionalCall,
   type Fetched,
   type KeyedCall,

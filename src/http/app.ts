@@ -40,7 +40,7 @@ function requestLogging(requestLog: RequestLog, { publicUrl }: AppOptions): Midd
     const location = mountPath === '' ? null : headers.get('location');
     if (location !== null)
       headers.set('Location', mountedLocation(mountPath, location, context.req.path));
-    requestLog.end(logged, context.var.operation, status, context.var.isHeld);
+    requestLog.end(logged, context.var.operation, status);
   };
 }
 
@@ -101,7 +101,7 @@ export function makeApp(options: AppOptions): Hono<App> {
   if (options.faultResponses) app.use('*', options.faultResponses);
   app.use('/devices/register', registrationMiddleware(metrics));
   operationRoutes(app, options, {
-    ...runtimeHandlers(services, metrics),
+    ...runtimeHandlers(services, metrics, options.stopping),
     ...managementHandlers(services, options.stopping),
   });
   systemRoutes(app, options);

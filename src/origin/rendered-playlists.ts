@@ -1,6 +1,6 @@
 import { SignageError } from '../domain/error.ts';
 import { servedPlaylistEtag } from '../domain/etag.ts';
-import { servedValidUntil } from '../domain/records/playlist.ts';
+import { servedValidUntilSeconds } from '../domain/records/playlist.ts';
 import type { Playlist } from '../domain/records/rows.ts';
 import type { RenderedPlaylist } from './origin.ts';
 
@@ -79,7 +79,7 @@ export function makeRenderedPlaylists(limitBytes = defaultLimitBytes): RenderPla
   }
 
   return (row, nowMs) => {
-    const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
+    const validUntil = servedValidUntilSeconds(row, nowMs);
     const cached = cache.get(row.screenId);
     if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
     const rendered = render(row, validUntil);

@@ -19,6 +19,7 @@ const optionNames: Record<keyof ServeOptions, true> = {
   codeTtlMinutes: true,
   retentionDays: true,
   authGraceSeconds: true,
+  maxConnections: true,
   trustProxy: true,
   corsOrigins: true,
   compression: true,
@@ -147,6 +148,12 @@ export function checkOptions(options: ServeOptions) {
       60,
     ),
     retentionDays: wholeNumber('The retention in days', options.retentionDays ?? 90, 1, 36_500),
+    maxConnections: wholeNumber(
+      'The number of connections',
+      options.maxConnections ?? 20_000,
+      1,
+      200_000,
+    ),
     authGraceMs:
       wholeNumber('The grace of device keys in seconds', options.authGraceSeconds ?? 0, 0, 86_400) *
       secondMs,

@@ -60,6 +60,11 @@ export interface ServeOptions {
    */
   authGraceSeconds?: number;
   /**
+   * Maximum number of connections at a time, 1 to 200,000. Further ones are closed. The limit of
+   * open files of the process must be higher. Default: 20,000.
+   */
+  maxConnections?: number;
+  /**
    * Addresses and ranges of trusted proxies, such as `10.0.0.0/8` or `2001:db8::/32`. Their
    * `X-Forwarded-For` is read. Never include an address that a TV may have. Its requests would be
    * attributed to the proxy, or to any address that it claims (docs/protocol.md §3.5). Default:

@@ -33,6 +33,7 @@ import { makeScreenStatus } from './places/screen-status.ts';
 import { makeScreens } from './places/screens.ts';
 import { makeTenants } from './places/tenants.ts';
 import { makeVenues } from './places/venues.ts';
+import { makeDeviceChanges } from './playlists/device-changes.ts';
 import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
@@ -63,6 +64,8 @@ export interface ServiceOptions {
   log: LogSink;
   /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: (lockOut: LockOut) => void;
+  /** Receives the milliseconds from each change to the hint that told a TV of it. */
+  onHint?: (ms: number) => void;
 }
 
 /** Minimum number of remembered hashes of recently verified credentials. */
@@ -93,6 +96,11 @@ export function makeServices(options: ServiceOptions) {
   const ready = makeReadiness(store, clock);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
+  const playback = makePlayback(deps, {
+    ask: origins.ask,
+    served,
+    configCopies: offlineKeys && configCopies,
+  });
   return {
     deps: system,
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
@@ -119,11 +127,8 @@ export function makeServices(options: ServiceOptions) {
       trustedSources,
     ),
     rotateKey: makeKeyRotation(deps),
-    playback: makePlayback(deps, {
-      ask: origins.ask,
-      served,
-      configCopies: offlineKeys && configCopies,
-    }),
+    playback,
+    deviceChanges: makeDeviceChanges(deps, playback, options.onHint),
     telemetry: makeTelemetry(deps),
     codes,
     tenants: makeTenants(deps),

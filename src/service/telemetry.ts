@@ -89,7 +89,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
     };
     if (waitSeconds === 0) return (await look()).value;
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return longPoll(deps, { topic: `events/${tenantId}`, forMs, signal, slot, check }, look);
+    return longPoll(deps, { topics: [`events/${tenantId}`], forMs, signal, slot, check }, look);
   }
 
   return { accept, list };

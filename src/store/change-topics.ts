@@ -1,4 +1,25 @@
-/** Watchers by topic. Topics are `codes/<row id>` and `events/<tenant id>`. */
+import type { TableName } from '../domain/records/rows.ts';
+
+/**
+ * Returns the topic of a change of a row, or `undefined` if nobody waits for such changes. The id
+ * of a playlist is that of its screen. The id of a config is `<level>/<owner id>`.
+ */
+export function topicOf(table: TableName, id: string): string | undefined {
+  switch (table) {
+    case 'codes':
+    case 'devices':
+    case 'screens':
+      return `${table}/${id}`;
+    case 'playlists':
+      return `screens/${id}`;
+    case 'configs':
+      return id.replace('/', 's/');
+    default:
+      return undefined;
+  }
+}
+
+/** Watchers by topic. `Store.watch` lists the topics. */
 export class ChangeTopics {
   readonly #wakers = new Map<string, Set<() => void>>();
 
@@ -13,9 +34,9 @@ export class ChangeTopics {
     };
   }
 
-  /** Wakes all watchers. Call it when the changed topics are unknown. */
-  allChanged(): void {
-    for (const topic of this.#wakers.keys()) this.changed(topic);
+  /** Wakes the watchers of all topics that match. Call it when the changed topics are unknown. */
+  allChanged(matching = /^/): void {
+    for (const topic of this.#wakers.keys()) if (matching.test(topic)) this.changed(topic);
   }
 
   /**

@@ -129,8 +129,11 @@ export interface Store {
   updateGuessCounters<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T>;
 
   /**
-   * Calls `wake` after each durable change of a topic: `codes/<row id>` or `events/<tenant id>`.
-   * Spurious calls are possible. Returns a function that stops the watch.
+   * Calls `wake` after each durable change of a topic. Spurious calls are possible. Returns a
+   * function that stops the watch.
+   *
+   * Topics: `codes/<id>`, `devices/<id>`, `events/<tenant id>`, and `screens/<id>` for a screen,
+   * its playlist or its config. `venues/<id>` and `tenants/<id>` are for their configs.
    */
   watch(topic: string, wake: () => void): () => void;
 

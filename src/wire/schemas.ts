@@ -12,6 +12,7 @@ import {
   revoked,
   rotated,
 } from '../domain/records/device.ts';
+import { deviceChanges, deviceChangesQuery } from '../domain/records/device-changes.ts';
 import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.ts';
 import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
 import {
@@ -74,6 +75,8 @@ export const schemas = {
   createdCode,
   createdToken,
   device,
+  deviceChanges,
+  deviceChangesQuery,
   deviceConfig,
   deviceList: listOf(device),
   deviceQuery,

@@ -115,6 +115,7 @@ async function pairAndPlay(screenId: string): Promise<void> {
     });
     await send('GET', `/devices/${unknownId}/${what}`, { key });
   }
+  await send('GET', `/devices/${screenId}/changes?waitSeconds=1`, { key });
   await send('POST', `/devices/${screenId}/events`, {
     key,
     body: [impression(), { type: 'log', timestamp: 1, text: 'x' }],

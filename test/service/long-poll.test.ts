@@ -33,7 +33,7 @@ function poll({
   let answeredValue: string | undefined;
   const answer = longPoll(
     { store, clock },
-    { topic: 't', forMs: 1000, signal: disconnect.signal, check: async () => {} },
+    { topics: ['t'], forMs: 1000, signal: disconnect.signal, check: async () => {} },
     look,
   ).then((value) => {
     answeredValue = value;
@@ -151,7 +151,7 @@ describe('longPoll', () => {
     } as unknown as Store;
     const failing = () => Promise.reject(new Error('gone'));
     const poll = {
-      topic: 't',
+      topics: ['t'],
       forMs: 1,
       signal: new AbortController().signal,
       check: async () => {},

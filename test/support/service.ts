@@ -44,7 +44,7 @@ export interface BoundTv {
   code: string;
   config: Record<string, unknown>;
   /** Sends a request to `/devices/<screen id>/<what>` with its key. */
-  send(method: string, what: 'playlist' | 'config' | 'events', sent?: Sent): Promise<Answer>;
+  send(method: string, what: string, sent?: Sent): Promise<Answer>;
 }
 
 export interface TestService<C extends Clock = ManualClock> {

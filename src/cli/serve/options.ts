@@ -71,6 +71,12 @@ export const serveSettings = {
       '--auth-grace-seconds <number>',
       'how long a verified TV gets playlist and config while the database is unreachable',
     ),
+    maxConnections: wholeNumber(
+      [1, 200_000],
+      20_000,
+      '--max-connections <number>',
+      'connections at a time; needs a higher limit of open files (ulimit -n)',
+    ),
     trustProxy: list(
       '--trust-proxy <address>',
       'address or CIDR range of a proxy whose X-Forwarded-For is trusted',

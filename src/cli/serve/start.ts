@@ -115,6 +115,7 @@ export async function startService(
     codeTtlMinutes: settings.codeTtlMinutes,
     retentionDays: settings.retentionDays,
     authGraceSeconds: settings.authGraceSeconds,
+    maxConnections: settings.maxConnections,
     trustProxy: settings.trustProxy,
     demo: settings.demo,
     clock,

@@ -132,3 +132,11 @@ export function servedValidUntil(
   const missing = nowMs + 180 * dayMs - first;
   return missing <= 0 ? first : first + Math.ceil(missing / yearMs) * yearMs;
 }
+
+/** As `servedValidUntil`, in Unix epoch seconds, as TVs get it. */
+export function servedValidUntilSeconds(
+  playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>,
+  nowMs: number,
+): number {
+  return Math.floor(servedValidUntil(playlist, nowMs) / 1000);
+}

@@ -5,8 +5,8 @@ import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { IdempotentRequest } from '../../service/creations.ts';
 import type { Services } from '../../service/services.ts';
 import type { OperationId } from '../../wire/operations.ts';
+import { longPollReply } from '../request/held.ts';
 import type { Call, Handlers, Reply } from '../request/pipeline.ts';
-import type { Exchange } from '../request/request-context.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
 import { reportCsv } from './report-csv.ts';
 
@@ -51,32 +51,6 @@ function idempotentRequest(
   return key === undefined ? undefined : { operation, key, body: sent.bytes };
 }
 
-/**
- * Marks the request as a long poll if it has `waitSeconds`. Calls `work` with a signal that aborts
- * when the client disconnects or the service stops. Does not use `AbortSignal.any`, because in Node
- * 20 each call of it leaks memory on the signal that lives longest.
- */
-async function longPoll<T>(
-  stopping: AbortSignal,
-  { context }: Exchange,
-  { waitSeconds }: { waitSeconds?: number | undefined },
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<Reply> {
-  if (waitSeconds !== undefined) context?.set('isHeld', true);
-  const disconnected = context?.req.raw.signal;
-  const combined = new AbortController();
-  const end = () => combined.abort();
-  stopping.addEventListener('abort', end);
-  disconnected?.addEventListener('abort', end);
-  if (stopping.aborted || disconnected?.aborted) end();
-  try {
-    return { body: await work(combined.signal) };
-  } finally {
-    stopping.removeEventListener('abort', end);
-    disconnected?.removeEventListener('abort', end);
-  }
-}
-
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal) {
   const { backups, codes, copies, deps, playlists, reading, requests, screenStatus, telemetry } =
@@ -105,7 +79,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       return { body, headers: { Location: path, ...noStore } };
     },
     getCodeStatus: ({ caller, id, query, request }) =>
-      longPoll(stopping, request, query, (signal) =>
+      longPollReply(stopping, request, query, ({ signal }) =>
         codes.status(caller, id, query.waitSeconds, signal),
       ),
     cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
@@ -116,7 +90,9 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     listScreenStatus: ({ caller, query, slot }) =>
       result(screenStatus.list(caller, query, slot?.signal)),
     listEvents: ({ caller, query, request, slot }) =>
-      longPoll(stopping, request, query, (signal) => telemetry.list(caller, query, signal, slot)),
+      longPollReply(stopping, request, query, ({ signal }) =>
+        telemetry.list(caller, query, signal, slot),
+      ),
     async createBackup({ caller, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);

@@ -6,6 +6,7 @@ import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playb
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
+import { longPollReply } from '../request/held.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
 import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
@@ -50,11 +51,12 @@ function configReply({ body, etag, source }: ConfigAnswer): Reply {
 
 /**
  * Handlers of the TV API (docs/protocol.md §2, §3). If the store answers synchronously, the
- * handlers of playlist and config do so too.
+ * handlers of playlist and config do so too. `stopping` ends long polls.
  */
 export function runtimeHandlers(
-  { register, rotateKey, playback, telemetry }: Services,
+  { register, rotateKey, playback, deviceChanges, telemetry }: Services,
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
+  stopping: AbortSignal,
 ) {
   return {
     async registerDevice({ body, request }) {
@@ -85,6 +87,13 @@ export function runtimeHandlers(
 
     getDeviceConfig({ caller, request }) {
       return andThen(playback.config(caller, preconditionOf(request)), configReply);
+    },
+
+    async getDeviceChanges({ caller, query, request }) {
+      const reply = await longPollReply(stopping, request, query, (end) =>
+        deviceChanges.get(caller, query, end),
+      );
+      return { ...reply, headers: { 'Cache-Control': 'no-store' } };
     },
 
     async postEvents({ caller, body, sent, request }) {

@@ -22,6 +22,8 @@ export interface ListenerOptions extends RequestHandlerOptions {
   host: string;
   /** 0 chooses a free port. */
   port: number;
+  /** Maximum number of connections at a time. Default: 20,000. */
+  maxConnections?: number;
   tls?: Tls | undefined;
   /** Answers malformed requests. Default: `makeEarlyErrors` with a new id source. */
   earlyErrors?: EarlyErrors;
@@ -46,7 +48,6 @@ const defaultLimits = {
   /** How long `close` waits for requests in progress. */
   closeTimeout: 10 * secondMs,
 };
-const maxConnections = 20_000;
 /**
  * Length of the accept queue, if the system allows it. When it is full, TVs retry only after 1 s,
  * 3 s and 7 s.
@@ -110,6 +111,7 @@ export async function listen(options: ListenerOptions) {
   const {
     host,
     port,
+    maxConnections = 20_000,
     tls,
     onError,
     earlyErrors = makeEarlyErrors({ newId: makeIdSource(systemClock) }),

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../domain/clock.ts';
 import type { OperationId } from '../../wire/operations.ts';
 import {
@@ -53,6 +53,10 @@ export interface Metrics {
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
   /** Adds the number of requests missing from the log of requests. */
   watchRequestLog(droppedCount: () => number): void;
+  /** Records the time from a change to the hint that told a TV of it. */
+  hint(ms: number): void;
+  /** Adds the number of TVs whose request for changes is held. */
+  watchHeldDevices(heldCount: () => number): void;
   /** Adds the metrics of the mirror. */
   watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with the type `contentType`. */
@@ -66,6 +70,11 @@ const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 1
 const requestLogDropped = {
   name: 'signage_request_log_dropped_total',
   help: 'Requests of TVs missing from the log of requests: too many, or the store failed.',
+};
+
+const heldDevices = {
+  name: 'signage_held_devices',
+  help: 'Requests for changes that are held now, until there is something new for the TV.',
 };
 
 interface Answered {
@@ -212,6 +221,12 @@ export function makeMetrics(version: string): Metrics {
     labelNames: ['outcome'],
     registers,
   });
+  const hints = new Histogram({
+    name: 'signage_hint_seconds',
+    help: 'Time from a change, as this instance learns of it, to the answer that tells the TV.',
+    buckets: boundsMs.map((ms) => ms / 1000),
+    registers,
+  });
   const shed = new Counter({
     name: 'signage_requests_shed_total',
     help: 'Requests rejected because of overload, by kind.',
@@ -231,6 +246,9 @@ export function makeMetrics(version: string): Metrics {
     watchOrigins: (health) => watchOrigins(register, health),
     watchRequestLog: (droppedCount) =>
       collect(register, 'counter', requestLogDropped, () => [[{}, droppedCount()]]),
+    hint: (ms) => hints.observe(ms / 1000),
+    watchHeldDevices: (heldCount) =>
+      collect(register, 'gauge', heldDevices, () => [[{}, heldCount()]]),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
     render: async () => `${await whole.metrics()}\n${await register.metrics()}`,
     contentType: register.contentType,

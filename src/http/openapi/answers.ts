@@ -67,6 +67,7 @@ const ownHeaders: Record<string, HeaderName[]> = {
   registerDevice: ['Cache-Control', ...rateLimit],
   getPlaylist: ['X-Playlist-Version', 'X-Source', 'Cache-Control'],
   getDeviceConfig: ['X-Config-Source', 'Cache-Control'],
+  getDeviceChanges: ['Cache-Control'],
   rotateDeviceKey: ['Cache-Control'],
   createBackup: ['Content-Disposition'],
 };

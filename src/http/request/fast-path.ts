@@ -18,14 +18,23 @@ export type FastPath = (
 
 /** One of the most frequent requests of TVs, in its standard form. */
 interface Match {
-  operation: 'getPlaylist' | 'getDeviceConfig' | 'postEvents';
+  operation: 'getPlaylist' | 'getDeviceConfig' | 'getDeviceChanges' | 'postEvents';
   /** The id as written in the path. */
   id: string;
+  /** The query of the path, with its `?`. */
+  query?: string | undefined;
   /** Length of the body in bytes. 0 without a body. */
   length: number;
 }
 
-const fastPath = /^\/devices\/([\w-]{1,64})\/(playlist|config|events)$/;
+/** Operations of `GET` by the last segment of the path. */
+const readOperations = {
+  playlist: 'getPlaylist',
+  config: 'getDeviceConfig',
+  changes: 'getDeviceChanges',
+} as const;
+
+const fastPath = /^\/devices\/([\w-]{1,64})\/(playlist|config|events|changes)(\?[\w=&-]*)?$/;
 /** Hosts that `@hono/node-server` accepts without parsing them. */
 const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
 const plainLength = /^[1-9]\d{0,6}$/;
@@ -51,7 +60,8 @@ function lengthOf({ headers }: IncomingMessage): number | undefined {
 function matchOf(incoming: IncomingMessage): Match | undefined {
   const { method, headers } = incoming;
   if (method !== 'GET' && method !== 'POST') return undefined;
-  const [, id, resource] = fastPath.exec(incoming.url ?? '') ?? [];
+  const [, id, resource, query] = fastPath.exec(incoming.url ?? '') ?? [];
+  if (query !== undefined && resource !== 'changes') return undefined;
   if (id === undefined || !plainHost.test(headers.host ?? '') || !areDistinct(incoming))
     return undefined;
   if (method === 'POST') {
@@ -61,7 +71,8 @@ function matchOf(incoming: IncomingMessage): Match | undefined {
   const hasBody =
     headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (resource === 'events' || hasBody) return undefined;
-  return { operation: resource === 'playlist' ? 'getPlaylist' : 'getDeviceConfig', id, length: 0 };
+  const operation = readOperations[resource as keyof typeof readOperations];
+  return { operation, id, query, length: 0 };
 }
 
 /** A matching request of Node. */
@@ -91,7 +102,7 @@ class NodeExchange implements Exchange {
   }
 
   query(): URLSearchParams {
-    return new URLSearchParams();
+    return new URLSearchParams(this.#match.query);
   }
 
   readBody(): MaybePromise<Uint8Array> {
@@ -116,11 +127,12 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   if (faultResponses) return undefined;
   const requestLog = makeRequestLog(options);
   const corsHeaders = corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined;
-  const handlers = runtimeHandlers(services, metrics);
+  const handlers = runtimeHandlers(services, metrics, options.stopping);
   const lists = new ListLimit();
   const run = {
     getPlaylist: makeOperation(services, 'getPlaylist', handlers.getPlaylist, lists),
     getDeviceConfig: makeOperation(services, 'getDeviceConfig', handlers.getDeviceConfig, lists),
+    getDeviceChanges: makeOperation(services, 'getDeviceChanges', handlers.getDeviceChanges, lists),
     postEvents: makeOperation(services, 'postEvents', handlers.postEvents, lists),
   };
 

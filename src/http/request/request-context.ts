@@ -36,6 +36,8 @@ export interface RequestClient extends ClientInfo, RequestSubject {
   problem?: ProblemParts | undefined;
   /** The texts of the fault rules that apply. */
   faults?: readonly string[] | undefined;
+  /** Set for long polls, whose duration is not measured. */
+  isHeld: boolean;
 }
 
 /**
@@ -84,8 +86,6 @@ interface Variables {
   operation: MeteredOperation;
   /** The quota of the source of a registration. Unset if the code was not looked up. */
   guessQuota?: GuessQuota;
-  /** Set for long polls, whose duration is not measured. */
-  isHeld?: boolean;
 }
 
 export type App = { Bindings: Bindings; Variables: Variables };

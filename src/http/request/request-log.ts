@@ -69,6 +69,7 @@ export function makeRequestLog(options: RequestLogOptions) {
           place: undefined,
           problem: undefined,
           faults: undefined,
+          isHeld: false,
         },
       };
     },
@@ -85,16 +86,10 @@ export function makeRequestLog(options: RequestLogOptions) {
       return answer;
     },
 
-    /** `isHeld`: the request was a long poll. */
-    end(
-      { startMs, client }: LoggedRequest,
-      operation: MeteredOperation,
-      status: number,
-      isHeld = false,
-    ): void {
+    end({ startMs, client }: LoggedRequest, operation: MeteredOperation, status: number): void {
       const nowMs = clock.now();
       const ms = nowMs - startMs;
-      if (isHeld) metrics.observeHeld(operation, status);
+      if (client.isHeld) metrics.observeHeld(operation, status);
       else metrics.observe(operation, status, ms / secondMs);
       if (client.namedId !== undefined)
         services.requests.record(client, recentRequest(client, operation, status, nowMs));

@@ -179,7 +179,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     if (waitSeconds === undefined) return codeView(first, code, clock.now());
     const forMs = Math.max(0, Math.min(waitSeconds * secondMs, first.expiresAt - clock.now()));
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return longPoll(deps, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
+    return longPoll(deps, { topics: [`codes/${first.id}`], forMs, signal, check }, async () => {
       const row = await lookUpCode(store.read, caller, code);
       return {
         value: codeView(row, code, clock.now()),

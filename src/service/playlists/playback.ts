@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { isUnchanged, type Precondition } from '../../domain/etag.ts';
+import { isUnchanged, type Precondition, servedPlaylistEtag } from '../../domain/etag.ts';
 import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
+import type { DeviceChanges } from '../../domain/records/device-changes.ts';
+import { playlistStatusAt, servedValidUntilSeconds } from '../../domain/records/playlist.ts';
 import type { Device } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
@@ -58,6 +60,13 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
     cache.set(key, rendered);
     return rendered;
   };
+}
+
+/** What a device would be given now (docs/protocol.md §2.9). */
+export interface CurrentAnswers {
+  changes: DeviceChanges;
+  /** The end of the playlist, in epoch milliseconds. `undefined` without one. */
+  endsAtMs: number | undefined;
 }
 
 interface PlaybackOptions {
@@ -149,5 +158,34 @@ export function makePlayback(
     );
   }
 
-  return { playlist, config };
+  /**
+   * Returns what the device would be given now. Does not ask the on-demand source.
+   */
+  async function current({
+    device,
+    screen,
+  }: Pick<DeviceCaller, 'device' | 'screen'>): Promise<CurrentAnswers> {
+    const [row, levels] = await Promise.all([
+      store.read.get('playlists', screen.id),
+      configLevels(device),
+    ]);
+    const nowMs = clock.now();
+    const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;
+    const playlist = active
+      ? {
+          version: active.version,
+          etag: servedPlaylistEtag(active, servedValidUntilSeconds(active, nowMs)),
+        }
+      : null;
+    const { etag } = renderConfig(levels);
+    const cursor = hash('sha256', `${playlist?.etag ?? ''}|${etag}`, 'base64url').slice(0, 22);
+    return {
+      changes: { cursor, playlist, config: { etag } },
+      endsAtMs: active?.validUntil ?? undefined,
+    };
+  }
+
+  return { playlist, config, current };
 }
+
+export type Playback = ReturnType<typeof makePlayback>;

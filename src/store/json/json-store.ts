@@ -7,7 +7,7 @@ import type {
   Rows,
   TokenActivity,
 } from '../../domain/records/rows.ts';
-import { ChangeTopics } from '../change-topics.ts';
+import { ChangeTopics, topicOf } from '../change-topics.ts';
 import type {
   EventBatch,
   FleetCounts,
@@ -250,8 +250,10 @@ export class JsonStore implements Store {
 
   #apply(durable: Durable): void {
     this.#parts.state.apply(durable);
-    for (const { table, id } of durable.changes)
-      if (table === 'codes') this.#topics.changed(`codes/${id}`);
+    for (const { table, id } of durable.changes) {
+      const topic = topicOf(table, id);
+      if (topic !== undefined) this.#topics.changed(topic);
+    }
     this.#checkpoints.grown();
   }
 

@@ -28,6 +28,12 @@ export const runtimeOperations = {
     conditional: true,
     errors: ['config_fetch_failed'],
   }),
+  getDeviceChanges: get('/devices/:id/changes', 'device', {
+    summary: 'What the TV would be given now, held until that changes',
+    query: 'deviceChangesQuery',
+    answer: 'deviceChanges',
+    errors: ['config_fetch_failed'],
+  }),
   postEvents: accept('/devices/:id/events', 'device', {
     summary: 'Store 1 to 100 telemetry events, all or none',
     body: 'eventBatch',

@@ -25,6 +25,7 @@ describe('settings of signage serve', () => {
       codeTtlMinutes: 15,
       retentionDays: 90,
       authGraceSeconds: 0,
+      maxConnections: 20_000,
       trustProxy: [],
       corsOrigin: [],
       fault: [],

@@ -13,6 +13,11 @@ const pollMs = secondMs;
 /** Interval of the pings that detect a broken connection. */
 const pingMs = 10 * secondMs;
 const timeoutMs = 2 * secondMs;
+/**
+ * Topics whose watchers are woken by polling. Those of other topics are TVs, which are too many:
+ * they see a change of another instance when their wait is over.
+ */
+const polledTopics = /^(?:codes|events)\//;
 
 /** Listens on its own connection for changes made by other instances, and wakes the watchers. */
 export class Listener {
@@ -73,7 +78,7 @@ export class Listener {
 
   /** Polls instead of listening, because LISTEN does not work with shared sessions. */
   async #poll(): Promise<void> {
-    this.#topics.allChanged();
+    this.#topics.allChanged(polledTopics);
     this.#schedule(pollMs, () => this.#poll());
   }
 
@@ -86,7 +91,7 @@ export class Listener {
     if (this.#closed || this.#client !== client) return;
     this.#client = undefined;
     this.#socket.destroy();
-    this.#topics.allChanged();
+    this.#topics.allChanged(polledTopics);
     this.#schedule(pollMs, () => this.start());
   }
 

@@ -1,5 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.ts';
+import { topicOf } from '../../change-topics.ts';
 import type { KeyHolder, Tx } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import {
@@ -175,7 +176,8 @@ export class Change implements Tx {
   #stage(table: TableName, id: string, own: OwnRow | null, step: Step): void {
     this.#refuseLateCall();
     this.#writes.push(step);
-    if (table === 'codes') this.topics.add(`codes/${id}`);
+    const topic = topicOf(table, id);
+    if (topic !== undefined) this.topics.add(topic);
     for (const name of this.#ownRowsOf(table).get(id)?.keys ?? []) this.#ownKeys.delete(name);
     this.#ownRows.set(table, this.#ownRowsOf(table).set(id, own));
   }

@@ -1,0 +1,93 @@
+import { pause } from '../../client/pause.ts';
+import { secondMs } from '../../domain/clock.ts';
+import { type Answer, at, schemaViolations } from '../answer.ts';
+import { type Check, checkGroup, profile } from '../check.ts';
+import { item } from '../content.ts';
+import type { Fixture, Tv } from '../fixture.ts';
+
+/** Longer than any change takes to be told, and shorter than the time-out of a client. */
+const holdSeconds = 20;
+
+/** Runs `change` while the service holds a request of the TV. Returns the answer of the request. */
+async function heldDuring(fixture: Fixture, tv: Tv, change: () => Promise<unknown>) {
+  const cursor = at((await tv.send('GET', 'changes')).json, 'cursor');
+  const held = tv.send('GET', `changes?after=${cursor}&waitSeconds=${holdSeconds}`);
+  // The request may arrive after the change, which then ends no hold but is found at once.
+  await pause(fixture.clock, secondMs / 4, fixture.signal);
+  await change();
+  return held;
+}
+
+const publish = (fixture: Fixture, { screenId }: Tv) =>
+  fixture.requireOk('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
+
+/** Returns whether the answer has the ETag of another answer. */
+const sameEtag = ({ json }: Answer, member: string, { headers }: Answer) =>
+  at(json, `${member}.etag`) === headers.etag ? 'the same ETag' : 'another ETag';
+
+/** Checks of changes that are told at once (docs/protocol.md §2.9). */
+export const changesChecks: readonly Check[] = checkGroup(
+  { id: 'changes', subject: 'GET /devices/:id/changes', section: '2.9' },
+  [
+    profile('members', 'without after, the answer comes at once').expects(
+      '200, all members with the right types',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        await publish(fixture, tv);
+        const answer = await tv.send('GET', `changes?waitSeconds=${holdSeconds}`);
+        return [
+          answer,
+          schemaViolations(answer.json, {
+            cursor: 'text',
+            'playlist.version': 'integer',
+            'playlist.etag': 'text',
+            'config.etag': 'text',
+          }),
+        ];
+      },
+    ),
+    profile('none', 'the playlist is null when there is none').expects('null', async (fixture) =>
+      JSON.stringify(at((await (await fixture.newTv()).send('GET', 'changes')).json, 'playlist')),
+    ),
+    profile('playlist', 'a publication ends the hold, with the ETag of the playlist').expects(
+      '200, the same ETag',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        const answer = await heldDuring(fixture, tv, () => publish(fixture, tv));
+        return [answer, sameEtag(answer, 'playlist', await tv.send('GET', 'playlist'))];
+      },
+    ),
+    profile('config', 'a stored config ends the hold, with the ETag of the config').expects(
+      '200, the same ETag',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        const answer = await heldDuring(fixture, tv, () =>
+          fixture.requireOk('PUT', `/v1/screens/${tv.screenId}/config`, { colour: 'red' }),
+        );
+        return [answer, sameEtag(answer, 'config', await tv.send('GET', 'config'))];
+      },
+    ),
+    profile('revoke', 'a revocation turns the held answer into 401').expects(
+      '401 device_key_revoked',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        return heldDuring(fixture, tv, () =>
+          fixture.requireOk('POST', `/v1/devices/${tv.deviceId}/revoke`),
+        );
+      },
+    ),
+    profile('time', 'the same answer comes when the time is over').expects(
+      '200, the same cursor',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        const cursor = at((await tv.send('GET', 'changes')).json, 'cursor');
+        const answer = await tv.send('GET', `changes?after=${cursor}&waitSeconds=1`);
+        return [answer, at(answer.json, 'cursor') === cursor ? 'the same cursor' : 'another'];
+      },
+    ),
+    profile('range', '400 for waitSeconds outside 1 to 50').expects(
+      '400 invalid_request at query.waitSeconds',
+      async (fixture) => (await fixture.newTv()).send('GET', 'changes?waitSeconds=51'),
+    ),
+  ],
+);

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { waitSecondsUpTo } from '../paging.ts';
+
+/** Proxies usually cut a request without an answer at 60 seconds (docs/protocol.md §2.9). */
+const maxHoldSeconds = 50;
+
+const cursor = z
+  .string()
+  .min(1, 'must have 1 to 64 characters')
+  .max(64, 'must have 1 to 64 characters')
+  .meta({ example: '9fJ2kQxZ0vYb3LwTn8sRcA' });
+
+export const deviceChangesQuery = z.strictObject({
+  after: cursor.optional().meta({
+    description: 'The cursor of the last answer. Without it, the answer comes at once.',
+  }),
+  waitSeconds: waitSecondsUpTo(maxHoldSeconds),
+});
+export type DeviceChangesQuery = z.infer<typeof deviceChangesQuery>;
+
+/** What the TV would be given now: playlist and config by their ETags (docs/protocol.md §2.9). */
+export const deviceChanges = z
+  .object({
+    cursor,
+    playlist: z
+      .object({ version: z.int().min(1), etag: z.string() })
+      .nullable()
+      .meta({ description: '`null`: there is none' }),
+    config: z.object({ etag: z.string() }),
+  })
+  .meta({ id: 'DeviceChanges' });
+export type DeviceChanges = z.infer<typeof deviceChanges>;

@@ -1,0 +1,45 @@
+// Holds one request for changes per TV, on a connection of its own, and counts the answers.
+import { connect } from 'node:net';
+
+const cursor = /"cursor":"([^"]+)"/;
+
+/** Asks again after each answer, so that the TV is always held. */
+function holdTv({ port, host }, { screenId, apiKey }, tally) {
+  const socket = connect(port, host);
+  let after = '';
+  const ask = () =>
+    socket.write(
+      `GET /devices/${screenId}/changes?waitSeconds=50${after && `&after=${after}`} HTTP/1.1\r\n` +
+        `Host: ${host}:${port}\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
+    );
+  socket.on('data', (bytes) => {
+    const at = Date.now();
+    const text = bytes.toString('latin1');
+    const [, next] = cursor.exec(text) ?? [];
+    const status = text.slice(9, 12);
+    tally.byStatus[status] = (tally.byStatus[status] ?? 0) + 1;
+    if (next === undefined) return;
+    if (after !== '' && next !== after) tally.toldAtMs.push(at);
+    after = next;
+    ask();
+  });
+  socket.on('error', () => tally.lost++);
+  socket.on('connect', ask);
+}
+
+const tally = { byStatus: {}, lost: 0, toldAtMs: [] };
+process.on('message', ({ url, tvs }) => {
+  if (url) {
+    const { hostname: host, port } = new URL(url);
+    let next = 0;
+    // Opens 2,000 connections a second.
+    const opening = setInterval(() => {
+      for (const tv of tvs.slice(next, next + 20)) holdTv({ host, port: Number(port) }, tv, tally);
+      next += 20;
+      if (next >= tvs.length) clearInterval(opening);
+    }, 10);
+  }
+  process.send?.(tally);
+  tally.toldAtMs = [];
+});
+process.send?.({ ready: true });
