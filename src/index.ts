@@ -103,6 +103,7 @@ export type {
   ListQuery,
   LoggedTvRequest,
   PastPlaylistQuery,
+  PlaylistSummary,
   Slice,
   StoredEvent as StoredEventRow,
   TvRequestPageQuery,
