@@ -142,6 +142,11 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
     heartbeatIntervalMinutes: 'number',
     cachePolicy: 'object',
   },
+  deviceChanges: {
+    cursor: 'text',
+    playlist: ['maybe', { version: 'number', etag: 'text' }],
+    config: { etag: 'text' },
+  },
   eventsAccepted: { received: 'number' },
   tenant,
   tenantList: page(tenant),

@@ -151,7 +151,7 @@ describe('signage token create', () => {
   it('--output-file: a token that cannot be written is deleted again', async () => {
     const probe = await open(join(folder, 'probe'), 'w');
     const broken = vi
-      .spyOn(Object.getPrototypeOf(probe), 'sync')
+      .spyOn(Object.getPrototypeOf(probe), 'writeFile')
       .mockRejectedValueOnce(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
     const file = join(folder, 'full.token');
     const run = await cli([

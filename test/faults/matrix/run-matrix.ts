@@ -115,7 +115,10 @@ class Matrix {
     // Without credentials, the record determines the tenant.
     const speaker =
       operation.access !== 'public' && caller.who.kind === 'token' ? caller.who : undefined;
-    const tenant = speaker ? acting(operation, speaker, known) : (target.place ?? inside).tenantId;
+    // The tenant in the path is changed, whichever the header of a platform token names.
+    const isOfPath =
+      speaker === undefined || (operation.record === 'tenant' && operation.access !== 'platform');
+    const tenant = isOfPath ? (target.place ?? inside).tenantId : acting(operation, speaker, known);
     const complaints = isOpen
       ? checkAllowed({
           id,
