@@ -25,8 +25,8 @@ interface ConditionalChange<S, R> {
 
 /**
  * Writes until the service has stored the change. Reads and writes again if another caller has
- * changed the record, or if the answer was lost: then only the record says whether the change was
- * made. A service that is down ends this, because the read fails too.
+ * changed the record, or if the answer was lost. After a lost answer, only the record says whether
+ * the change was made. A service that is down ends this, because the read fails too.
  */
 export async function untilStored<S, R>(
   known: S,

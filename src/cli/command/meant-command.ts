@@ -28,8 +28,8 @@ async function verbOf(noun: string, word: string | undefined): Promise<string | 
 }
 
 /**
- * Returns the commands that a line may mean whose first word is not a command: a plural, a verb
- * before its noun, or a verb alone. At most three.
+ * Returns the commands that a line may mean if its first word is not a command. That word may be a
+ * plural, a verb before its noun, or a verb alone. At most three.
  *
  * @example await meantCommands('list', 'screens') // ['screen list']
  */

@@ -69,7 +69,9 @@ function fittingWidths(widths: readonly number[], width: number): number[] {
 
 const minBarWidth = 8;
 
-/** Returns the function that draws the bar of a record in the width that is left of a line. */
+/**
+ * Returns the function that draws a record's bar in the remaining width of its line.
+ */
 function barsOf(
   columns: readonly Column<unknown>[],
   records: readonly unknown[],

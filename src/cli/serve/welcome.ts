@@ -55,7 +55,8 @@ async function findOwnContext(
 
 /**
  * Returns the first of `local`, `local-2`, … that no other service has. A context may hold the only
- * copy of a token, so it is reused only if a service in memory had the same address, and is gone.
+ * copy of a token. It is reused only if it belongs to a service in memory that had the same address
+ * and is gone.
  */
 function freeName({ contexts }: Contexts, url: string): string {
   const isFree = (name: string) => {

@@ -113,7 +113,9 @@ export class RecentRequests {
     return added;
   }
 
-  /** Evicts the older half of the next device, unless that has fewer requests than the mean. */
+  /**
+   * Evicts the older half of the next device's requests, unless it has fewer than the mean.
+   */
   #evictSome(): void {
     const { value, done } = this.#nextEvicted.next();
     if (done) {

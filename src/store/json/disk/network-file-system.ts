@@ -12,9 +12,9 @@ const networkFileSystems = new Map([
 ]);
 
 /**
- * Throws `store_unusable` for a folder on a network file system: a second machine could open it,
- * because sockets, and so the lock of the folder, end at the machine. Knows them on Linux only, and
- * none that run in user space, such as sshfs.
+ * Throws `store_unusable` for a folder on a network file system. The lock of the folder is a
+ * socket, which other machines do not see, so a second machine could open the folder. Knows them on
+ * Linux only, and none that run in user space, such as sshfs.
  */
 export async function refuseNetworkFileSystem(directory: string): Promise<void> {
   if (process.platform !== 'linux') return;
