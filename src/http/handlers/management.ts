@@ -5,7 +5,7 @@ import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { IdempotentRequest } from '../../service/creations.ts';
 import type { Services } from '../../service/services.ts';
 import type { OperationId } from '../../wire/operations.ts';
-import { longPollReply } from '../request/held.ts';
+import { makeLongPollReply } from '../request/held.ts';
 import type { Call, Handlers, Reply } from '../request/pipeline.ts';
 import { secretIdempotencyKey } from '../request/validate.ts';
 import { reportCsv } from './report-csv.ts';
@@ -53,6 +53,7 @@ function idempotentRequest(
 
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal) {
+  const longPollReply = makeLongPollReply(stopping);
   const { backups, codes, copies, deps, playlists, reading, requests, screenStatus, telemetry } =
     services;
   return {
@@ -79,7 +80,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       return { body, headers: { Location: path, ...noStore } };
     },
     getCodeStatus: ({ caller, id, query, request }) =>
-      longPollReply(stopping, request, query, ({ signal }) =>
+      longPollReply(request, query, ({ signal }) =>
         codes.status(caller, id, query.waitSeconds, signal),
       ),
     cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
@@ -90,9 +91,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     listScreenStatus: ({ caller, query, slot }) =>
       result(screenStatus.list(caller, query, slot?.signal)),
     listEvents: ({ caller, query, request, slot }) =>
-      longPollReply(stopping, request, query, ({ signal }) =>
-        telemetry.list(caller, query, signal, slot),
-      ),
+      longPollReply(request, query, ({ signal }) => telemetry.list(caller, query, signal, slot)),
     async createBackup({ caller, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);

@@ -6,7 +6,7 @@ import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playb
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
-import { longPollReply } from '../request/held.ts';
+import { makeLongPollReply } from '../request/held.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
 import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 
@@ -58,6 +58,7 @@ export function runtimeHandlers(
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
   stopping: AbortSignal,
 ) {
+  const longPollReply = makeLongPollReply(stopping);
   return {
     async registerDevice({ body, request }) {
       const { answer, repeated } = await register({
@@ -90,7 +91,7 @@ export function runtimeHandlers(
     },
 
     async getDeviceChanges({ caller, query, request }) {
-      const reply = await longPollReply(stopping, request, query, (end) =>
+      const reply = await longPollReply(request, query, (end) =>
         deviceChanges.get(caller, query, end),
       );
       return { ...reply, headers: { 'Cache-Control': 'no-store' } };

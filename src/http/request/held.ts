@@ -12,30 +12,42 @@ export interface HoldEnd {
 }
 
 /**
- * Marks the request as a long poll if it has `waitSeconds`, and replies with the result of `work`.
- * Does not use `AbortSignal.any`, because in Node 20 each call of it leaks memory on the signal
- * that lives longest.
+ * Returns the function that replies to long polls. `stopping` ends all of them.
+ *
+ * The signal has one listener for all: an `AbortSignal` compares each added listener with all
+ * others, which took a quarter of a core with 15,000 long polls. In Node 20, `AbortSignal.any`
+ * leaks memory on the signal that lives longest.
  */
-export async function longPollReply<T>(
-  stopping: AbortSignal,
-  { client, context, outgoing }: Exchange,
-  { waitSeconds }: { waitSeconds?: number | undefined },
-  work: (end: HoldEnd) => Promise<T>,
-): Promise<Reply> {
-  client.isHeld = waitSeconds !== undefined;
-  const disconnected = outgoing ? undefined : context?.req.raw.signal;
-  const combined = new AbortController();
-  const end = () => combined.abort();
-  stopping.addEventListener('abort', end);
-  outgoing?.once('close', end);
-  disconnected?.addEventListener('abort', end);
-  const hasLeft = () => outgoing?.destroyed ?? disconnected?.aborted ?? false;
-  if (stopping.aborted || hasLeft()) end();
-  try {
-    return { body: await work({ signal: combined.signal, end, hasLeft }) };
-  } finally {
-    stopping.removeEventListener('abort', end);
-    outgoing?.off('close', end);
-    disconnected?.removeEventListener('abort', end);
-  }
+export function makeLongPollReply(stopping: AbortSignal) {
+  const ends = new Set<() => void>();
+  stopping.addEventListener('abort', () => {
+    for (const end of ends) end();
+  });
+
+  /**
+   * Marks the request as a long poll if it has `waitSeconds`, and replies with the result of
+   * `work`.
+   */
+  return async function longPollReply<T>(
+    { client, context, outgoing }: Exchange,
+    { waitSeconds }: { waitSeconds?: number | undefined },
+    work: (end: HoldEnd) => Promise<T>,
+  ): Promise<Reply> {
+    client.isHeld = waitSeconds !== undefined;
+    const disconnected = outgoing ? undefined : context?.req.raw.signal;
+    const combined = new AbortController();
+    const end = () => combined.abort();
+    ends.add(end);
+    outgoing?.once('close', end);
+    disconnected?.addEventListener('abort', end);
+    const hasLeft = () => outgoing?.destroyed ?? disconnected?.aborted ?? false;
+    if (stopping.aborted || hasLeft()) end();
+    try {
+      return { body: await work({ signal: combined.signal, end, hasLeft }) };
+    } finally {
+      ends.delete(end);
+      outgoing?.off('close', end);
+      disconnected?.removeEventListener('abort', end);
+    }
+  };
 }
