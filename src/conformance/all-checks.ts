@@ -2,7 +2,6 @@ import type { Check } from './check.ts';
 import { changesChecks } from './checks/changes.ts';
 import { codeChecks } from './checks/codes.ts';
 import { configChecks } from './checks/config.ts';
-import { creationChecks } from './checks/creations.ts';
 import { credentialChecks } from './checks/credentials.ts';
 import { deviceKeyChecks, rotationChecks } from './checks/device-keys.ts';
 import { eventChecks } from './checks/events.ts';
@@ -12,10 +11,11 @@ import { publishingChecks } from './checks/publishing.ts';
 import { readingChecks } from './checks/reading.ts';
 import { registrationChecks } from './checks/registration.ts';
 import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
-import { revisionChecks } from './checks/revisions.ts';
 import { revokeChecks } from './checks/revoke.ts';
+import { creationChecks, revisionChecks } from './checks/safe-changes.ts';
 import { screenChecks, statusChecks } from './checks/screens.ts';
 import { tenancyChecks } from './checks/tenancy.ts';
+import { tokenChecks } from './checks/tokens.ts';
 import { venueChecks } from './checks/venues.ts';
 import { waitingChecks } from './checks/waiting.ts';
 import { wireChecks } from './checks/wire.ts';
@@ -38,6 +38,7 @@ export const allChecks: readonly Check[] = [
   ...revokeChecks,
   ...wireChecks,
   ...credentialChecks,
+  ...tokenChecks,
   ...tenancyChecks,
   ...venueChecks,
   ...screenChecks,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { dayMs } from '../../domain/clock.ts';
 import { dayOf, type ReportGroup } from '../../domain/records/report.ts';
 import type { Store } from '../../store/store.ts';
-import { everything, log } from './event-tests.ts';
-import { batchOf, guid, impression, tenantA, tenantB } from './sample-batch.ts';
+import { batchOf, everything, guid, impression, log, tenantA, tenantB } from './sample-batch.ts';
 import { type OpenEmptyStore, type StoreTest, testGroup } from './store-test.ts';
 
 /** Tests of `impressions`. */

@@ -1,6 +1,6 @@
 import { batchSums } from '../../domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../domain/events/event.ts';
-import type { EventBatch } from '../../store/queries.ts';
+import type { EventBatch, EventPageQuery, StoredEvent } from '../../store/queries.ts';
 
 /** Ids that are easy to tell apart in a failure report. */
 export function guid(kind: string, number: number): string {
@@ -45,3 +45,21 @@ export function batchOf(
     ...more,
   };
 }
+
+/** Returns a query of all events, newest first. */
+export const everything = (query: Partial<EventPageQuery> = {}) => ({
+  tenantId: tenantA,
+  order: 'desc' as const,
+  limit: 200,
+  ...query,
+});
+
+/** Returns the numbers of events made by `log`. */
+export const numbers = (items: StoredEvent[]) => items.map(({ event }) => event.n);
+
+/** Returns an event with a number. */
+export const log = (n: number, type = 'log'): TelemetryEvent => ({
+  type,
+  timestamp: 1_760_000_000,
+  n,
+});

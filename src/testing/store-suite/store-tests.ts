@@ -1,5 +1,6 @@
+import { appendBatchTests } from './append-batch-tests.ts';
 import { activityTests, auditTests } from './audit-tests.ts';
-import { appendBatchTests, eventTests } from './event-tests.ts';
+import { eventTests } from './event-tests.ts';
 import { guessCounterTests } from './guess-counter-tests.ts';
 import { impressionTests } from './impression-tests.ts';
 import { findByKeyHashTests, selectAndCountTests, uniqueKeysTests } from './key-tests.ts';
