@@ -1,5 +1,5 @@
--- Batches of simulated devices. NULL: of others. Their impressions are folded into scopes of their own
--- (impression-counts.ts).
+-- Batches of simulated devices. NULL: of others. Their impressions are folded into scopes of their
+-- own (impression-counts.ts).
 ALTER TABLE signage.batches ADD COLUMN simulated boolean;
 
 -- As before, and with the new column.
