@@ -6,6 +6,7 @@ const cursor = /"cursor":"([^"]+)"/;
 /** Asks again after each answer, so that the TV is always held. */
 function holdTv({ port, host }, { screenId, apiKey }, tally) {
   const socket = connect(port, host);
+  sockets.push(socket);
   let after = '';
   const ask = () =>
     socket.write(
@@ -27,6 +28,7 @@ function holdTv({ port, host }, { screenId, apiKey }, tally) {
   socket.on('connect', ask);
 }
 
+const sockets = [];
 const tally = { byStatus: {}, lost: 0, toldAtMs: [] };
 process.on('message', ({ url, tvs }) => {
   if (url) {
@@ -41,5 +43,9 @@ process.on('message', ({ url, tvs }) => {
   }
   process.send?.(tally);
   tally.toldAtMs = [];
+});
+// The connections would keep this process alive.
+process.on('disconnect', () => {
+  for (const socket of sockets) socket.destroy();
 });
 process.send?.({ ready: true });
