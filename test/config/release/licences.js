@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './copy-node.js';
@@ -14,9 +14,12 @@ export function productionPackages() {
 
 const isLicence = (file) => /^(licen[cs]e|notice|copying)/i.test(file);
 
-/** Returns the licences of signage, its packages and Node, which copies must contain. */
+/**
+ * Returns the licences of signage, its packages and Node, which copies must contain. Only the
+ * builds of nodejs.org have the licence of Node beside them. For others, prints a warning.
+ */
 export function licences(node) {
-  const nodeLicence = join(dirname(node), '../LICENSE');
+  const nodeLicence = join(dirname(realpathSync(node)), '../LICENSE');
   const folders = [root, ...productionPackages(), join(root, 'node_modules/swagger-ui-dist')];
   const parts = folders.flatMap((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -24,7 +27,12 @@ export function licences(node) {
       .filter(isLicence)
       .map((file) => `${name} ${version}: ${file}\n\n${readFileSync(join(folder, file), 'utf8')}`);
   });
-  const nodeText = existsSync(nodeLicence)
+  const hasLicence = existsSync(nodeLicence);
+  if (!hasLicence)
+    console.error(
+      `There is no ${nodeLicence}, so the licence of Node.js is missing. To publish the result, build with a Node.js of nodejs.org (--node PATH).`,
+    );
+  const nodeText = hasLicence
     ? readFileSync(nodeLicence, 'utf8')
     : 'See the LICENSE file of its source code.\n';
   parts.push(`Node.js ${run(node, ['--version'])}\n\n${nodeText}`);

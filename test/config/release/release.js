@@ -26,7 +26,10 @@ function changes() {
   return released ?? section('Unreleased');
 }
 
-/** Returns from what and with what the release was made, so that others can repeat it. */
+/**
+ * Returns from what and with what the tarball was made, so that others can repeat it. The
+ * executable and the archive are made before, perhaps on other machines.
+ */
 function provenance() {
   const changed = run('git', ['status', '--porcelain'], inRoot);
   if (changed) console.error(`The checkout has changes that are not committed:\n${changed}`);
@@ -40,7 +43,8 @@ function provenance() {
     npm: run('npm', ['--version'], inRoot),
     platform: `${process.platform}-${process.arch}`,
     builtAt: new Date().toISOString(),
-    commands: ['npm ci', 'npm run binary', 'npm run portable', 'npm run release'],
+    commands: ['npm ci', 'npm run release'],
+    files: [`${name}-${version}.tgz`],
   };
 }
 

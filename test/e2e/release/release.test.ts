@@ -64,6 +64,7 @@ describe('npm run release', () => {
       package: 'signage-kit',
       commit: commit.trim(),
       node: process.version,
+      files: [expect.stringMatching(/^signage-kit-.*\.tgz$/)],
     });
     expect(read('CHANGES.md')).toMatch(/^## /);
     expect(read('CHANGES.md').match(/^## /gm)).toHaveLength(1);
