@@ -78,8 +78,9 @@ export interface Running {
    */
   replaceTls(tls: Tls): void;
   /**
-   * Stops accepting requests, ends long polls at once, and finishes other requests in progress for
-   * at most 10 s. Then makes everything durable. Further calls return the same promise.
+   * Stops accepting requests, ends long polls (those of TVs spread over up to 8 s), and finishes
+   * other requests in progress for at most 10 s. Then makes everything durable. Further calls
+   * return the same promise.
    */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */
@@ -113,7 +114,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       ? await open(given, { clock, random, database: options.database, onWarning })
       : given;
   const stopping = new AbortController();
-  // Each long poll adds a listener, so the number of listeners has no limit.
+  // Each delay of a fault rule adds a listener, so the number of listeners has no limit.
   setMaxListeners(0, stopping.signal);
   const stops = makeShutdown();
   const metrics = makeMetrics(version);
@@ -213,6 +214,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       options.listen === false
         ? undefined
         : await listen({ ...handling, host, port, maxConnections, tls: options.tls, earlyErrors });
+    const mounted = makeNodeHandler({ ...handling, earlyErrors, stopping: stopping.signal });
+    stops.push(mounted.idle);
     if (listener) stops.push(listener.close);
     const url = listener?.url ?? publicUrl ?? noUrl;
     if (options.demo) await fillWithDemo(services, publicUrl ?? url);
@@ -234,7 +237,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
         refuse: () => earlyErrors.response(serviceStopped()),
         stopping: stopping.signal,
       }),
-      nodeHandler: makeNodeHandler({ ...handling, earlyErrors, stopping: stopping.signal }),
+      nodeHandler: mounted.nodeHandler,
       replaceTls: listener?.replaceTls ?? refuseTls,
       close: closeOnce,
       [Symbol.asyncDispose]: closeOnce,

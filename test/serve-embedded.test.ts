@@ -1,7 +1,7 @@
 // `serve` as a part of another program: mounted in its server, on its own store.
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runConformance } from '../src/conformance/run-conformance.ts';
@@ -9,7 +9,7 @@ import type { ServeOptions } from '../src/serve/serve-options.ts';
 import { type Running, serve } from '../src/serve.ts';
 import { openStore } from '../src/store/open.ts';
 import { memoryObjectStore } from './support/memory-object-store.ts';
-import { adminToken } from './support/service.ts';
+import { adminToken, managerAt, sendTo } from './support/service.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 
 const ends: (() => unknown)[] = [];
@@ -159,10 +159,19 @@ describe('nodeHandler', () => {
     expect((await fetch(`${url}/devices/x/playlist`)).status).toBe(401);
   });
 
-  it('says what is wrong when a parser has read the body', async () => {
+  it.each<[string, (incoming: IncomingMessage) => unknown]>([
+    ['the body', (incoming) => text(incoming)],
+    [
+      'a part of the body',
+      async (incoming) => {
+        await once(incoming, 'readable');
+        incoming.read(2);
+      },
+    ],
+  ])('says what is wrong when a parser has read %s', async (_, parse) => {
     const { nodeHandler } = await start();
     const url = await startServer(async (incoming, outgoing) => {
-      await text(incoming);
+      await parse(incoming);
       nodeHandler(incoming, outgoing);
     });
     const answer = await fetch(`${url}/v1/venues`, creation('Lobby'));
@@ -171,6 +180,43 @@ describe('nodeHandler', () => {
       code: 'internal_error',
       detail: expect.stringContaining('before parsers of bodies'),
     });
+  });
+
+  it('finishes its requests when the service closes, before the store does', async () => {
+    const { nodeHandler, close } = await start({ demo: false });
+    const url = await startServer(nodeHandler);
+    const manage = managerAt(url, adminToken);
+    const { id: venueId } = (await manage.post('/v1/venues', { name: 'Lobby' })).body;
+    const { id: screenId } = (await manage.post('/v1/screens', { venueId, name: 'Main' })).body;
+    const { code } = (await manage.post('/v1/devices/provisioning-codes', { screenId })).body;
+    const { apiKey } = (
+      await sendTo(url, 'POST', '/devices/register', {
+        body: { pairingCode: code, deviceInfo: {} },
+      })
+    ).body;
+    const path = `/devices/${screenId}/changes`;
+    const { cursor } = (await sendTo(url, 'GET', path, { key: apiKey })).body;
+    const query = `?after=${cursor}&waitSeconds=50`;
+    const held = [1, 2].map(() => sendTo(url, 'GET', path + query, { key: apiKey }));
+    await expect
+      .poll(async () => (await sendTo(url, 'GET', '/metrics', {})).text)
+      .toContain('\nsignage_held_devices 2\n');
+    await close();
+    for (const answer of await Promise.all(held)) expect(answer.status).toBe(200);
+  });
+
+  it('closes within some 10 s, whatever its clients do', { timeout: 20_000 }, async () => {
+    const { nodeHandler, close } = await start();
+    const url = new URL(await startServer(nodeHandler));
+    const socket = connect(Number(url.port), url.hostname);
+    socket.on('error', () => {});
+    socket.write(
+      `POST /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Length: 20000\r\n\r\n{`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const startMs = performance.now();
+    await close();
+    expect(performance.now() - startMs).toBeLessThan(13_000);
   });
 });
 

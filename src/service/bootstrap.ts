@@ -134,7 +134,7 @@ async function applyGivenToken(deps: SystemDependencies, tx: Tx, token: string):
   if (sameHash && sameHash.role !== 'platform') {
     throw new SignageError(
       'invalid_option',
-      'The admin token already belongs to a tenant: choose another.',
+      `The admin token is a token with the role ${sameHash.role} already: choose another.`,
     );
   }
   const otherTokens = (await platformTokens(tx)).filter((row) => row.hash !== hash);

@@ -17,6 +17,16 @@ export interface LongPoll {
   slot?: ConcurrencySlot | undefined;
 }
 
+/** How a long poll ends early. */
+export interface HoldEnd {
+  /** Aborts when the client disconnects or the service stops. */
+  signal: AbortSignal;
+  /** Aborts the signal. */
+  end(): void;
+  /** Returns whether the client has disconnected, so that nobody reads the answer. */
+  hasLeft(): boolean;
+}
+
 /** A slot of a concurrency limiter. */
 export interface ConcurrencySlot {
   pause(): void;

@@ -13,6 +13,7 @@ import { makeIdSource } from '../../domain/id.ts';
 import type { ServedRequest } from '../request/request-context.ts';
 import { makeClientErrorHandler } from './client-errors.ts';
 import { type EarlyErrors, makeEarlyErrors } from './early-errors.ts';
+import { closeTimeoutMs } from './node-handler.ts';
 import { makeRequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
@@ -46,7 +47,7 @@ const defaultLimits = {
   /** How long a client may read nothing of a response. */
   stalledWriteTimeout: minuteMs,
   /** How long `close` waits for requests in progress. */
-  closeTimeout: 10 * secondMs,
+  closeTimeout: closeTimeoutMs,
 };
 /**
  * Length of the accept queue, if the system allows it. When it is full, TVs retry only after 1 s,

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { EarlyErrors } from './early-errors.ts';
 import { makeRequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 
 /** Maximum number of requests that wait for their turn of the event loop. */
 const maxWaiting = 20_000;
+/** How long a stopping service waits for requests in progress. */
+export const closeTimeoutMs = 10 * secondMs;
 
 const bodyIsGone = () =>
   new SignageError(
@@ -12,11 +15,11 @@ const bodyIsGone = () =>
     'The body was read before the request reached the service. Mount nodeHandler before parsers of bodies.',
   );
 
-/** Returns whether another handler has read the body, and left no copy of it. */
-function isBodyGone({ headers, readableEnded }: IncomingMessage): boolean {
+/** Returns whether another handler has read the body, or a part of it. */
+function isBodyGone({ headers, readableDidRead }: IncomingMessage): boolean {
   const hasBody =
     Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-  return hasBody && readableEnded;
+  return hasBody && readableDidRead;
 }
 
 /** Returns the error for requests after the service was stopped. */
@@ -29,16 +32,46 @@ export interface NodeHandlerOptions extends RequestHandlerOptions {
   stopping: AbortSignal;
 }
 
-/** Returns a handler for the server of another program, which owns connections and time-outs. */
+/**
+ * Returns a handler for the server of another program, which owns connections and time-outs.
+ * `idle` resolves when no request is in progress. After 10 s it closes the connections of those
+ * that are left.
+ */
 export function makeNodeHandler({ earlyErrors, stopping, ...options }: NodeHandlerOptions) {
   const handle = makeRequestHandler(options, { earlyErrors, maxWaiting });
+  const inProgress = new Set<ServerResponse>();
+  let onIdle = () => {};
 
-  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (stopping.aborted) earlyErrors.request(incoming, outgoing, serviceStopped());
-    else if (isBodyGone(incoming)) {
-      const error = bodyIsGone();
-      options.onError(error);
-      earlyErrors.request(incoming, outgoing, error);
-    } else handle(outgoing);
+  function track(outgoing: ServerResponse): void {
+    inProgress.add(outgoing);
+    outgoing.once('close', () => {
+      inProgress.delete(outgoing);
+      if (inProgress.size === 0) onIdle();
+    });
+  }
+
+  return {
+    nodeHandler(incoming: IncomingMessage, outgoing: ServerResponse): void {
+      if (stopping.aborted) earlyErrors.request(incoming, outgoing, serviceStopped());
+      else if (isBodyGone(incoming)) {
+        const error = bodyIsGone();
+        options.onError(error);
+        earlyErrors.request(incoming, outgoing, error);
+      } else {
+        track(outgoing);
+        handle(outgoing);
+      }
+    },
+
+    async idle(): Promise<void> {
+      if (inProgress.size === 0) return;
+      const cut = setTimeout(() => {
+        for (const { req } of inProgress) req.socket.destroy();
+      }, closeTimeoutMs);
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+      clearTimeout(cut);
+    },
   };
 }

@@ -1,15 +1,6 @@
+import type { HoldEnd } from '../../service/long-poll.ts';
 import type { Reply } from './pipeline.ts';
 import type { Exchange } from './request-context.ts';
-
-/** Why a long poll may end early. */
-export interface HoldEnd {
-  /** Aborts when the client disconnects or the service stops. */
-  signal: AbortSignal;
-  /** Aborts the signal. */
-  end(): void;
-  /** Returns whether the client has disconnected, so that nobody reads the answer. */
-  hasLeft(): boolean;
-}
 
 /**
  * Returns the function that replies to long polls. `stopping` ends all of them.
@@ -29,24 +20,25 @@ export function makeLongPollReply(stopping: AbortSignal) {
    * `work`.
    */
   return async function longPollReply<T>(
-    { client, context, outgoing }: Exchange,
+    { client, context, incoming }: Exchange,
     { waitSeconds }: { waitSeconds?: number | undefined },
     work: (end: HoldEnd) => Promise<T>,
   ): Promise<Reply> {
     client.isHeld = waitSeconds !== undefined;
-    const disconnected = outgoing ? undefined : context?.req.raw.signal;
+    const socket = incoming?.socket;
+    const disconnected = socket ? undefined : context?.req.raw.signal;
     const combined = new AbortController();
     const end = () => combined.abort();
     ends.add(end);
-    outgoing?.once('close', end);
+    socket?.once('close', end);
     disconnected?.addEventListener('abort', end);
-    const hasLeft = () => outgoing?.destroyed ?? disconnected?.aborted ?? false;
+    const hasLeft = () => socket?.destroyed ?? disconnected?.aborted ?? false;
     if (stopping.aborted || hasLeft()) end();
     try {
       return { body: await work({ signal: combined.signal, end, hasLeft }) };
     } finally {
       ends.delete(end);
-      outgoing?.off('close', end);
+      socket?.off('close', end);
       disconnected?.removeEventListener('abort', end);
     }
   };

@@ -2,21 +2,21 @@ import { secondMs } from '../../domain/clock.ts';
 import type { DeviceChanges, DeviceChangesQuery } from '../../domain/records/device-changes.ts';
 import { checkKeyHolder } from '../auth/device-keys.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
-import { longPoll } from '../long-poll.ts';
+import { type HoldEnd, longPoll } from '../long-poll.ts';
 import type { Playback } from './playback.ts';
 import { Turns } from './turns.ts';
 
-/** How a hold ends early. */
-export interface HoldEnd {
-  signal: AbortSignal;
-  /** Aborts the signal. */
-  end(): void;
-  /** Returns whether nobody reads the answer any more. */
-  hasLeft(): boolean;
-}
-
 /** A further hold of the same device ends the oldest. */
 const maxHoldsPerDevice = 2;
+/** Shorter than the time for which a stopping service waits for its requests. */
+const stopMs = 8 * secondMs;
+
+/** A held request. */
+interface Hold {
+  end: HoldEnd;
+  /** Whether a further hold of the device took its place. */
+  isReplaced: boolean;
+}
 
 /**
  * Tells TVs what they would be given now, and holds the answer until that changes (docs/protocol.md
@@ -30,17 +30,20 @@ export function makeDeviceChanges(
   onHint: (ms: number) => void = () => {},
 ) {
   const turns = new Turns(clock);
-  const holdsOf = new Map<string, HoldEnd[]>();
+  const holdsOf = new Map<string, Hold[]>();
   let heldCount = 0;
 
-  function addHold(deviceId: string, hold: HoldEnd): void {
+  function addHold(deviceId: string, hold: Hold): void {
     const holds = [...(holdsOf.get(deviceId) ?? []), hold];
-    if (holds.length > maxHoldsPerDevice) holds.shift()?.end();
+    const replaced = holds.length > maxHoldsPerDevice ? holds.shift() : undefined;
     holdsOf.set(deviceId, holds);
     heldCount++;
+    if (!replaced) return;
+    replaced.isReplaced = true;
+    replaced.end.end();
   }
 
-  function removeHold(deviceId: string, hold: HoldEnd): void {
+  function removeHold(deviceId: string, hold: Hold): void {
     const others = holdsOf.get(deviceId)?.filter((other) => other !== hold) ?? [];
     if (others.length > 0) holdsOf.set(deviceId, others);
     else holdsOf.delete(deviceId);
@@ -56,9 +59,11 @@ export function makeDeviceChanges(
     { after, waitSeconds }: { after: string; waitSeconds: number },
     end: HoldEnd,
   ): Promise<DeviceChanges> {
+    const own: Hold = { end, isReplaced: false };
     let latest: DeviceChanges | undefined;
+    const isOver = () => own.isReplaced || end.hasLeft();
     const look = async () => {
-      if (latest && end.hasLeft()) return { value: latest, settled: true };
+      if (latest && isOver()) return { value: latest, settled: true };
       const holder = await store.read.findByKeyHash(key.hash);
       checkKeyHolder(holder);
       const { changes, endsAtMs } = await current(holder);
@@ -73,7 +78,9 @@ export function makeDeviceChanges(
     const slot = {
       pause: endTurn,
       async resume() {
-        if (end.hasLeft()) return;
+        if (isOver()) return;
+        // The service stops.
+        if (end.signal.aborted) turns.drainWithin(stopMs);
         const nowMs = clock.now();
         await turns.begin();
         wokenAtMs = nowMs;
@@ -87,7 +94,7 @@ export function makeDeviceChanges(
       `tenants/${tenantId}`,
     ];
     const forMs = drawnWaitMs(waitSeconds);
-    addHold(device.id, end);
+    addHold(device.id, own);
     try {
       const value = await longPoll(
         { store, clock },
@@ -97,7 +104,7 @@ export function makeDeviceChanges(
       if (wokenAtMs !== undefined && value.cursor !== after) onHint(clock.now() - wokenAtMs);
       return value;
     } finally {
-      removeHold(device.id, end);
+      removeHold(device.id, own);
       endTurn();
     }
   }

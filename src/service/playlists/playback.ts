@@ -167,7 +167,7 @@ export function makePlayback(
   }: Pick<DeviceCaller, 'device' | 'screen'>): Promise<CurrentAnswers> {
     const [row, levels] = await Promise.all([
       store.read.get('playlists', screen.id),
-      configLevels(device),
+      orElse(() => configLevels(device), throwConfigFailure),
     ]);
     const nowMs = clock.now();
     const active = row && playlistStatusAt(row, nowMs) === 'active' ? row : undefined;

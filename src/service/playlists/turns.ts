@@ -1,9 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** Turns in one round. */
-const batch = 10;
-/** Pause between two rounds. With `batch`, it bounds the rate: 2,000 turns a second. */
+/** Turns per millisecond: 2,000 a second. */
+const rate = 2;
+/** Pause between two rounds. */
 const pauseMs = 5;
+/** Longest time for which a round makes up, so that a pause causes no burst. */
+const maxMadeUpMs = 20;
 
 /**
  * Spreads work that becomes due for many at the same moment. A single turn begins at once. Further
@@ -14,6 +16,8 @@ export class Turns {
   #waiting: (() => void)[] = [];
   #inProgress = 0;
   #isPausing = false;
+  #roundAtMs = 0;
+  #drainByMs: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -37,8 +41,24 @@ export class Turns {
     });
   }
 
+  /** Raises the rate so that all turns begin within `forMs`. Further calls change nothing. */
+  drainWithin(forMs: number): void {
+    this.#drainByMs ??= this.#clock.now() + forMs;
+  }
+
+  /** Returns the size of a round that makes up for the time since the last one. */
+  #roundSize(): number {
+    const nowMs = this.#clock.now();
+    const sinceMs = Math.min(maxMadeUpMs, Math.max(0, nowMs - this.#roundAtMs));
+    this.#roundAtMs = nowMs;
+    const usual = Math.max(1, sinceMs * rate);
+    if (this.#drainByMs === undefined) return usual;
+    const leftMs = Math.max(sinceMs, this.#drainByMs - nowMs, 1);
+    return Math.max(usual, Math.ceil((this.#waiting.length * sinceMs) / leftMs));
+  }
+
   #nextRound(): void {
-    const round = this.#waiting.splice(0, batch);
+    const round = this.#waiting.splice(0, this.#roundSize());
     this.#inProgress = round.length;
     for (const begin of round) begin();
   }

@@ -38,6 +38,18 @@ describe('Turns', () => {
     expect(ended()).toBe(1000);
   });
 
+  it('begins all turns within a given time', async () => {
+    const clock = new ManualClock();
+    const turns = new Turns(clock);
+    const ended = begin(turns, 50_000);
+    turns.drainWithin(8000);
+    for (let ms = 0; ms < 8100; ms += 5) {
+      clock.advance(5);
+      await settle();
+    }
+    expect(ended()).toBe(50_000);
+  });
+
   it('begins no round before the turns of the round before have ended', async () => {
     const clock = new ManualClock();
     const turns = new Turns(clock);
