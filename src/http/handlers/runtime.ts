@@ -66,12 +66,7 @@ export function runtimeHandlers(
         body,
         idempotencyKey: secretIdempotencyKey(request),
         onQuota: (quota) => request.context?.set('guessQuota', quota),
-        onScreen: ({ tenantId, venueId, screenId }) => {
-          request.client.namedId = screenId;
-          // Codes of earlier versions have no venue.
-          if (venueId !== undefined)
-            request.client.place = { id: null, tenantId, venueId, screenId };
-        },
+        subject: request.client,
       });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };

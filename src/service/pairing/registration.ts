@@ -6,7 +6,12 @@ import { codeStatusAt, hashCode } from '../../domain/records/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import { deviceActor } from '../auth/device-keys.ts';
-import { type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
+import {
+  type ClientInfo,
+  type RequestSubject,
+  recordChange,
+  type SystemDependencies,
+} from '../context.ts';
 import { changeOf } from '../lookup.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelPendingCodes } from '../places/screens.ts';
@@ -21,7 +26,7 @@ export interface RegistrationRequest extends ClientInfo {
   /** Receives the quota of the source, also before an error. */
   onQuota?: (quota: GuessQuota) => void;
   /** Receives the screen of a known code, also before an error. */
-  onScreen?: (screen: Pick<PairingCode, 'tenantId' | 'venueId' | 'screenId'>) => void;
+  subject?: RequestSubject;
 }
 
 /** `repeated`: an earlier request already got the same response. */
@@ -35,6 +40,13 @@ const unknownCode = () =>
     'pairing_code_not_found',
     'Unknown pairing code: check it on the screen’s page, or create a new one.',
   );
+
+/** Fills in what a request is about: the screen of its code. */
+function fillIn(subject: RequestSubject, { tenantId, venueId, screenId }: PairingCode): void {
+  subject.namedId = screenId;
+  // Codes of earlier versions have no venue.
+  if (venueId !== undefined) subject.place = { id: null, tenantId, venueId, screenId };
+}
 
 /** Registration: binds TVs to screens (docs/protocol.md §3). */
 export function makeRegistration(
@@ -165,7 +177,7 @@ export function makeRegistration(
     const storedCode = await store.read.get('codes', codeId);
     await rateLimit.judge(request, storedCode?.tenantId, request.onQuota);
     if (!storedCode) throw unknownCode();
-    request.onScreen?.(storedCode);
+    if (request.subject) fillIn(request.subject, storedCode);
     const { idempotencyKey } = request;
     const apiKey =
       idempotencyKey === undefined
