@@ -24,6 +24,8 @@ if [[ -n $SIGNAGE_TLS_CERT ]]; then
 fi
 
 exec 3<>"/dev/tcp/$host/$port" || exit 1
-printf 'GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n' >&3
+# A connection that closes early must end in 1, not in a signal.
+trap '' PIPE
+printf 'GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n' >&3 || exit 1
 read -r -t 4 _ status _ <&3 || exit 1
 [[ $status == 200 ]]
