@@ -25,6 +25,7 @@ import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
 import { makeShutdown } from './serve/shutdown.ts';
 import { timedStore } from './serve/timed-store.ts';
 import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
+import { identifyToken } from './service/auth/management-auth.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { demoMedia, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
@@ -54,6 +55,11 @@ export interface Running {
    * later starts without a given token.
    */
   adminToken: string | undefined;
+  /**
+   * Returns the id of the management token with this secret, or `undefined` if the service rejects
+   * it. Unlike a request, this does not end the rotation of the token.
+   */
+  identifyToken(secret: string): Promise<string | undefined>;
   /**
    * Answers a request without the listener, for a server of your own. Limits on guessed pairing
    * codes apply per client address. Without `info`, all callers share one limit, no address is
@@ -231,6 +237,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     return {
       url,
       adminToken,
+      identifyToken: (secret) => identifyToken(services.deps, secret),
       fetch: makeInProcess(answer, {
         rewritePath,
         log,

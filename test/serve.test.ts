@@ -234,6 +234,33 @@ describe('retentionDays', () => {
   });
 });
 
+describe('identifyToken', () => {
+  it('returns the id of both secrets during a rotation, which it does not end', async () => {
+    const service = await start();
+    const post = async (path: string, body?: object) =>
+      (
+        await fetch(service.url + path, {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify(body),
+        })
+      ).json() as Promise<{ id: string; token: string }>;
+    const old = await post('/v1/tokens', { name: 'CI', role: 'viewer' });
+    const { token } = await post(`/v1/tokens/${old.id}/rotate`);
+    for (const secret of [token, old.token, token])
+      expect(await service.identifyToken(secret)).toBe(old.id);
+    const me = (secret: string) =>
+      fetch(`${service.url}/v1/me`, { headers: { Authorization: `Bearer ${secret}` } });
+    expect((await me(token)).status).toBe(200);
+    expect(await service.identifyToken(old.token)).toBeUndefined();
+  });
+
+  it.each(['', 'mak_short', `mak_${'x'.repeat(49)}`, `dak_${'x'.repeat(49)}`])(
+    'returns undefined for "%s"',
+    async (secret) => expect(await (await start()).identifyToken(secret)).toBeUndefined(),
+  );
+});
+
 describe('fetch', () => {
   const ask = (running: Running, path: string, init: RequestInit = {}) =>
     running.fetch(new Request(`https://signage.example.com${path}`, { headers: json, ...init }));

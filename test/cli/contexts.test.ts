@@ -38,7 +38,7 @@ describe('signage login', () => {
     const host = new URL(service.url).host;
     expect(await saved()).toEqual({
       current: host,
-      contexts: { [host]: { url: service.url, token: adminToken } },
+      contexts: { [host]: { url: service.url, token: adminToken, tokenId: expect.any(String) } },
     });
     expect([await mode(file), await mode(join(home, 'signage'))]).toEqual(['600', '700']);
     expect(await readdir(join(home, 'signage'))).toEqual(['contexts.json']);
@@ -80,7 +80,7 @@ describe('signage login', () => {
     ).json;
     await logIn('--tenant', 'DEFAULT');
     expect(Object.values((await saved()).contexts)).toEqual([
-      { url: service.url, token: adminToken, tenant: tenantId },
+      { url: service.url, token: adminToken, tokenId: expect.any(String), tenant: tenantId },
     ]);
   });
 
@@ -444,7 +444,9 @@ describe('signage context', () => {
         })
       ).code,
     ).toBe(0);
-    expect(await saved()).toEqual({ contexts: { one: { url: service.url, token: adminToken } } });
+    expect(await saved()).toEqual({
+      contexts: { one: { url: service.url, token: adminToken, tokenId: expect.any(String) } },
+    });
     expect((await run(['context', 'delete', 'two', '--yes'])).code).toBe(3);
     expect(await mode(file)).toBe('600');
   });

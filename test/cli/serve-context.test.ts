@@ -45,7 +45,9 @@ describe('signage serve at a terminal', () => {
       expect(out).toContain('Try:   signage venue list\n');
       expect(await saved()).toEqual({
         current: 'local',
-        contexts: { local: { url, token: expect.stringMatching(/^mak_/) } },
+        contexts: {
+          local: { url, token: expect.stringMatching(/^mak_/), tokenId: expect.any(String) },
+        },
       });
       expect((await cli('venue', 'list')).code).toBe(0);
       expect((await cli('whoami', '-o', 'json')).json).toMatchObject({
@@ -57,10 +59,10 @@ describe('signage serve at a terminal', () => {
 
   it('updates the context for another port, and keeps its token', async () => {
     await serving([], async () => {});
-    const { token } = (await saved()).contexts.local;
+    const { local } = (await saved()).contexts;
     await serving([], async ({ url, out }) => {
       expect(out).not.toContain('mak_');
-      expect(await saved()).toEqual({ current: 'local', contexts: { local: { url, token } } });
+      expect(await saved()).toEqual({ current: 'local', contexts: { local: { ...local, url } } });
       expect((await cli('venue', 'list')).code).toBe(0);
     });
   });
@@ -72,6 +74,24 @@ describe('signage serve at a terminal', () => {
     await writeFile(file, JSON.stringify(other), { mode: 0o600 });
     await serving([], async ({ out }) => expect(out).toContain('curl'));
     expect(await saved()).toEqual(other);
+  });
+
+  it('does not end the rotation of a token whose new secret is in the context', async () => {
+    let old = '';
+    await serving([], async () => {
+      old = (await saved()).contexts.local.token;
+      const rotated = await cli('token', 'rotate', 'first start');
+      expect(rotated.stderr).toContain('Saved in the context "local".');
+    });
+    const { local } = (await saved()).contexts;
+    expect(local.token).not.toBe(old);
+    await serving([], async ({ url }) => {
+      const { status } = await fetch(`${url}/v1/me`, {
+        headers: { authorization: `Bearer ${old}` },
+      });
+      expect(status).toBe(200);
+      expect((await saved()).contexts.local).toEqual({ ...local, url });
+    });
   });
 
   it('saves a second service as local-2, and updates each when it starts again', async () => {

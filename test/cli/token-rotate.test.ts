@@ -1,5 +1,5 @@
 // signage token rotate.
-import { chmod, readFile, stat } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
@@ -99,6 +99,35 @@ describe('signage token rotate', () => {
     expect(await works(ci.token)).toBe(true);
     expect((await run(['whoami', '--context', 'ci'])).code).toBe(0);
     expect(await works(ci.token)).toBe(false);
+  });
+
+  it('leaves the overlap of another token alone, whose new secret a context holds', async () => {
+    const [admin, ci, other] = [await make('admin'), await make(), await make()];
+    await save('ci', ci.token);
+    await save('main', admin.token);
+    expect((await run(['token', 'rotate', ci.name])).code).toBe(0);
+    expect((await run(['token', 'rotate', other.name])).code).toBe(0);
+    expect((await run(['token', 'rotate', admin.name, '--now'])).code).toBe(0);
+    expect(await works(ci.token)).toBe(true);
+    expect((await saved()).ci).toMatchObject({ tokenId: ci.id });
+  });
+
+  it('of contexts without the id of their token, changes only those with the secret in use', async () => {
+    const [admin, ci] = [await make('admin'), await make()];
+    await save('ci', ci.token);
+    await save('main-too', admin.token);
+    await save('main', admin.token);
+    const file = join(home, 'signage', 'contexts.json');
+    const all = JSON.parse(await readFile(file, 'utf8'));
+    for (const one of Object.values<{ tokenId?: string }>(all.contexts)) delete one.tokenId;
+    await writeFile(file, JSON.stringify(all), { mode: 0o600 });
+    expect((await run(['token', 'rotate', ci.name])).stderr).not.toContain('Saved in');
+    const { token } = (await run(['token', 'rotate', admin.name, '-o', 'json'])).json;
+    expect(await saved()).toMatchObject({
+      ci: { token: ci.token },
+      main: { token, tokenId: admin.id },
+      'main-too': { token, tokenId: admin.id },
+    });
   });
 
   it('the token in use is saved in its context, also with --now, and goes on working', async () => {

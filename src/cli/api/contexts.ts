@@ -10,6 +10,8 @@ import { readPrivateFile, replaceFile } from './private-file.ts';
 export interface SavedContext {
   url: string;
   token: string;
+  /** Id of the token. Contexts that earlier versions saved have none. */
+  tokenId?: string;
   /** Id of the tenant to act in. */
   tenant?: string;
   caFile?: string;
@@ -53,12 +55,13 @@ export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefin
 }
 
 function isContext(value: unknown): value is SavedContext {
-  const { url, token, tenant, caFile } = (value ?? {}) as Record<string, unknown>;
+  const { url, token, tokenId, tenant, caFile } = (value ?? {}) as Record<string, unknown>;
   const isTextOrNone = (one: unknown) => one === undefined || typeof one === 'string';
   return (
     typeof url === 'string' &&
     URL.canParse(url) &&
     typeof token === 'string' &&
+    isTextOrNone(tokenId) &&
     isTextOrNone(tenant) &&
     isTextOrNone(caFile)
   );

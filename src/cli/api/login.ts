@@ -63,7 +63,10 @@ async function readToken(
   ).trim();
 }
 
-/** Asks the service for the identity of the token, so that an invalid token is not saved. */
+/**
+ * Asks the service for the identity of the token, so that an invalid token is not saved. Adds the
+ * ids of the token and of its tenant to `saved`.
+ */
 async function verify(
   saved: SavedContext,
   call: CommandContext,
@@ -78,6 +81,7 @@ async function verify(
   };
   const { client, tenantId } = await connect(profile, call, call.common.verbose);
   const me = await client.call('getMe', { signal: call.interrupted });
+  saved.tokenId = me.tokenId;
   if (tenantId !== undefined) saved.tenant = tenantId;
   const identity = {
     ...me,

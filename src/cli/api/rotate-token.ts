@@ -1,10 +1,9 @@
 import type { CallAnswer } from '../../client/call.ts';
-import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { Token } from '../records/find.ts';
 import { createdTokenView, knownTokenView, namesInReach } from '../records/views/access-views.ts';
 import { connect } from './connect.ts';
-import { changeContexts, readContexts } from './contexts.ts';
+import { changeContexts, readContexts, type SavedContext } from './contexts.ts';
 import { reserveFile } from './private-file.ts';
 
 interface RotationOptions {
@@ -14,52 +13,58 @@ interface RotationOptions {
   outputFile: string | undefined;
 }
 
+/** A token that is to be rotated. */
+interface Rotating {
+  id: string;
+  /** Whether this command authenticates with it. */
+  isInUse: boolean;
+}
+
 type Rotated = CallAnswer<'rotateToken'>;
 
-/** Asks the service for the token of a secret. Names no tenant, because `getMe` needs none. */
-async function identify(call: CommandContext, secret: string): Promise<CallAnswer<'getMe'>> {
+/** Uses a secret once. Names no tenant, because `getMe` needs none. */
+async function use(call: CommandContext, secret: string): Promise<void> {
   const profile = await call.profile();
   const token = { value: secret, source: 'token rotate' };
   const other = { ...profile, tenant: undefined, token };
   const { client } = await connect(other, call, call.common.verbose);
-  return client.call('getMe', { signal: call.interrupted });
+  await client.call('getMe', { signal: call.interrupted });
 }
 
 /**
- * Returns the saved secrets of a token: those in contexts of this service that belong to its id.
- * The service tells a secret's token. Secrets that it rejects belong to none.
+ * Returns whether a context of this service holds the token. Sends no secret: the first use of a
+ * pending one would end the overlap of another rotation. A context without an id holds the token if
+ * its secret is the one in use, and that belongs to the token.
  */
-async function savedSecrets(call: CommandContext, id: string): Promise<ReadonlySet<string>> {
-  const { origin } = new URL((await call.profile()).url.value);
-  const found = new Set<string>();
-  const asked = new Set<string>();
-  for (const { url, token } of Object.values((await readContexts(call.io)).contexts)) {
-    if (new URL(url).origin !== origin || asked.has(token)) continue;
-    asked.add(token);
-    try {
-      if ((await identify(call, token)).tokenId === id) found.add(token);
-    } catch (error) {
-      if (!(error instanceof SignageError) || error.status !== 401) throw error;
-    }
-  }
-  return found;
+async function makeHolds(
+  call: CommandContext,
+  { id, isInUse }: Rotating,
+): Promise<(saved: SavedContext) => boolean> {
+  const { url, token } = await call.profile();
+  const { origin } = new URL(url.value);
+  return (saved) => {
+    if (new URL(saved.url).origin !== origin) return false;
+    return saved.tokenId === undefined
+      ? isInUse && saved.token === token?.value
+      : saved.tokenId === id;
+  };
 }
 
 /**
- * Replaces saved secrets by the new one. Returns the names of the changed contexts. Throws
- * `contexts_unusable`.
+ * Replaces the saved secrets of a token by the new one. Returns the names of the changed contexts.
+ * Throws `contexts_unusable`.
  */
 async function saveInContexts(
   call: CommandContext,
-  secrets: ReadonlySet<string>,
-  token: string,
+  holds: (saved: SavedContext) => boolean,
+  { id, token }: Rotated,
 ): Promise<string[]> {
   const changed: string[] = [];
-  if (secrets.size === 0) return changed;
   await changeContexts(call.io, ({ contexts }) => {
     for (const [name, saved] of Object.entries(contexts)) {
-      if (!secrets.has(saved.token)) continue;
+      if (!holds(saved)) continue;
       saved.token = token;
+      saved.tokenId = id;
       changed.push(name);
     }
   });
@@ -73,22 +78,24 @@ async function saveInContexts(
  */
 async function rotateAndSave(
   call: CommandContext,
-  id: string,
+  rotating: Rotating,
   outputFile: string | undefined,
 ): Promise<{ rotated: Rotated; contexts: string[] } | undefined> {
+  const params = { id: rotating.id };
   if (call.common.dryRun) {
-    await call.change('rotateToken', { params: { id } });
+    await call.change('rotateToken', { params });
     return undefined;
   }
-  const secrets = await savedSecrets(call, id);
+  const holds = await makeHolds(call, rotating);
+  const isSaved = Object.values((await readContexts(call.io)).contexts).some(holds);
   const file =
     outputFile === undefined ? undefined : await reserveFile(outputFile, '--output-file');
   let made: { answer: Rotated } | undefined;
   try {
-    made = await call.change('rotateToken', { params: { id } });
+    made = await call.change('rotateToken', { params });
     if (!made) return undefined;
     await file?.write(made.answer.token);
-    const contexts = await saveInContexts(call, secrets, made.answer.token);
+    const contexts = isSaved ? await saveInContexts(call, holds, made.answer) : [];
     return { rotated: made.answer, contexts };
   } catch (error) {
     await file?.discard();
@@ -109,7 +116,7 @@ async function endOld(
   const overlap = `The old secret works until the new one is first used, and until ${oldTokenUntil} at the latest.`;
   if (!now) return call.note(overlap);
   try {
-    await identify(call, token);
+    await use(call, token);
   } catch (error) {
     call.note(overlap);
     throw error;
@@ -124,8 +131,9 @@ export async function rotateToken(
   { now, outputFile }: RotationOptions,
 ): Promise<void> {
   const { tokenId } = await call.read('getMe');
+  const isInUse = tokenId === found.id;
   const venueOf = await namesInReach(call, found);
-  const saved = await rotateAndSave(call, found.id, outputFile);
+  const saved = await rotateAndSave(call, { id: found.id, isInUse }, outputFile);
   if (!saved) return;
   const { rotated, contexts } = saved;
   const { token: _secret, ...known } = rotated;
@@ -136,7 +144,7 @@ export async function rotateToken(
   if (outputFile !== undefined) call.note(`The token is in ${outputFile}.`);
   else if (contexts.length === 0) call.note('Save the token now: it is not shown again.');
   const { token } = await call.profile();
-  if (tokenId === found.id && !token?.source.startsWith('context '))
+  if (isInUse && !token?.source.startsWith('context '))
     call.note(`You are using this token: replace it in ${token?.source}.`);
   await endOld(call, rotated, now);
 }

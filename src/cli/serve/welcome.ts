@@ -24,31 +24,26 @@ function localUrl(url: string): string {
   return local.origin;
 }
 
-/**
- * Whether this service accepts the token of a context. The request that checks it stays within the
- * process.
- */
-async function accepts(running: Running, { token }: SavedContext): Promise<boolean> {
-  const answer = await running.fetch(
-    new Request(`${running.url}/v1/me`, { headers: { authorization: `Bearer ${token}` } }),
-  );
-  await answer.body?.cancel();
-  return answer.status === 200;
+/** A context that an earlier start of this service saved. */
+interface OwnContext {
+  name: string;
+  token: string;
+  tokenId: string;
 }
 
 /**
- * Finds the context that an earlier start of this service saved. Only the first start knows the
- * token that it creates; later starts use the saved one.
+ * Finds the context that an earlier start of this service saved for the token. Only the first start
+ * knows the token that it creates. Later starts do not, and find any token of this service.
  */
 async function findOwnContext(
   running: Running,
-  token: string | undefined,
+  wantedId: string | undefined,
   { contexts }: Contexts,
-): Promise<{ name: string; token: string } | undefined> {
-  for (const [name, saved] of Object.entries(contexts)) {
+): Promise<OwnContext | undefined> {
+  for (const [name, { token }] of Object.entries(contexts)) {
     if (!/^local(-\d+)?$/.test(name)) continue;
-    const isOwn = token === undefined ? await accepts(running, saved) : saved.token === token;
-    if (isOwn) return { name, token: saved.token };
+    const tokenId = await running.identifyToken(token);
+    if (tokenId !== undefined && (wantedId ?? tokenId) === tokenId) return { name, token, tokenId };
   }
   return undefined;
 }
@@ -87,10 +82,16 @@ async function saveLocalContext(
 ): Promise<LocalContext | undefined> {
   if (settings.noContext || !io.stdout.isTTY || isCi(io) || (await contextFile(io)) === undefined)
     return undefined;
-  const own = await findOwnContext(running, token, await readContexts(io));
-  const known = token ?? own?.token;
+  const tokenId = token === undefined ? undefined : await running.identifyToken(token);
+  const given = token === undefined || tokenId === undefined ? undefined : { token, tokenId };
+  const own = await findOwnContext(running, tokenId, await readContexts(io));
+  const known = own ?? given;
   if (known === undefined) return undefined;
-  const saved: SavedContext = { url: localUrl(running.url), token: known };
+  const saved: SavedContext = {
+    url: localUrl(running.url),
+    token: known.token,
+    tokenId: known.tokenId,
+  };
   if (settings.tlsCert !== undefined) saved.caFile = resolve(settings.tlsCert);
   if (settings.store === 'memory') saved.inMemory = true;
   const local: LocalContext = { name: '', flags: '' };

@@ -4,6 +4,7 @@ import { asGuid } from '../../domain/id.ts';
 import { mayAct, type RequiredRole } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
+import type { Store } from '../../store/store.ts';
 import { type Caller, type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
 import { notFound } from '../lookup.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
@@ -36,6 +37,29 @@ export interface AccessRequirements {
 export function tokenHash(authorization: string): string | undefined {
   const text = bearerToken(authorization);
   return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
+}
+
+/** Finds a token by the hash of its present or its retiring secret. */
+const findByHash = async ({ read }: Store, hash: string): Promise<Token | undefined> =>
+  (await read.find('tokens', 'hash', hash)) ?? (await read.find('tokens', 'retiring', hash));
+
+/**
+ * Returns the id of the management token with this secret, or `undefined` if it is rejected. This
+ * is no use of the secret, so it does not end a rotation (docs/protocol.md §5.13).
+ */
+export async function identifyToken(
+  { store, clock }: SystemDependencies,
+  secret: string,
+): Promise<string | undefined> {
+  if (!adminTokenForm.test(secret)) return undefined;
+  const hash = hashKey(secret);
+  const token = await findByHash(store, hash);
+  try {
+    checkToken(token, hash, clock.now());
+    return token.id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Throws `insufficient_role`. */
@@ -78,9 +102,7 @@ export function makeManagementAuth(
     }
     const hash = tokenHash(authorization);
     if (hash === undefined) throw unknownToken();
-    const token =
-      (await store.read.find('tokens', 'hash', hash)) ??
-      (await store.read.find('tokens', 'retiring', hash));
+    const token = await findByHash(store, hash);
     verified.delete(hash);
     checkToken(token, hash, clock.now());
     verified.set(hash, true);
