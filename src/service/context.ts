@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
-import type { AuditDetails } from '../domain/records/audit.ts';
+import type { AuditAction, AuditDetails } from '../domain/records/audit.ts';
 import type { Role } from '../domain/records/role.ts';
 import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
@@ -76,7 +76,7 @@ export const system: SystemActor = { kind: 'system', id: null, name: null };
 
 /** A change, as described in the audit trail. */
 export interface Change {
-  action: string;
+  action: AuditAction;
   subject: { kind: string; id: string | null };
   /** The tenant that may read the audit entry. `null`: only platform tokens may read it. */
   tenantId: string | null;

@@ -1,6 +1,6 @@
 import { hasCode, SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
-import type { AuditDetails } from '../domain/records/audit.ts';
+import type { AuditAction, AuditDetails, AuditVerb } from '../domain/records/audit.ts';
 import type { PairingCode, Rows } from '../domain/records/rows.ts';
 import type { Reader, Tx } from '../store/store.ts';
 import type { Caller, Change, ServiceDependencies, TenantCaller } from './context.ts';
@@ -44,12 +44,12 @@ export function venuesOf(
 /** Describes a change of a record for the audit trail. */
 export function changeOf<K extends RecordKind>(
   kind: K,
-  verb: string,
+  verb: AuditVerb<K>,
   row: RowOf<K>,
   details: AuditDetails,
 ): Change {
   return {
-    action: `${kind}.${verb}`,
+    action: `${kind}.${verb}` as AuditAction,
     subject: { kind, id: row.id },
     tenantId: 'tenantId' in row ? row.tenantId : row.id,
     venueIds: venuesOf(kind, row),

@@ -31,6 +31,7 @@ describe('a list that finds nothing', () => {
   it.each([
     'event list --type heartbeat',
     'audit list --action backup.create',
+    'audit list --action token.activate',
     'screen list --selector floor=2',
     'screen list --selector !flor,floor=2',
     'screen list --search x',

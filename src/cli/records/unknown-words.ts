@@ -1,4 +1,5 @@
 // Notes for a list that found nothing because a word of a filter is probably mistyped.
+import { auditActions } from '../../domain/records/audit.ts';
 import { parseSelector } from '../../domain/selector.ts';
 import type { CommandContext } from '../command/context.ts';
 import { didYouMean } from './near-names.ts';
@@ -12,17 +13,6 @@ const eventTypes = [
   'app_started',
   'app_stopped',
   'log',
-];
-
-/** The actions of docs/protocol.md §5.7. */
-const auditActions = [
-  ...['tenant.create', 'tenant.update', 'tenant.delete', 'mirror.repair'],
-  ...['token.create', 'token.delete', 'access.denied'],
-  ...['venue.create', 'venue.update', 'venue.delete'],
-  ...['screen.create', 'screen.update', 'screen.delete', 'code.create', 'code.cancel'],
-  ...['playlist.publish', 'playlist.withdraw', 'config.set', 'config.unset'],
-  ...['device.register', 'device.revoke', 'key.rotate', 'key.activate'],
-  ...['backup.create', 'registration.locked_out'],
 ];
 
 type Noting = Pick<CommandContext, 'note'>;
@@ -45,7 +35,7 @@ export async function noteUnknownType(call: Noting, word: string | undefined): P
 
 /** Notes that the service records no action of this name. */
 export async function noteUnknownAction(call: Noting, word: string | undefined): Promise<void> {
-  if (word === undefined || auditActions.includes(word)) return;
+  if (word === undefined || auditActions.some((action) => action === word)) return;
   await noteUnknown(call, `There is no action "${word}".`, { word, known: auditActions });
 }
 

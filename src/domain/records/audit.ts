@@ -2,6 +2,44 @@ import { z } from 'zod';
 import { isoTime, recordId } from '../fields.ts';
 import { pageQuery, timeRangeQuery } from '../paging.ts';
 
+/** The actions in the trail: subject and verb (docs/protocol.md §5.7). */
+export const auditActions = [
+  'tenant.create',
+  'tenant.update',
+  'tenant.delete',
+  'mirror.repair',
+  'token.create',
+  'token.delete',
+  'token.rotate',
+  'token.activate',
+  'access.denied',
+  'venue.create',
+  'venue.update',
+  'venue.delete',
+  'screen.create',
+  'screen.update',
+  'screen.delete',
+  'code.create',
+  'code.cancel',
+  'playlist.publish',
+  'playlist.withdraw',
+  'config.set',
+  'config.unset',
+  'device.register',
+  'device.revoke',
+  'key.rotate',
+  'key.activate',
+  'backup.create',
+  'registration.locked_out',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** The verbs of a subject: `'create' | 'update' | 'delete'` of `'venue'`. */
+export type AuditVerb<
+  Subject extends string,
+  Action = AuditAction,
+> = Action extends `${Subject}.${infer Verb}` ? Verb : never;
+
 /** Further details of a change. They never contain a secret. */
 export type AuditDetails = Record<string, string | number | boolean | null>;
 

@@ -1,5 +1,5 @@
 import { minuteMs } from '../../domain/clock.ts';
-import { type Caller, recordChange, type SystemDependencies } from '../context.ts';
+import { type Caller, type Change, recordChange, type SystemDependencies } from '../context.ts';
 
 /**
  * Limit of pairs of token and operation that have a count of their own. All further pairs share one
@@ -87,7 +87,7 @@ export function makeDenials(deps: SystemDependencies) {
 
 export type Denials = ReturnType<typeof makeDenials>;
 
-function changeOf({ caller, operation }: Pair, count: number) {
+function changeOf({ caller, operation }: Pair, count: number): Change {
   const { actor, role, tenantId, venueIds } = caller;
   const details = { operation, role, count };
   return {

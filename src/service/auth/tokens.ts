@@ -2,6 +2,7 @@ import { hashKey, makeKey } from '../../domain/api-key.ts';
 import { invalid, SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import { isPlatformRole, mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type {
@@ -30,7 +31,7 @@ import { pageFilters, toPage } from '../paging.ts';
 import { reachView, tokenView } from '../views.ts';
 
 /** Describes a change of a token for the audit trail. */
-export const tokenChange = (verb: string, row: Token) =>
+export const tokenChange = (verb: AuditVerb<'token'>, row: Token) =>
   changeOf('token', verb, row, { name: row.name, role: row.role });
 
 /**

@@ -1,5 +1,6 @@
 import { iso, isoOrNull, minuteMs, secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import {
   type CodeCreation,
   type CodeStatusView,
@@ -14,6 +15,7 @@ import type { Reader, Tx } from '../../store/store.ts';
 import { checkAuthority } from '../auth/authority.ts';
 import {
   type Caller,
+  type Change,
   recordChange,
   type ServiceDependencies,
   type TenantCaller,
@@ -54,7 +56,7 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
 export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   const { store, clock } = deps;
 
-  const change = (verb: string, row: PairingCode) => ({
+  const change = (verb: AuditVerb<'code'>, row: PairingCode): Change => ({
     action: `code.${verb}`,
     subject: { kind: 'screen', id: row.screenId },
     tenantId: row.tenantId,

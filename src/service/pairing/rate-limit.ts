@@ -1,7 +1,13 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
-import { type ClientInfo, recordChange, type SystemDependencies, system } from '../context.ts';
+import {
+  type Change,
+  type ClientInfo,
+  recordChange,
+  type SystemDependencies,
+  system,
+} from '../context.ts';
 import { type GuessQuota, quotaOf } from './guess-quota.ts';
 import { formatGroup, groupsOf, sourceOf } from './guess-source.ts';
 import {
@@ -102,7 +108,7 @@ export function makeGuessRateLimit(
   ): Promise<void> {
     onLockOut({ scope, source });
     const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
-    const change = {
+    const change: Change = {
       action: 'registration.locked_out',
       subject: { kind: scope, id: scope === 'source' ? source : null },
       tenantId: null,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import {
   type ConfigBody,
   configIds,
@@ -16,7 +17,7 @@ import type {
   Venue,
 } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
-import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
+import { type Caller, type Change, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp, venuesOf } from '../lookup.ts';
 
 /** The effective config of a screen, and the most specific level that contributes to it. */
@@ -66,7 +67,7 @@ export async function readEffectiveConfig(
 /** Management of the stored configs of all three levels (docs/protocol.md §5.4). */
 export function makeConfigs(deps: ServiceDependencies) {
   const { store } = deps;
-  const change = (verb: string, level: ConfigLevel, owner: Owner) => ({
+  const change = (verb: AuditVerb<'config'>, level: ConfigLevel, owner: Owner): Change => ({
     action: `config.${verb}`,
     subject: { kind: level, id: owner.id },
     tenantId: tenantOf(owner),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import { codeStatusAt } from '../../domain/records/pairing-code.ts';
 import type { PairingCode, Screen } from '../../domain/records/rows.ts';
 import type {
@@ -56,7 +57,7 @@ export async function cancelPendingCodes(
 /** Screens (docs/protocol.md §5.3). */
 export function makeScreens(deps: ServiceDependencies) {
   const { store, clock } = deps;
-  const change = (verb: string, row: Screen) =>
+  const change = (verb: AuditVerb<'screen'>, row: Screen) =>
     changeOf('screen', verb, row, { name: row.name, venueId: row.venueId });
 
   async function list(

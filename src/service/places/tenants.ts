@@ -2,6 +2,7 @@ import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Tenant } from '../../domain/records/rows.ts';
 import type {
   TenantCreation,
@@ -17,7 +18,7 @@ import { pageFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
 /** Describes a change of a tenant for the audit trail. */
-export const tenantChange = (verb: string, row: Tenant) =>
+export const tenantChange = (verb: AuditVerb<'tenant'>, row: Tenant) =>
   changeOf('tenant', verb, row, { name: row.name });
 
 /** Tenants, which platform tokens manage (docs/protocol.md §5.3). */

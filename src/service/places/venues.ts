@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { checkPrecondition, type Precondition, revision } from '../../domain/etag.ts';
 import type { Page } from '../../domain/paging.ts';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import type { Venue } from '../../domain/records/rows.ts';
 import type {
   VenueCreation,
@@ -24,7 +25,8 @@ import { venueView } from '../views.ts';
 /** Venues (docs/protocol.md §5.3). */
 export function makeVenues(deps: ServiceDependencies) {
   const { store } = deps;
-  const change = (verb: string, row: Venue) => changeOf('venue', verb, row, { name: row.name });
+  const change = (verb: AuditVerb<'venue'>, row: Venue) =>
+    changeOf('venue', verb, row, { name: row.name });
 
   async function list(
     { tenantId, venueIds }: TenantCaller,

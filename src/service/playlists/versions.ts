@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditVerb } from '../../domain/records/audit.ts';
 import { keptVersions, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
@@ -26,7 +27,7 @@ export function hasSameContent(
 }
 
 const change = (
-  verb: string,
+  verb: AuditVerb<'playlist'>,
   { screenId, tenantId, version, origin }: Playlist,
   screen: Screen | undefined,
 ): Change => ({
