@@ -2,7 +2,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { fakeIo } from '../support/fake-io.ts';
+import { type FakeIo, fakeIo } from '../support/fake-io.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runCli } from './run-cli.ts';
 
@@ -20,6 +20,7 @@ interface Started {
   url: string;
   out: string;
   err: string;
+  io: FakeIo;
 }
 
 /** Runs the service during `work`. */
@@ -32,7 +33,7 @@ async function serving(
   const ended = main(['serve', '--port', '0', '--data', data, ...argv], io);
   await Promise.race([io.until(/Try: /), ended]);
   const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(io.out())![0];
-  await work({ url, out: io.out(), err: io.err() }).finally(() => io.signal('SIGTERM'));
+  await work({ url, out: io.out(), err: io.err(), io }).finally(() => io.signal('SIGTERM'));
   expect(await ended).toBe(0);
 }
 
@@ -92,6 +93,30 @@ describe('signage serve at a terminal', () => {
       expect(status).toBe(200);
       expect((await saved()).contexts.local).toEqual({ ...local, url });
     });
+  });
+
+  it('uses its context in place of the file admin-token, when that was rotated', async () => {
+    await serving(['--demo'], async () =>
+      expect((await cli('token', 'rotate', 'first start', '--now')).code).toBe(0),
+    );
+    const { local } = (await saved()).contexts;
+    await serving(['--demo'], async ({ url, out, err, io }) => {
+      expect(err).toContain('The token in this file no longer works');
+      expect(err).toContain(join(data, 'admin-token'));
+      expect(out).toMatch(/^Context +local$/m);
+      expect(await saved()).toEqual({ current: 'local', contexts: { local: { ...local, url } } });
+      await io.until(/Events as they arrive/);
+    });
+    const alone = { isTTY: false, env: { XDG_CONFIG_HOME: '' } };
+    await serving(
+      ['--demo'],
+      async ({ url, out, io }) => {
+        expect(out).toContain(`Log in:  signage login --url ${url}\n`);
+        expect(out).toContain(`Try:     curl ${url}/healthz\n`);
+        await io.until(/No simulated TVs/);
+      },
+      alone,
+    );
   });
 
   it('saves a second service as local-2, and updates each when it starts again', async () => {

@@ -225,7 +225,7 @@ const files = `## Files
 | \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens. Mode 0600; refused if others may read it. Default folder: \`~/.config/signage\`, on macOS \`~/Library/Preferences/signage\` |
 | \`./signage-data\` | default data folder of \`signage serve\` (\`--data\`). Mode 0700; refused if others may change it, unless \`--allow-open-data\` is given |
 | the file of \`--token-file\` | a token; refused if others may change it |
-| \`./signage-data/admin-token\` | the platform token of a service that was first started without a terminal |
+| \`./signage-data/admin-token\` | the platform token of a service that was first started without a terminal. A start warns if it was rotated or deleted |
 `;
 
 const sharedOptions = (): string =>

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
+import type { LogSink } from '../../domain/log.ts';
+import type { Running } from '../../serve.ts';
 import { readSecretFile, writeSecretFile } from '../api/private-file.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
@@ -58,19 +60,36 @@ export async function keepToken(
 }
 
 /**
- * Returns the platform token of a running service. `current` is the token that this start created
- * or was given.
+ * Returns the platform token that an earlier start wrote to its file. Logs a warning if the service
+ * does not accept it any more.
  */
+async function keptToken(
+  running: Running,
+  file: string | undefined,
+  log: LogSink,
+): Promise<KnownToken> {
+  const unknown = { token: undefined, show: false, file: undefined };
+  if (file === undefined) return unknown;
+  const token = await readSecretFile(file, 'the token file').catch(() => undefined);
+  if (token === undefined) return unknown;
+  if ((await running.identifyToken(token)) !== undefined) return { token, show: false, file };
+  log.warn(
+    { file },
+    'The token in this file no longer works: it was rotated or deleted. Delete the file. A saved context of this service is used in its place, if there is one.',
+  );
+  return unknown;
+}
+
+/** Returns the platform token of a running service. */
 export async function knownToken(
-  current: string | undefined,
+  running: Running,
   settings: ServeValues,
+  log: LogSink,
   io: Io,
 ): Promise<KnownToken> {
+  const { adminToken: current } = running;
   if (io.env.SIGNAGE_ADMIN_TOKEN) return { token: current, show: false, file: undefined };
   const file = tokenFile(settings);
-  if (current === undefined) {
-    const token = file && (await readSecretFile(file, 'the token file').catch(() => undefined));
-    return { token, show: false, file: token && file };
-  }
+  if (current === undefined) return keptToken(running, file, log);
   return { token: current, show: io.stdout.isTTY, file: isKept(settings, io) ? file : undefined };
 }

@@ -11,7 +11,7 @@ import { type ServeValues, serveSettings } from './options.ts';
 import { runSimulatedTvs } from './simulated-tvs.ts';
 import { readTls, startService } from './start.ts';
 import { givenStore, visibleSecret, warnOfPassword } from './store-location.ts';
-import { welcome } from './welcome.ts';
+import { ownToken, welcome } from './welcome.ts';
 
 /**
  * Reloads certificate and key at SIGHUP. If that fails, the old ones stay in use. Without TLS,
@@ -44,13 +44,15 @@ async function runUntilInterrupted(
   environment: Environment,
 ): Promise<void> {
   const { io, interrupted } = environment;
-  const known = await knownToken(running.adminToken, settings, io);
+  const known = await knownToken(running, settings, log, io);
   if (known.file && running.adminToken)
     log.info({ file: resolve(known.file) }, 'This file contains the platform token.');
   log.info({ url: running.url }, 'The service is ready.');
   await welcome(running, known, settings, log, io);
   const stopReloading = reloadOnHangup(running, settings, log, environment);
-  const simulation = { ...environment, url: running.url, token: known.token, log };
+  const needsToken = settings.demo || settings.simulate !== undefined;
+  const token = known.token ?? (needsToken ? await ownToken(running, io) : undefined);
+  const simulation = { ...environment, url: running.url, token, log };
   const demo = settings.demo ? runDemo(simulation) : undefined;
   const simulatedTvs = runSimulatedTvs(simulation, settings);
   if (!interrupted.aborted) await once(interrupted, 'abort');

@@ -49,6 +49,15 @@ async function findOwnContext(
 }
 
 /**
+ * Returns the token in the context that an earlier start of this service saved. `undefined` without
+ * one, or if the contexts cannot be read.
+ */
+export async function ownToken(running: Running, io: Io): Promise<string | undefined> {
+  const contexts = await readContexts(io).catch(() => undefined);
+  return contexts && (await findOwnContext(running, undefined, contexts))?.token;
+}
+
+/**
  * Returns the first of `local`, `local-2`, … that no other service has. A context may hold the only
  * copy of a token. It is reused only if it belongs to a service in memory that had the same address
  * and is gone.
