@@ -46,6 +46,50 @@ describe('a secret that is an argument too many', () => {
   });
 });
 
+describe('a secret in a wrong place', () => {
+  const secret = `mak_${'S3cret'.repeat(6)}`;
+  it.each([
+    [`login --token=${secret}`, "Unknown option '--token'."],
+    [`login --token=${secret} --token-stdin`, "Unknown option '--token'."],
+    [`login -x${secret}`, 'Unknown option.'],
+    [`login -yx${secret}`, 'Unknown option.'],
+    [`venue list --${secret}`, 'Unknown option.'],
+    [`venue list --quiet=${secret}`, 'The option --quiet takes no value.'],
+    [secret, 'Unknown command.'],
+    [`--token=${secret}`, "Unknown option '--token'."],
+    [`venue ${secret}`, 'Unknown command.'],
+    [`venue --token=${secret}`, "Unknown option '--token'."],
+    [`screen get ${secret} Main`, 'Unexpected argument.'],
+    ['login --store=postgres://signage:S3cret@db.example.com', "Unknown option '--store'."],
+    [`whoami --token-file ${secret}`, 'No such file: … (the token file).'],
+    [`login --token-file ${secret}`, 'No such file: … (the token file).'],
+    [`apply -f ${secret}`, 'No such file: ….'],
+    [
+      `token create --name x --role viewer --output-file ${secret}/x`,
+      'No such folder: … (--output-file).',
+    ],
+  ])('2 for "%s", and is not repeated: %s', async (line, message) => {
+    const stderr = await mistake(line);
+    expect(stderr).not.toContain('S3cret');
+    expect(stderr).toContain(`signage: ${message}\n  It looks like a secret`);
+    const { detail, hint } = JSON.parse(await mistake(`${line} -o json`));
+    expect(detail).toBe(message);
+    expect(hint).toMatch(/^It looks like a secret/);
+    expect(hint).not.toContain('S3cret');
+  });
+});
+
+describe('an option with a value that it does not take', () => {
+  it.each([
+    ['screen delete Lobby/Main --force=yes', 'The option --force takes no value.'],
+    ['venue list --no-input=1', 'The option --no-input takes no value.'],
+    ["venue list --frob=it's=so", "Unknown option '--frob'."],
+    ['venue list --serch=x', "Unknown option '--serch' (Did you mean --search?)"],
+  ])('2 for "%s": %s', async (line, message) => {
+    expect(await mistake(line)).toContain(`signage: ${message}\n  See signage `);
+  });
+});
+
 describe('a pairing code without --code', () => {
   it.each(['tv ABCD2345', 'tv ABCD 2345'])('is not repeated: %s', async (line) => {
     expect(await mistake(line)).toBe(

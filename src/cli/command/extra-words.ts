@@ -46,11 +46,6 @@ function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): s
   return `Put a name with spaces in quotes: "${args.join(' ')}". `;
 }
 
-/** A word with a key, a token, or a URL with a password. It must not reach an error. */
-const secretForm = /[dm]ak_|:\/\/[^/]*@/i;
-const secretAdvice =
-  'It looks like a secret, and other users can read the command line: give it by a file or stdin. ';
-
 /** Describes the words after the last argument of a command, and where they may belong. */
 export function describeExtraWords(
   command: Command,
@@ -59,8 +54,6 @@ export function describeExtraWords(
   const known = command.registeredArguments.length;
   const extra = command.args.slice(known);
   const [word = ''] = extra;
-  if (command.args.some((one) => secretForm.test(one)))
-    return { message: 'Unexpected argument.', advice: secretAdvice };
   const shown = extra.map((one) => `"${one}"`).join(' ');
   const message = `Unexpected argument${extra.length === 1 ? '' : 's'}: ${shown}.`;
   const meant = (text: string) => ({ message, advice: `Did you mean ${text}? ` });

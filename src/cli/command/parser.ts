@@ -1,5 +1,11 @@
 import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
-import { describeSetting, type Setting, usage } from '../options/settings.ts';
+import {
+  describeSetting,
+  looksSecret,
+  type Setting,
+  secretAdvice,
+  usage,
+} from '../options/settings.ts';
 import { commonOptionsOf, leadingOptions } from '../options/shared.ts';
 import type { Io } from '../terminal/io.ts';
 import { wrapText } from '../terminal/wrap.ts';
@@ -152,6 +158,31 @@ export function explainArguments(command: Command, spec: CommandSpec) {
 }
 
 /**
+ * Explains an option with a value, such as `--force=yes`, that has none or is unknown. Does not
+ * repeat the value. `text` is the message of commander.
+ */
+function explainValue(command: Command, text: string): Explanation | undefined {
+  const found = /^unknown option '(--[^=]+)=.*'( \(Did you mean .*\))?$/s.exec(text);
+  if (!found) return undefined;
+  const [, flag, suggestion = ''] = found;
+  const isKnown = command.options.some(({ long }) => long === flag);
+  const message = isKnown
+    ? `The option ${flag} takes no value`
+    : `unknown option '${flag}'${suggestion}`;
+  return { message, advice: '' };
+}
+
+/** Hides all words of the command line in an explanation if one looks like a secret. */
+function withoutSecrets({ message, advice }: Required<Explanation>, text: string) {
+  const isTold = looksSecret(message + advice);
+  if (!isTold && !looksSecret(text)) return { message, advice };
+  return {
+    message: isTold ? message.replace(/\s*[:'"].*/s, '') : message,
+    advice: `${secretAdvice} `,
+  };
+}
+
+/**
  * Parses the words after a command. If they ask for help or the version, prints it and returns the
  * exit code. Throws `usage`, with a suggestion for a mistyped word. `explain` may add to it.
  */
@@ -169,7 +200,8 @@ export function parseWords(
     // A command was given without the required word, so commander printed its help.
     if (error.code === 'commander.help') return 2;
     const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-    const { message = text, advice = '' } = explain(error) ?? {};
+    const explained = explainValue(command, text) ?? explain(error);
+    const { message, advice } = withoutSecrets({ message: text, advice: '', ...explained }, text);
     const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
     throw usage(
       /[.?)]$/.test(sentence) ? sentence : `${sentence}.`,

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import type { SignageError } from '../../domain/error.ts';
-import { usage } from './settings.ts';
+import { looksSecret, secretAdvice, usage } from './settings.ts';
 
 type Access = 'read' | 'written';
 
@@ -10,13 +10,19 @@ function systemText({ errno, message }: NodeJS.ErrnoException): string {
   return (errno !== undefined && getSystemErrorMap().get(errno)?.[1]) || message;
 }
 
-/** Says in a clause why a file cannot be read or written: `No such file: menu.yaml`. */
-export function fileProblem(error: unknown, path: string, access: Access = 'read'): string {
+/**
+ * Says in a clause why a file cannot be read or written: `No such file: menu.yaml`. Shows no path
+ * that looks like a secret.
+ */
+export function fileProblem(error: unknown, given: string, access: Access = 'read'): string {
   const failure = error as NodeJS.ErrnoException;
+  const path = looksSecret(given) ? '…' : given;
   switch (failure.code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return access === 'read' ? `No such file: ${path}` : `No such folder: ${dirname(path)}`;
+      return access === 'read'
+        ? `No such file: ${path}`
+        : `No such folder: ${path === given ? dirname(path) : path}`;
     case 'EACCES':
     case 'EPERM':
       return `You have no permission for ${path}: it cannot be ${access}`;
@@ -36,5 +42,6 @@ export function unusableFile(
   path: string,
   { what, access }: { what?: string; access?: Access } = {},
 ): SignageError {
-  return usage(`${fileProblem(error, path, access)}${what ? ` (${what})` : ''}.`);
+  const message = `${fileProblem(error, path, access)}${what ? ` (${what})` : ''}.`;
+  return usage(message, looksSecret(path) ? secretAdvice : undefined);
 }

@@ -35,6 +35,11 @@ export function usage(message: string, hint?: string): SignageError {
   return new SignageError('usage', message, hint === undefined ? {} : { hint });
 }
 
+/** Whether a text has a key, a token, or a URL with a password. It must not reach an error. */
+export const looksSecret = (text: string): boolean => /[dm]ak_|:\/\/[^/]*@/i.test(text);
+export const secretAdvice =
+  'It looks like a secret, and other users can read the command line: give it by a file or stdin.';
+
 /** The help text of a setting, with its default and its environment variable. */
 export function describeSetting({ help, shown, env }: Setting<unknown>): string {
   const notes = [shown && `default: ${shown}`, env && `env: ${env}`].filter(Boolean);
