@@ -52,6 +52,14 @@ describe('signage data backup', () => {
     expect(stderr).toContain(`--out must name a new file, but ${file} already exists.`);
   });
 
+  it('2 for the rest of a killed backup, which is not changed', async () => {
+    const file = join(folder, 'killed.tar');
+    await writeFile(`${file}.partial`, 'rest');
+    const { code, stderr } = await cli(['data', 'backup', '--out', file]);
+    expect([code, await readFile(`${file}.partial`, 'utf8')]).toEqual([2, 'rest']);
+    expect(stderr).toContain(`--out needs a new file, and ${file}.partial exists.`);
+  });
+
   it('2 for a missing folder', async () => {
     expect((await cli(['data', 'backup', '--out', join(folder, 'no', 'such.tar')])).code).toBe(2);
   });

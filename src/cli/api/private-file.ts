@@ -17,8 +17,13 @@ import { shellQuote } from '../records/text.ts';
 
 export type Report = (message: string) => void;
 
-// FileHandle has a method for it, but Yarn Plug'n'Play replaces it by a class without one.
-const sync = promisify(fsync);
+const syncDescriptor = promisify(fsync);
+
+/**
+ * Makes the content of a file durable. FileHandle has a method for it, but Yarn Plug'n'Play
+ * replaces it by a class without one.
+ */
+export const syncFile = ({ fd }: FileHandle): Promise<void> => syncDescriptor(fd);
 
 /** Windows has no file modes, and cannot sync a folder. */
 const isWindows = process.platform === 'win32';
@@ -85,7 +90,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(`${secret}\n`);
-    await sync(file.fd);
+    await syncFile(file);
   } finally {
     await file.close();
   }
@@ -99,7 +104,11 @@ export interface ReservedFile {
   discard(): Promise<void>;
 }
 
-async function create(path: string, flag: string): Promise<FileHandle> {
+/**
+ * Creates a file with mode 0600. Throws `usage` if the path exists. `flag` is the option in the
+ * message. Never follows a link.
+ */
+export async function createFile(path: string, flag: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', 0o600);
   } catch (error) {
@@ -109,16 +118,13 @@ async function create(path: string, flag: string): Promise<FileHandle> {
   }
 }
 
-/**
- * Creates a file with mode 0600. Throws `usage` if the path exists. `flag` is the option in the
- * message. Never follows a link.
- */
+/** Like `createFile`, for a secret. */
 export async function reserveFile(path: string, flag: string): Promise<ReservedFile> {
-  const file = await create(path, flag);
+  const file = await createFile(path, flag);
   return {
     async write(secret) {
       await file.writeFile(`${secret}\n`);
-      await sync(file.fd);
+      await syncFile(file);
       await file.close();
     },
     async discard() {
@@ -150,7 +156,7 @@ export async function readPrivateFile(path: string, code: ErrorCode): Promise<st
 async function syncFolder(path: string): Promise<void> {
   if (isWindows) return;
   const folder = await open(dirname(path));
-  await sync(folder.fd).finally(() => folder.close());
+  await syncFile(folder).finally(() => folder.close());
 }
 
 /**
@@ -165,7 +171,7 @@ export async function replaceFile(
   const file = await open(temporary, 'wx', mode);
   try {
     await file.writeFile(text);
-    await sync(file.fd);
+    await syncFile(file);
     await file.close();
     await retryWhileInUse(() => rename(temporary, path));
   } catch (error) {

@@ -1,13 +1,8 @@
-import { fsync } from 'node:fs';
-import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { access, type FileHandle, rename, unlink } from 'node:fs/promises';
+import { createFile, syncFile } from '../api/private-file.ts';
 import type { CommandContext } from '../command/context.ts';
-import { unusableFile } from '../options/file-error.ts';
 import { usage } from '../options/settings.ts';
 import { withProgress } from '../terminal/progress.ts';
-
-// FileHandle has a method for it, but Yarn Plug'n'Play replaces it by a class without one.
-const sync = promisify(fsync);
 
 /** Formats a number of bytes. */
 export function megabytes(bytes: number): string {
@@ -20,12 +15,6 @@ async function refuseExisting(path: string): Promise<void> {
     () => false,
   );
   if (isThere) throw usage(`--out must name a new file, but ${path} already exists.`);
-}
-
-async function create(path: string): Promise<FileHandle> {
-  return open(path, 'wx', 0o600).catch((error: unknown) => {
-    throw unusableFile(error, path, { what: '--out', access: 'written' });
-  });
 }
 
 /** A complete backup: its file and its size. */
@@ -43,7 +32,7 @@ export async function takeBackup(call: CommandContext, path: string): Promise<Ba
   const partial = `${path}.partial`;
   const backup = await call.backup();
   if (!backup) return undefined;
-  const file = await create(partial);
+  const file = await createFile(partial, '--out');
   try {
     const bytes = await fill(file, backup, call);
     await rename(partial, path);
@@ -71,7 +60,7 @@ async function fill(
         show(`${megabytes(bytes)} so far`);
       }
     });
-    await sync(file.fd);
+    await syncFile(file);
   } finally {
     await file.close();
   }
