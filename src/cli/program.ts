@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { readAsset } from '../assets.ts';
 import type { ProgramEnvironment } from './command/environment.ts';
+import { requireFileOption } from './command/extra-words.ts';
 import {
   explainArguments,
   nounCommand,
@@ -85,6 +86,7 @@ async function runCommand(
   const explain = explainArguments(command, spec);
   const exitCode = parseWords(command, asksForHelp(words) ? ['--help'] : words, explain);
   if (exitCode !== undefined) return exitCode;
+  requireFileOption(command, spec);
   // Loaded on demand: help and the version do not need it.
   const { runSpec } = await import('./command/run.ts');
   return runSpec(spec, { given: command.processedArgs, flags: command.opts() }, environment);

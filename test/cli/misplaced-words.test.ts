@@ -98,6 +98,18 @@ describe('a pairing code without --code', () => {
   });
 });
 
+describe('a file without the required --file', () => {
+  it('2, with the option to give', async () => {
+    expect(await mistake('playlist publish Lobby/Main package.json')).toMatch(
+      /^signage: --file must be given \(.+\)\.\n {2}Did you mean -f package\.json\?\n$/,
+    );
+    for (const other of ['no-such.json', 'docs', 'x'.repeat(5000)])
+      expect(await mistake(`playlist publish Lobby/Main ${other}`)).toMatch(
+        /^signage: --file must be given \(.+\)\.\n$/,
+      );
+  });
+});
+
 describe('a missing argument', () => {
   it('2, with what it is', async () => {
     const stderr = await mistake('data restore');

@@ -1,5 +1,6 @@
+import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Setting } from '../options/settings.ts';
+import { missingOption, type Setting } from '../options/settings.ts';
 import { shellQuote } from '../records/text.ts';
 import type { CommandSpec } from './spec.ts';
 
@@ -12,12 +13,14 @@ function accepts({ read }: Setting<unknown>, word: string): boolean {
   }
 }
 
+/** Whether the command line gives no value for the option. */
+function isMissing({ flags }: Setting<unknown>, command: Command): boolean {
+  const option = command.options.find((one) => one.flags === flags);
+  return command.getOptionValue(option?.attributeName() ?? '') === undefined;
+}
+
 /** Returns the options of the command that could take the word, the likeliest first. */
 function optionsFor(word: string, command: Command, { options = {} }: CommandSpec) {
-  const isFree = ({ flags, repeatable }: Setting<unknown>) => {
-    const option = command.options.find((one) => one.flags === flags);
-    return repeatable || command.getOptionValue(option?.attributeName() ?? '') === undefined;
-  };
   const rank = (setting: Setting<unknown>) => {
     if (setting.required) return 0;
     // An option for numbers or a few words is likelier than one for any text.
@@ -25,7 +28,8 @@ function optionsFor(word: string, command: Command, { options = {} }: CommandSpe
     return setting.completes && setting.completes !== 'context' ? 2 : 3;
   };
   return Object.values(options)
-    .filter((setting) => setting.flags.includes('<') && isFree(setting) && accepts(setting, word))
+    .filter((setting) => setting.flags.includes('<') && accepts(setting, word))
+    .filter((setting) => setting.repeatable || isMissing(setting, command))
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -34,6 +38,20 @@ function withOption({ flags, repeatable }: Setting<unknown>, words: readonly str
   const [flag] = flags.split(/[ ,]/);
   const values = repeatable ? words : [words.join(' ')];
   return values.map((value) => `${flag} ${shellQuote(value)}`).join(' ');
+}
+
+/**
+ * Throws `usage` if a required option for a file is missing, but an argument is an existing file.
+ * A command that takes any number of arguments took it for one of them.
+ */
+export function requireFileOption(command: Command, { options = {} }: CommandSpec): void {
+  const missing = Object.values(options).find(
+    (one) => one.required && one.flags.endsWith('<file>') && isMissing(one, command),
+  );
+  if (!missing) return;
+  const file = command.args.find((one) => existsSync(one) && statSync(one).isFile());
+  if (file === undefined) return;
+  throw missingOption(missing, `Did you mean ${withOption(missing, [file])}?`);
 }
 
 /** Advises about words that are not quoted. A screen may be named without the slash. */

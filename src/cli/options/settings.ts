@@ -46,14 +46,19 @@ export function describeSetting({ help, shown, env }: Setting<unknown>): string 
   return notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
 }
 
+/** Makes the error for a required setting that was not given. */
+export function missingOption({ flags, help }: Setting<unknown>, hint?: string): SignageError {
+  return usage(`${new Option(flags).long} must be given (${help}).`, hint);
+}
+
 function readSetting<T>(setting: Setting<T>, flags: Flags, variables: Variables): T {
-  const { env, help, initial } = setting;
+  const { env, initial } = setting;
   const option = new Option(setting.flags);
   const { long: flag = '', negate } = option;
   const stored = flags[option.attributeName()];
   // commander stores `--no-input` as `input: false`. Default: true.
   const given = negate ? stored === false || undefined : stored;
-  if (given === undefined && setting.required) throw usage(`${flag} must be given (${help}).`);
+  if (given === undefined && setting.required) throw missingOption(setting);
   if (Array.isArray(given) && setting.readAll) return setting.readAll(given, flag);
   if (given !== undefined) return setting.read(String(given), flag);
   const fromVariable = env && variables[env];
