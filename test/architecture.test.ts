@@ -18,13 +18,15 @@ const mayImport: Record<string, string[]> = {
   service: ['domain', 'store/store.ts', 'store/queries.ts', 'origin/origin.ts'],
   http: ['service', 'wire', 'domain'],
   client: ['wire', 'domain'],
-  simulator: ['client', 'domain'],
+  player: ['client', 'domain'],
+  simulator: ['player', 'client', 'domain'],
   conformance: ['client', 'wire', 'domain'],
   serve: ['http', 'service', 'origin', 'store', 'domain'],
   cli: [
     'serve.ts',
     'serve/serve-options.ts',
     'client',
+    'player',
     'simulator',
     'conformance',
     'wire',
@@ -50,7 +52,7 @@ const mayImport: Record<string, string[]> = {
     'domain',
   ],
   'entry/client.ts': ['client', 'wire', 'domain'],
-  'entry/simulator.ts': ['simulator'],
+  'entry/simulator.ts': ['simulator', 'player'],
   'entry/conformance.ts': ['conformance'],
   'entry/testing.ts': ['testing'],
   testing: ['serve.ts', 'serve/serve-options.ts', 'client', 'store', 'domain'],
@@ -62,7 +64,7 @@ const mayImport: Record<string, string[]> = {
  */
 const packagesOf: Record<string, string[]> = {
   domain: ['zod', 'node:crypto', 'node:zlib'],
-  'simulator/player': [],
+  player: [],
 };
 
 /** Every command loads these files and their static imports. They must not load `slowPackages`. */

@@ -1,5 +1,33 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/simulator`: simulated TVs, one or a fleet.
+
+export type { Batch } from '../player/batch.ts';
+export type {
+  DropReason,
+  PlayerAnswer,
+  PlayerObserver,
+  PlayerPhase,
+  RuntimeOperation,
+  UnpairedReason,
+} from '../player/observer.ts';
+export type {
+  PlayerEnd,
+  PlayerOptions,
+  PlayerView,
+  Showing,
+} from '../player/options.ts';
+export { Player } from '../player/player.ts';
+export {
+  type FormerKey,
+  type PlayerBinding,
+  type PlayerMemory,
+  type PlayerState,
+  type Registering,
+  type Rotating,
+  ramMemory,
+  type SavedPlaylist,
+} from '../player/state.ts';
+export type { VirtualClock } from '../player/virtual-clock.ts';
 export { runFleet } from '../simulator/fleet/fleet.ts';
 export type { FleetOptions } from '../simulator/fleet/options.ts';
 export type {
@@ -11,33 +39,6 @@ export type {
   LeftBehind,
   TvPhase,
 } from '../simulator/fleet/report.ts';
-export type { Batch } from '../simulator/player/batch.ts';
-export type {
-  DropReason,
-  PlayerAnswer,
-  PlayerObserver,
-  PlayerPhase,
-  RuntimeOperation,
-  UnpairedReason,
-} from '../simulator/player/observer.ts';
-export type {
-  PlayerEnd,
-  PlayerOptions,
-  PlayerView,
-  Showing,
-} from '../simulator/player/options.ts';
-export { Player } from '../simulator/player/player.ts';
-export {
-  type FormerKey,
-  type PlayerBinding,
-  type PlayerMemory,
-  type PlayerState,
-  type Registering,
-  type Rotating,
-  ramMemory,
-  type SavedPlaylist,
-} from '../simulator/player/state.ts';
-export type { VirtualClock } from '../simulator/time/virtual-clock.ts';
 export type { EndpointTraffic, Latencies } from '../simulator/tv/latency.ts';
 export type { DeviceBalance } from '../simulator/verify/device-ledger.ts';
 export type { KeyBalance } from '../simulator/verify/key-check.ts';

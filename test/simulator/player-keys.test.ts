@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import { type PlayerState, ramMemory } from '../../src/simulator/player/state.ts';
+import { type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';

@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import {
-  type PlayerMemory,
-  type PlayerState,
-  ramMemory,
-} from '../../src/simulator/player/state.ts';
+import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { tvPlace } from '../support/tv-place.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';

@@ -4,17 +4,17 @@ import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import type { SignageError } from '../../src/domain/error.ts';
-import type { Batch } from '../../src/simulator/player/batch.ts';
+import type { Batch } from '../../src/player/batch.ts';
 import type {
   DropReason,
   PlayerAnswer,
   PlayerPhase,
   UnpairedReason,
-} from '../../src/simulator/player/observer.ts';
-import type { PlayerOptions } from '../../src/simulator/player/options.ts';
-import { Player } from '../../src/simulator/player/player.ts';
-import { type PlayerMemory, ramMemory } from '../../src/simulator/player/state.ts';
-import { makeVirtualClock, type VirtualClock } from '../../src/simulator/time/virtual-clock.ts';
+} from '../../src/player/observer.ts';
+import type { PlayerOptions } from '../../src/player/options.ts';
+import { Player } from '../../src/player/player.ts';
+import { type PlayerMemory, ramMemory } from '../../src/player/state.ts';
+import { makeVirtualClock, type VirtualClock } from '../../src/player/virtual-clock.ts';
 
 /** All notifications of a player, in order. Times are those of the TV. */
 interface Told {

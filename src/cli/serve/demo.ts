@@ -5,7 +5,7 @@ import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import { Player } from '../../simulator/player/player.ts';
+import { Player } from '../../player/player.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { oldestTenant, type Simulation } from './simulated-tvs.ts';

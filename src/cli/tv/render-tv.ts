@@ -1,7 +1,7 @@
 import type { ActivePlaylist, DeviceInfoInput } from '../../client/entities.ts';
 import { minuteMs } from '../../domain/clock.ts';
-import type { RuntimeOperation } from '../../simulator/player/observer.ts';
-import type { PlayerView } from '../../simulator/player/options.ts';
+import type { RuntimeOperation } from '../../player/observer.ts';
+import type { PlayerView } from '../../player/options.ts';
 import { type LiveLine, type LiveViewSize, line } from '../terminal/live-view.ts';
 import {
   answerText,

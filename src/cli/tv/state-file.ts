@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { PlayerMemory, PlayerState } from '../../simulator/player/state.ts';
+import type { PlayerMemory, PlayerState } from '../../player/state.ts';
 import { readPrivateFile, replaceFile } from '../api/private-file.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { acquireLock, type Release } from './state-lock.ts';

@@ -8,8 +8,8 @@ import type {
   PlayerPhase,
   RuntimeOperation,
   UnpairedReason,
-} from '../../simulator/player/observer.ts';
-import type { PlayerEnd } from '../../simulator/player/options.ts';
+} from '../../player/observer.ts';
+import type { PlayerEnd } from '../../player/options.ts';
 import { countText } from '../records/text.ts';
 import { escapeControl } from '../terminal/escape.ts';
 

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { UnpairedReason } from '../../simulator/player/observer.ts';
+import type { UnpairedReason } from '../../player/observer.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readCode, readCodeWords } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';

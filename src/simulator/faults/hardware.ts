@@ -1,6 +1,6 @@
 import { interrupted } from '../../client/pause.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { PlayerMemory, PlayerState } from '../player/state.ts';
+import type { PlayerMemory, PlayerState } from '../../player/state.ts';
 
 /**
  * The points at which the power can fail: at once, before or after a request, before or after a

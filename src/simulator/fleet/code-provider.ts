@@ -1,6 +1,6 @@
 import type { ManagementClient } from '../../client/management-client.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { UnpairedReason } from '../player/observer.ts';
+import type { UnpairedReason } from '../../player/observer.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 
 /** Provides pairing codes to the TVs of a fleet, as an installer would. */

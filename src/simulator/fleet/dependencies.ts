@@ -2,7 +2,7 @@ import { ManagementClient } from '../../client/management-client.ts';
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Clock, systemClock, systemRandom } from '../../domain/clock.ts';
-import { ConcurrencyLimiter } from '../time/virtual-clock.ts';
+import { ConcurrencyLimiter } from '../../player/virtual-clock.ts';
 import { LatencyRecorder } from '../tv/latency.ts';
 import { RecordingTransport } from '../tv/recording-transport.ts';
 import { FleetLedger } from '../verify/ledger.ts';

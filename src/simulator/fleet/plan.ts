@@ -3,7 +3,7 @@ import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Rule } from '../faults/fault.ts';
 import { parseFault } from '../faults/parse-fault.ts';
-import { SeededRandom } from '../time/seeded-random.ts';
+import { SeededRandom } from '../seeded-random.ts';
 import { simulatedDeviceInfo } from '../tv/device-info.ts';
 import type { FleetOptions } from './options.ts';
 

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { DropReason, PlayerPhase } from '../player/observer.ts';
+import type { DropReason, PlayerPhase } from '../../player/observer.ts';
 import type { EndpointTraffic, Latencies, LatencyRecorder } from '../tv/latency.ts';
 import type { Reconciliation } from '../verify/reconcile.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { PlayerState } from '../player/state.ts';
+import type { PlayerState } from '../../player/state.ts';
 
 /** The record of a saved fleet, without its TVs. */
 export interface SavedFleetRecord {

@@ -1,14 +1,14 @@
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
+import type { PlayerState } from '../../player/state.ts';
+import { makeVirtualClock, type VirtualClock } from '../../player/virtual-clock.ts';
 import { isLinkFault } from '../faults/fault.ts';
 import { makeFaultyLink } from '../faults/faulty-link.ts';
 import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
 import type { PairingCodeProvider } from '../fleet/code-provider.ts';
 import type { FleetDependencies } from '../fleet/dependencies.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
-import type { PlayerState } from '../player/state.ts';
-import { SeededRandom } from '../time/seeded-random.ts';
-import { makeVirtualClock, type VirtualClock } from '../time/virtual-clock.ts';
+import { SeededRandom } from '../seeded-random.ts';
 import { replyOf } from './recording-transport.ts';
 
 /** The settings and dependencies that all TVs of a fleet share. */

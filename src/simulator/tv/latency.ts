@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { RuntimeOperation } from '../player/observer.ts';
+import type { RuntimeOperation } from '../../player/observer.ts';
 
 /** Response times, in milliseconds from sending the request to the last byte. */
 export interface Latencies {

@@ -1,11 +1,11 @@
-import type { TvPhase } from '../fleet/report.ts';
 import type {
   DropReason,
   PlayerObserver,
   PlayerPhase,
   UnpairedReason,
-} from '../player/observer.ts';
-import type { PlayerState } from '../player/state.ts';
+} from '../../player/observer.ts';
+import type { PlayerState } from '../../player/state.ts';
+import type { TvPhase } from '../fleet/report.ts';
 import type { FleetContext } from './device.ts';
 
 const queuedIn = (state: PlayerState | undefined) =>

@@ -1,7 +1,7 @@
 import { asObject } from '../../client/problem.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
 import { readReply } from '../../client/transport.ts';
-import type { RuntimeOperation } from '../player/observer.ts';
+import type { RuntimeOperation } from '../../player/observer.ts';
 import type { AttemptOutcome, DeviceLedger } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 import type { LatencyRecorder } from './latency.ts';

@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { PlayerState } from '../player/state.ts';
+import type { PlayerState } from '../../player/state.ts';
 import type { DeviceLedger } from './device-ledger.ts';
 import type { FleetLedger } from './ledger.ts';
 

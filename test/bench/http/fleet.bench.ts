@@ -3,7 +3,7 @@ import { cp, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { it } from 'vitest';
-import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { guid } from '../../store/sample-batch.ts';
 import { nodeOptions } from '../../support/node-options.ts';
 import { canPin, startProgram } from '../../support/program.ts';

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 
 /** Reproducible choices. */
 export class FuzzRandom {

@@ -1,5 +1,5 @@
 import type { GuessCounter } from '../../../src/domain/records/rows.ts';
-import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import type { GuessCountersOfEach } from '../../../src/store/store.ts';
 import { GuessChecker } from './checker.ts';
 import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';

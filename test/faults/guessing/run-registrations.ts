@@ -12,7 +12,7 @@ import { makeCodes } from '../../../src/service/pairing/codes.ts';
 import { makeGuessRateLimit } from '../../../src/service/pairing/rate-limit.ts';
 import { makeRegistration } from '../../../src/service/pairing/registration.ts';
 import { makeTrustedSources } from '../../../src/service/pairing/trusted-sources.ts';
-import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tenantA } from '../../store/sample-batch.ts';

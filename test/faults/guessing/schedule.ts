@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import type { SeededRandom } from '../../../src/simulator/seeded-random.ts';
 
 const minute = 60_000;
 const lifetime = 15 * minute;

@@ -3,11 +3,10 @@ import type {
   DeviceConfig,
   DeviceInfoInput,
   PlaylistItem,
-} from '../../client/entities.ts';
-import type { RuntimeClient } from '../../client/runtime-client.ts';
-import type { Clock, Random } from '../../domain/clock.ts';
-import type { SignageError } from '../../domain/error.ts';
-import type { VirtualClock } from '../time/virtual-clock.ts';
+} from '../client/entities.ts';
+import type { RuntimeClient } from '../client/runtime-client.ts';
+import type { Clock, Random } from '../domain/clock.ts';
+import type { SignageError } from '../domain/error.ts';
 import type { Batch } from './batch.ts';
 import type {
   PlayerAnswer,
@@ -17,6 +16,7 @@ import type {
   UnpairedReason,
 } from './observer.ts';
 import type { PlayerMemory } from './state.ts';
+import type { VirtualClock } from './virtual-clock.ts';
 
 /** Options of a `Player`. */
 export interface PlayerOptions {

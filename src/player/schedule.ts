@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /**
  * Wakes one waiting loop. A notification is lost if no loop waits for it, so check for work before

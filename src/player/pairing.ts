@@ -1,4 +1,4 @@
-import { SignageError } from '../../domain/error.ts';
+import { SignageError } from '../domain/error.ts';
 import { retryDelayMs } from './backoff.ts';
 import { callOnce, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';

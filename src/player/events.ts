@@ -1,6 +1,6 @@
-import type { EventInput } from '../../client/entities.ts';
-import { dayMs, secondMs } from '../../domain/clock.ts';
-import type { SignageError } from '../../domain/error.ts';
+import type { EventInput } from '../client/entities.ts';
+import { dayMs, secondMs } from '../domain/clock.ts';
+import type { SignageError } from '../domain/error.ts';
 import { type Batch, largestBatch } from './batch.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';

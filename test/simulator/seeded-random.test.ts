@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../src/simulator/seeded-random.ts';
 
 const first = (seed: string, count = 100) => {
   const random = new SeededRandom(seed);

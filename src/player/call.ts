@@ -1,5 +1,5 @@
-import type { RuntimeClient } from '../../client/runtime-client.ts';
-import { SignageError } from '../../domain/error.ts';
+import type { RuntimeClient } from '../client/runtime-client.ts';
+import { SignageError } from '../domain/error.ts';
 import type { PlayerCore } from './core.ts';
 import type { RuntimeOperation, UnpairedReason } from './observer.ts';
 import { freshState } from './saved-state.ts';

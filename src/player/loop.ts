@@ -1,5 +1,5 @@
-import { secondMs } from '../../domain/clock.ts';
-import { hasCode } from '../../domain/error.ts';
+import { secondMs } from '../domain/clock.ts';
+import { hasCode } from '../domain/error.ts';
 import { retryDelayMs, withJitter } from './backoff.ts';
 import { statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';

@@ -1,7 +1,7 @@
-import type { ActivePlaylist, DeviceConfig } from '../../client/entities.ts';
-import type { Fetched } from '../../client/runtime-client.ts';
-import { secondMs } from '../../domain/clock.ts';
-import { hasCode } from '../../domain/error.ts';
+import type { ActivePlaylist, DeviceConfig } from '../client/entities.ts';
+import type { Fetched } from '../client/runtime-client.ts';
+import { secondMs } from '../domain/clock.ts';
+import { hasCode } from '../domain/error.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { EventInput } from '../../../src/client/entities.ts';
-import type { Requester } from '../../../src/client/requester.ts';
-import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
-import { type PlayerState, ramMemory } from '../../../src/simulator/player/state.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { EventInput } from '../../src/client/entities.ts';
+import type { Requester } from '../../src/client/requester.ts';
+import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
+import { type PlayerState, ramMemory } from '../../src/player/state.ts';
+import { startService, type TestService } from '../support/service.ts';
 import {
   hangUp,
   json,
@@ -11,8 +11,8 @@ import {
   raw,
   type StubService,
   stubService,
-} from '../../support/stub-service.ts';
-import { video, virtualTv } from '../../support/virtual-tv.ts';
+} from '../support/stub-service.ts';
+import { video, virtualTv } from '../support/virtual-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {

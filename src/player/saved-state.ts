@@ -1,4 +1,4 @@
-import { interrupted } from '../../client/pause.ts';
+import { interrupted } from '../client/pause.ts';
 import type { PlayerBinding, PlayerMemory, PlayerState } from './state.ts';
 
 /**

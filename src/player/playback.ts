@@ -1,5 +1,5 @@
-import type { ActivePlaylist, PlaylistItem } from '../../client/entities.ts';
-import { secondMs } from '../../domain/clock.ts';
+import type { ActivePlaylist, PlaylistItem } from '../client/entities.ts';
+import { secondMs } from '../domain/clock.ts';
 import { impression, statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
 import { queueEvent } from './events.ts';

@@ -1,5 +1,5 @@
-import type { EventInput } from '../../client/entities.ts';
-import { keepProcessAlive } from '../../client/pause.ts';
+import type { EventInput } from '../client/entities.ts';
+import { keepProcessAlive } from '../client/pause.ts';
 import { statusEvent } from './batch.ts';
 import { PlayerCore } from './core.ts';
 import { flushOnce, queueEvent, unsentCount } from './events.ts';

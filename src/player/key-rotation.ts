@@ -1,5 +1,5 @@
-import { secondMs } from '../../domain/clock.ts';
-import { hasCode } from '../../domain/error.ts';
+import { secondMs } from '../domain/clock.ts';
+import { hasCode } from '../domain/error.ts';
 import { withJitter } from './backoff.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
 import type { PlayerCore } from './core.ts';

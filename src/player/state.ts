@@ -1,4 +1,4 @@
-import type { ActivePlaylist, DeviceConfig, EventInput } from '../../client/entities.ts';
+import type { ActivePlaylist, DeviceConfig, EventInput } from '../client/entities.ts';
 import type { Batch } from './batch.ts';
 
 /**

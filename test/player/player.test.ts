@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManagementClient, Player, RuntimeClient, serve } from '../../../src/index.ts';
+import { ManagementClient, Player, RuntimeClient, serve } from '../../src/index.ts';
 
 const day = 24 * 60 * 60 * 1000;
 

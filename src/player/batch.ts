@@ -1,4 +1,4 @@
-import type { ActivePlaylist, EventInput, PlaylistItem } from '../../client/entities.ts';
+import type { ActivePlaylist, EventInput, PlaylistItem } from '../client/entities.ts';
 
 /**
  * Events sent together. The service stores them once per `idempotencyKey`, however often they are

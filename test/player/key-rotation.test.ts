@@ -1,14 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Requester } from '../../../src/client/requester.ts';
-import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
-import {
-  type PlayerMemory,
-  type PlayerState,
-  ramMemory,
-} from '../../../src/simulator/player/state.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { json, problem, stubService } from '../../support/stub-service.ts';
-import { virtualTv } from '../../support/virtual-tv.ts';
+import type { Requester } from '../../src/client/requester.ts';
+import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
+import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/player/state.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { json, problem, stubService } from '../support/stub-service.ts';
+import { virtualTv } from '../support/virtual-tv.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
-import { interrupted } from '../../client/pause.ts';
-import type { RuntimeClient } from '../../client/runtime-client.ts';
-import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../../domain/clock.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
-import { makeVirtualClock } from '../time/virtual-clock.ts';
+import { interrupted } from '../client/pause.ts';
+import type { RuntimeClient } from '../client/runtime-client.ts';
+import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
+import { hasCode, SignageError } from '../domain/error.ts';
 import { largestBatch } from './batch.ts';
 import type {
   PlayerAnswer,
@@ -15,6 +14,7 @@ import type { PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { Notifier } from './schedule.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
+import { makeVirtualClock } from './virtual-clock.ts';
 
 const noObserver: PlayerObserver = {};
 /** Valid range of the intervals in a config (docs/protocol.md §5.4). */

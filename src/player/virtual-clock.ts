@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /**
  * Limits how many TVs have a request in flight. The other TVs wait before their next step. This

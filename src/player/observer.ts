@@ -1,5 +1,5 @@
-import type { EventInput, PlaylistItem } from '../../client/entities.ts';
-import type { SignageError } from '../../domain/error.ts';
+import type { EventInput, PlaylistItem } from '../client/entities.ts';
+import type { SignageError } from '../domain/error.ts';
 import type { Batch } from './batch.ts';
 import type { PlayerBinding } from './state.ts';
 

@@ -1,5 +1,5 @@
-import { dayMs, secondMs } from '../../domain/clock.ts';
-import { hasCode, SignageError } from '../../domain/error.ts';
+import { dayMs, secondMs } from '../domain/clock.ts';
+import { hasCode, SignageError } from '../domain/error.ts';
 import type { PlayerCore } from './core.ts';
 
 const firstDelayMs = 2 * secondMs;
