@@ -1,15 +1,20 @@
 /**
- * A bounded cache: keeps the last `max` entries, and up to `max` older ones. A `WeakMap` would grow
- * until the next full garbage collection. Each entry would slow that collection down, and each
- * resize would block.
+ * A bounded cache of two generations: keeps the last entries up to a total size of `max`, and older
+ * ones of up to `max` more. A `WeakMap` would grow until the next full garbage collection. Each
+ * entry would slow that collection down, and each resize would block. Evicting one entry at a time
+ * from a `Map` is slow too, because finding its first entry skips all deleted ones.
  */
 export class BoundedMap<K, V> {
   readonly #max: number;
+  readonly #sizeOf: (value: V) => number;
   #young = new Map<K, V>();
+  #youngSize = 0;
   #old = new Map<K, V>();
 
-  constructor(max: number) {
+  /** @param sizeOf size of an entry. Default: 1, so that `max` is a number of entries. */
+  constructor(max: number, sizeOf: (value: V) => number = () => 1) {
     this.#max = max;
+    this.#sizeOf = sizeOf;
   }
 
   get(key: K): V | undefined {
@@ -21,15 +26,26 @@ export class BoundedMap<K, V> {
   }
 
   set(key: K, value: V): void {
-    if (this.#young.size >= this.#max) {
+    const size = this.#sizeOf(value);
+    this.#forgetYoung(key);
+    if (this.#young.size > 0 && this.#youngSize + size > this.#max) {
       this.#old = this.#young;
       this.#young = new Map();
+      this.#youngSize = 0;
     }
     this.#young.set(key, value);
+    this.#youngSize += size;
   }
 
   delete(key: K): void {
-    this.#young.delete(key);
+    this.#forgetYoung(key);
     this.#old.delete(key);
+  }
+
+  #forgetYoung(key: K): void {
+    const value = this.#young.get(key);
+    if (value === undefined) return;
+    this.#youngSize -= this.#sizeOf(value);
+    this.#young.delete(key);
   }
 }

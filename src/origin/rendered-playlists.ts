@@ -1,3 +1,4 @@
+import { BoundedMap } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
 import { servedPlaylistEtag } from '../domain/etag.ts';
 import { servedValidUntilSeconds } from '../domain/records/playlist.ts';
@@ -37,10 +38,7 @@ type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 /** `validUntil` is in Unix epoch seconds. */
 type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };
 
-/**
- * Memory for playlists of 10,000 TVs with ten items each. In a larger fleet, the oldest entries are
- * evicted.
- */
+/** Memory for playlists of 10,000 TVs with ten items each. */
 const defaultLimitBytes = 32 * 1024 * 1024;
 
 function render(row: Playlist, validUntil: number): CacheEntry {
@@ -67,29 +65,16 @@ export type RenderPlaylist = (row: Playlist, nowMs: number) => RenderedPlaylist;
 /**
  * Validates and renders playlists, and caches the latest one of each screen.
  *
- * @param limitBytes limit of the cache; the oldest entries are evicted
+ * @param limitBytes limit of the cache
  */
 export function makeRenderedPlaylists(limitBytes = defaultLimitBytes): RenderPlaylist {
-  const cache = new Map<string, CacheEntry>();
-  let totalBytes = 0;
-
-  function evict(screenId: string): void {
-    totalBytes -= cache.get(screenId)?.bytes.length ?? 0;
-    cache.delete(screenId);
-  }
-
+  const cache = new BoundedMap<string, CacheEntry>(limitBytes / 2, ({ bytes }) => bytes.length);
   return (row, nowMs) => {
     const validUntil = servedValidUntilSeconds(row, nowMs);
     const cached = cache.get(row.screenId);
     if (cached && cached.validUntil === validUntil && isOf(row, cached)) return cached;
     const rendered = render(row, validUntil);
-    evict(row.screenId);
     cache.set(row.screenId, rendered);
-    totalBytes += rendered.bytes.length;
-    for (const oldest of cache.keys()) {
-      if (totalBytes <= limitBytes) break;
-      evict(oldest);
-    }
     return rendered;
   };
 }

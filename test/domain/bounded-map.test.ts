@@ -44,4 +44,14 @@ describe('BoundedMap', () => {
     for (const key of ['old', 'new']) recent.delete(key);
     expect(['old', 'new'].map((key) => recent.get(key))).toEqual([undefined, undefined]);
   });
+
+  it('limits the total size of entries, and keeps a single larger one', () => {
+    const recent = new BoundedMap<string, string>(4, (value) => value.length);
+    recent.set('large', 'longer than the limit');
+    expect(recent.get('large')).toBe('longer than the limit');
+    for (const key of ['1', '2', '3', '4']) recent.set(key, 'ab');
+    recent.set('4', 'cd');
+    const kept = ['4', '3', 'large'].map((key) => recent.get(key));
+    expect(kept).toEqual(['cd', 'ab', undefined]);
+  });
 });
