@@ -76,7 +76,7 @@ const reasons: Record<string, string> = {
 /**
  * Returns the code of a connection error. Node wraps one error per address into an AggregateError.
  */
-function systemCode(error: unknown): string {
+export function systemCode(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: unknown[] };
   return typeof code === 'string'
     ? code

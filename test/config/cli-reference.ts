@@ -105,7 +105,7 @@ const meanings: readonly (readonly [exitCode: number, what: string])[] = [
   [8, 'A wait timed out.'],
   [
     9,
-    'Differences (`diff`, `playlist mirror`, `store copy`), or partial failure (`apply`, `doctor`, `--selector`).',
+    'Differences (`diff`, `playlist mirror`, `store copy`), problems (`doctor`, `playlist check`), or partial failure (`apply`, `--selector`).',
   ],
   [130, 'Interrupted by Ctrl-C (SIGINT).'],
   [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when its terminal is closed.'],

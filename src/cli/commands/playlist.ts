@@ -1,4 +1,4 @@
-import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
+import { hasCode } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
@@ -11,6 +11,7 @@ import {
   selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
+import { check, publishCheckOptions } from '../playlist/media/command.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
 import { readPublication } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
@@ -61,16 +62,6 @@ function isStaged({ options: { staged, stopOn, rollback, state } }: CommandConte
   return staged !== undefined;
 }
 
-/** Adds to an error in a playlist file what a wrong URL of media lacks. */
-function explainMedia(error: unknown): never {
-  const isMedia = ({ path }: FieldError) => path.endsWith('.creativeUrl');
-  if (!hasCode(error, 'invalid_file') || !error.errors?.some(isMedia)) throw error;
-  throw new SignageError(error.code, error.message, {
-    ...error,
-    hint: 'creativeUrl is the whole address of a media file. In the files of fixtures/playlists, {media} stands for the address of your folder of media: replace it.',
-  });
-}
-
 const publish = defineCommand({
   summary: 'Publish a playlist on one or more screens',
   description: `The file holds the playlist as YAML or JSON:
@@ -100,6 +91,7 @@ command with the same --state file continues after an interruption.`,
       '--valid-until <time>',
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
+    ...publishCheckOptions,
     ...stagedOptions,
     ...selectionOptions,
   },
@@ -114,16 +106,26 @@ command with the same --state file continues after an interruption.`,
       'in three stages of ten minutes; undone if too many screens fail',
     ],
     [
+      'signage playlist publish Lobby/Main -f spring.yaml --check',
+      'only if TVs can load all its media',
+    ],
+    [
       'signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -',
       'copies the playlist of another screen',
     ],
   ],
   effect: 'changes',
   async run(call) {
-    const { file, validUntil } = call.options;
+    const { file, validUntil, origin } = call.options;
     const names = call.args.screens;
-    const written = await readPublication(call, file, validUntil).catch(explainMedia);
-    if (isStaged(call)) {
+    const written = await readPublication(call, file, validUntil);
+    const staged = isStaged(call);
+    if (origin !== undefined && !call.options.check) throw usage('--origin needs --check.');
+    if (call.options.check) {
+      const { requireGoodMedia } = await import('../playlist/media/run-check.ts');
+      await requireGoodMedia(call, names, written.publication);
+    }
+    if (staged) {
       const { publishStaged } = await import('../playlist/staged.ts');
       return publishStaged(call, names, written);
     }
@@ -273,4 +275,4 @@ and changes nothing twice. Screens without a playlist are not changed.`,
   },
 });
 
-export const playlist = { publish, get, withdraw, history, mirror, rollback };
+export const playlist = { publish, check, get, withdraw, history, mirror, rollback };

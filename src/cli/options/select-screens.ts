@@ -72,7 +72,7 @@ async function matchingScreens(call: CommandContext): Promise<Selected[]> {
 }
 
 /** The screens that a command changes. */
-interface Selection {
+export interface Selection {
   /** Without duplicates. */
   screens: Selected[];
   /** The screen, if the command names exactly one. `undefined` otherwise. */

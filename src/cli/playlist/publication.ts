@@ -42,8 +42,17 @@ async function checkContent(content: unknown, source: SourceDocument): Promise<P
     source.complaint(Array.isArray(source.value) ? path.slice(1) : path, message);
   const fieldErrors: FieldError[] = [];
   const checked = checkDocument(publication, { ...source, value: content, complaint }, fieldErrors);
-  if (!checked) throw invalidFile(fieldErrors);
+  if (!checked) throw explained(fieldErrors, invalidFile(fieldErrors));
   return checked;
+}
+
+/** Returns the errors with a hint if one of them is in a media URL. */
+function explained(errors: FieldError[], error: SignageError): SignageError {
+  if (!errors.some(({ path }) => path.endsWith('.creativeUrl'))) return error;
+  return new SignageError(error.code, error.message, {
+    ...error,
+    hint: 'creativeUrl is the whole address of a media file. In the files of fixtures/playlists, {media} stands for the address of your folder of media: replace it.',
+  });
 }
 
 /** A playlist to publish. */

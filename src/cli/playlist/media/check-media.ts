@@ -1,0 +1,132 @@
+import { forEachBounded } from '../../../domain/concurrency.ts';
+import { mediaUrlFault } from '../../../domain/records/media-url.ts';
+import { checkUrl, type Media } from './check-url.ts';
+import type { CreativeType } from './content-checks.ts';
+import { error, type MediaFinding, type MediaProblem, shownUrl } from './finding.ts';
+import { makeSender, type SendOptions } from './send.ts';
+import { totalSizeProblem } from './size-checks.ts';
+
+/** Media files that are checked at the same time. */
+const filesAtOnce = 8;
+
+/** A playlist whose media are checked. */
+export interface CheckedPlaylist {
+  /** The name of its screen. `null` for a file. */
+  screen: string | null;
+  items: readonly { creativeUrl: string; creativeType: CreativeType }[];
+  /** Unix epoch seconds. `null`: no end. */
+  validUntil: number | null;
+  /** The `cachePolicy.maxSizeGB` of the screen. `Infinity`: unknown. */
+  maxSizeGB: number;
+}
+
+export interface MediaCheckOptions extends Omit<SendOptions, 'report'> {
+  /** The address at which TVs reach the service and its player. */
+  player: URL;
+  onProgress?(done: number, total: number): void;
+}
+
+/** The result of a check of media. */
+export interface MediaReport {
+  /** In the order of the playlists. */
+  findings: MediaFinding[];
+  /** Number of different media files. */
+  files: number;
+}
+
+/** A media file, what the playlists demand of it, and its first place. */
+interface Entry extends Omit<Media, 'url'> {
+  /** `undefined`: the text is no media URL. Earlier versions of the service stored any text. */
+  url: URL | undefined;
+  place: Pick<MediaFinding, 'screen' | 'item'>;
+  uses: number;
+  size: number | undefined;
+  problems: MediaProblem[];
+}
+
+const keyOf = ({ creativeUrl, creativeType }: CheckedPlaylist['items'][number]) =>
+  `${creativeType} ${creativeUrl.split('#', 1)}`;
+
+const invalidUrl = (fault: string) =>
+  error('address', {
+    detail: `The creativeUrl ${fault}.`,
+    effect: 'A TV cannot load the item.',
+    advice: 'Correct it, and publish the playlist again.',
+  });
+
+/** Collects the different files of all playlists, with the strictest demands on each. */
+function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const { screen, items, validUntil, maxSizeGB } of playlists) {
+    const validUntilMs = (validUntil ?? Number.POSITIVE_INFINITY) * 1000;
+    for (const [at, item] of items.entries()) {
+      const known = entries.get(keyOf(item));
+      if (known) {
+        known.uses++;
+        known.validUntilMs = Math.max(known.validUntilMs, validUntilMs);
+        known.maxSizeGB = Math.min(known.maxSizeGB, maxSizeGB);
+        continue;
+      }
+      const fault = mediaUrlFault(item.creativeUrl);
+      entries.set(keyOf(item), {
+        url: fault === undefined ? new URL(item.creativeUrl) : undefined,
+        type: item.creativeType,
+        validUntilMs,
+        maxSizeGB,
+        place: { screen, item: at + 1 },
+        uses: 1,
+        size: undefined,
+        problems: fault === undefined ? [] : [invalidUrl(fault)],
+      });
+    }
+  }
+  return entries;
+}
+
+async function checkEntry(entry: Entry, options: MediaCheckOptions): Promise<void> {
+  const { clock, player } = options;
+  const { url } = entry;
+  if (!url) return;
+  const report = (problem: MediaProblem) => {
+    // Several requests of one check may fail for the same reason.
+    if (!entry.problems.some(({ detail }) => detail === problem.detail))
+      entry.problems.push(problem);
+  };
+  const { send, stop } = makeSender({ ...options, report });
+  try {
+    entry.size = await checkUrl({ ...entry, url }, { player, nowMs: clock.now(), send, report });
+  } finally {
+    stop();
+  }
+}
+
+/** Checks whether all files of a playlist fit the cache of a TV together. */
+function totalFindings(
+  { screen, items, maxSizeGB }: CheckedPlaylist,
+  entries: ReadonlyMap<string, Entry>,
+): MediaFinding[] {
+  const files = new Set(items.map(keyOf));
+  const sizes = [...files].map((key) => entries.get(key)?.size ?? 0);
+  const problem = totalSizeProblem(sizes, maxSizeGB);
+  return problem ? [{ ...problem, screen, item: null, uses: 1, url: null }] : [];
+}
+
+/**
+ * Checks the media files of playlists from this machine, each file once. Throws `interrupted`.
+ */
+export async function checkMedia(
+  playlists: readonly CheckedPlaylist[],
+  options: MediaCheckOptions,
+): Promise<MediaReport> {
+  const entries = collect(playlists);
+  let done = 0;
+  await forEachBounded(entries.values(), filesAtOnce, async (entry) => {
+    await checkEntry(entry, options);
+    options.onProgress?.(++done, entries.size);
+  });
+  const findings = [...entries.values()].flatMap(({ url, place, uses, problems }) =>
+    problems.map((problem) => ({ ...problem, ...place, uses, url: url ? shownUrl(url) : null })),
+  );
+  const totals = playlists.flatMap((playlist) => totalFindings(playlist, entries));
+  return { findings: [...findings, ...totals], files: entries.size };
+}

@@ -1,0 +1,132 @@
+import { isLoopback } from '../../api/loopback.ts';
+import {
+  attachmentProblem,
+  type CreativeType,
+  contentProblem,
+  emptyProblem,
+  encodingProblem,
+  isEmpty,
+  isEncoded,
+  statusProblem,
+  typeProblem,
+} from './content-checks.ts';
+import { corsProblem, corsRangeProblems } from './cors-checks.ts';
+import { error, type MediaProblem } from './finding.ts';
+import { follow, type Hop } from './follow.ts';
+import { framingProblem } from './framing.ts';
+import { mp4Problem } from './mp4.ts';
+import { fileSize, firstRange, firstRangeProblem, largeFileProblems } from './range-checks.ts';
+import type { Send } from './send.ts';
+import { expiryProblem } from './signed-url.ts';
+import { lengthProblem, sizeProblem } from './size-checks.ts';
+import { sniff } from './sniff.ts';
+
+/** Players load files in parts of 8 MiB, so smaller ones need no ranges. */
+const partBytes = 8 * 1024 * 1024;
+
+/** A media file, and what the playlists demand of it. */
+export interface Media {
+  url: URL;
+  type: CreativeType;
+  /** Latest end of the playlists, in epoch milliseconds. `Infinity`: one has no end. */
+  validUntilMs: number;
+  /** Smallest `cachePolicy.maxSizeGB` of the screens. `Infinity`: unknown. */
+  maxSizeGB: number;
+}
+
+/** What a check needs besides the file. */
+export interface MediaCheckContext {
+  /** The address at which TVs reach the service and its player. */
+  player: URL;
+  nowMs: number;
+  send: Send;
+  report(problem: MediaProblem): void;
+}
+
+/** Checks that need no request. */
+function addressProblems({ url, type }: Media, player: URL): MediaProblem[] {
+  const isLocal = isLoopback(url.hostname) && !isLoopback(player.hostname);
+  const isMixed = url.protocol === 'http:' && player.protocol === 'https:';
+  const local = error('address', {
+    detail: `The host ${url.hostname} is this machine.`,
+    effect: 'A TV looks for the file on itself.',
+    advice: 'Use an address that TVs can reach.',
+  });
+  const mixed = error('mixed', {
+    detail: `The URL is http, and the service is ${player.origin}.`,
+    effect: `Browsers block http ${type === 'html' ? 'pages' : 'files'} on a page that was loaded by https.`,
+    advice: 'Serve the file by https.',
+  });
+  return [...(isLocal ? [local] : []), ...(isMixed ? [mixed] : [])];
+}
+
+/** Returns the problems of a page. */
+function pageProblems({ url, reply }: Hop, player: URL): (MediaProblem | undefined)[] {
+  const format = isEncoded(reply) ? undefined : sniff(reply.body);
+  return [
+    contentProblem('html', format) ?? typeProblem('html', reply, format),
+    attachmentProblem(reply),
+    framingProblem({ url, reply }, player),
+  ];
+}
+
+/** Checks an image or a video whose response is successful and not empty. */
+async function checkFile(
+  { type, maxSizeGB }: Media,
+  hops: readonly [...Hop[], Hop],
+  { player, send, report }: MediaCheckContext,
+): Promise<number | undefined> {
+  const file = hops.at(-1) as Hop;
+  const add = (...problems: (MediaProblem | undefined)[]) => {
+    for (const problem of problems) if (problem) report(problem);
+  };
+  const isCompressed = isEncoded(file.reply);
+  const format = isCompressed ? undefined : sniff(file.reply.body);
+  const content = isCompressed ? encodingProblem(file.reply) : contentProblem(type, format);
+  add(content);
+  // The headers of a wrong file, such as an error page, say nothing about the right one.
+  if (content?.level === 'error') return undefined;
+  add(typeProblem(type, file.reply, format));
+  const size = isCompressed ? undefined : fileSize(file.reply);
+  const isLarge = type === 'video' || (size ?? 0) > partBytes;
+  const rangeFault = firstRangeProblem(file);
+  add(rangeFault);
+  if (!isCompressed && !rangeFault) {
+    add(size === undefined ? lengthProblem() : sizeProblem(size, maxSizeGB));
+    if (isLarge) add(...(await largeFileProblems(file, send)));
+    if (format?.name === 'an MP4 video') add(await mp4Problem(file, size, send));
+  }
+  const refused = corsProblem(hops, player);
+  add(refused);
+  if (!refused && isLarge) add(...(await corsRangeProblems(hops, player, send)));
+  return size;
+}
+
+/**
+ * Checks one media file, and reports its problems. Returns its size in bytes, if known. Throws
+ * `interrupted`.
+ */
+export async function checkUrl(
+  media: Media,
+  context: MediaCheckContext,
+): Promise<number | undefined> {
+  const { url, type, validUntilMs } = media;
+  const { player, nowMs, send, report } = context;
+  for (const problem of addressProblems(media, player)) report(problem);
+  const expiry = expiryProblem(url, nowMs, validUntilMs);
+  if (expiry) report(expiry);
+  // A browser loads a page of a frame without CORS.
+  const headersFor = (origin: string): Record<string, string> =>
+    type === 'html' ? {} : { origin, range: firstRange };
+  const hops = await follow(url, { player, headersFor, send, report });
+  const file = hops?.at(-1);
+  if (!hops || !file) return undefined;
+  const failed = isEmpty(file.reply) ? emptyProblem() : statusProblem(file.reply);
+  if (failed) {
+    report(failed);
+    return undefined;
+  }
+  if (type !== 'html') return checkFile(media, hops, context);
+  for (const problem of pageProblems(file, player)) if (problem) report(problem);
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import { defineCommand, some } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { selectionOptions } from '../../options/select-screens.ts';
+import { readPublication } from '../publication.ts';
+
+const originHelp =
+  'address at which TVs reach the service and its player; default: the URL of the service';
+
+/** Options of `playlist publish` for the same check. */
+export const publishCheckOptions = {
+  check: option.flag(
+    '--check',
+    'first check the media as playlist check does; publish nothing if it finds an error',
+  ),
+  origin: option.text('--origin <url>', `with --check: ${originHelp}`),
+};
+
+/** `signage playlist check` */
+export const check = defineCommand({
+  summary: 'Check whether TVs can load the media of a playlist',
+  description: `Requests each media file of a playlist from this machine, and reads only its
+beginning. The service requests nothing. Checks the connection, the certificate, redirects, the
+status, the type, the size, ranges, CORS and frames. Lists errors (a TV does not show the item) and
+warnings (a TV shows it late, or keeps no copy). docs/media.md explains each check. With --file and
+screens, checks the file for the configs of these screens. Exit codes: 0 no error, 9 errors.`,
+  arguments: { screens: some('screens whose current playlist is checked', 'screen') },
+  options: {
+    file: option.text(
+      '-f, --file <file>',
+      'check this playlist, JSON or YAML, before it is published; - reads stdin',
+    ),
+    origin: option.text('--origin <url>', originHelp),
+    timeout: option.duration('20s', '--timeout <time>', 'maximum time for each media file'),
+    all: option.flag('--all', 'instead of names: all screens'),
+    ...selectionOptions,
+  },
+  examples: [
+    ['signage playlist check -f spring.yaml', 'a file, before it is published'],
+    ['signage playlist check Lobby/Main', 'what a screen has now'],
+    ['signage playlist check --all --origin https://signage.example.com', 'all screens'],
+    [
+      `signage playlist check --all -o json --jq '.[] | select(.level == "error") | .url'`,
+      'for scripts: the media with errors',
+    ],
+  ],
+  async run(call) {
+    const { file } = call.options;
+    const written = file === undefined ? undefined : await readPublication(call, file, undefined);
+    return (await import('./run-check.ts')).runCheck(call, written?.publication);
+  },
+});

@@ -1,0 +1,160 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { interrupted } from '../../../client/pause.ts';
+import type { Exchanged } from '../../../client/transport.ts';
+import type { Clock } from '../../../domain/clock.ts';
+import { span } from '../../records/text.ts';
+import { connectionProblem } from './connection-problem.ts';
+import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
+
+/** Bytes that are read of one response at most. Magic numbers and most MP4 indexes lie in them. */
+export const prefixBytes = 64 * 1024;
+const slowMs = 3000;
+/** Begins like that of a TV, because some media servers refuse unknown programs. */
+const userAgent = 'Mozilla/5.0 (compatible; signage)';
+
+/** The beginning of a response. */
+export interface MediaReply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** At most `prefixBytes`. Never decompressed. Empty without a status of success. */
+  body: Buffer;
+  /** Whether `body` is the whole body of the response. */
+  isWhole: boolean;
+}
+
+/**
+ * Sends one request. Returns `undefined` after it has reported why there is no response. Throws
+ * `interrupted`.
+ */
+export type Send = (
+  url: URL,
+  headers: Record<string, string>,
+  method?: 'GET' | 'OPTIONS',
+) => Promise<MediaReply | undefined>;
+
+export interface SendOptions {
+  clock: Clock;
+  /** Time for all requests of one media file together, in milliseconds. */
+  timeoutMs: number;
+  /** CA certificates (PEM) in place of Node's own. */
+  certificates: readonly string[] | undefined;
+  interrupted: AbortSignal;
+  /** Gets each request, for `--verbose`. Its path is the URL without secrets. */
+  onExchange?: ((exchange: Exchanged) => void) | undefined;
+  report(problem: MediaProblem): void;
+}
+
+interface OpenOptions {
+  method: string;
+  headers: Record<string, string>;
+  signal: AbortSignal;
+  ca?: string[];
+}
+
+/** Sends a request on a connection of its own, and resolves with the header of the response. */
+function open(url: URL, options: OpenOptions): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    request(url, { ...options, agent: false })
+      .on('response', resolve)
+      .on('error', reject)
+      .end();
+  });
+}
+
+/**
+ * Reads up to `prefixBytes` of a successful response, and closes the connection. `onChunk` gets the
+ * size so far.
+ */
+async function readPrefix(
+  answer: IncomingMessage,
+  onChunk: (size: number) => void,
+): Promise<Pick<MediaReply, 'body' | 'isWhole'>> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const status = answer.statusCode ?? 0;
+  if (status < 200 || status > 299) {
+    answer.destroy();
+    return { body: Buffer.alloc(0), isWhole: false };
+  }
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    onChunk(size);
+    // Leaving the loop destroys the stream.
+    if (size > prefixBytes) break;
+  }
+  return { body: Buffer.concat(chunks).subarray(0, prefixBytes), isWhole: size <= prefixBytes };
+}
+
+const timeoutProblem = (url: URL, timeoutMs: number, received: number | undefined) =>
+  error('timeout', {
+    detail:
+      received === undefined
+        ? `${url.host} did not answer within ${span(timeoutMs)}.`
+        : `${url.host} stopped after ${received} bytes. It sent no more within ${span(timeoutMs)}.`,
+    effect: 'A TV skips the item, or waits for it.',
+    advice:
+      'Check the load of the server and the network. playlist check --timeout sets the limit.',
+  });
+
+const slowProblem = (url: URL, tookMs: number) =>
+  warning('slow', {
+    detail: `The first byte from ${url.host} took ${span(tookMs)}.`,
+    effect: 'On a TV without a copy, the item starts late.',
+    advice: 'Put the file on a faster server or a CDN.',
+  });
+
+/** Makes the sender for one media URL. `stop` ends its time-out. */
+export function makeSender(options: SendOptions): { send: Send; stop: () => void } {
+  const { clock, timeoutMs, certificates, report, onExchange, interrupted: stopSignal } = options;
+  const deadline = new AbortController();
+  const abort = () => deadline.abort();
+  const cancel = clock.after(timeoutMs, abort);
+  stopSignal.addEventListener('abort', abort);
+  const trust = certificates && { ca: [...certificates] };
+  let isSlow = false;
+
+  const send: Send = async (url, headers, method = 'GET') => {
+    if (stopSignal.aborted) throw interrupted(stopSignal);
+    // The first late request has reported the time-out.
+    if (deadline.signal.aborted) return undefined;
+    const startedMs = clock.now();
+    const tell = (outcome: string) =>
+      onExchange?.({ method, path: shownUrl(url), outcome, tookMs: clock.now() - startedMs });
+    let received: number | undefined;
+    try {
+      const answer = await open(url, {
+        method,
+        headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
+        signal: deadline.signal,
+        ...trust,
+      });
+      received = 0;
+      const tookMs = clock.now() - startedMs;
+      if (tookMs >= slowMs && !isSlow) report(slowProblem(url, tookMs));
+      isSlow ||= tookMs >= slowMs;
+      const prefix = await readPrefix(answer, (size) => {
+        received = size;
+      });
+      tell(String(answer.statusCode));
+      return { status: answer.statusCode ?? 0, headers: answer.headers, ...prefix };
+    } catch (cause) {
+      if (stopSignal.aborted) throw interrupted(stopSignal);
+      const isLate = deadline.signal.aborted;
+      const problem = isLate
+        ? timeoutProblem(url, timeoutMs, received)
+        : connectionProblem(cause, url);
+      tell(problem.check);
+      report(problem);
+      return undefined;
+    }
+  };
+
+  const stop = () => {
+    cancel();
+    stopSignal.removeEventListener('abort', abort);
+  };
+  return { send, stop };
+}
