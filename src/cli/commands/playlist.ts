@@ -11,11 +11,17 @@ import {
   selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
+import { member } from '../output/view.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
 import { readPublication } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
 import { findScreen } from '../records/find.ts';
-import { itemView, playlistView, versionView } from '../records/views/playlist-views.ts';
+import {
+  itemView,
+  playlistView,
+  refreshView,
+  versionView,
+} from '../records/views/playlist-views.ts';
 
 async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
   try {
@@ -184,6 +190,44 @@ playlist are not changed.`,
   },
 });
 
+const refresh = defineCommand({
+  summary: 'Ask the on-demand source for the playlists of screens now',
+  description: `Without this command, TVs get a new answer of the source (docs/on-demand.md) with
+one of their next fetches. The service asks the source past its cache. When the answer differs, it
+becomes the next version, and TVs are told at once.`,
+  arguments: { screens: some('one or more screens, by id or name', 'screen') },
+  options: selectionOptions,
+  examples: [
+    ['signage playlist refresh Lobby/Main', 'one screen'],
+    ['signage playlist refresh --venue Lobby', 'all screens of a venue'],
+  ],
+  hints: {
+    not_supported: 'To publish a playlist: signage playlist publish {screens} -f playlist.yaml',
+    playlist_fetch_failed: 'To see the state of the source: signage doctor',
+  },
+  effect: 'changes',
+  async run(call) {
+    const { screens, single } = await selectScreens(call, call.args.screens);
+    if (single) {
+      const made = await call.change('refreshPlaylist', { params: { id: single.id } });
+      if (made) await call.results.record(made.answer, refreshView);
+      return undefined;
+    }
+    await confirmSelected(call, 'Refresh the playlists of', screens);
+    return forEachRecord(
+      call,
+      screens,
+      async ({ id }) => {
+        const made = await call.change('refreshPlaylist', { params: { id } });
+        if (!made) return undefined;
+        const { version, changed } = made.answer;
+        return { result: changed ? 'changed' : 'unchanged', version };
+      },
+      [member<{ version?: number }, 'version'>('version')],
+    );
+  },
+});
+
 const history = defineCommand({
   summary: 'List the versions of the playlist of a screen',
   description:
@@ -273,4 +317,4 @@ and changes nothing twice. Screens without a playlist are not changed.`,
   },
 });
 
-export const playlist = { publish, get, withdraw, history, mirror, rollback };
+export const playlist = { publish, get, withdraw, refresh, history, mirror, rollback };

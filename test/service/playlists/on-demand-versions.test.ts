@@ -136,7 +136,7 @@ describe('two instances on one store with an on-demand source', () => {
     });
     const instance = (stored: { answer: OnDemandAnswer }) =>
       makeOnDemandVersions(deployment.service.services.deps, {
-        source: { ask: async () => stored.answer },
+        source: { ask: async () => stored.answer, forget() {} },
         read: (id) => store.read.get('playlists', id),
         served: makeServedVersions(store, clock),
       });
