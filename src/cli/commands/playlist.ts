@@ -1,5 +1,3 @@
-import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, many, one, some } from '../command/spec.ts';
@@ -13,7 +11,7 @@ import {
 import { usage } from '../options/settings.ts';
 import { member } from '../output/view.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
-import { readPublication } from '../playlist/publication.ts';
+import { versionOn } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
 import { findScreen } from '../records/find.ts';
 import {
@@ -23,29 +21,6 @@ import {
   versionView,
 } from '../records/views/playlist-views.ts';
 
-async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
-  try {
-    return (await call.read('readPlaylist', { params: { id } })).version;
-  } catch (error) {
-    if (hasCode(error, 'playlist_not_found')) return undefined;
-    throw error;
-  }
-}
-
-/**
- * Publishes on one of several screens. Returns the word for the result, or `undefined` under
- * `--dry-run`.
- */
-async function publishOn(
-  call: CommandContext,
-  id: string,
-  body: Publication,
-): Promise<string | undefined> {
-  const before = call.common.dryRun ? undefined : await versionOn(call, id);
-  const made = await call.change('publishPlaylist', { params: { id }, body });
-  return made && (made.answer.version === before ? 'unchanged' : 'published');
-}
-
 /**
  * Withdraws the playlist of one screen. Returns the word for the result, or `undefined` under
  * `--dry-run`.
@@ -54,27 +29,6 @@ async function withdrawFrom(call: CommandContext, id: string): Promise<string | 
   const before = call.common.dryRun ? undefined : await versionOn(call, id);
   if (before === undefined && !call.common.dryRun) return 'no playlist';
   return (await call.change('withdrawPlaylist', { params: { id } })) && 'withdrawn';
-}
-
-/** Throws `usage` for options that need `--staged`. */
-function isStaged({ options: { staged, stopOn, rollback, state } }: CommandContext): boolean {
-  const [other] = [
-    ...(stopOn === undefined ? [] : ['--stop-on']),
-    ...(rollback ? ['--rollback'] : []),
-    ...(state === undefined ? [] : ['--state']),
-  ];
-  if (staged === undefined && other !== undefined) throw usage(`${other} needs --staged.`);
-  return staged !== undefined;
-}
-
-/** Adds to an error in a playlist file what a wrong URL of media lacks. */
-function explainMedia(error: unknown): never {
-  const isMedia = ({ path }: FieldError) => path.endsWith('.creativeUrl');
-  if (!hasCode(error, 'invalid_file') || !error.errors?.some(isMedia)) throw error;
-  throw new SignageError(error.code, error.message, {
-    ...error,
-    hint: 'creativeUrl is the whole address of a media file. In the files of fixtures/playlists, {media} stands for the address of your folder of media: replace it.',
-  });
 }
 
 const publish = defineCommand({
@@ -91,6 +45,10 @@ const publish = defineCommand({
 You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
 nothing.
 
+--wait ends when each TV was given this version or a newer one. Exit code 8: no TV was in time;
+9: only some were. Screens without a TV are named but do not count, unless no screen has one. TVs
+that do not wait for changes fetch at their next sync, by default within 5 minutes.
+
 --staged publishes on a growing part of the screens, in an order that only depends on their ids.
 After each stage it waits for --hold. It stops at exit code 9 when a limit of --stop-on is exceeded:
 "errors" are screens on which publishing failed or whose TV sent a playback_error since the start.
@@ -106,11 +64,19 @@ command with the same --state file continues after an interruption.`,
       '--valid-until <time>',
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
+    wait: option.optionalDuration(
+      '--wait <time>',
+      'then wait until the TVs were given it, at most this long, such as 30s or 10m',
+    ),
     ...stagedOptions,
     ...selectionOptions,
   },
   examples: [
     ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
+    [
+      'signage playlist publish --venue Lobby -f spring.yaml --wait 10m',
+      'on all screens of a venue, until their TVs have it',
+    ],
     [
       'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
       'on all screens with a label, until Christmas Eve',
@@ -126,21 +92,7 @@ command with the same --state file continues after an interruption.`,
   ],
   effect: 'changes',
   async run(call) {
-    const { file, validUntil } = call.options;
-    const names = call.args.screens;
-    const written = await readPublication(call, file, validUntil).catch(explainMedia);
-    if (isStaged(call)) {
-      const { publishStaged } = await import('../playlist/staged.ts');
-      return publishStaged(call, names, written);
-    }
-    const body = written.publication;
-    const { screens, single } = await selectScreens(call, names);
-    if (!single) {
-      await confirmSelected(call, 'Publish on', screens);
-      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
-    }
-    const made = await call.change('publishPlaylist', { params: { id: single.id }, body });
-    if (made) await call.results.record(made.answer, playlistView);
+    return (await import('../playlist/run-publish.ts')).runPublish(call);
   },
 });
 

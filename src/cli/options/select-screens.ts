@@ -103,6 +103,13 @@ export async function selectScreens(
   return { screens, single: names.length === 1 ? screens[0] : undefined };
 }
 
+/** Returns the filters of the list of devices for the selected screens. */
+export function selectionFilters(call: CommandContext, screens: readonly Selected[]) {
+  const { selector, venue } = call.options;
+  const venueId = venue === undefined ? undefined : screens[0]?.screen.venueId;
+  return { selector: [...selector], ...(venueId !== undefined && { venueId }) };
+}
+
 const maxShownNames = 5;
 
 function questionOf(action: string, selected: readonly Pick<Selected, 'name'>[]): string {
