@@ -241,6 +241,31 @@ describe('signage wait screen --for playlist:<version>', () => {
     }
   });
 
+  it('playlist:latest is the version of each screen; 3 if none has one', async () => {
+    const { venue, names, tvs, publish } = await site({ screens: 3 });
+    const line = ['wait', 'screen', '--venue', venue, '--timeout', '10ms', '--for'];
+    const none = await cli([...line, 'playlist:latest']);
+    expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('3 screens without')]);
+    await publish([names[0]], []);
+    await publish([names[0], names[1] ?? ''], []);
+    for (const tv of tvs) await fetchPlaylist(tv);
+    const all = await cli([...line, 'playlist:latest']);
+    expect(all.code, all.stderr).toBe(0);
+    expect(all.stderr).toContain(`1 screen without a playlist: "${names[2]}".`);
+    expect((await cli([...line, 'playlist:2'])).code).toBe(9);
+    await publish([names[0]], []);
+    const single = await cli([
+      'wait',
+      'screen',
+      names[0],
+      '--timeout',
+      '0',
+      '--for',
+      'playlist:latest',
+    ]);
+    expect([single.code, single.stderr]).toEqual([8, expect.stringContaining('latest version')]);
+  });
+
   it('2 for what is no version', async () => {
     for (const state of ['playlist:0', 'playlist:x', 'playlist:', 'playlist'])
       expect((await cli(['wait', 'screen', 'Main', '--for', state])).code).toBe(2);

@@ -107,15 +107,16 @@ async function waitForScreens(
 const screenStates = ['active', 'provisioning'] as const;
 
 /** A state of screens, or a playlist version that TVs should get. */
-type ScreenGoal = (typeof screenStates)[number] | { version: number };
+type ScreenGoal = (typeof screenStates)[number] | { version: number | 'latest' };
 
 const screenGoal: Setting<ScreenGoal> = {
   flags: '--for <state>',
-  help: 'what to wait for: active, provisioning, or playlist:<version>',
+  help: 'what to wait for: active, provisioning, playlist:<version> or playlist:latest',
   read(text, source) {
     const state = screenStates.find((one) => one === text);
-    const [, version] = /^playlist:([1-9]\d{0,14})$/.exec(text) ?? [];
     if (state !== undefined) return state;
+    const [, version] = /^playlist:([1-9]\d{0,14}|latest)$/.exec(text) ?? [];
+    if (version === 'latest') return { version };
     if (version !== undefined) return { version: Number(version) };
     throw usage(
       `${source} must be active, provisioning, or a version such as playlist:8, not "${text}".`,
@@ -126,30 +127,13 @@ const screenGoal: Setting<ScreenGoal> = {
   choices: screenStates,
 };
 
-/** Waits until the TVs of the screens were given a playlist version. */
-async function waitForVersion(
-  call: CommandContext,
-  names: readonly string[],
-  version: number,
-): Promise<void> {
-  const { Delivery } = await import('../playlist/delivery.ts');
-  const { screens } = await selectScreens(call, names);
-  const targets = screens.map(({ id, name }) => ({ id, name, version }));
-  const filters = selectionFilters(call, screens);
-  const delivery = new Delivery(call, { targets, filters, what: `version ${version}` });
-  await delivery.wait(call.options.timeout);
-  const { screens: present, single } = await selectScreens(call, names);
-  if (single)
-    return call.results.record(single.screen, screensOfVenueView(call, single.screen.venueId));
-  await call.results.list([present.map(({ screen }) => screen)], screensView(call));
-}
-
 const screen = defineCommand({
   summary: 'Wait until a screen has a TV or a playlist version, or no longer has a TV',
   description: `Returns at once if the screen is in this state. Several screens, --selector and
 --venue wait until all of them are. Exit code 8: the timeout passed.
 
---for playlist:8 waits until each TV was given version 8 or a newer one. Exit code 8: no TV was in
+--for playlist:8 waits until each TV was given version 8 or a newer one. playlist:latest means the
+version that each screen has when the command starts. Exit code 8: no TV was in
 time; 9: only some were. Screens without a TV are named but do not count, unless no screen has
 one.`,
   arguments: { screen: some('its id or name', 'screen') },
@@ -172,7 +156,10 @@ one.`,
   async run(call) {
     const { for: state, timeout: timeoutMs } = call.options;
     const names = call.args.screen;
-    if (typeof state === 'object') return waitForVersion(call, names, state.version);
+    if (typeof state === 'object') {
+      const { waitForVersion } = await import('../playlist/wait-for-version.ts');
+      return waitForVersion(call, names, state.version);
+    }
     const [name] = names;
     if (name === undefined || !isSingle(call, names)) {
       const screens = await waitForScreens(call, names, state);

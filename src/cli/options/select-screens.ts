@@ -103,11 +103,11 @@ export async function selectScreens(
   return { screens, single: names.length === 1 ? screens[0] : undefined };
 }
 
-/** Returns the filters of the list of devices for the selected screens. */
+/** Returns the filters with which a list has the selected screens, or few others. */
 export function selectionFilters(call: CommandContext, screens: readonly Selected[]) {
-  const { selector, venue } = call.options;
-  const venueId = venue === undefined ? undefined : screens[0]?.screen.venueId;
-  return { selector: [...selector], ...(venueId !== undefined && { venueId }) };
+  const venueIds = new Set(screens.map(({ screen }) => screen.venueId));
+  const [venueId] = venueIds;
+  return { selector: [...call.options.selector], ...(venueIds.size === 1 && { venueId }) };
 }
 
 const maxShownNames = 5;

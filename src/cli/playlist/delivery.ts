@@ -35,6 +35,8 @@ interface DeliveryOptions {
 const maxShownNames = 10;
 /** Up to this number, a request for each screen is cheaper than reading the whole list. */
 const fewScreens = 5;
+/** Largest rate at which a wait reads devices. The list has pages of 200. */
+const devicesPerSecond = 2000;
 /** Limit of progress lines without a terminal. */
 const lineEveryMs = 10 * secondMs;
 
@@ -44,10 +46,10 @@ function stateOf(device: Device | undefined, version: number): TvState {
   return device.online ? 'online' : 'offline';
 }
 
-/** Formats names: `"Lobby/A", "Lobby/B" and 3 more`. */
-function namesText(targets: readonly DeliveryTarget[]): string {
-  const names = targets.slice(0, maxShownNames).map(({ name }) => `"${name}"`);
-  const hidden = targets.length - names.length;
+/** Formats the names of up to ten screens: `"Lobby/A", "Lobby/B" and 3 more`. */
+export function namesText(screens: readonly Pick<DeliveryTarget, 'name'>[]): string {
+  const names = screens.slice(0, maxShownNames).map(({ name }) => `"${name}"`);
+  const hidden = screens.length - names.length;
   return `${names.join(', ')}${hidden > 0 ? ` and ${hidden.toLocaleString('en')} more` : ''}`;
 }
 
@@ -78,9 +80,10 @@ export class Delivery {
   async wait(timeoutMs: number): Promise<void> {
     const { targets, what } = this.#options;
     if (targets.length === 0) return;
+    const everyMs = Math.max(1, targets.length / devicesPerSecond) * secondMs;
     try {
       const isComplete = await withProgress(this.#call, (show) =>
-        poll(this.#call, { timeoutMs, what }, async () => {
+        poll(this.#call, { timeoutMs, what, everyMs }, async () => {
           await this.#look();
           const { given, total } = this.#count();
           show(`${progressBar(given, total)} have it`);
