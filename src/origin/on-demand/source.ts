@@ -119,6 +119,8 @@ const timeoutShare = 0.95;
 const gatherMs = 200;
 /** Share of the concurrent calls that refreshes may take. The rest is for TVs. */
 const refreshShare = 0.25;
+/** Limit of refreshes that wait for a call. Further ones fail at once. */
+const maxWaitingRefreshes = 32;
 
 /** Rejects when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<never> {
@@ -167,16 +169,13 @@ export function makeOnDemandSource({
    * Makes one call within the time-out. Throws `origin_busy` if no slot became free. After the
    * time-out, the slot is released even if the call ignores the signal.
    */
-  async function callSource(
-    screen: Screen,
-    { isRefresh, readVersion }: AskOptions,
-  ): Promise<OnDemandAnswer> {
+  async function callSource(screen: Screen, { readVersion }: AskOptions): Promise<OnDemandAnswer> {
     const aborter = new AbortController();
     const { signal } = aborter;
     const isProbe = breaker.isOpen;
     let started = false;
     let versionBefore: OnDemandAnswer['versionBefore'];
-    const call = async () => {
+    const work = limiter(async () => {
       signal.throwIfAborted();
       // The breaker opened while this call was queued. The requests that waited for the call were
       // already rejected.
@@ -184,8 +183,7 @@ export function makeOnDemandSource({
       started = true;
       versionBefore = readVersion?.();
       return Promise.race([ask(screen, signal), aborted(signal)]);
-    };
-    const work = isRefresh ? refreshLimiter(() => limiter(call)) : limiter(call);
+    });
     try {
       const content = onDemandContent(
         await withTimeout(clock, callTimeoutMs, work, () => aborter.abort()),
@@ -225,10 +223,14 @@ export function makeOnDemandSource({
   function refresh(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
     const shared = gathering.get(screen.id);
     if (shared) return shared;
-    const answer = new Promise<void>((resolve) => void clock.after(gatherMs, resolve)).then(() => {
-      gathering.delete(screen.id);
-      return guardedCall(screen, options);
-    });
+    if (gathering.size >= maxWaitingRefreshes)
+      throw new SignageError('origin_busy', `${gathering.size} other refreshes are waiting.`);
+    const answer = new Promise<void>((resolve) => void clock.after(gatherMs, resolve)).then(() =>
+      refreshLimiter(() => {
+        gathering.delete(screen.id);
+        return guardedCall(screen, options);
+      }),
+    );
     gathering.set(screen.id, answer);
     return answer;
   }

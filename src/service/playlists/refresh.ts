@@ -8,7 +8,6 @@ import { lookUp } from '../lookup.ts';
 /** Codes of origins whose messages contain no text of the source or of the network. */
 const codesToShow = new Set<unknown>([
   'origin_timeout',
-  'origin_busy',
   'origin_status',
   'origin_bad_answer',
   'origin_skipped',
@@ -16,6 +15,11 @@ const codesToShow = new Set<unknown>([
 
 function failure(cause: unknown): unknown {
   if (hasCode(cause, 'unavailable')) return cause;
+  if (hasCode(cause, 'origin_busy'))
+    return new SignageError('unavailable', `The on-demand source is busy: ${cause.message}`, {
+      cause,
+      retryAfterSeconds: 1,
+    });
   const isShown = cause instanceof SignageError && codesToShow.has(cause.code);
   const reason = isShown ? cause.message : 'The source failed, or cannot be reached.';
   return new SignageError(

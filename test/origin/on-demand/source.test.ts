@@ -130,13 +130,22 @@ describe('the on-demand source', () => {
       asked[0]?.answer(null);
       await turns();
       expect(asked.length).toBe(3);
-      const settledRefreshes = Promise.allSettled(refreshes);
-      clock.advance(2000);
-      expect((await settledRefreshes).map(({ status }) => status)).toEqual([
-        'fulfilled',
-        'rejected',
-        'rejected',
-      ]);
+      asked[2]?.answer(null);
+      await turns();
+      asked[3]?.answer(null);
+      expect(await Promise.all(refreshes)).toHaveLength(3);
+    });
+
+    it('refuses further refreshes while 32 wait, but not those of the same screens', async () => {
+      const source = sourceOf();
+      const screens = Array.from({ length: 32 }, () => screenRow());
+      for (const screen of screens) source.ask(screen, { isRefresh: true }).catch(() => undefined);
+      const refused = source.ask(screenRow(), { isRefresh: true });
+      await expect(refused).rejects.toMatchObject({ code: 'origin_busy' });
+      const shared = source.ask(screens[0] ?? screenRow(), { isRefresh: true });
+      await startRefreshes();
+      asked[0]?.answer(null);
+      expect(await shared).toMatchObject({ content: null });
     });
 
     it('is not called while the breaker is open', async () => {
