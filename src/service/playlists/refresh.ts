@@ -24,7 +24,7 @@ function failure(cause: unknown): unknown {
   const reason = isShown ? cause.message : 'The source failed, or cannot be reached.';
   return new SignageError(
     'playlist_fetch_failed',
-    `The on-demand source did not deliver a playlist, and nothing was changed: ${reason}`,
+    `The on-demand source did not deliver a playlist: ${reason}`,
     { cause, retryAfterSeconds: 5 },
   );
 }
