@@ -15,6 +15,8 @@ export type CodeStatus = CallAnswer<'getCodeStatus'>;
 export type Playlist = CallAnswer<'readPlaylist'>;
 /** A playlist as TVs get it: it always has an end. */
 export type ActivePlaylist = CallAnswer<'getPlaylist'>;
+/** The answer to a refresh of an on-demand playlist. */
+export type PlaylistRefresh = CallAnswer<'refreshPlaylist'>;
 export type PlaylistItem = ActivePlaylist['items'][number];
 /** The effective config of a device. */
 export type DeviceConfig = CallAnswer<'getDeviceConfig'>;

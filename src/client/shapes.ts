@@ -183,6 +183,7 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
   codeStatus: { ...code, usedAt: 'text?', deviceId: 'text?' },
   playlist,
   playlistVersions: page(playlist),
+  playlistRefresh: { version: 'number', changed: 'boolean' },
   configBody: 'object',
   eventList: page({
     id: 'text',

@@ -62,14 +62,32 @@ export type OnDemandContent = Pick<Playlist, 'items' | 'validUntil'>;
  */
 export interface OnDemandAnswer {
   readonly content: OnDemandContent | null;
+  /**
+   * Version that the store had when the call of the source began. Resolves to `undefined` if the
+   * store could not be read.
+   */
+  readonly versionBefore?: Promise<number | undefined> | undefined;
 }
 
-/**
- * The on-demand source with its cache. Its content has no version yet. `ask` throws if the source
- * failed.
- */
+export interface AskOptions {
+  /** Reads the version in the store for `versionBefore`. Never rejects. */
+  readVersion?: () => Promise<number | undefined>;
+  /** Whether to ignore cached answers and calls that have begun. */
+  isRefresh?: boolean;
+}
+
+/** The on-demand source with its cache. Its content has no version yet. */
 export interface OnDemandSource {
-  ask(screen: Screen): Promise<OnDemandAnswer>;
+  /** Throws if the source failed. */
+  ask(screen: Screen, options?: AskOptions): Promise<OnDemandAnswer>;
+  /** Removes an answer from the cache, so that the next request calls the source. */
+  forget(screenId: string, answer: OnDemandAnswer): void;
+}
+
+/** The on-demand source as an origin, with versions. */
+export interface OnDemandOrigin extends RemoteOrigin {
+  /** Calls the source past its cache. Throws if the source failed. */
+  refresh(screen: Screen): Promise<OriginAnswer>;
 }
 
 /** Identifies the screen of a mirror copy of a playlist. */

@@ -10,6 +10,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import type { GuardedSource } from './on-demand/source.ts';
 import type {
   ChainAnswer,
+  OnDemandOrigin,
   OnDemandSource,
   OriginAnswer,
   OriginHealth,
@@ -104,7 +105,7 @@ export interface OriginsOptions {
   onDemand?:
     | {
         source: GuardedSource;
-        versions: (source: OnDemandSource, read: ReadPlaylist) => PlaylistOrigin;
+        versions: (source: OnDemandSource, read: ReadPlaylist) => OnDemandOrigin;
       }
     | undefined;
   objectStore?: RemoteOrigin | undefined;
@@ -115,6 +116,8 @@ export interface OriginsOptions {
 
 export interface Origins {
   ask: PlaylistChain;
+  /** Calls the on-demand source past its cache. `undefined` without such a source. */
+  refresh: OnDemandOrigin['refresh'] | undefined;
   /** Returns the health of each origin, in the order in which the origins are asked. */
   health(): OriginHealth[];
 }
@@ -159,14 +162,12 @@ export function makeOrigins({
   const storeBreaker = new CircuitBreaker({ clock });
   const read = makePlaylistReader(reader, clock, storeBreaker);
   const links = [tracked(makeStoredOrigin(read, clock), storeBreaker)];
-  if (onDemand) {
-    const { source, versions } = onDemand;
-    const readValid: ReadPlaylist = async (screenId) => {
-      const row = await read(screenId);
-      return row && validPlaylist(row);
-    };
-    links.unshift(tracked(versions(source, readValid), source.breaker));
-  }
+  const readValid: ReadPlaylist = async (screenId) => {
+    const row = await read(screenId);
+    return row && validPlaylist(row);
+  };
+  const onDemandOrigin = onDemand?.versions(onDemand.source, readValid);
+  if (onDemand && onDemandOrigin) links.unshift(tracked(onDemandOrigin, onDemand.source.breaker));
   if (objectStore) {
     // Damaged copies count as successes, because a damaged copy says nothing about the other
     // copies.
@@ -176,5 +177,9 @@ export function makeOrigins({
     });
     links.push(tracked(notOlder(guarded(objectStore, clock, breaker)), breaker));
   }
-  return { ask: makeChain(links, clock), health: () => links.map((link) => link.tracker.health()) };
+  return {
+    ask: makeChain(links, clock),
+    refresh: onDemandOrigin?.refresh,
+    health: () => links.map((link) => link.tracker.health()),
+  };
 }

@@ -4,6 +4,7 @@ import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type {
   ConfigCopies,
+  OnDemandOrigin,
   OriginHealth,
   PlaylistChain,
   PlaylistCopies,
@@ -36,6 +37,7 @@ import { makeVenues } from './places/venues.ts';
 import { makeDeviceChanges } from './playlists/device-changes.ts';
 import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
+import { makePlaylistRefresh } from './playlists/refresh.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
 import { makeReading } from './reading.ts';
 import { makeTvRequests } from './requests/request-log.ts';
@@ -46,7 +48,11 @@ export interface ServiceOptions {
   clock: Clock;
   random: Random;
   /** The playlist origins and their health. */
-  origins: { ask: PlaylistChain; health(): OriginHealth[] };
+  origins: {
+    ask: PlaylistChain;
+    refresh?: OnDemandOrigin['refresh'] | undefined;
+    health(): OriginHealth[];
+  };
   /** Tracks served versions. Set if a fallback origin can return outdated playlists. */
   served?: ServedVersions | undefined;
   /** Mirror copies of playlists in the object store, if one is configured. */
@@ -139,6 +145,7 @@ export function makeServices(options: ServiceOptions) {
     screenStatus: makeScreenStatus(deps),
     devices: makeDevices(deps),
     playlists: makePlaylists(deps),
+    refreshPlaylist: makePlaylistRefresh(deps, origins.refresh),
     copies: makeMirrorAdmin(deps, copies),
     configs: makeConfigs(deps),
     reading: makeReading(deps),

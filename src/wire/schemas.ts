@@ -17,6 +17,7 @@ import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.
 import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
 import {
   activePlaylist,
+  playlistRefresh,
   playlistVersions,
   publication,
   storedPlaylist,
@@ -90,6 +91,7 @@ export const schemas = {
   mirrorQuery,
   mirrorRepair,
   playlist: storedPlaylist,
+  playlistRefresh,
   playlistVersions,
   playlistVersionsQuery: z.strictObject(pageQuery),
   problem,

@@ -140,6 +140,11 @@ const rows: readonly Row[] = [
     request: ({ mainId }) => ({ method: 'DELETE', path: `/v1/screens/${mainId}/playlist` }),
   },
   {
+    command: 'playlist refresh',
+    named: main,
+    request: ({ mainId }) => ({ method: 'POST', path: `/v1/screens/${mainId}/playlist/refresh` }),
+  },
+  {
     command: 'playlist rollback',
     named: main,
     words: (name) => [name, '1', '--valid-until', 'none'],

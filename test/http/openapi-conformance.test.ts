@@ -1,6 +1,8 @@
 // Compares actual responses with the OpenAPI document.
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
 import {
   type Answered,
@@ -37,6 +39,16 @@ const manage = (
   body?: unknown,
   headers: Record<string, string> = {},
 ) => send(method, path, { key: admin.token, headers, ...(body === undefined ? {} : { body }) });
+
+/** Refreshes a playlist on a service with an on-demand source. */
+async function refreshPlaylist(): Promise<void> {
+  const onDemand = (async () => ({ items: [item()] })) as unknown as OnDemandPlaylists;
+  const other = await startService({ clock: systemClock, onDemand });
+  const path = `/v1/screens/${(await other.screen()).id}/playlist/refresh`;
+  const found = operationOf('POST', path);
+  const answer = await other.manage('POST', path);
+  if (found) seen.push({ ...found, method: 'POST', answer });
+}
 
 /** The whole life of a tenant, with successful requests. */
 async function runLifecycle(): Promise<void> {
@@ -78,6 +90,7 @@ async function runLifecycle(): Promise<void> {
     await manage('DELETE', `${path}/config`);
   }
   await pairAndPlay(screen.id);
+  await refreshPlaylist();
   await readAndEnd(venue.id, screen.id, tokenId);
 }
 

@@ -5,8 +5,8 @@ import { errorKinds } from '../../wire/errors.ts';
 export const failedExitCode = 9;
 
 /**
- * Error codes of the command line and of the start of the service. HTTP responses never contain
- * them.
+ * Error codes of the command line and of the start of the service, and those of the service whose
+ * status says too little.
  */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,
@@ -30,6 +30,7 @@ const ownCodes: Readonly<Record<string, number>> = {
   store_unreachable: 7,
   unreachable: 7,
   unexpected_answer: 7,
+  playlist_fetch_failed: 7,
   wait_timed_out: 8,
   partly_failed: 9,
   copy_differs: 9,
@@ -86,5 +87,6 @@ const fatalExitCodes = [1, 4, 7];
 /** Whether a command for several records must stop at this error. */
 export function isFatal(error: unknown): boolean {
   if (!(error instanceof SignageError) || error.code === 'interrupted') return true;
+  if (error.code === 'playlist_fetch_failed') return false;
   return fatalExitCodes.includes(exitCodeOf(error));
 }

@@ -1,5 +1,3 @@
-import { hasCode } from '../../domain/error.ts';
-import type { Publication } from '../../domain/records/playlist.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
 import { defineCommand, many, one, some } from '../command/spec.ts';
@@ -11,35 +9,18 @@ import {
   selectScreens,
 } from '../options/select-screens.ts';
 import { usage } from '../options/settings.ts';
+import { member } from '../output/view.ts';
 import { check, publishCheckOptions } from '../playlist/media/command.ts';
 import { checkCopies, copyStates, repairCopies } from '../playlist/mirror-copies.ts';
-import { readPublication } from '../playlist/publication.ts';
+import { versionOn } from '../playlist/publication.ts';
 import { stagedOptions } from '../playlist/stages.ts';
 import { findScreen } from '../records/find.ts';
-import { itemView, playlistView, versionView } from '../records/views/playlist-views.ts';
-
-async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
-  try {
-    return (await call.read('readPlaylist', { params: { id } })).version;
-  } catch (error) {
-    if (hasCode(error, 'playlist_not_found')) return undefined;
-    throw error;
-  }
-}
-
-/**
- * Publishes on one of several screens. Returns the word for the result, or `undefined` under
- * `--dry-run`.
- */
-async function publishOn(
-  call: CommandContext,
-  id: string,
-  body: Publication,
-): Promise<string | undefined> {
-  const before = call.common.dryRun ? undefined : await versionOn(call, id);
-  const made = await call.change('publishPlaylist', { params: { id }, body });
-  return made && (made.answer.version === before ? 'unchanged' : 'published');
-}
+import {
+  itemView,
+  playlistView,
+  refreshView,
+  versionView,
+} from '../records/views/playlist-views.ts';
 
 /**
  * Withdraws the playlist of one screen. Returns the word for the result, or `undefined` under
@@ -49,17 +30,6 @@ async function withdrawFrom(call: CommandContext, id: string): Promise<string | 
   const before = call.common.dryRun ? undefined : await versionOn(call, id);
   if (before === undefined && !call.common.dryRun) return 'no playlist';
   return (await call.change('withdrawPlaylist', { params: { id } })) && 'withdrawn';
-}
-
-/** Throws `usage` for options that need `--staged`. */
-function isStaged({ options: { staged, stopOn, rollback, state } }: CommandContext): boolean {
-  const [other] = [
-    ...(stopOn === undefined ? [] : ['--stop-on']),
-    ...(rollback ? ['--rollback'] : []),
-    ...(state === undefined ? [] : ['--state']),
-  ];
-  if (staged === undefined && other !== undefined) throw usage(`${other} needs --staged.`);
-  return staged !== undefined;
 }
 
 const publish = defineCommand({
@@ -75,6 +45,10 @@ const publish = defineCommand({
 
 You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
 nothing.
+
+--wait ends when each TV was given this version or a newer one. Exit code 8: no TV was in time;
+9: only some were. Screens without a TV are named but do not count, unless no screen has one. TVs
+that do not wait for changes fetch at their next sync, by default within 5 minutes.
 
 --staged publishes on a growing part of the screens, in an order that only depends on their ids.
 After each stage it waits for --hold. It stops at exit code 9 when a limit of --stop-on is exceeded:
@@ -92,11 +66,19 @@ command with the same --state file continues after an interruption.`,
       'when the playlist ends: ISO 8601, epoch seconds, a time span such as 7d, or none; overrides the file',
     ),
     ...publishCheckOptions,
+    wait: option.optionalDuration(
+      '--wait <time>',
+      'then wait until the TVs were given it, at most this long, such as 30s or 10m',
+    ),
     ...stagedOptions,
     ...selectionOptions,
   },
   examples: [
     ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
+    [
+      'signage playlist publish --venue Lobby -f spring.yaml --wait 10m',
+      'on all screens of a venue, until their TVs have it',
+    ],
     [
       'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
       'on all screens with a label, until Christmas Eve',
@@ -116,27 +98,7 @@ command with the same --state file continues after an interruption.`,
   ],
   effect: 'changes',
   async run(call) {
-    const { file, validUntil, origin } = call.options;
-    const names = call.args.screens;
-    const written = await readPublication(call, file, validUntil);
-    const staged = isStaged(call);
-    if (origin !== undefined && !call.options.check) throw usage('--origin needs --check.');
-    if (call.options.check) {
-      const { requireGoodMedia } = await import('../playlist/media/run-check.ts');
-      await requireGoodMedia(call, names, written.publication);
-    }
-    if (staged) {
-      const { publishStaged } = await import('../playlist/staged.ts');
-      return publishStaged(call, names, written);
-    }
-    const body = written.publication;
-    const { screens, single } = await selectScreens(call, names);
-    if (!single) {
-      await confirmSelected(call, 'Publish on', screens);
-      return forEachRecord(call, screens, ({ id }) => publishOn(call, id, body));
-    }
-    const made = await call.change('publishPlaylist', { params: { id: single.id }, body });
-    if (made) await call.results.record(made.answer, playlistView);
+    return (await import('../playlist/run-publish.ts')).runPublish(call);
   },
 });
 
@@ -183,6 +145,44 @@ playlist are not changed.`,
     if (result === 'no playlist')
       call.note(`"${single.name}" has no playlist. Nothing was changed.`);
     return undefined;
+  },
+});
+
+const refresh = defineCommand({
+  summary: 'Ask the on-demand source for the playlists of screens now',
+  description: `Without this command, TVs get a new answer of the source (docs/on-demand.md) with
+one of their next fetches. The service asks the source past its cache. When the answer differs, it
+becomes the next version, and TVs are told at once.`,
+  arguments: { screens: some('one or more screens, by id or name', 'screen') },
+  options: selectionOptions,
+  examples: [
+    ['signage playlist refresh Lobby/Main', 'one screen'],
+    ['signage playlist refresh --venue Lobby', 'all screens of a venue'],
+  ],
+  hints: {
+    not_supported: 'To publish a playlist: signage playlist publish {screens} -f playlist.yaml',
+    playlist_fetch_failed: 'To see the state of the source: signage doctor',
+  },
+  effect: 'changes',
+  async run(call) {
+    const { screens, single } = await selectScreens(call, call.args.screens);
+    if (single) {
+      const made = await call.change('refreshPlaylist', { params: { id: single.id } });
+      if (made) await call.results.record(made.answer, refreshView);
+      return undefined;
+    }
+    await confirmSelected(call, 'Refresh the playlists of', screens);
+    return forEachRecord(
+      call,
+      screens,
+      async ({ id }) => {
+        const made = await call.change('refreshPlaylist', { params: { id } });
+        if (!made) return undefined;
+        const { version, changed } = made.answer;
+        return { result: changed ? 'changed' : 'unchanged', version };
+      },
+      [member<{ version?: number }, 'version'>('version')],
+    );
   },
 });
 
@@ -275,4 +275,4 @@ and changes nothing twice. Screens without a playlist are not changed.`,
   },
 });
 
-export const playlist = { publish, check, get, withdraw, history, mirror, rollback };
+export const playlist = { publish, check, get, withdraw, refresh, history, mirror, rollback };

@@ -8,9 +8,11 @@ import {
   hasFilter,
   isSingle,
   type Selected,
+  selectionFilters,
   selectionOptions,
   selectScreens,
 } from '../options/select-screens.ts';
+import { type Setting, usage } from '../options/settings.ts';
 import { type Device, findScreen, type Screen } from '../records/find.ts';
 import { isUuid } from '../records/names.ts';
 import { countText, shellQuote } from '../records/text.ts';
@@ -102,30 +104,62 @@ async function waitForScreens(
   return looked.map(({ screen }) => screen);
 }
 
+const screenStates = ['active', 'provisioning'] as const;
+
+/** A state of screens, or a playlist version that TVs should get. */
+type ScreenGoal = (typeof screenStates)[number] | { version: number | 'latest' };
+
+const screenGoal: Setting<ScreenGoal> = {
+  flags: '--for <state>',
+  help: 'what to wait for: active, provisioning, playlist:<version> or playlist:latest',
+  read(text, source) {
+    const state = screenStates.find((one) => one === text);
+    if (state !== undefined) return state;
+    const [, version] = /^playlist:([1-9]\d{0,14}|latest)$/.exec(text) ?? [];
+    if (version === 'latest') return { version };
+    if (version !== undefined) return { version: Number(version) };
+    throw usage(
+      `${source} must be active, provisioning, or a version such as playlist:8, not "${text}".`,
+    );
+  },
+  initial: 'active',
+  shown: 'active',
+  choices: screenStates,
+};
+
 const screen = defineCommand({
-  summary: 'Wait until a screen has a TV, or no longer has one',
+  summary: 'Wait until a screen has a TV or a playlist version, or no longer has a TV',
   description: `Returns at once if the screen is in this state. Several screens, --selector and
---venue wait until all of them are. Exit code 8: the timeout passed.`,
+--venue wait until all of them are. Exit code 8: the timeout passed.
+
+--for playlist:8 waits until each TV was given version 8 or a newer one. playlist:latest means the
+version that each screen has when the command starts. Exit code 8: no TV was in
+time; 9: only some were. Screens without a TV are named but do not count, unless no screen has
+one.`,
   arguments: { screen: some('its id or name', 'screen') },
   options: {
     ...selectionOptions,
-    for: option.choice(
-      ['active', 'provisioning'],
-      '--for <state>',
-      'what to wait for (default: active)',
-    ),
+    for: screenGoal,
     timeout,
   },
   examples: [
     ['signage wait screen Lobby/Main', 'waits until a TV has registered'],
+    [
+      'signage wait screen Lobby/Main --for playlist:8',
+      'waits until its TV was given version 8 of the playlist',
+    ],
     [
       'signage wait screen Lobby/Main --for provisioning --timeout 5m',
       'waits until its device is revoked',
     ],
   ],
   async run(call) {
-    const { for: state = 'active', timeout: timeoutMs } = call.options;
+    const { for: state, timeout: timeoutMs } = call.options;
     const names = call.args.screen;
+    if (typeof state === 'object') {
+      const { waitForVersion } = await import('../playlist/wait-for-version.ts');
+      return waitForVersion(call, names, state.version);
+    }
     const [name] = names;
     if (name === undefined || !isSingle(call, names)) {
       const screens = await waitForScreens(call, names, state);
@@ -185,14 +219,9 @@ async function lookAtDevice(call: CommandContext, target: Target) {
 
 /** Looks whether the screens of `--selector` and `--venue` have a device that is online. */
 async function lookAtSelected(call: CommandContext, names: readonly string[]) {
-  const { selector, venue } = call.options;
   const { screens } = await selectScreens(call, names);
-  const query = {
-    state: 'bound',
-    online: 'true',
-    selector,
-    ...(venue !== undefined && { venueId: screens[0]?.screen.venueId }),
-  } as const;
+  const filters = selectionFilters(call, screens);
+  const query = { ...filters, state: 'bound', online: 'true' } as const;
   const devices = screens.length === 0 ? [] : await call.all('listDevices', { query });
   const online = new Set(devices.map(({ screenId }) => screenId));
   return screens.map((one) => ({ ...one, isReady: online.has(one.id) }));

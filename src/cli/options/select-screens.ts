@@ -103,6 +103,13 @@ export async function selectScreens(
   return { screens, single: names.length === 1 ? screens[0] : undefined };
 }
 
+/** Returns the filters with which a list has the selected screens, or few others. */
+export function selectionFilters(call: CommandContext, screens: readonly Selected[]) {
+  const venueIds = new Set(screens.map(({ screen }) => screen.venueId));
+  const [venueId] = venueIds;
+  return { selector: [...call.options.selector], ...(venueIds.size === 1 && { venueId }) };
+}
+
 const maxShownNames = 5;
 
 function questionOf(action: string, selected: readonly Pick<Selected, 'name'>[]): string {

@@ -1,9 +1,20 @@
-import { type FieldError, SignageError } from '../../domain/error.ts';
+import { type FieldError, hasCode, SignageError } from '../../domain/error.ts';
 import type { Publication } from '../../domain/records/playlist.ts';
+import type { Reader } from '../api/client.ts';
 import type { Environment } from '../command/environment.ts';
 import { readSource } from '../options/input-file.ts';
 import type { Path, SourceDocument } from '../options/source-document.ts';
 import { readTime } from '../options/time.ts';
+
+/** Returns the version of a screen's playlist, or `undefined` if it has none. */
+export async function versionOn(reader: Reader, id: string): Promise<number | undefined> {
+  try {
+    return (await reader.read('readPlaylist', { params: { id } })).version;
+  } catch (error) {
+    if (hasCode(error, 'playlist_not_found')) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Members that the service adds to a playlist. They are removed before the playlist is published

@@ -12,8 +12,11 @@ interface Waiting {
   everyMs?: number;
 }
 
-/** Polls `check` until it returns a value. Returns `undefined` on timeout. */
-async function poll<T>(
+/**
+ * Polls `check` until it returns a value. Returns `undefined` on timeout. Throws `interrupted` on a
+ * signal.
+ */
+export async function poll<T>(
   { clock, interrupted }: Environment,
   { timeoutMs, what, everyMs = 1000 }: Waiting,
   check: () => Promise<T | undefined>,

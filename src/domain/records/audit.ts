@@ -23,6 +23,7 @@ export const auditActions = [
   'code.cancel',
   'playlist.publish',
   'playlist.withdraw',
+  'playlist.refresh',
   'config.set',
   'config.unset',
   'device.register',

@@ -103,6 +103,15 @@ export const playlistVersions = z
   .object({ items: z.array(storedPlaylist), nextCursor: z.string().nullable() })
   .meta({ id: 'PlaylistVersions' });
 
+/** Result of a call of the on-demand source (docs/protocol.md §5.4). */
+export const playlistRefresh = z
+  .object({
+    version: z.int().min(1).meta({ description: 'the version that TVs get now' }),
+    changed: z.boolean().meta({ description: 'whether TVs got another version before' }),
+  })
+  .meta({ id: 'PlaylistRefresh' });
+export type PlaylistRefresh = z.infer<typeof playlistRefresh>;
+
 /** Number of versions kept per screen, including the newest. */
 export const keptVersions = 20;
 

@@ -70,6 +70,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     },
     withdrawPlaylist: ({ caller, id, precondition }) =>
       done(playlists.withdraw(caller, id, precondition)),
+    refreshPlaylist: ({ caller, id }) => result(services.refreshPlaylist(caller, id)),
     listPlaylistVersions: ({ caller, id, query }) => result(playlists.versions(caller, id, query)),
 
     async createCode(call) {

@@ -4,7 +4,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
 import { CircuitBreaker, skippedError } from '../circuit-breaker.ts';
-import type { OnDemandAnswer, OnDemandSource } from '../origin.ts';
+import type { AskOptions, OnDemandAnswer, OnDemandSource } from '../origin.ts';
 import { onDemandContent } from './content.ts';
 
 /** Pending promises that can all be rejected at once. */
@@ -74,6 +74,11 @@ export class AnswerCache {
     }
   }
 
+  /** Evicts the entry of a screen if it is this answer. */
+  forget(screenId: string, answer: OnDemandAnswer): void {
+    if (this.#entries.get(screenId)?.answer === answer) this.#evict(screenId);
+  }
+
   #isFresh({ storedMs }: Entry): boolean {
     const ageMs = this.#clock.now() - storedMs;
     return ageMs >= 0 && ageMs < this.#ttlMs;
@@ -110,6 +115,13 @@ export interface GuardedSource extends OnDemandSource {
  */
 const timeoutShare = 0.95;
 
+/** Time for which a refresh waits for others of the same screen. They share one call. */
+const gatherMs = 200;
+/** Share of the concurrent calls that refreshes may take. The rest is for TVs. */
+const refreshShare = 0.25;
+/** Limit of refreshes that wait for a call. Further ones fail at once. */
+const maxWaitingRefreshes = 32;
+
 /** Rejects when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) =>
@@ -140,8 +152,10 @@ export function makeOnDemandSource({
 }: OnDemandOptions): GuardedSource {
   const cache = new AnswerCache(clock, ttlMs);
   const inFlight = new Map<string, Promise<OnDemandAnswer>>();
+  const gathering = new Map<string, Promise<OnDemandAnswer>>();
   const waiters = new Waiters();
   const limiter = pLimit(concurrency);
+  const refreshLimiter = pLimit(Math.max(1, Math.floor(concurrency * refreshShare)));
   const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
   // When the breaker opens, all waiting requests are rejected. The rejection is delayed to a later
   // turn of the event loop, because the requests of the failed call must get its own error first.
@@ -155,17 +169,19 @@ export function makeOnDemandSource({
    * Makes one call within the time-out. Throws `origin_busy` if no slot became free. After the
    * time-out, the slot is released even if the call ignores the signal.
    */
-  async function callSource(screen: Screen): Promise<OnDemandAnswer> {
+  async function callSource(screen: Screen, { readVersion }: AskOptions): Promise<OnDemandAnswer> {
     const aborter = new AbortController();
     const { signal } = aborter;
     const isProbe = breaker.isOpen;
     let started = false;
+    let versionBefore: OnDemandAnswer['versionBefore'];
     const work = limiter(async () => {
       signal.throwIfAborted();
       // The breaker opened while this call was queued. The requests that waited for the call were
       // already rejected.
       if (breaker.isOpen && !isProbe) throw skippedError();
       started = true;
+      versionBefore = readVersion?.();
       return Promise.race([ask(screen, signal), aborted(signal)]);
     });
     try {
@@ -173,9 +189,7 @@ export function makeOnDemandSource({
         await withTimeout(clock, callTimeoutMs, work, () => aborter.abort()),
         screen,
       );
-      const answer: OnDemandAnswer = { content };
-      cache.set(screen.id, answer);
-      return answer;
+      return { content, versionBefore };
     } catch (error) {
       if (started || !hasCode(error, 'origin_timeout')) throw error;
       throw new SignageError(
@@ -185,20 +199,51 @@ export function makeOnDemandSource({
     }
   }
 
-  function singleFlight(screen: Screen): Promise<OnDemandAnswer> {
-    const answer = callSource(screen).finally(() => inFlight.delete(screen.id));
-    inFlight.set(screen.id, answer);
+  /** Calls the source. Requests that follow share the call, even if an earlier one is in flight. */
+  async function startCall(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
+    const flight = callSource(screen, options);
+    inFlight.set(screen.id, flight);
+    const isLatest = () => inFlight.get(screen.id) === flight;
+    try {
+      const answer = await flight;
+      if (isLatest()) cache.set(screen.id, answer);
+      return answer;
+    } finally {
+      if (isLatest()) inFlight.delete(screen.id);
+    }
+  }
+
+  function guardedCall(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
+    const answer = breaker.run(() => startCall(screen, options));
+    // While the breaker is open, no request waits, not even the one that starts the probe.
+    return breaker.isOpen ? answer : waiters.wait(answer);
+  }
+
+  /** Makes one call for all refreshes of a screen that arrive before the call begins. */
+  function refresh(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
+    const shared = gathering.get(screen.id);
+    if (shared) return shared;
+    if (gathering.size >= maxWaitingRefreshes)
+      throw new SignageError('origin_busy', `${gathering.size} other refreshes are waiting.`);
+    const answer = new Promise<void>((resolve) => void clock.after(gatherMs, resolve)).then(() =>
+      refreshLimiter(() => {
+        gathering.delete(screen.id);
+        return guardedCall(screen, options);
+      }),
+    );
+    gathering.set(screen.id, answer);
     return answer;
   }
 
   return {
     breaker,
-    async ask(screen) {
+    forget: (screenId, answer) => cache.forget(screenId, answer),
+    async ask(screen, options = {}) {
+      if (options.isRefresh) return refresh(screen, options);
       const cached = cache.get(screen.id);
       if (cached) return cached;
-      // While the breaker is open, no request waits, not even the one that starts the probe.
-      if (breaker.isOpen) return breaker.run(() => singleFlight(screen));
-      return waiters.wait(inFlight.get(screen.id) ?? breaker.run(() => singleFlight(screen)));
+      const flight = breaker.isOpen ? undefined : inFlight.get(screen.id);
+      return flight ? waiters.wait(flight) : guardedCall(screen, options);
     },
   };
 }

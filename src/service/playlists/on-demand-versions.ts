@@ -6,9 +6,10 @@ import { withTimeout } from '../../domain/timeout.ts';
 import type {
   OnDemandAnswer,
   OnDemandContent,
+  OnDemandOrigin,
   OnDemandSource,
+  OriginAnswer,
   ReadPlaylist,
-  RemoteOrigin,
 } from '../../origin/origin.ts';
 import type { Tx } from '../../store/store.ts';
 import { type AuditActor, type SystemDependencies, system } from '../context.ts';
@@ -21,6 +22,8 @@ import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
  */
 const maxKeptMs = 24 * hourMs;
 const writeTimeoutMs = 2000;
+/** Calls of a refresh, while other instances record other answers at the same time. */
+const maxRefreshCalls = 3;
 const bySystem: AuditActor = { actor: system, address: null, requestId: null };
 
 export interface OnDemandVersionsOptions {
@@ -98,7 +101,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
 export function makeOnDemandVersions(
   deps: SystemDependencies,
   { source, read, served }: OnDemandVersionsOptions,
-): RemoteOrigin {
+): OnDemandOrigin {
   const { store, clock } = deps;
   const lastKnown = makeLastKnownVersions();
   const recording = new WeakMap<OnDemandAnswer, Promise<Playlist | undefined>>();
@@ -107,13 +110,33 @@ export function makeOnDemandVersions(
   const write = <T>(change: (tx: Tx) => Promise<T>) =>
     withTimeout(clock, writeTimeoutMs, store.write(change));
 
+  /**
+   * Whether another call recorded a version after the call with an answer had begun. The answer may
+   * then be older than that version, and is not recorded over it.
+   *
+   * @param base the version recorded for the answer, or else the one before its call
+   */
+  function isOutdated(
+    row: Playlist | undefined,
+    base: number | undefined,
+    nowMs: number,
+  ): row is Playlist {
+    return base !== undefined && isKeptAnswer(row, nowMs) && row.version > base;
+  }
+
   /** Returns `undefined` if the screen was deleted. */
-  async function record(screen: Screen, content: OnDemandContent): Promise<Playlist | undefined> {
+  async function record(
+    screen: Screen,
+    content: OnDemandContent,
+    base: number | undefined,
+  ): Promise<Playlist | undefined> {
     const row = await write(async (tx) => {
       if (!(await tx.get('screens', screen.id))) return undefined;
       const before = await tx.get('playlists', screen.id);
       if (!hasSameContent(before, content, tx.now))
-        return putNextVersion(deps, tx, bySystem, screen, content, 'on-demand');
+        return isOutdated(before, base, tx.now)
+          ? before
+          : putNextVersion(deps, tx, bySystem, screen, content, 'on-demand');
       const { noneSince, ...rest } = before;
       if (noneSince !== undefined) await tx.put('playlists', rest);
       return rest;
@@ -127,37 +150,36 @@ export function makeOnDemandVersions(
     screen: Screen,
     answer: OnDemandAnswer,
     content: OnDemandContent,
+    base: number | undefined,
   ): Promise<Playlist | undefined> {
     const inFlight = recording.get(answer);
     if (inFlight) return inFlight;
-    const row = record(screen, content).finally(() => recording.delete(answer));
+    const row = record(screen, content, base).finally(() => recording.delete(answer));
     recording.set(answer, row);
     return row;
   }
 
   /**
-   * Whether the store has a newer version than the one recorded for this cached answer. Another
-   * instance may have got a newer answer.
+   * Returns the version for an answer, or the newer version of another answer. Returns `undefined`
+   * if the screen was deleted.
    */
-  function isOutdated(answer: OnDemandAnswer, row: Playlist): boolean {
-    const version = versionOfAnswer.get(answer);
-    return version !== undefined && isKeptAnswer(row, clock.now()) && row.version > version;
-  }
-
   async function versionOf(
     screen: Screen,
     answer: OnDemandAnswer,
     content: OnDemandContent,
   ): Promise<Playlist | undefined> {
     try {
-      const row = await read(screen.id);
+      const [row, versionBefore] = await Promise.all([read(screen.id), answer.versionBefore]);
       lastKnown.remember(screen.id, row, clock.now());
-      if (row && isOutdated(answer, row)) return row;
+      const base = versionOfAnswer.get(answer) ?? versionBefore;
+      const isSame = hasSameContent(row, content, clock.now()) && row.noneSince === undefined;
       const current =
-        hasSameContent(row, content, clock.now()) && row.noneSince === undefined
+        isSame || isOutdated(row, base, clock.now())
           ? row
-          : await recordOnce(screen, answer, content);
-      if (current) versionOfAnswer.set(answer, current.version);
+          : await recordOnce(screen, answer, content, base);
+      if (hasSameContent(current, content, clock.now()))
+        versionOfAnswer.set(answer, current.version);
+      else source.forget(screen.id, answer);
       return current;
     } catch (error) {
       const row = lastKnown.versionOf(screen, content);
@@ -185,18 +207,38 @@ export function makeOnDemandVersions(
     });
   }
 
+  /** Returns the version in the store, or `undefined` if it cannot be read. */
+  async function readVersion({ id }: Screen): Promise<number | undefined> {
+    try {
+      return (await read(id))?.version ?? 0;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function ask(screen: Screen, isRefresh: boolean) {
+    const answer = await source.ask(screen, { isRefresh, readVersion: () => readVersion(screen) });
+    const { content } = answer;
+    // Expired content counts as no playlist.
+    if (content !== null && (content.validUntil === null || content.validUntil > clock.now()))
+      return { content, playlist: await versionOf(screen, answer, content) };
+    await recordNone(screen, answer).catch(() => undefined);
+    return {};
+  }
+
+  const originAnswer = (playlist: Playlist | undefined): OriginAnswer =>
+    playlist ? { kind: 'playlist', playlist } : { kind: 'none' };
+
   return {
     name: 'on-demand',
-    async fetch(screen) {
-      const answer = await source.ask(screen);
-      const { content } = answer;
-      // Expired content counts as no playlist.
-      if (content !== null && (content.validUntil === null || content.validUntil > clock.now())) {
-        const playlist = await versionOf(screen, answer, content);
-        return playlist ? { kind: 'playlist', playlist } : { kind: 'none' };
+    fetch: async (screen) => originAnswer((await ask(screen, false)).playlist),
+
+    async refresh(screen) {
+      for (let calls = 1; ; calls++) {
+        const { content, playlist } = await ask(screen, true);
+        const isOther = content && playlist && !hasSameContent(playlist, content, clock.now());
+        if (!isOther || calls === maxRefreshCalls) return originAnswer(playlist);
       }
-      await recordNone(screen, answer).catch(() => undefined);
-      return { kind: 'none' };
     },
   };
 }

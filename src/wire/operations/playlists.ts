@@ -25,6 +25,13 @@ export const playlistOperations = {
     record: 'screen',
     command: ['playlist', 'withdraw'],
   }),
+  refreshPlaylist: post('/v1/screens/:id/playlist/refresh', 'operator', {
+    summary: 'Ask the on-demand source for the playlist of a screen now',
+    record: 'screen',
+    answer: 'playlistRefresh',
+    errors: ['playlist_not_found', 'not_supported', 'playlist_fetch_failed'],
+    command: ['playlist', 'refresh'],
+  }),
   listPlaylistVersions: get('/v1/screens/:id/playlists', 'viewer', {
     summary: 'The last 20 playlist versions of a screen, newest first',
     record: 'screen',

@@ -5,7 +5,7 @@ import { errorKinds } from '../../../src/wire/errors.ts';
 
 it.each<[ErrorCode, number]>([
   ['internal_error', 1],
-  ['playlist_fetch_failed', 1],
+  ['config_fetch_failed', 1],
   ['store_damaged', 1],
   ['usage', 2],
   ['invalid_option', 2],
@@ -27,6 +27,7 @@ it.each<[ErrorCode, number]>([
   ['invalid_file', 6],
   ['body_too_large', 6],
   ['unsupported_media_type', 6],
+  ['playlist_fetch_failed', 7],
   ['unreachable', 7],
   ['unexpected_answer', 7],
   ['unavailable', 7],

@@ -57,10 +57,15 @@ interface Opened {
 /** Returns whether the status is that of success, or one that the state of the fixture explains. */
 function isDue({ id, operation, answer, who, backups }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
-  // The only venue of such a token has screens, and there is no object store.
+  // The only venue of such a token has screens. There is no object store and no on-demand source.
   const isRefused =
-    { deleteVenue: isBound, listMirror: true, repairMirror: true, createBackup: !backups }[id] ??
-    false;
+    {
+      deleteVenue: isBound,
+      refreshPlaylist: true,
+      listMirror: true,
+      repairMirror: true,
+      createBackup: !backups,
+    }[id] ?? false;
   return answer.status === (isRefused ? 409 : operation.status);
 }
 

@@ -75,6 +75,95 @@ describe('the on-demand source', () => {
     expect(asked.length).toBe(1);
   });
 
+  describe('at a refresh', () => {
+    const startRefreshes = async (clockMs = 200) => {
+      await turns();
+      clock.advance(clockMs);
+      await turns();
+    };
+
+    it('is called once for concurrent refreshes, past the cache, and caches the answer', async () => {
+      const source = sourceOf();
+      const screen = screenRow();
+      const cached = source.ask(screen);
+      await turns();
+      asked[0]?.answer(null);
+      await cached;
+      const all = Array.from({ length: 100 }, () => source.ask(screen, { isRefresh: true }));
+      await startRefreshes();
+      expect(asked.length).toBe(2);
+      asked[1]?.answer(playlist());
+      const [fresh] = await Promise.all(all);
+      expect(fresh?.content).not.toBeNull();
+      expect(await source.ask(screen)).toBe(fresh);
+      expect(asked.length).toBe(2);
+    });
+
+    it('is called past calls in flight, whose later answers are not cached', async () => {
+      const source = sourceOf();
+      const screen = screenRow();
+      const old = source.ask(screen);
+      const first = source.ask(screen, { isRefresh: true });
+      await startRefreshes();
+      const second = source.ask(screen, { isRefresh: true });
+      await startRefreshes();
+      expect(asked.length).toBe(3);
+      const joined = source.ask(screen);
+      asked[2]?.answer(playlist());
+      const fresh = await second;
+      expect(await joined).toBe(fresh);
+      asked[1]?.answer(null);
+      asked[0]?.answer(null);
+      expect(await old).not.toBe(fresh);
+      expect(await first).not.toBe(fresh);
+      expect(await source.ask(screen)).toBe(fresh);
+    });
+
+    it('keeps three quarters of its concurrent calls for TVs', async () => {
+      const source = sourceOf({ concurrency: 4 });
+      const refreshes = [1, 2, 3].map(() => source.ask(screenRow(), { isRefresh: true }));
+      await startRefreshes();
+      expect(asked.length).toBe(1);
+      source.ask(screenRow()).catch(() => undefined);
+      await turns();
+      expect(asked.length).toBe(2);
+      asked[0]?.answer(null);
+      await turns();
+      expect(asked.length).toBe(3);
+      asked[2]?.answer(null);
+      await turns();
+      asked[3]?.answer(null);
+      expect(await Promise.all(refreshes)).toHaveLength(3);
+    });
+
+    it('refuses further refreshes while 32 wait, but not those of the same screens', async () => {
+      const source = sourceOf();
+      const screens = Array.from({ length: 32 }, () => screenRow());
+      for (const screen of screens) source.ask(screen, { isRefresh: true }).catch(() => undefined);
+      const refused = source.ask(screenRow(), { isRefresh: true });
+      await expect(refused).rejects.toMatchObject({ code: 'origin_busy' });
+      const shared = source.ask(screens[0] ?? screenRow(), { isRefresh: true });
+      await startRefreshes();
+      asked[0]?.answer(null);
+      expect(await shared).toMatchObject({ content: null });
+    });
+
+    it('is not called while the breaker is open', async () => {
+      const source = sourceOf();
+      for (let failures = 0; failures < 5; failures++) {
+        const failing = source.ask(screenRow());
+        await turns();
+        asked.at(-1)?.fail(new Error('planted'));
+        await expect(failing).rejects.toThrow('planted');
+      }
+      const refused = source.ask(screenRow(), { isRefresh: true });
+      const outcome = expect(refused).rejects.toMatchObject({ code: 'origin_skipped' });
+      await startRefreshes();
+      await outcome;
+      expect(asked.length).toBe(5);
+    });
+  });
+
   it('does not cache a failure', async () => {
     const source = sourceOf();
     const screen = screenRow();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OnDemandAnswer, PlaylistOrigin } from '../../../src/origin/origin.ts';
+import type { OnDemandAnswer, OnDemandSource, PlaylistOrigin } from '../../../src/origin/origin.ts';
 import { makeOnDemandVersions } from '../../../src/service/playlists/on-demand-versions.ts';
 import { makeServedVersions } from '../../../src/service/playlists/served-versions.ts';
 import { item } from '../../support/content.ts';
@@ -136,7 +136,7 @@ describe('two instances on one store with an on-demand source', () => {
     });
     const instance = (stored: { answer: OnDemandAnswer }) =>
       makeOnDemandVersions(deployment.service.services.deps, {
-        source: { ask: async () => stored.answer },
+        source: { ask: async () => stored.answer, forget() {} },
         read: (id) => store.read.get('playlists', id),
         served: makeServedVersions(store, clock),
       });
@@ -155,6 +155,44 @@ describe('two instances on one store with an on-demand source', () => {
     expect(await version(a)).toBe(3);
     await deployment.publish(tv.screenId, [item()]);
     expect(await version(a)).toBe(5);
+  });
+});
+
+describe('a refresh, while another instance records other answers during its calls', () => {
+  /** Refreshes on one instance. During the first calls, another one records a version. */
+  async function refreshDuring(disturbedCalls: number) {
+    const { store, clock } = deployment;
+    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
+    const content = (title: string) => ({
+      items: JSON.stringify([item({ title })]),
+      validUntil: null,
+    });
+    const instance = (ask: OnDemandSource['ask']) =>
+      makeOnDemandVersions(deployment.service.services.deps, {
+        source: { ask, forget() {} },
+        read: (id) => store.read.get('playlists', id),
+        served: makeServedVersions(store, clock),
+      });
+    let calls = 0;
+    const other = instance(async () => ({ content: content(`other ${calls}`) }));
+    const { refresh } = instance(async (_, options) => {
+      const versionBefore = options?.readVersion?.();
+      await versionBefore;
+      calls++;
+      if (calls <= disturbedCalls) await other.fetch(screen);
+      return { content: content('own'), versionBefore };
+    });
+    const answer = await refresh(screen);
+    const title = answer.kind === 'playlist' && JSON.parse(answer.playlist.items)[0].title;
+    return { calls, title };
+  }
+
+  it('calls the source again, and records that answer', async () => {
+    expect(await refreshDuring(1)).toEqual({ calls: 2, title: 'own' });
+  });
+
+  it('returns the version of the other instance after three calls', async () => {
+    expect(await refreshDuring(9)).toEqual({ calls: 3, title: 'other 3' });
   });
 });
 

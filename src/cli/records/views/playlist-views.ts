@@ -61,6 +61,12 @@ export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>
   };
 };
 
+type Refresh = CallAnswer<'refreshPlaylist'>;
+export const refreshView: View<Refresh> = {
+  columns: members<Refresh>('version', 'changed'),
+  nameOf: ({ version }) => String(version),
+};
+
 type Repair = CallAnswer<'repairMirror'>;
 export const repairView: View<Repair> = {
   columns: members<Repair>('queued'),

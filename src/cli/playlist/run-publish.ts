@@ -1,0 +1,143 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { Publication } from '../../domain/records/playlist.ts';
+import type { CommandContext } from '../command/context.ts';
+import {
+  forEachRecord,
+  type ItemResult,
+  resultsOf,
+  resultView,
+  summarize,
+} from '../command/for-each-record.ts';
+import {
+  confirmSelected,
+  type Selected,
+  selectionFilters,
+  selectScreens,
+} from '../options/select-screens.ts';
+import { usage } from '../options/settings.ts';
+import { member } from '../output/view.ts';
+import { playlistView } from '../records/views/playlist-views.ts';
+import { withProgress } from '../terminal/progress.ts';
+import { Delivery, type TvState } from './delivery.ts';
+import { readPublication, versionOn } from './publication.ts';
+
+/** Throws `usage` for options that need `--staged`, or exclude it. */
+function isStaged({ options }: CommandContext): boolean {
+  const { staged, stopOn, rollback, state, wait } = options;
+  const [other] = [
+    ...(stopOn === undefined ? [] : ['--stop-on']),
+    ...(rollback ? ['--rollback'] : []),
+    ...(state === undefined ? [] : ['--state']),
+  ];
+  if (staged === undefined && other !== undefined) throw usage(`${other} needs --staged.`);
+  if (staged !== undefined && wait !== undefined)
+    throw usage(
+      '--wait does not work with --staged.',
+      'With --staged, --hold sets the time for TVs to fetch, and --stop-on "unfetched>10%" the limit.',
+    );
+  return staged !== undefined;
+}
+
+/** Publishes on one of several screens. Returns `undefined` under `--dry-run`. */
+async function publishOn(call: CommandContext, id: string, body: Publication) {
+  const before = call.common.dryRun ? undefined : await versionOn(call, id);
+  const made = await call.change('publishPlaylist', { params: { id }, body });
+  if (!made) return undefined;
+  const { version } = made.answer;
+  return { result: version === before ? 'unchanged' : 'published', version };
+}
+
+async function publishOnOne(
+  call: CommandContext,
+  { id, name }: Selected,
+  body: Publication,
+): Promise<void> {
+  const made = await call.change('publishPlaylist', { params: { id }, body });
+  if (!made) return;
+  await call.results.record(made.answer, playlistView);
+  const { wait } = call.options;
+  if (wait === undefined) return;
+  const { version } = made.answer;
+  const what = `version ${version}`;
+  const delivery = new Delivery(call, { targets: [{ id, name, version }], filters: {}, what });
+  await waitForDelivery(call, delivery);
+  call.note(`The TV of "${name}" has ${what}.`);
+}
+
+/** Waits for the TVs. After Ctrl-C, says that the playlist stays published. */
+async function waitForDelivery(call: CommandContext, delivery: Delivery): Promise<void> {
+  try {
+    await delivery.wait(call.options.wait);
+  } catch (error) {
+    if (hasCode(error, 'interrupted')) call.note('The playlist stays published.');
+    throw error;
+  }
+}
+
+type Result = ItemResult & { version?: number; tv?: TvState };
+
+/** Publishes on several screens, waits for their TVs, and then prints the results. */
+async function publishAndWait(
+  call: CommandContext,
+  screens: readonly Selected[],
+  body: Publication,
+): Promise<number> {
+  const results: Result[] = [];
+  const publish = ({ id }: Selected) => publishOn(call, id, body);
+  let stopped: { error: unknown } | undefined;
+  let delivery: Delivery | undefined;
+  try {
+    await withProgress(call, async (show) => {
+      for await (const result of resultsOf(call, screens, publish, show)) results.push(result);
+    });
+    const targets = results.flatMap(({ id, name, version }) =>
+      version === undefined ? [] : [{ id, name, version }],
+    );
+    const filters = selectionFilters(call, screens);
+    delivery = new Delivery(call, { targets, filters, what: 'the new version' });
+    await waitForDelivery(call, delivery);
+  } catch (error) {
+    stopped = { error };
+  }
+  const shown = results.map((result): Result => {
+    const tv = delivery?.stateOf(result.id);
+    return tv === undefined ? result : { ...result, tv };
+  });
+  const columns = [member<Result, 'version'>('version'), member<Result, 'tv'>('tv')];
+  await call.results.list([shown], resultView(columns));
+  const exitCode = summarize(
+    call,
+    results.map(({ result }) => result),
+  );
+  if (!stopped) return exitCode;
+  const { error } = stopped;
+  const isPartly = exitCode !== 0 && hasCode(error, 'wait_timed_out');
+  throw isPartly ? new SignageError('partly_failed', error.message, { ...error }) : error;
+}
+
+/** Runs `signage playlist publish`. */
+export async function runPublish(call: CommandContext): Promise<number | undefined> {
+  const { file, validUntil, wait } = call.options;
+  const names = call.args.screens;
+  const hasStages = isStaged(call);
+  if (call.options.origin !== undefined && !call.options.check)
+    throw usage('--origin needs --check.');
+  const written = await readPublication(call, file, validUntil);
+  if (call.options.check) {
+    const { requireGoodMedia } = await import('./media/run-check.ts');
+    await requireGoodMedia(call, names, written.publication);
+  }
+  if (hasStages) {
+    const { publishStaged } = await import('./staged.ts');
+    return publishStaged(call, names, written);
+  }
+  const body = written.publication;
+  const { screens, single } = await selectScreens(call, names);
+  if (single) {
+    await publishOnOne(call, single, body);
+    return undefined;
+  }
+  await confirmSelected(call, 'Publish on', screens);
+  if (wait !== undefined && !call.common.dryRun) return publishAndWait(call, screens, body);
+  return forEachRecord(call, screens, async ({ id }) => (await publishOn(call, id, body))?.result);
+}

@@ -1,0 +1,93 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { type PlaylistRefresh, playlistStatusAt } from '../../domain/records/playlist.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import type { OnDemandOrigin, OriginAnswer } from '../../origin/origin.ts';
+import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
+import { lookUp } from '../lookup.ts';
+
+/** Codes of origins whose messages contain no text of the source or of the network. */
+const codesToShow = new Set<unknown>([
+  'origin_timeout',
+  'origin_status',
+  'origin_bad_answer',
+  'origin_skipped',
+]);
+
+function failure(cause: unknown): unknown {
+  if (hasCode(cause, 'unavailable')) return cause;
+  if (hasCode(cause, 'origin_busy'))
+    return new SignageError('unavailable', `The on-demand source is busy: ${cause.message}`, {
+      cause,
+      retryAfterSeconds: 1,
+    });
+  const isShown = cause instanceof SignageError && codesToShow.has(cause.code);
+  const reason = isShown ? cause.message : 'The source failed, or cannot be reached.';
+  return new SignageError(
+    'playlist_fetch_failed',
+    `The on-demand source did not deliver a playlist: ${reason}`,
+    { cause, retryAfterSeconds: 5 },
+  );
+}
+
+/**
+ * Refreshes playlists from the on-demand source (docs/protocol.md §5.4).
+ *
+ * @param refreshOrigin calls the source. `undefined` without a source
+ */
+export function makePlaylistRefresh(
+  deps: ServiceDependencies,
+  refreshOrigin: OnDemandOrigin['refresh'] | undefined,
+) {
+  const { store, clock } = deps;
+
+  /** Returns the version of the active playlist that came from the source. */
+  async function keptVersion({ id }: Screen): Promise<number> {
+    const row = await store.read.get('playlists', id);
+    if (!row || playlistStatusAt(row, clock.now()) !== 'active')
+      throw new SignageError(
+        'playlist_not_found',
+        'The on-demand source has no playlist for this screen, and none was published.',
+      );
+    if (row.origin === 'on-demand') return row.version;
+    throw new SignageError(
+      'not_supported',
+      'The on-demand source has no playlist for this screen: TVs get the published one.',
+    );
+  }
+
+  /**
+   * Calls the on-demand source for a screen. TVs then get its answer. Throws `not_supported`,
+   * `playlist_not_found`, `playlist_fetch_failed`.
+   */
+  return async (caller: Caller, screenId: string): Promise<PlaylistRefresh> => {
+    const screen = await lookUp(store.read, caller, 'screen', screenId);
+    if (!refreshOrigin)
+      throw new SignageError(
+        'not_supported',
+        'This service has no on-demand source. Its playlists are published.',
+      );
+    const before = await store.read.get('playlists', screen.id);
+    let answer: OriginAnswer;
+    try {
+      answer = await refreshOrigin(screen);
+    } catch (error) {
+      throw failure(error);
+    }
+    const version =
+      answer.kind === 'playlist' ? answer.playlist.version : await keptVersion(screen);
+    const changed = version !== before?.version;
+    // The write also checks whether the caller's credential is still valid.
+    await deps.write(caller, async (tx) => {
+      if (!changed) return;
+      const { id, tenantId, venueId } = await lookUp(tx, caller, 'screen', screenId);
+      await recordChange(deps, tx, caller, {
+        action: 'playlist.refresh',
+        subject: { kind: 'screen', id },
+        tenantId,
+        venueIds: [venueId],
+        details: { version, changed },
+      });
+    });
+    return { version, changed };
+  };
+}
