@@ -20,7 +20,7 @@ export function topicOf(table: TableName, id: string): string | undefined {
 }
 
 /** The topic of all changes. */
-export const anyTopic = '*';
+const anyTopic = '*';
 
 type Wake = (topic: string) => void;
 
