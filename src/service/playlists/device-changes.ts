@@ -51,7 +51,7 @@ export function makeDeviceChanges(
     const ofDevice = holds.concernedBy(hold.deviceId);
     if (ofDevice.size <= maxHoldsPerDevice) return;
     const [oldest] = ofDevice;
-    if (oldest) end(oldest);
+    if (oldest) replace(oldest);
   }
 
   /** Returns whether the hold was in the table. */
@@ -63,6 +63,17 @@ export function makeDeviceChanges(
       stopWatching = undefined;
     }
     return true;
+  }
+
+  /** Answers a hold at once. A device with many holds must not delay the turns of others. */
+  function replace(hold: Hold): void {
+    hold.isOver = true;
+    if (hold.state === 'looking') {
+      hold.hasChanged = true;
+      return;
+    }
+    timers.delete(hold, hold.dueStep);
+    void look(hold);
   }
 
   /** Answers a hold in its turn, even without a change. */
@@ -118,7 +129,8 @@ export function makeDeviceChanges(
   /** Waits for a change, for the end of the playlist, or for the end of the hold. */
   function wait(hold: Hold, playlistEndsAtMs = Number.POSITIVE_INFINITY): void {
     if (hold.hasChanged) {
-      queue(hold);
+      if (hold.isOver) void look(hold);
+      else queue(hold);
       return;
     }
     hold.state = 'waiting';

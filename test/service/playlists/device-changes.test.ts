@@ -39,9 +39,9 @@ function setUp({ fraction = 255 } = {}) {
   const random = () => Uint8Array.of(fraction);
   const changes = makeDeviceChanges({ store, clock, random }, { current });
   const ends: (string | Error)[] = [];
-  const hold = (waitSeconds = 50) =>
+  const hold = (waitSeconds = 50, by = caller) =>
     changes.hold(
-      caller,
+      by,
       { after: 'old', waitSeconds },
       {
         answer: (answered) => ends.push(answered.cursor),
@@ -151,6 +151,26 @@ describe('a hold', () => {
     expect(ends).toEqual([]);
     expect(changes.heldCount()).toBe(0);
     expect(isWatching()).toBe(false);
+  });
+
+  it('ends at once when a third one takes its place, also while others wait for their turn', async () => {
+    const { changes, clock, ends, hold, tell } = setUp();
+    const device = { ...caller.device, id: 'device-2' };
+    const other = { ...caller, device, screen: { ...caller.screen, deviceId: 'device-2' } };
+    hold(50, other);
+    hold();
+    hold();
+    await settle();
+    tell('tenants/tenant-1');
+    hold();
+    await settle();
+    expect(ends).toEqual(['old']);
+    clock.advance(5);
+    await settle();
+    hold();
+    await settle();
+    expect(ends).toEqual(['old', 'old']);
+    expect(changes.heldCount()).toBe(3);
   });
 
   it('ends when the service stops, and later ones end at once', async () => {
