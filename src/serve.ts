@@ -228,6 +228,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     let closed: Promise<void> | undefined;
     const close = () => {
       stopping.abort();
+      services.deviceChanges.stop();
       return stops.all();
     };
     const closeOnce = () => {

@@ -101,7 +101,7 @@ export function makeApp(options: AppOptions): Hono<App> {
   if (options.faultResponses) app.use('*', options.faultResponses);
   app.use('/devices/register', registrationMiddleware(metrics));
   operationRoutes(app, options, {
-    ...runtimeHandlers(services, metrics, options.stopping),
+    ...runtimeHandlers(services, metrics),
     ...managementHandlers(services, options.stopping),
   });
   systemRoutes(app, options);

@@ -2,7 +2,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
 import type { Operation } from '../wire/operations.ts';
-import { type Answer, isList } from './request/pipeline.ts';
+import type { Answer } from './request/answer.ts';
+import { isList } from './request/pipeline.ts';
 
 /** Content codings of responses (RFC 9110 §8.4.1). */
 export type Coding = 'br' | 'gzip';

@@ -8,23 +8,13 @@ export interface LongPoll {
   forMs: number;
   /** Aborts when the client disconnects or the service stops. Ends the wait at once. */
   signal: AbortSignal;
-  /** Throws if the caller may no longer receive the answer. Absent if `look` checks that. */
-  check?: () => Promise<void>;
+  /** Throws if the caller may no longer receive the answer. */
+  check: () => Promise<void>;
   /**
    * Concurrency slot of the request, released during the wait. `undefined` if nothing limits the
    * request.
    */
   slot?: ConcurrencySlot | undefined;
-}
-
-/** How a long poll ends early. */
-export interface HoldEnd {
-  /** Aborts when the client disconnects or the service stops. */
-  signal: AbortSignal;
-  /** Aborts the signal. */
-  end(): void;
-  /** Returns whether the client has disconnected, so that nobody reads the answer. */
-  hasLeft(): boolean;
 }
 
 /** A slot of a concurrency limiter. */
@@ -38,8 +28,6 @@ interface Look<T> {
   value: T;
   /** Whether the value is the answer. */
   settled: boolean;
-  /** A time in epoch milliseconds at which to look again, even without a change. */
-  againAtMs?: number | undefined;
 }
 
 /**
@@ -64,27 +52,21 @@ export async function longPoll<T>(
   };
   const stopWatching = topics.map((topic) => store.watch(topic, onChange));
   signal.addEventListener('abort', onEnd);
-  const endMs = clock.now() + forMs;
   const cancelTimer = clock.after(forMs, onEnd);
   try {
     for (;;) {
       changed = false;
       const isLastLook = hasEnded;
-      const { value, settled, againAtMs } = await look();
+      const { value, settled } = await look();
       if (settled || isLastLook) {
-        await check?.();
+        await check();
         return value;
       }
       slot?.pause();
-      const cancelAgain =
-        againAtMs !== undefined && againAtMs < endMs
-          ? clock.after(againAtMs - clock.now(), onChange)
-          : undefined;
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();
       });
-      cancelAgain?.();
       await slot?.resume();
     }
   } finally {

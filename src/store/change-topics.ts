@@ -19,13 +19,18 @@ export function topicOf(table: TableName, id: string): string | undefined {
   }
 }
 
+/** The topic of all changes. */
+const anyTopic = '*';
+
+type Wake = (topic: string) => void;
+
 /** Watchers by topic. `Store.watch` lists the topics. */
 export class ChangeTopics {
-  readonly #wakers = new Map<string, Set<() => void>>();
+  readonly #wakers = new Map<string, Set<Wake>>();
 
-  watch(topic: string, wake: () => void): () => void {
+  watch(topic: string, wake: Wake): () => void {
     // A new function per call, so that the same `wake` can be registered twice.
-    const waker = () => wake();
+    const waker: Wake = (changed) => wake(changed);
     const wakers = this.#wakers.get(topic) ?? new Set();
     this.#wakers.set(topic, wakers.add(waker));
     return () => {
@@ -36,7 +41,7 @@ export class ChangeTopics {
 
   /** Wakes the watchers of all topics that match. Call it when the changed topics are unknown. */
   allChanged(matching = /^/): void {
-    for (const topic of this.#wakers.keys()) if (matching.test(topic)) this.changed(topic);
+    for (const topic of this.#wakers.keys()) if (matching.test(topic)) this.#wake(topic, topic);
   }
 
   /**
@@ -44,6 +49,11 @@ export class ChangeTopics {
    * it.
    */
   changed(topic: string): void {
-    for (const wake of this.#wakers.get(topic) ?? []) queueMicrotask(wake);
+    this.#wake(topic, topic);
+    this.#wake(anyTopic, topic);
+  }
+
+  #wake(watched: string, changed: string): void {
+    for (const wake of this.#wakers.get(watched) ?? []) queueMicrotask(() => wake(changed));
   }
 }

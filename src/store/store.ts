@@ -133,9 +133,10 @@ export interface Store {
    * function that stops the watch.
    *
    * Topics: `codes/<id>`, `devices/<id>`, `events/<tenant id>`, and `screens/<id>` for a screen,
-   * its playlist or its config. `venues/<id>` and `tenants/<id>` are for their configs.
+   * its playlist or its config. `venues/<id>` and `tenants/<id>` are for their configs. `*` stands
+   * for all topics. `wake` gets the changed topic, or `*` if the store does not know which changed.
    */
-  watch(topic: string, wake: () => void): () => void;
+  watch(topic: string, wake: (topic: string) => void): () => void;
 
   /** Refused requests of TVs that all instances share. Absent if a store has a single instance. */
   readonly refusedRequests?: RefusedRequests;

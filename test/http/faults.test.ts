@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
-import { serve } from '../../src/serve.ts';
+import { type Running, serve } from '../../src/serve.ts';
 import type { ServiceErrorCode } from '../../src/wire/errors.ts';
 import { impression } from '../support/content.ts';
 import { item } from '../support/management.ts';
@@ -232,6 +232,82 @@ describe('serve --fault: missing, truncated and delayed responses', () => {
   });
 });
 
+describe('serve --fault: held requests', () => {
+  const longPoll = async (tv: BoundTv) => {
+    const { body } = await tv.send('GET', 'changes');
+    return tv.send('GET', `changes?after=${body.cursor}&waitSeconds=50`);
+  };
+  const heldCount = async (service: TestService) => {
+    const { text } = await service.send('GET', '/metrics');
+    return Number(/^signage_held_devices (\d+)$/m.exec(text)?.[1]);
+  };
+
+  it('cut: the connection breaks at that time, and the hold ends', async () => {
+    const rule = 'GET /devices/*/changes=cut 20s';
+    const { service, tv } = await faulty([rule]);
+    const cut = noAnswer(longPoll(tv));
+    await expect.poll(() => heldCount(service)).toBe(1);
+    service.clock.advance(19_999);
+    expect(await heldCount(service)).toBe(1);
+    service.clock.advance(1);
+    await cut;
+    await expect.poll(() => heldCount(service)).toBe(0);
+    service.clock.advance(1000);
+    const path = `/v1/requests?screenId=${tv.screenId}&limit=1`;
+    await expect
+      .poll(async () => (await service.manage('GET', path)).body.items)
+      .toMatchObject([{ operation: 'getDeviceChanges', status: null, faults: [rule] }]);
+  });
+
+  it('cut: an answer that comes earlier is unchanged, and does not name the rule', async () => {
+    const { service, tv } = await faulty(['GET /devices/*/changes=cut 5s-20s']);
+    const answer = longPoll(tv);
+    await expect.poll(() => heldCount(service)).toBe(1);
+    await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+    const { status, headers, body } = await answer;
+    expect({ status, playlist: body.playlist }).toEqual({ status: 200, playlist: null });
+    expect(headers.get(faultHeader)).toBeNull();
+  });
+
+  it('lose: the connection breaks when the hint is due', async () => {
+    const { service, tv } = await faulty(['GET /devices/*/changes=lose:every 2']);
+    const lost = noAnswer(longPoll(tv));
+    await expect.poll(() => heldCount(service)).toBe(1);
+    await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+    await lost;
+    expect(await heldCount(service)).toBe(0);
+  });
+
+  it('delay: the hint comes later', async () => {
+    const { service, tv } = await faulty(['GET /devices/*/changes=delay 5s:every 2']);
+    const answer = longPoll(tv);
+    await expect.poll(() => heldCount(service)).toBe(1);
+    const waiting = service.clock.waitingFor(5000);
+    await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+    await expect.poll(() => service.clock.waitingFor(5000)).toBe(waiting + 1);
+    service.clock.advance(5000);
+    expect((await answer).body.playlist).toBeNull();
+  });
+
+  it('cut ends the hold of a mounted service, too', async () => {
+    const faults = ['GET /devices/*/changes=cut 20s'];
+    const running: Running[] = [];
+    const service = await startService({ faults }, async (options) => {
+      running.push(await serve(options));
+      return running[0] as Running;
+    });
+    const tv = await service.tv();
+    const { body } = await tv.send('GET', 'changes');
+    const url = `${service.url}/devices/${tv.screenId}/changes?after=${body.cursor}&waitSeconds=50`;
+    const headers = { authorization: `Bearer ${tv.apiKey}` };
+    const cut = noAnswer(Promise.resolve(running[0]?.fetch(new Request(url, { headers }))));
+    await expect.poll(() => heldCount(service)).toBe(1);
+    service.clock.advance(20_000);
+    await cut;
+    await expect.poll(() => heldCount(service)).toBe(0);
+  });
+});
+
 describe('serve --fault: how often', () => {
   async function hits(rule: string, count: number, more: object = {}): Promise<number[]> {
     const running = await serve({ port: 0, store: 'memory:', faults: [rule], ...more });
@@ -307,6 +383,7 @@ describe('a fault rule', () => {
     ['/healthz=delay', 'something is missing at character'],
     ['/healthz=delay soon', '"soon" (character 16) is not understood: delay takes a duration'],
     ['/healthz=delay 2s-1s', '"2s-1s" (character 16) is not understood'],
+    ['/healthz=cut soon', '"soon" (character 14) is not understood: cut takes a duration'],
     ['/healthz=delay 1s-2s-3s', '"1s-2s-3s" (character 16) is not understood'],
     ['/healthz=503 retry', 'something is missing at character 19: retry takes whole seconds'],
     [

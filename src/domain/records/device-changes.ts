@@ -16,7 +16,6 @@ export const deviceChangesQuery = z.strictObject({
   }),
   waitSeconds: waitSecondsUpTo(maxHoldSeconds),
 });
-export type DeviceChangesQuery = z.infer<typeof deviceChangesQuery>;
 
 /** What the TV would be given now: playlist and config by their ETags (docs/protocol.md §2.9). */
 export const deviceChanges = z

@@ -13,11 +13,20 @@ export interface StatusEffect {
   retryAfterSeconds: number | undefined;
 }
 
-/** Delays the response by a random time in this range. */
-interface Delay {
-  kind: 'delay';
+/** A random time in this range. */
+interface TimeRange {
   fromMs: number;
   toMs: number;
+}
+
+/** Delays the response. */
+interface Delay extends TimeRange {
+  kind: 'delay';
+}
+
+/** Breaks the connection if there is no response by then, like a proxy that waits no longer. */
+interface Cut extends TimeRange {
+  kind: 'cut';
 }
 
 /**
@@ -28,7 +37,7 @@ interface Breakage {
   kind: 'truncate' | 'drop' | 'lose';
 }
 
-export type FaultEffect = StatusEffect | Delay | Breakage;
+export type FaultEffect = StatusEffect | Delay | Cut | Breakage;
 
 /** A part of a rule. `at` is its offset in the rule, in characters. */
 interface Part {
@@ -38,7 +47,7 @@ interface Part {
 }
 
 const allowed =
-  'use a status from 400 to 599 (500, 401 device_key_revoked, 503 retry 30s), delay 2s, delay 100ms-2s, truncate, drop or lose';
+  'use a status from 400 to 599 (500, 401 device_key_revoked, 503 retry 30s), delay 2s, delay 100ms-2s, cut 20s, truncate, drop or lose';
 
 function wrongWord({ rule, text, at }: Part, word: string, allowed: string) {
   return malformedRule(rule, { part: word, at: at + text.lastIndexOf(word), allowed });
@@ -95,7 +104,7 @@ function readStatusEffect(
   };
 }
 
-function readDelay(part: Part, word: string): Delay {
+function readTimeRange(part: Part, kind: 'delay' | 'cut', word: string): Delay | Cut {
   const [fromMs, toMs = fromMs, more] = word.split('-').map(parseDuration);
   if (
     fromMs === undefined ||
@@ -104,9 +113,9 @@ function readDelay(part: Part, word: string): Delay {
     more !== undefined ||
     word.split('-').length > 2
   ) {
-    throw wrongWord(part, word, 'delay takes a duration or a range, such as 2s or 100ms-2s');
+    throw wrongWord(part, word, `${kind} takes a duration or a range, such as 2s or 100ms-2s`);
   }
-  return { kind: 'delay', fromMs, toMs };
+  return { kind, fromMs, toMs };
 }
 
 /** Reads the effect of a rule. Throws `invalid_option` naming the wrong part. */
@@ -114,7 +123,8 @@ function readEffect(part: Part, target: FaultTarget): FaultEffect {
   const [word = '', ...words] = part.text.split(' ').filter((one) => one !== '');
   const status = /^\d{3}$/.test(word) ? Number(word) : 0;
   if (status >= 400 && status <= 599) return readStatusEffect(part, target, status, words);
-  if (word === 'delay' && words.length < 2) return readDelay(part, words[0] ?? '');
+  if ((word === 'delay' || word === 'cut') && words.length < 2)
+    return readTimeRange(part, word, words[0] ?? '');
   if ((word === 'truncate' || word === 'drop' || word === 'lose') && words.length === 0)
     return { kind: word };
   throw malformedRule(part.rule, { part: part.text, at: part.at, allowed });

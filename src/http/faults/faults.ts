@@ -8,11 +8,15 @@ import { isTarget, segmentsOf } from './fault-target.ts';
 
 /** The faults that apply to one request. */
 interface InjectedFaults {
-  /** The texts of the rules that apply. */
+  /** The texts of the rules that apply, without `cut`. */
   rules: readonly string[];
   delayMs: number;
-  effect: Exclude<FaultEffect, { kind: 'delay' }> | undefined;
+  /** Breaks the connection if there is no response after `afterMs`. */
+  cut: { rule: string; afterMs: number } | undefined;
+  effect: Exclude<FaultEffect, TimedEffect> | undefined;
 }
+
+type TimedEffect = Extract<FaultEffect, { fromMs: number }>;
 
 /** The fault rules of a service. */
 export interface Faults {
@@ -25,10 +29,17 @@ export interface Faults {
   faultsFor(method: string, path: string): InjectedFaults | undefined;
 }
 
+const drawMs = ({ fromMs, toMs }: TimedEffect, random: Random) =>
+  fromMs + Math.floor(randomFraction(random) * (toMs - fromMs + 1));
+
 function delayOf({ effect }: FaultRule, random: Random): number {
-  return effect.kind === 'delay'
-    ? effect.fromMs + Math.floor(randomFraction(random) * (effect.toMs - effect.fromMs + 1))
-    : 0;
+  return effect.kind === 'delay' ? drawMs(effect, random) : 0;
+}
+
+function cutOf(rule: FaultRule | undefined, random: Random): InjectedFaults['cut'] {
+  return rule?.effect.kind === 'cut'
+    ? { rule: rule.text, afterMs: drawMs(rule.effect, random) }
+    : undefined;
 }
 
 /**
@@ -49,10 +60,13 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
       const effective = applying.filter((rule) => rule === decisive || delays.includes(rule));
       if (effective.length === 0) return undefined;
       const delayMs = delays.reduce((sum, rule) => sum + delayOf(rule, random), 0);
+      const cut = cutOf(decisive, random);
+      const shown = effective.filter((rule) => !cut || rule !== decisive);
       return {
-        rules: effective.map(({ text }) => text),
+        rules: shown.map(({ text }) => text),
         delayMs,
-        effect: decisive?.effect as InjectedFaults['effect'],
+        cut,
+        effect: cut ? undefined : (decisive?.effect as InjectedFaults['effect']),
       };
     },
   };
@@ -129,21 +143,41 @@ function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<voi
 }
 
 /**
+ * Breaks the connection unless the response comes in time. The request sees that its client has
+ * disconnected.
+ */
+async function cutAfter(
+  { rule, afterMs }: { rule: string; afterMs: number },
+  request: Request,
+  { outgoing }: { outgoing?: ServerResponse },
+  { clock, onDrop }: FaultyOptions,
+  answer: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const disconnect = new AbortController();
+  const heard = outgoing ? request : new Request(request, { signal: disconnect.signal });
+  let cancel = () => {};
+  const tooLate = new Promise<void>((resolve) => {
+    cancel = clock.after(afterMs, resolve);
+  });
+  const inTime = await Promise.race([answer(heard), tooLate]).finally(() => cancel());
+  if (inTime) return inTime;
+  onDrop(request, [rule]);
+  disconnect.abort();
+  return hangUp(outgoing);
+}
+
+/**
  * Adds injected faults to the service. The app answers injected statuses, so that they look like
  * any other problem document. This function breaks connections, because it has access to them.
  * Delays come after the request was handled, so a client that times out cannot know whether its
  * request was handled.
  */
 export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchHandler {
-  return async (request, bindings) => {
-    const hit = options.faults.faultsFor(request.method, new URL(request.url).pathname);
-    if (!hit) return answer(request, bindings);
-    const { rules, delayMs, effect } = hit;
-    if (effect?.kind === 'drop') {
-      options.onDrop(request, rules);
-      await delay(delayMs, options);
-      return hangUp(bindings?.outgoing);
-    }
+  async function respond(
+    request: Request,
+    bindings: Bindings | undefined,
+    { rules, delayMs, effect }: InjectedFaults,
+  ): Promise<Response> {
     const statusEffect = effect?.kind === 'status' ? { statusEffect: effect } : {};
     const response = await answer(request, { ...bindings, faults: rules, ...statusEffect });
     for (const rule of rules) response.headers.append('X-Signage-Fault', rule);
@@ -152,5 +186,20 @@ export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchH
     return effect?.kind === 'truncate'
       ? breakOff(response, request.method, bindings?.outgoing)
       : response;
+  }
+
+  return async (request, bindings) => {
+    const hit = options.faults.faultsFor(request.method, new URL(request.url).pathname);
+    if (!hit) return answer(request, bindings);
+    const { rules, delayMs, cut, effect } = hit;
+    if (effect?.kind === 'drop') {
+      options.onDrop(request, rules);
+      await delay(delayMs, options);
+      return hangUp(bindings?.outgoing);
+    }
+    if (!cut) return respond(request, bindings, hit);
+    return cutAfter(cut, request, bindings ?? {}, options, (heard) =>
+      respond(heard, bindings, hit),
+    );
   };
 }

@@ -81,7 +81,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       return { body, headers: { Location: path, ...noStore } };
     },
     getCodeStatus: ({ caller, id, query, request }) =>
-      longPollReply(request, query, ({ signal }) =>
+      longPollReply(request, query, (signal) =>
         codes.status(caller, id, query.waitSeconds, signal),
       ),
     cancelCode: ({ caller, id }) => done(codes.cancel(caller, id)),
@@ -92,7 +92,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
     listScreenStatus: ({ caller, query, slot }) =>
       result(screenStatus.list(caller, query, slot?.signal)),
     listEvents: ({ caller, query, request, slot }) =>
-      longPollReply(request, query, ({ signal }) => telemetry.list(caller, query, signal, slot)),
+      longPollReply(request, query, (signal) => telemetry.list(caller, query, signal, slot)),
     async createBackup({ caller, request }) {
       request.outgoing?.setTimeout(backupStallMs);
       const day = new Date(deps.clock.now()).toISOString().slice(0, 10);

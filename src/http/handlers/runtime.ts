@@ -5,10 +5,11 @@ import { andThen } from '../../domain/maybe-promise.ts';
 import type { ConfigAnswer, PlaylistAnswer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { HeldAnswer } from '../request/answer.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
-import { makeLongPollReply } from '../request/held.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
 import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
+import { ChangesListener } from './changes-listener.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 const batchRule = 'must be 1 to 255 printable ASCII characters';
@@ -51,14 +52,12 @@ function configReply({ body, etag, source }: ConfigAnswer): Reply {
 
 /**
  * Handlers of the TV API (docs/protocol.md §2, §3). If the store answers synchronously, the
- * handlers of playlist and config do so too. `stopping` ends long polls.
+ * handlers of playlist and config do so too.
  */
 export function runtimeHandlers(
   { register, rotateKey, playback, deviceChanges, telemetry }: Services,
   metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
-  stopping: AbortSignal,
 ) {
-  const longPollReply = makeLongPollReply(stopping);
   return {
     async registerDevice({ body, request }) {
       const { answer, repeated } = await register({
@@ -85,11 +84,18 @@ export function runtimeHandlers(
       return andThen(playback.config(caller, preconditionOf(request)), configReply);
     },
 
-    async getDeviceChanges({ caller, query, request }) {
-      const reply = await longPollReply(request, query, (end) =>
-        deviceChanges.get(caller, query, end),
-      );
-      return { ...reply, headers: { 'Cache-Control': 'no-store' } };
+    async getDeviceChanges({ caller, query, request }): Promise<Reply | HeldAnswer> {
+      const { after, waitSeconds } = query;
+      request.client.isHeld = waitSeconds !== undefined;
+      if (after === undefined || waitSeconds === undefined)
+        return {
+          body: await deviceChanges.get(caller),
+          headers: { 'Cache-Control': 'no-store' },
+        };
+      return {
+        hold: (receiver) =>
+          deviceChanges.hold(caller, { after, waitSeconds }, new ChangesListener(receiver)),
+      };
     },
 
     async postEvents({ caller, body, sent, request }) {

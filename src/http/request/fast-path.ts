@@ -3,11 +3,17 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { ListLimit } from '../admission/list-limit.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeHandlers } from '../handlers/runtime.ts';
+import { type Answer, type AnswerReceiver, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readFixedLength } from './body.ts';
 import { makeCorsHeaders } from './cors.ts';
-import { type Answer, defaultBodyLimit, makeOperation } from './pipeline.ts';
+import { defaultBodyLimit, makeOperation } from './pipeline.ts';
 import type { Exchange, ServedRequest } from './request-context.ts';
-import { commonHeaders, makeRequestLog } from './request-log.ts';
+import {
+  commonHeaders,
+  type LoggedRequest,
+  makeRequestLog,
+  type RequestLog,
+} from './request-log.ts';
 
 /** Answers a request, or calls `next` without having consumed any of it. */
 export type FastPath = (
@@ -75,18 +81,44 @@ function matchOf(incoming: IncomingMessage): Match | undefined {
   return { operation, id, query, length: 0 };
 }
 
-/** A matching request of Node. */
-class NodeExchange implements Exchange {
-  readonly client: Exchange['client'];
+const common = Object.entries(commonHeaders).flat();
+
+function addHeaders(all: string[], headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) all.push(name, headers[name] as string);
+}
+
+/** What all requests of the fast path share. */
+interface FastPathContext {
+  requestLog: RequestLog;
+  /** `undefined` if no origins are allowed. */
+  corsHeaders: ReturnType<typeof makeCorsHeaders> | undefined;
+}
+
+/**
+ * A matching request of Node. It has methods rather than closures, because thousands are kept while
+ * their answers are held.
+ */
+class NodeExchange implements Exchange, AnswerReceiver {
   readonly incoming: ServedRequest;
   readonly outgoing: ServerResponse;
+  readonly #context: FastPathContext;
   readonly #match: Match;
+  readonly #logged: LoggedRequest;
+  /** Passes the request to the app. */
+  readonly #next: () => void;
 
-  constructor(outgoing: ServerResponse, match: Match, client: Exchange['client']) {
-    this.client = client;
+  constructor(context: FastPathContext, outgoing: ServerResponse, match: Match, next: () => void) {
+    this.#context = context;
+    this.#match = match;
+    this.#next = next;
     this.incoming = outgoing.req;
     this.outgoing = outgoing;
-    this.#match = match;
+    const requestId = this.incoming.headers['x-request-id'] as string | undefined;
+    this.#logged = context.requestLog.begin(requestId, this.incoming);
+  }
+
+  get client(): Exchange['client'] {
+    return this.#logged.client;
   }
 
   get id(): string {
@@ -108,12 +140,60 @@ class NodeExchange implements Exchange {
   readBody(): MaybePromise<Uint8Array> {
     return readFixedLength(this.incoming, this.#match.length);
   }
-}
 
-const common = Object.entries(commonHeaders).flat();
+  /** Sends the answer, now or after its wait. */
+  complete(answer: Answer | HeldAnswer): void {
+    if ('hold' in answer) this.#hold(answer);
+    else this.send(answer);
+  }
 
-function addHeaders(all: string[], headers: Readonly<Record<string, string>>): void {
-  for (const name in headers) all.push(name, headers[name] as string);
+  send(answer: Answer): void {
+    this.#write(answer);
+    this.incoming.admission?.end();
+    this.#end(answer.status);
+  }
+
+  fail(thrown: unknown): void {
+    const { length, operation } = this.#match;
+    // A rejected request may have an unread body. The app drains it.
+    if (length > 0 && !this.incoming.complete) {
+      this.#next();
+      return;
+    }
+    const failed = this.#context.requestLog.fail(this.client, operation, thrown);
+    const { 'Content-Type': type, ...headers } = failed.headers;
+    this.send({ status: failed.status, headers, type, body: failed.text });
+  }
+
+  #hold(answer: HeldAnswer): void {
+    const giveUp = answer.hold(this);
+    const onClose = () => {
+      if (giveUp()) this.#end(clientLeftStatus);
+    };
+    this.outgoing.on('close', onClose);
+    // `close` was emitted already if the client disconnected during the look-up of its credential.
+    if (this.incoming.socket.destroyed) onClose();
+  }
+
+  #end(status: number): void {
+    this.#context.requestLog.end(this.#logged, this.#match.operation, status);
+  }
+
+  /** Node writes a flat array of names and values fastest. */
+  #write({ status, headers, type, body }: Answer): void {
+    const { outgoing, incoming } = this;
+    const { corsHeaders } = this.#context;
+    const all = ['X-Request-Id', this.client.requestId, ...common];
+    addHeaders(all, headers);
+    if (corsHeaders) addHeaders(all, corsHeaders(incoming.headers.origin));
+    if (body === null) {
+      outgoing.writeHead(status, all).end();
+      return;
+    }
+    const content = body as string | Uint8Array;
+    all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(content)));
+    outgoing.writeHead(status, all).end(content);
+  }
 }
 
 /**
@@ -125,9 +205,11 @@ function addHeaders(all: string[], headers: Readonly<Record<string, string>>): v
 export function makeFastPath(options: AppOptions): FastPath | undefined {
   const { services, metrics, corsOrigins, faultResponses } = options;
   if (faultResponses) return undefined;
-  const requestLog = makeRequestLog(options);
-  const corsHeaders = corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined;
-  const handlers = runtimeHandlers(services, metrics, options.stopping);
+  const context: FastPathContext = {
+    requestLog: makeRequestLog(options),
+    corsHeaders: corsOrigins.length > 0 ? makeCorsHeaders(corsOrigins) : undefined,
+  };
+  const handlers = runtimeHandlers(services, metrics);
   const lists = new ListLimit();
   const run = {
     getPlaylist: makeOperation(services, 'getPlaylist', handlers.getPlaylist, lists),
@@ -136,48 +218,20 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
     postEvents: makeOperation(services, 'postEvents', handlers.postEvents, lists),
   };
 
-  /** Node writes a flat array of names and values fastest. */
-  function write({ client, incoming, outgoing }: NodeExchange, answer: Answer): void {
-    const { status, headers, type, body } = answer;
-    const all = ['X-Request-Id', client.requestId, ...common];
-    addHeaders(all, headers);
-    if (corsHeaders) addHeaders(all, corsHeaders(incoming.headers.origin));
-    if (body === null) {
-      outgoing.writeHead(status, all).end();
-      return;
-    }
-    const content = body as string | Uint8Array;
-    all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(content)));
-    outgoing.writeHead(status, all).end(content);
-  }
-
   return (incoming, outgoing, next) => {
     const match = matchOf(incoming);
     if (!match) return next();
-    const { operation, length } = match;
-    const requestId = incoming.headers['x-request-id'] as string | undefined;
-    const logged = requestLog.begin(requestId, incoming);
-    const exchange = new NodeExchange(outgoing, match, logged.client);
-
-    const send = (answer: Answer) => {
-      write(exchange, answer);
-      incoming.admission?.end();
-      requestLog.end(logged, operation, answer.status);
-    };
-    const fail = (thrown: unknown) => {
-      // A rejected request may have an unread body. The app drains it.
-      if (length > 0 && !incoming.complete) return next();
-      const { status, headers, text } = requestLog.fail(logged.client, operation, thrown);
-      const { 'Content-Type': type, ...others } = headers;
-      send({ status, headers: others, type, body: text });
-    };
-    let answer: MaybePromise<Answer>;
+    const exchange = new NodeExchange(context, outgoing, match, next);
+    let answer: MaybePromise<Answer | HeldAnswer>;
     try {
-      answer = run[operation](exchange);
+      answer = run[match.operation](exchange);
     } catch (thrown) {
-      return fail(thrown);
+      return exchange.fail(thrown);
     }
-    if (answer instanceof Promise) void answer.then(send, fail);
-    else send(answer);
+    if (!(answer instanceof Promise)) return exchange.complete(answer);
+    void answer.then(
+      (completed) => exchange.complete(completed),
+      (error) => exchange.fail(error),
+    );
   };
 }

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { OperationId } from '../../wire/operations.ts';
 import type { CompressAnswer } from '../compression.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
+import { type Answer, clientLeftStatus, type HeldAnswer } from './answer.ts';
 import { readBytes } from './body.ts';
-import type { Answer } from './pipeline.ts';
 import type { App, Ctx, Exchange, ServedRequest } from './request-context.ts';
 
 /** A request of the Fetch API, as Hono's context has it. */
@@ -37,15 +38,34 @@ class FetchExchange implements Exchange {
   }
 }
 
+/** Resolves with a held answer, or when the client disconnects. */
+function endOfHold(
+  held: HeldAnswer,
+  { context, incoming, outgoing }: FetchExchange,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const giveUp = held.hold({ send: resolve, fail: reject });
+    const { signal } = context.req.raw;
+    const onLeft = () => {
+      if (giveUp()) resolve({ status: clientLeftStatus, headers: {}, type: '', body: null });
+    };
+    if (outgoing) outgoing.on('close', onLeft);
+    else signal.addEventListener('abort', onLeft);
+    if (incoming?.socket.destroyed ?? signal.aborted) onLeft();
+  });
+}
+
 /** Returns the Hono handler of an operation. `compress`: compresses its responses. */
 export function fetchRoute(
   id: OperationId,
-  run: (request: Exchange) => Answer | Promise<Answer>,
+  run: (request: Exchange) => MaybePromise<Answer | HeldAnswer>,
   compress?: CompressAnswer,
 ): (context: Ctx) => Promise<Response> {
   return async (context) => {
     context.set('operation', id);
-    const answer = await run(new FetchExchange(context));
+    const exchange = new FetchExchange(context);
+    const outcome = await run(exchange);
+    const answer = 'hold' in outcome ? await endOfHold(outcome, exchange) : outcome;
     const { status, headers, type, body } = compress
       ? await compress(answer, context.req.header('accept-encoding'))
       : answer;

@@ -1,13 +1,12 @@
-import type { HoldEnd } from '../../service/long-poll.ts';
 import type { Reply } from './pipeline.ts';
 import type { Exchange } from './request-context.ts';
 
 /**
- * Returns the function that replies to long polls. `stopping` ends all of them.
+ * Returns the function that replies to long polls of the management API. `stopping` ends all of
+ * them.
  *
  * The signal has one listener for all: an `AbortSignal` compares each added listener with all
- * others, which took a quarter of a core with 15,000 long polls. In Node 20, `AbortSignal.any`
- * leaks memory on the signal that lives longest.
+ * others. In Node 20, `AbortSignal.any` leaks memory on the signal that lives longest.
  */
 export function makeLongPollReply(stopping: AbortSignal) {
   const ends = new Set<() => void>();
@@ -22,7 +21,7 @@ export function makeLongPollReply(stopping: AbortSignal) {
   return async function longPollReply<T>(
     { client, context, incoming }: Exchange,
     { waitSeconds }: { waitSeconds?: number | undefined },
-    work: (end: HoldEnd) => Promise<T>,
+    work: (signal: AbortSignal) => Promise<T>,
   ): Promise<Reply> {
     client.isHeld = waitSeconds !== undefined;
     const socket = incoming?.socket;
@@ -32,10 +31,9 @@ export function makeLongPollReply(stopping: AbortSignal) {
     ends.add(end);
     socket?.once('close', end);
     disconnected?.addEventListener('abort', end);
-    const hasLeft = () => socket?.destroyed ?? disconnected?.aborted ?? false;
-    if (stopping.aborted || hasLeft()) end();
+    if (stopping.aborted || socket?.destroyed || disconnected?.aborted) end();
     try {
-      return { body: await work({ signal: combined.signal, end, hasLeft }) };
+      return { body: await work(combined.signal) };
     } finally {
       ends.delete(end);
       socket?.off('close', end);

@@ -13,6 +13,7 @@ import {
 } from '../../wire/operations.ts';
 import { type Schemas, schemas } from '../../wire/schemas.ts';
 import type { ListLimit, ListSlot } from '../admission/list-limit.ts';
+import type { Answer, HeldAnswer } from './answer.ts';
 import { checkAnnouncedBody, noBody, parseBody, type ReadBody } from './body.ts';
 import type { Exchange } from './request-context.ts';
 import { check, checkBody, queryObject } from './validate.ts';
@@ -25,16 +26,6 @@ export interface Reply {
   type?: string;
   status?: number;
   headers?: Record<string, string>;
-}
-
-/** A response, before an adapter sends it. */
-export interface Answer {
-  status: number;
-  /** All headers but `Content-Type`. */
-  headers: Readonly<Record<string, string>>;
-  /** Content type of the body, if there is one. */
-  type: string;
-  body: string | Uint8Array | ReadableStream | null;
 }
 
 type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas }
@@ -63,7 +54,7 @@ export interface Call<K extends OperationId> {
   slot: ListSlot | undefined;
 }
 
-export type Handler<K extends OperationId> = (call: Call<K>) => MaybePromise<Reply>;
+export type Handler<K extends OperationId> = (call: Call<K>) => MaybePromise<Reply | HeldAnswer>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
@@ -130,14 +121,21 @@ function contentOf(body: unknown): Answer['body'] {
 }
 
 /** Returns a function that converts the replies of an operation to answers. */
-function makeAnswerOf({ path, status: usual }: Operation): (reply: Reply) => Answer {
+function makeAnswerOf({
+  path,
+  status: usual,
+}: Operation): (reply: Reply | HeldAnswer) => Answer | HeldAnswer {
   const isManagement = path.startsWith('/v1/');
-  return ({ body, type = 'application/json', status = usual, headers = {} }) => ({
-    status,
-    headers: isManagement ? { ...noStore, ...headers } : headers,
-    type,
-    body: contentOf(body),
-  });
+  return (reply) => {
+    if ('hold' in reply) return reply;
+    const { body, type = 'application/json', status = usual, headers = {} } = reply;
+    return {
+      status,
+      headers: isManagement ? { ...noStore, ...headers } : headers,
+      type,
+      body: contentOf(body),
+    };
+  };
 }
 
 /**
@@ -154,7 +152,7 @@ export function makeOperation<K extends OperationId>(
   id: K,
   handler: Handler<K>,
   lists: ListLimit,
-): (request: Exchange) => MaybePromise<Answer> {
+): (request: Exchange) => MaybePromise<Answer | HeldAnswer> {
   const operation: Operation = operations[id];
   const authenticate = makeAuthenticate(services, id);
   const answerOf = makeAnswerOf(operation);
@@ -166,7 +164,7 @@ export function makeOperation<K extends OperationId>(
     request: Exchange,
     authenticated: MaybePromise<AnyCaller>,
     wasComplete: boolean,
-  ): Promise<Answer> {
+  ): Promise<Answer | HeldAnswer> {
     let caller = await authenticated;
     request.incoming?.admission?.verified();
     let sent = noBody;

@@ -4,6 +4,7 @@ import type { RecentRequest } from '../../service/requests/recent-requests.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
+import { clientLeftStatus } from './answer.ts';
 import { makeAddressOf, type Peer } from './client-address.ts';
 import type { RequestClient } from './request-context.ts';
 
@@ -91,7 +92,7 @@ export function makeRequestLog(options: RequestLogOptions) {
       const ms = nowMs - startMs;
       if (client.isHeld) metrics.observeHeld(operation, status);
       else metrics.observe(operation, status, ms / secondMs);
-      if (client.namedId !== undefined)
+      if (client.namedId !== undefined && status !== clientLeftStatus)
         services.requests.record(client, recentRequest(client, operation, status, nowMs));
       const { requestId, address, place, problem } = client;
       const deviceId = place?.id;

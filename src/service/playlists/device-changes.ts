@@ -1,22 +1,16 @@
 import { secondMs } from '../../domain/clock.ts';
-import type { DeviceChanges, DeviceChangesQuery } from '../../domain/records/device-changes.ts';
+import type { DeviceChanges } from '../../domain/records/device-changes.ts';
 import { checkKeyHolder } from '../auth/device-keys.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
-import { type HoldEnd, longPoll } from '../long-poll.ts';
-import type { Playback } from './playback.ts';
+import { type Hold, type HoldListener, HoldTable } from './hold-table.ts';
+import type { CurrentAnswers, Playback } from './playback.ts';
+import { SharedTimers, timerStepMs, timerStepOf } from './shared-timers.ts';
 import { Turns } from './turns.ts';
 
 /** A further hold of the same device ends the oldest. */
 const maxHoldsPerDevice = 2;
 /** Shorter than the time for which a stopping service waits for its requests. */
 const stopMs = 8 * secondMs;
-
-/** A held request. */
-interface Hold {
-  end: HoldEnd;
-  /** Whether a further hold of the device took its place. */
-  isReplaced: boolean;
-}
 
 /**
  * Tells TVs what they would be given now, and holds the answer until that changes (docs/protocol.md
@@ -29,101 +23,166 @@ export function makeDeviceChanges(
   { current }: Pick<Playback, 'current'>,
   onHint: (ms: number) => void = () => {},
 ) {
-  const turns = new Turns(clock);
-  const holdsOf = new Map<string, Hold[]>();
-  let heldCount = 0;
+  const holds = new HoldTable();
+  const turns = new Turns(clock, look);
+  const timers = new SharedTimers<Hold>(clock, (hold) => {
+    if (hold.dueStep === hold.endStep) hold.isOver = true;
+    wake(hold);
+  });
+  let isStopping = false;
+  let stopWatching: (() => void) | undefined;
 
-  function addHold(deviceId: string, hold: Hold): void {
-    const holds = [...(holdsOf.get(deviceId) ?? []), hold];
-    const replaced = holds.length > maxHoldsPerDevice ? holds.shift() : undefined;
-    holdsOf.set(deviceId, holds);
-    heldCount++;
-    if (!replaced) return;
-    replaced.isReplaced = true;
-    replaced.end.end();
-  }
-
-  function removeHold(deviceId: string, hold: Hold): void {
-    const others = holdsOf.get(deviceId)?.filter((other) => other !== hold) ?? [];
-    if (others.length > 0) holdsOf.set(deviceId, others);
-    else holdsOf.delete(deviceId);
-    heldCount--;
+  function onChange(topic: string): void {
+    const id = topic.slice(topic.indexOf('/') + 1);
+    for (const hold of topic === '*' ? holds.all : holds.concernedBy(id)) wake(hold);
   }
 
   /** Spreads the ends of holds, so that a fleet does not come back at the same moment. */
-  const drawnWaitMs = (waitSeconds: number) =>
-    Math.round(waitSeconds * secondMs * (0.8 + (0.2 * (random(1)[0] ?? 0)) / 255));
+  function drawnEndStep(waitSeconds: number): number {
+    const waitMs = waitSeconds * secondMs;
+    const fraction = (random(1)[0] ?? 0) / 255;
+    const drawnMs = 0.8 * waitMs + fraction * (0.2 * waitMs - timerStepMs);
+    return timerStepOf(clock.now() + drawnMs);
+  }
 
-  async function hold(
-    { key, device, screen }: DeviceCaller,
-    { after, waitSeconds }: { after: string; waitSeconds: number },
-    end: HoldEnd,
-  ): Promise<DeviceChanges> {
-    const own: Hold = { end, isReplaced: false };
-    let latest: DeviceChanges | undefined;
-    const isOver = () => own.isReplaced || end.hasLeft();
-    const look = async () => {
-      if (latest && isOver()) return { value: latest, settled: true };
-      const holder = await store.read.findByKeyHash(key.hash);
-      checkKeyHolder(holder);
-      const { changes, endsAtMs } = await current(holder);
-      latest = changes;
-      return { value: changes, settled: changes.cursor !== after, againAtMs: endsAtMs };
-    };
-    let wokenAtMs: number | undefined;
-    const endTurn = () => {
-      if (wokenAtMs !== undefined) turns.end();
-      wokenAtMs = undefined;
-    };
-    const slot = {
-      pause: endTurn,
-      async resume() {
-        if (isOver()) return;
-        // The service stops.
-        if (end.signal.aborted) turns.drainWithin(stopMs);
-        const nowMs = clock.now();
-        await turns.begin();
-        wokenAtMs = nowMs;
-      },
-    };
-    const { tenantId, venueId } = device;
-    const topics = [
-      `devices/${device.id}`,
-      `screens/${screen.id}`,
-      `venues/${venueId}`,
-      `tenants/${tenantId}`,
-    ];
-    const forMs = drawnWaitMs(waitSeconds);
-    addHold(device.id, own);
-    try {
-      const value = await longPoll(
-        { store, clock },
-        { topics, forMs, signal: end.signal, slot },
-        look,
-      );
-      if (wokenAtMs !== undefined && value.cursor !== after) onHint(clock.now() - wokenAtMs);
-      return value;
-    } finally {
-      removeHold(device.id, own);
-      endTurn();
+  function add(hold: Hold): void {
+    stopWatching ??= store.watch('*', onChange);
+    holds.add(hold);
+    const ofDevice = holds.concernedBy(hold.deviceId);
+    if (ofDevice.size <= maxHoldsPerDevice) return;
+    const [oldest] = ofDevice;
+    if (oldest) replace(oldest);
+  }
+
+  /** Returns whether the hold was in the table. */
+  function remove(hold: Hold): boolean {
+    if (!holds.delete(hold)) return false;
+    timers.delete(hold, hold.dueStep);
+    if (holds.all.size === 0) {
+      stopWatching?.();
+      stopWatching = undefined;
     }
+    return true;
+  }
+
+  /** Answers a hold at once. A device with many holds must not delay the turns of others. */
+  function replace(hold: Hold): void {
+    hold.isOver = true;
+    if (hold.state === 'looking') {
+      hold.hasChanged = true;
+      return;
+    }
+    timers.delete(hold, hold.dueStep);
+    void look(hold);
+  }
+
+  /** Answers a hold in its turn, even without a change. */
+  function end(hold: Hold): void {
+    hold.isOver = true;
+    wake(hold);
+  }
+
+  function wake(hold: Hold): void {
+    if (hold.state === 'looking') hold.hasChanged = true;
+    if (hold.state !== 'waiting') return;
+    timers.delete(hold, hold.dueStep);
+    queue(hold);
+  }
+
+  function queue(hold: Hold): void {
+    hold.state = 'queued';
+    hold.wokenAtMs = clock.now();
+    turns.add(hold);
+  }
+
+  /** Reads what the device would be given now. Checks its key again. */
+  async function read({ keyHash }: Hold): Promise<CurrentAnswers> {
+    const holder = await store.read.findByKeyHash(keyHash);
+    checkKeyHolder(holder);
+    return current(holder);
+  }
+
+  /** Answers the hold, or lets it wait. Never rejects. */
+  async function look(hold: Hold): Promise<void> {
+    if (!holds.all.has(hold)) return;
+    const { isOver, after, listener, wokenAtMs } = hold;
+    hold.state = 'looking';
+    hold.hasChanged = false;
+    let answers: CurrentAnswers;
+    try {
+      answers = await read(hold);
+    } catch (error) {
+      if (remove(hold)) listener.fail(error);
+      return;
+    }
+    const { changes, endsAtMs } = answers;
+    const hasMoved = changes.cursor !== after;
+    if (!hasMoved && !isOver) {
+      if (holds.all.has(hold)) wait(hold, endsAtMs);
+      return;
+    }
+    if (!remove(hold)) return;
+    if (hasMoved && wokenAtMs !== undefined) onHint(clock.now() - wokenAtMs);
+    listener.answer(changes);
+  }
+
+  /** Waits for a change, for the end of the playlist, or for the end of the hold. */
+  function wait(hold: Hold, playlistEndsAtMs = Number.POSITIVE_INFINITY): void {
+    if (hold.hasChanged) {
+      if (hold.isOver) void look(hold);
+      else queue(hold);
+      return;
+    }
+    hold.state = 'waiting';
+    hold.dueStep = Math.min(hold.endStep, timerStepOf(playlistEndsAtMs));
+    timers.add(hold, hold.dueStep);
   }
 
   return {
     /** Number of held answers. */
-    heldCount: () => heldCount,
+    heldCount: () => holds.all.size,
+
+    /** Returns what the device would be given now. */
+    async get(caller: DeviceCaller): Promise<DeviceChanges> {
+      return (await current(caller)).changes;
+    },
 
     /**
-     * Answers at once, or when the cursor is no longer `after`. Throws the errors of a device key
-     * that is revoked meanwhile.
+     * Tells `listener` when the cursor is no longer `after`, or when the time is over. Fails with
+     * the errors of a device key that is revoked meanwhile. Returns a function that gives the hold
+     * up, and returns whether it was still held.
      */
-    async get(
-      caller: DeviceCaller,
-      { after, waitSeconds }: DeviceChangesQuery,
-      end: HoldEnd,
-    ): Promise<DeviceChanges> {
-      if (after === undefined || waitSeconds === undefined) return (await current(caller)).changes;
-      return hold(caller, { after, waitSeconds }, end);
+    hold(
+      { key, device, screen }: DeviceCaller,
+      { after, waitSeconds }: { after: string; waitSeconds: number },
+      listener: HoldListener,
+    ): () => boolean {
+      const endStep = drawnEndStep(waitSeconds);
+      const hold: Hold = {
+        keyHash: key.hash,
+        deviceId: device.id,
+        screenId: screen.id,
+        venueId: device.venueId,
+        tenantId: device.tenantId,
+        after,
+        listener,
+        endStep,
+        dueStep: endStep,
+        state: 'looking',
+        hasChanged: false,
+        isOver: isStopping,
+        wokenAtMs: undefined,
+      };
+      add(hold);
+      void look(hold);
+      return () => remove(hold);
+    },
+
+    /** Ends all holds, for a service that stops. */
+    stop(): void {
+      isStopping = true;
+      turns.drainWithin(stopMs);
+      for (const hold of holds.all) end(hold);
     },
   };
 }

@@ -11,34 +11,24 @@ const maxMadeUpMs = 20;
  * Spreads work that becomes due for many at the same moment. A single turn begins at once. Further
  * turns begin in rounds, each after the round before has ended.
  */
-export class Turns {
+export class Turns<T> {
   readonly #clock: Clock;
-  #waiting: (() => void)[] = [];
+  readonly #work: (one: T) => Promise<void>;
+  #waiting: T[] = [];
   #inProgress = 0;
   #isPausing = false;
   #roundAtMs = 0;
   #drainByMs: number | undefined;
 
-  constructor(clock: Clock) {
+  /** @param work does the work of one turn, and never rejects */
+  constructor(clock: Clock, work: (one: T) => Promise<void>) {
     this.#clock = clock;
+    this.#work = work;
   }
 
-  /** Resolves when the turn begins. Call `end` after it. */
-  begin(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      if (this.#inProgress === 0 && !this.#isPausing) this.#nextRound();
-    });
-  }
-
-  end(): void {
-    this.#inProgress--;
-    if (this.#inProgress > 0) return;
-    this.#isPausing = true;
-    this.#clock.after(pauseMs, () => {
-      this.#isPausing = false;
-      this.#nextRound();
-    });
+  add(one: T): void {
+    this.#waiting.push(one);
+    if (this.#inProgress === 0 && !this.#isPausing) this.#nextRound();
   }
 
   /** Raises the rate so that all turns begin within `forMs`. Further calls change nothing. */
@@ -60,6 +50,16 @@ export class Turns {
   #nextRound(): void {
     const round = this.#waiting.splice(0, this.#roundSize());
     this.#inProgress = round.length;
-    for (const begin of round) begin();
+    for (const one of round) void this.#work(one).then(() => this.#end());
+  }
+
+  #end(): void {
+    this.#inProgress--;
+    if (this.#inProgress > 0) return;
+    this.#isPausing = true;
+    this.#clock.after(pauseMs, () => {
+      this.#isPausing = false;
+      this.#nextRound();
+    });
   }
 }

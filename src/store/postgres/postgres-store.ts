@@ -217,7 +217,7 @@ export class PostgresStore implements Store {
     return this.#guessCounters.change(sources, change);
   }
 
-  watch(topic: string, wake: () => void): () => void {
+  watch(topic: string, wake: (topic: string) => void): () => void {
     this.#refuseClosed();
     return this.#topics.watch(topic, wake);
   }

@@ -64,6 +64,19 @@ export function watchTests(open: OpenEmptyStore): StoreTest[] {
     await store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]));
     await woken.opened;
   });
+
+  it('wakes watchers of `*` with the changed topic', async () => {
+    const woken = gate();
+    const changed: string[] = [];
+    const stop = store.watch('*', (topic) => {
+      changed.push(topic);
+      woken.open();
+    });
+    await put({ codes: [codeRow(2)] });
+    await woken.opened;
+    assert.deepEqual(changed, ['codes/code-0002']);
+    stop();
+  });
   return tests;
 }
 

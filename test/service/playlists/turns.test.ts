@@ -2,29 +2,28 @@ import { describe, expect, it } from 'vitest';
 import { Turns } from '../../../src/service/playlists/turns.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** Begins turns that end at once, and returns the number of those that have ended. */
-function begin(turns: Turns, count: number): () => number {
+/** Adds turns that end at once, and returns the number of those that have begun. */
+function begin(clock: ManualClock, count: number): { turns: Turns<number>; ended: () => number } {
   let ended = 0;
-  for (let n = 0; n < count; n++)
-    void turns.begin().then(() => {
-      ended++;
-      turns.end();
-    });
-  return () => ended;
+  const turns = new Turns<number>(clock, async () => {
+    ended++;
+  });
+  for (let n = 0; n < count; n++) turns.add(n);
+  return { turns, ended: () => ended };
 }
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('Turns', () => {
   it('begins a single turn at once', async () => {
-    const ended = begin(new Turns(new ManualClock()), 1);
+    const { ended } = begin(new ManualClock(), 1);
     await settle();
     expect(ended()).toBe(1);
   });
 
   it('begins at most 2,000 a second', async () => {
     const clock = new ManualClock();
-    const ended = begin(new Turns(clock), 1000);
+    const { ended } = begin(clock, 1000);
     for (let ms = 0; ms < 250; ms++) {
       clock.advance(1);
       await settle();
@@ -40,8 +39,7 @@ describe('Turns', () => {
 
   it('begins all turns within a given time', async () => {
     const clock = new ManualClock();
-    const turns = new Turns(clock);
-    const ended = begin(turns, 50_000);
+    const { turns, ended } = begin(clock, 50_000);
     turns.drainWithin(8000);
     for (let ms = 0; ms < 8100; ms += 5) {
       clock.advance(5);
@@ -52,15 +50,23 @@ describe('Turns', () => {
 
   it('begins no round before the turns of the round before have ended', async () => {
     const clock = new ManualClock();
-    const turns = new Turns(clock);
-    await turns.begin();
-    const ended = begin(turns, 5);
+    const begun: string[] = [];
+    let endFirst = () => {};
+    const first = new Promise<void>((resolve) => {
+      endFirst = resolve;
+    });
+    const turns = new Turns<string>(clock, async (name) => {
+      begun.push(name);
+      if (name === 'first') await first;
+    });
+    for (const name of ['first', 'second', 'third']) turns.add(name);
     clock.advance(1000);
     await settle();
-    expect(ended()).toBe(0);
-    turns.end();
+    expect(begun).toEqual(['first']);
+    endFirst();
+    await settle();
     clock.advance(5);
     await settle();
-    expect(ended()).toBe(5);
+    expect(begun).toEqual(['first', 'second', 'third']);
   });
 });

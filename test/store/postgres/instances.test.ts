@@ -138,7 +138,7 @@ describe('three instances on one database', () => {
 
   it('wake each other’s watchers', async () => {
     const woken = (topic: string) =>
-      new Promise<void>((resolve) => void at(1).watch(topic, resolve));
+      new Promise<string>((resolve) => void at(1).watch(topic, resolve));
     const changes = [woken('codes/code-0001'), woken(`events/${tenantA}`)];
     await at(0).write((tx) => tx.put('codes', codeRow(1)));
     await at(2).appendBatch(batchOf([impression(1)]));
@@ -149,7 +149,7 @@ describe('three instances on one database', () => {
     const pooled = await openStore(`${url}?prepare=false`);
     stores.push(pooled);
     await pooled.write((tx) => tx.put('codes', codeRow(1)));
-    const woken = new Promise<void>((resolve) => void pooled.watch('codes/code-0001', resolve));
+    const woken = new Promise<string>((resolve) => void pooled.watch('codes/code-0001', resolve));
     await at(0).write((tx) => tx.put('codes', codeRow(1, { state: 'used' })));
     await woken;
     await expect

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { DeviceChanges } from '../../../src/domain/records/device-changes.ts';
+import type { DeviceCaller, ServiceDependencies } from '../../../src/service/context.ts';
+import { makeDeviceChanges } from '../../../src/service/playlists/device-changes.ts';
+import type { CurrentAnswers } from '../../../src/service/playlists/playback.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const caller = {
+  address: null,
+  requestId: null,
+  key: { hash: 'hash', state: 'active' },
+  device: { id: 'device-1', venueId: 'venue-1', tenantId: 'tenant-1' },
+  screen: { id: 'screen-1', deviceId: 'device-1' },
+} as unknown as DeviceCaller;
+
+/** Holds whose changes and reads are controlled by the test. */
+function setUp({ fraction = 255 } = {}) {
+  const clock = new ManualClock();
+  let cursor = 'old';
+  let endsAtMs: number | undefined;
+  let onChange: ((topic: string) => void) | undefined;
+  let pausedRead = Promise.resolve();
+  const store = {
+    read: { findByKeyHash: () => caller },
+    watch(_: string, wake: (topic: string) => void) {
+      onChange = wake;
+      return () => {
+        onChange = undefined;
+      };
+    },
+  } as unknown as ServiceDependencies['store'];
+  const current = async (): Promise<CurrentAnswers> => {
+    const changes: DeviceChanges = { cursor, playlist: null, config: { etag: '"c"' } };
+    await pausedRead;
+    return { changes, endsAtMs };
+  };
+  const random = () => Uint8Array.of(fraction);
+  const changes = makeDeviceChanges({ store, clock, random }, { current });
+  const ends: (string | Error)[] = [];
+  const hold = (waitSeconds = 50, by = caller) =>
+    changes.hold(
+      by,
+      { after: 'old', waitSeconds },
+      {
+        answer: (answered) => ends.push(answered.cursor),
+        fail: (error) => ends.push(error as Error),
+      },
+    );
+  return {
+    clock,
+    changes,
+    ends,
+    hold,
+    isWatching: () => onChange !== undefined,
+    tell: (topic: string) => onChange?.(topic),
+    publish(next: string) {
+      cursor = next;
+    },
+    endPlaylistAt(timeMs: number) {
+      endsAtMs = timeMs;
+    },
+    /** Lets reads wait until the returned function is called. */
+    pauseReads() {
+      let resume = () => {};
+      pausedRead = new Promise<void>((resolve) => {
+        resume = resolve;
+      });
+      return resume;
+    },
+  };
+}
+
+describe('a hold', () => {
+  it('ends at 80 to 100 % of its wait', async () => {
+    for (const { fraction, earliestMs, latestMs } of [
+      { fraction: 0, earliestMs: 40_000, latestMs: 40_100 },
+      { fraction: 255, earliestMs: 49_900, latestMs: 50_000 },
+    ]) {
+      const { clock, ends, hold } = setUp({ fraction });
+      hold(50);
+      await settle();
+      clock.advance(earliestMs - 1);
+      await settle();
+      expect(ends).toEqual([]);
+      clock.advance(latestMs - earliestMs + 1);
+      await settle();
+      expect(ends).toEqual(['old']);
+    }
+  });
+
+  it.each(['devices/device-1', 'screens/screen-1', 'venues/venue-1', 'tenants/tenant-1', '*'])(
+    'looks again after a change of %s',
+    async (topic) => {
+      const { ends, hold, publish, tell } = setUp();
+      hold();
+      await settle();
+      publish('new');
+      tell('screens/screen-2');
+      await settle();
+      expect(ends).toEqual([]);
+      tell(topic);
+      await settle();
+      expect(ends).toEqual(['new']);
+    },
+  );
+
+  it('is told of a change that comes while it looks', async () => {
+    const { clock, ends, hold, pauseReads, publish, tell } = setUp();
+    const resume = pauseReads();
+    hold();
+    await settle();
+    publish('new');
+    tell('screens/screen-1');
+    resume();
+    await settle();
+    clock.advance(5);
+    await settle();
+    expect(ends).toEqual(['new']);
+  });
+
+  it('looks again when the playlist ends, and goes on if nothing has changed', async () => {
+    const { clock, ends, hold, endPlaylistAt, publish } = setUp();
+    endPlaylistAt(clock.now() + 1000);
+    hold();
+    await settle();
+    endPlaylistAt(clock.now() + 20_000);
+    clock.advance(1100);
+    await settle();
+    expect(ends).toEqual([]);
+    publish('ended');
+    clock.advance(19_000);
+    await settle();
+    expect(ends).toEqual(['ended']);
+  });
+
+  it('ends without an answer when it is given up, also while it looks', async () => {
+    const { changes, clock, ends, hold, isWatching, pauseReads } = setUp();
+    const giveUp = hold();
+    await settle();
+    expect(isWatching()).toBe(true);
+    expect(giveUp()).toBe(true);
+    expect(giveUp()).toBe(false);
+    const resume = pauseReads();
+    const giveUpLooking = hold();
+    expect(giveUpLooking()).toBe(true);
+    resume();
+    clock.advance(60_000);
+    await settle();
+    expect(ends).toEqual([]);
+    expect(changes.heldCount()).toBe(0);
+    expect(isWatching()).toBe(false);
+  });
+
+  it('ends at once when a third one takes its place, also while others wait for their turn', async () => {
+    const { changes, clock, ends, hold, tell } = setUp();
+    const device = { ...caller.device, id: 'device-2' };
+    const other = { ...caller, device, screen: { ...caller.screen, deviceId: 'device-2' } };
+    hold(50, other);
+    hold();
+    hold();
+    await settle();
+    tell('tenants/tenant-1');
+    hold();
+    await settle();
+    expect(ends).toEqual(['old']);
+    clock.advance(5);
+    await settle();
+    hold();
+    await settle();
+    expect(ends).toEqual(['old', 'old']);
+    expect(changes.heldCount()).toBe(3);
+  });
+
+  it('ends when the service stops, and later ones end at once', async () => {
+    const { changes, clock, ends, hold } = setUp();
+    hold();
+    await settle();
+    changes.stop();
+    await settle();
+    expect(ends).toEqual(['old']);
+    hold();
+    clock.advance(5);
+    await settle();
+    expect(ends).toEqual(['old', 'old']);
+  });
+});
