@@ -11,12 +11,14 @@ export type {
   UnpairedReason,
 } from '../player/observer.ts';
 export type {
+  PlayerClock,
   PlayerEnd,
   PlayerOptions,
   PlayerView,
   Showing,
 } from '../player/options.ts';
-export { Player } from '../player/player.ts';
+/** Has all methods of `Player`. */
+export type { Player as BasePlayer } from '../player/player.ts';
 export {
   type FormerKey,
   type PlayerBinding,
@@ -27,7 +29,6 @@ export {
   ramMemory,
   type SavedPlaylist,
 } from '../player/state.ts';
-export type { VirtualClock } from '../player/virtual-clock.ts';
 export { runFleet } from '../simulator/fleet/fleet.ts';
 export type { FleetOptions } from '../simulator/fleet/options.ts';
 export type {
@@ -40,6 +41,8 @@ export type {
   TvPhase,
 } from '../simulator/fleet/report.ts';
 export type { EndpointTraffic, Latencies } from '../simulator/tv/latency.ts';
+export { SimulatedPlayer as Player } from '../simulator/tv/simulated-player.ts';
+export type { VirtualClock } from '../simulator/tv/virtual-clock.ts';
 export type { DeviceBalance } from '../simulator/verify/device-ledger.ts';
 export type { KeyBalance } from '../simulator/verify/key-check.ts';
 export type { Finding } from '../simulator/verify/ledger.ts';

@@ -1,4 +1,4 @@
-import type { RuntimeClient } from '../client/runtime-client.ts';
+import type { DeviceClient } from '../client/device-client.ts';
 import { SignageError } from '../domain/error.ts';
 import type { PlayerCore } from './core.ts';
 import type { RuntimeOperation, UnpairedReason } from './observer.ts';
@@ -121,7 +121,7 @@ export async function callOnce<T>(
 export async function callWithKey<T>(
   core: PlayerCore,
   call: PlayerCall<T>,
-  send: (client: RuntimeClient, id: string, signal: AbortSignal) => Promise<T>,
+  send: (client: DeviceClient, id: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { bound } = core;
   try {

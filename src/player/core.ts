@@ -1,5 +1,5 @@
+import type { DeviceClient } from '../client/device-client.ts';
 import { interrupted } from '../client/pause.ts';
-import type { RuntimeClient } from '../client/runtime-client.ts';
 import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { largestBatch } from './batch.ts';
@@ -10,11 +10,10 @@ import type {
   RuntimeOperation,
   UnpairedReason,
 } from './observer.ts';
-import type { PlayerOptions, Showing } from './options.ts';
+import type { PlayerClock, PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { Notifier } from './schedule.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
-import { makeVirtualClock } from './virtual-clock.ts';
 
 const noObserver: PlayerObserver = {};
 /** Valid range of the intervals in a config (docs/protocol.md §5.4). */
@@ -26,7 +25,7 @@ const defaultIntervals = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 }
 export class PlayerCore {
   readonly options: PlayerOptions;
   readonly observer: PlayerObserver;
-  readonly clock: NonNullable<PlayerOptions['clock']>;
+  readonly clock: PlayerClock;
   readonly speed: number;
   readonly record: SavedPlayerState;
   /** Why the TV has no key. */
@@ -52,7 +51,7 @@ export class PlayerCore {
   readonly showNotifier = new Notifier();
   readonly networkNotifier = new Notifier();
   readonly #random: Random;
-  #bound: { client: RuntimeClient; id: string } | undefined;
+  #bound: { client: DeviceClient; id: string } | undefined;
   #phase: PlayerPhase = 'unpaired';
   #calls: readonly AbortController[] = [];
 
@@ -61,12 +60,8 @@ export class PlayerCore {
       observer = noObserver,
       random = systemRandom,
       memory = ramMemory(),
+      clock = systemClock,
       speed = 1,
-    } = options;
-    const {
-      clock = speed === 1
-        ? systemClock
-        : makeVirtualClock({ speed, startMs: systemClock.now(), wall: systemClock }),
     } = options;
     this.options = options;
     this.observer = observer;
@@ -102,7 +97,7 @@ export class PlayerCore {
   }
 
   /** The client with the device key, and the id used in its paths. Throws `not_registered`. */
-  get bound(): { client: RuntimeClient; id: string } {
+  get bound(): { client: DeviceClient; id: string } {
     const { binding } = this.state;
     if (!binding) throw new SignageError('not_registered', 'The player is not registered yet.');
     this.#bound ??= { client: this.options.client.withKey(binding.apiKey), id: binding.screenId };

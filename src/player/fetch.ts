@@ -1,5 +1,5 @@
+import type { Fetched } from '../client/device-client.ts';
 import type { ActivePlaylist, DeviceConfig } from '../client/entities.ts';
-import type { Fetched } from '../client/runtime-client.ts';
 import { secondMs } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { callWithKey, type PlayerCall } from './call.ts';

@@ -14,7 +14,7 @@ import type {
 import type { PlayerOptions } from '../../src/player/options.ts';
 import { Player } from '../../src/player/player.ts';
 import { type PlayerMemory, ramMemory } from '../../src/player/state.ts';
-import { makeVirtualClock, type VirtualClock } from '../../src/player/virtual-clock.ts';
+import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 
 /** All notifications of a player, in order. Times are those of the TV. */
 interface Told {

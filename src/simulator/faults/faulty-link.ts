@@ -1,8 +1,8 @@
 import { pause } from '../../client/pause.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
-import type { VirtualClock } from '../../player/virtual-clock.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { endpointOf, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
+import type { VirtualClock } from '../tv/virtual-clock.ts';
 import type { LinkFault, Rule } from './fault.ts';
 import type { Outage, Power } from './hardware.ts';
 

@@ -79,7 +79,8 @@ export class RecordingTransport {
     let answer: RecordedAnswer | undefined;
     try {
       const { statusCode, headers, body } = await this.#options.requester(url, parts);
-      answer = { status: statusCode, headers, bytes: await readReply(body, url) };
+      const bytes = Buffer.from(await readReply(body, url));
+      answer = { status: statusCode, headers, bytes };
       if (operation === 'registerDevice' && answer.status === 201) this.#registered(parts, answer);
       if (operation === 'rotateDeviceKey' && device && answer.status === 201)
         this.#rotated(device, answer);

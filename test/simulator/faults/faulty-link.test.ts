@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestParts } from '../../../src/client/requester.ts';
 import { secondMs } from '../../../src/domain/clock.ts';
-import { makeVirtualClock } from '../../../src/player/virtual-clock.ts';
+import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
 import { isLinkFault } from '../../../src/simulator/faults/fault.ts';
 import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage, Power } from '../../../src/simulator/faults/hardware.ts';
