@@ -19,6 +19,7 @@ export type {
 } from '../player/options.ts';
 /** Has all methods of `Player`. */
 export type { Player as BasePlayer } from '../player/player.ts';
+export type { PlaybackFailure, Shown, Stage } from '../player/stage.ts';
 export {
   type FormerKey,
   type PlayerBinding,

@@ -16,6 +16,7 @@ function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError
   core.unpaired = { why: reason, error };
   core.saveInBackground();
   if (unsent.length > 0) core.observer.onDropped?.(unsent, 'unpaired');
+  core.observer.onPlaylist?.(undefined);
   core.observer.onUnpaired?.(reason, error);
   core.notifyAll();
   core.reportPhase();

@@ -13,6 +13,7 @@ import type {
 import type { PlayerClock, PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { Notifier } from './schedule.ts';
+import { type Stage, timerStage } from './stage.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
 
 const noObserver: PlayerObserver = {};
@@ -27,6 +28,7 @@ export class PlayerCore {
   readonly observer: PlayerObserver;
   readonly clock: PlayerClock;
   readonly speed: number;
+  readonly stage: Stage;
   readonly record: SavedPlayerState;
   /** Why the TV has no key. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
@@ -66,6 +68,7 @@ export class PlayerCore {
     this.options = options;
     this.observer = observer;
     this.clock = clock;
+    this.stage = options.stage ?? timerStage(clock);
     // With infinite speed, one second of the service counts as one simulated second.
     this.speed = Number.isFinite(speed) ? speed : 1;
     this.#random = random;

@@ -15,6 +15,7 @@ import type {
   RuntimeOperation,
   UnpairedReason,
 } from './observer.ts';
+import type { Stage } from './stage.ts';
 import type { PlayerMemory } from './state.ts';
 
 /** The clock of a player. */
@@ -42,6 +43,8 @@ export interface PlayerOptions {
    * key is lost. `undefined` ends `run`. Default: no codes.
    */
   nextCode?(why: UnpairedReason, error: SignageError | undefined): Promise<string | undefined>;
+  /** Where items are shown. Default: nowhere, each item only takes its time. */
+  stage?: Stage;
   /** Default: none. */
   observer?: PlayerObserver;
   /**

@@ -85,6 +85,7 @@ export class Player {
     const cancel = forMs === undefined ? undefined : core.clock.after(forMs, () => core.stop());
     try {
       await core.record.load();
+      core.observer.onPlaylist?.(core.state.playlist?.answer);
       while (!core.isEnding) {
         const end = await pair(core);
         if (end) return end;

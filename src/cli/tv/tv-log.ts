@@ -95,10 +95,7 @@ type What =
 export type TvLogEntry = What & { atMs: number };
 
 /** Makes a player observer that turns each callback into a log entry. */
-export function observe(
-  now: () => number,
-  log: (entry: TvLogEntry) => void,
-): Required<PlayerObserver> {
+export function observe(now: () => number, log: (entry: TvLogEntry) => void): PlayerObserver {
   const add = (what: What) => log({ ...what, atMs: now() });
   return {
     onEvent: (event) => add({ what: 'event', event }),
