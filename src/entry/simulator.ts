@@ -2,6 +2,7 @@
 // `signage-kit/simulator`: simulated TVs, one or a fleet.
 
 export type { Batch } from '../player/batch.ts';
+export type { QueueChange, QueuedEvent } from '../player/event-queue.ts';
 export type {
   DropReason,
   PlayerAnswer,
@@ -23,12 +24,14 @@ export type { PlaybackFailure, Shown, Stage } from '../player/stage.ts';
 export {
   type FormerKey,
   type PlayerBinding,
+  type PlayerHead,
   type PlayerMemory,
   type PlayerState,
   type Registering,
   type Rotating,
   ramMemory,
   type SavedPlaylist,
+  type StateChange,
 } from '../player/state.ts';
 export { runFleet } from '../simulator/fleet/fleet.ts';
 export type { FleetOptions } from '../simulator/fleet/options.ts';

@@ -14,7 +14,7 @@ import type { PlayerClock, PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { Notifier } from './schedule.ts';
 import { type Stage, timerStage } from './stage.ts';
-import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
+import { type PlayerBinding, type PlayerHead, ramMemory } from './state.ts';
 
 const noObserver: PlayerObserver = {};
 /** Valid range of the intervals in a config (docs/protocol.md §5.4). */
@@ -75,8 +75,8 @@ export class PlayerCore {
     this.record = new SavedPlayerState(memory, (work) => this.hold(work));
   }
 
-  get state(): PlayerState {
-    return this.record.state;
+  get state(): PlayerHead {
+    return this.record.head;
   }
 
   /** Whether the power is cut. Then nothing is sent or saved any more. */

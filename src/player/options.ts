@@ -70,7 +70,10 @@ export interface PlayerOptions {
    * raised. Default: never.
    */
   rotateEveryMs?: number | undefined;
-  /** Maximum number of unsent events. Beyond it, the oldest are dropped. Default: 10,000. */
+  /**
+   * Maximum number of unsent events, up to 200,000. Beyond it, the oldest are dropped. Default:
+   * 10,000.
+   */
   queueLimit?: number;
 }
 
