@@ -22,6 +22,8 @@ const intervalRange = { min: 1, max: 1440 };
 /** Used if the config has no valid value. */
 const defaultIntervals = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 };
 
+export type FetchOperation = 'getDeviceConfig' | 'getPlaylist';
+
 /** The state that the parts of a player share. */
 export class PlayerCore {
   readonly options: PlayerOptions;
@@ -52,6 +54,9 @@ export class PlayerCore {
   isPlaying = false;
   readonly showNotifier = new Notifier();
   readonly networkNotifier = new Notifier();
+  readonly changesNotifier = new Notifier();
+  /** Fetches that the service asked for, because there is something new. */
+  readonly due = new Set<FetchOperation>();
   readonly #random: Random;
   #bound: { client: DeviceClient; id: string } | undefined;
   #phase: PlayerPhase = 'unpaired';
@@ -132,9 +137,12 @@ export class PlayerCore {
 
   reportAnswer(answer: PlayerAnswer): void {
     this.answers[answer.operation] = answer;
-    this.reached = answer.code !== 'unreachable';
+    // A proxy may cut off a held request although the service can be reached.
+    const isCutHold = answer.operation === 'getDeviceChanges' && answer.status === undefined;
+    if (!isCutHold) this.reached = answer.code !== 'unreachable';
     this.observer.onAnswer?.(answer);
     this.reportPhase();
+    this.changesNotifier.notify();
   }
 
   /** Reports the phase to the observer if it has changed. */
@@ -181,6 +189,13 @@ export class PlayerCore {
   /** Wakes all waiting loops. */
   notifyAll(): void {
     this.showNotifier.notify();
+    this.networkNotifier.notify();
+    this.changesNotifier.notify();
+  }
+
+  /** Makes the network loop fetch at once, unless it waits after a failure. */
+  makeDue(operation: FetchOperation): void {
+    this.due.add(operation);
     this.networkNotifier.notify();
   }
 

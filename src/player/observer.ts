@@ -21,6 +21,7 @@ export type RuntimeOperation =
   | 'registerDevice'
   | 'getPlaylist'
   | 'getDeviceConfig'
+  | 'getDeviceChanges'
   | 'postEvents'
   | 'rotateDeviceKey';
 

@@ -25,6 +25,7 @@ export const operationWords: Readonly<Record<RuntimeOperation, string>> = {
   registerDevice: 'register',
   getDeviceConfig: 'config',
   getPlaylist: 'playlist',
+  getDeviceChanges: 'changes',
   postEvents: 'events',
   rotateDeviceKey: 'rotate',
 };
