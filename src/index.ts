@@ -8,11 +8,13 @@ export type { CallAnswer, CallInput, ListId, ListItem } from './client/call.ts';
 /** @deprecated Import it from `signage-kit/client`. */
 export type { ClientOptions } from './client/caller.ts';
 /** @deprecated Import it from `signage-kit/client`. */
+export type { Fetched, RuntimeOptions } from './client/device-client.ts';
+/** @deprecated Import it from `signage-kit/client`. */
 export { ManagementClient, type ManagementOptions } from './client/management-client.ts';
 /** @deprecated Import it from `signage-kit/client`. */
 export type { RetryPolicy } from './client/retry.ts';
 /** @deprecated Import it from `signage-kit/client`. */
-export { type Fetched, RuntimeClient, type RuntimeOptions } from './client/runtime-client.ts';
+export { RuntimeClient } from './client/runtime-client.ts';
 export { type Clock, type Random, systemClock } from './domain/clock.ts';
 export { type ErrorCode, type FieldError, hasCode, SignageError } from './domain/error.ts';
 export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-counts.ts';

@@ -48,6 +48,13 @@ export interface ClientOptions {
   random?: Random;
 }
 
+/** Options of a `Caller`: those of the client, and the parts that Node and browsers differ in. */
+export interface CallerOptions extends Omit<ClientOptions, 'makeRequester'> {
+  makeRequester: MakeRequester<Uint8Array>;
+  /** Called with the signal of each request before listeners are added. */
+  prepareSignal?: ((signal: AbortSignal) => void) | undefined;
+}
+
 /** A response: status, headers and parsed body. */
 export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
   answer: CallAnswer<I>;
@@ -114,7 +121,7 @@ export class Caller {
   /** The service's OpenAPI document as JSON text. `undefined` until a call first needs it. */
   #document: string | undefined;
 
-  constructor(options: ClientOptions) {
+  constructor(options: CallerOptions) {
     this.service = serviceAddress(options.url);
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? systemRandom;
@@ -150,7 +157,7 @@ export class Caller {
     id: I,
     input: CallInput<I>,
     headers: Record<string, string>,
-  ): Promise<AsyncIterable<Buffer>> {
+  ): Promise<AsyncIterable<Uint8Array>> {
     const { method, path } = operationOf(id);
     const own = { accept: '*/*', ...headers };
     const request = this.#request(method, requestPath({ path }, input), input, own);

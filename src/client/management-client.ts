@@ -8,6 +8,7 @@ import {
   operationOf,
   type RawRequest,
 } from './caller.ts';
+import { withNodePlatform } from './node-platform.ts';
 import { followPages } from './pages.ts';
 import type { Reply } from './problem.ts';
 
@@ -23,6 +24,11 @@ export interface ManagementOptions extends ClientOptions {
    * tenants.
    */
   tenantId?: string | undefined;
+}
+
+async function* buffersOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, byteLength } of chunks)
+    yield Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /**
@@ -42,7 +48,7 @@ export class ManagementClient {
   readonly #headers: Record<string, string>;
 
   constructor({ token, tenantId, ...options }: ManagementOptions) {
-    this.#caller = new Caller(options);
+    this.#caller = new Caller(withNodePlatform(options));
     this.#headers = {
       ...authorization(token),
       ...(tenantId === undefined ? {} : { 'x-tenant-id': tenantId }),
@@ -79,8 +85,8 @@ export class ManagementClient {
    * Streams a backup of the whole store as a tar archive. Requires a `backup` or `platform` token.
    * If the connection breaks off, reading the stream throws `unreachable`.
    */
-  backup(input: CallInput<'createBackup'> = {}): Promise<AsyncIterable<Buffer>> {
-    return this.#caller.stream('createBackup', input, this.#headers);
+  async backup(input: CallInput<'createBackup'> = {}): Promise<AsyncIterable<Buffer>> {
+    return buffersOf(await this.#caller.stream('createBackup', input, this.#headers));
   }
 
   /**

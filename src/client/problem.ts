@@ -16,7 +16,7 @@ export interface Reply {
    * The body as a stream, if the request asked for a stream. `text` is then empty. Reading throws
    * if the connection breaks off.
    */
-  stream?: AsyncIterable<Buffer>;
+  stream?: AsyncIterable<Uint8Array>;
 }
 
 const overloadStatuses = [429, 502, 503, 504];

@@ -7,14 +7,19 @@ export interface RequestParts {
 }
 
 /** One response. The caller must read the body to its end or destroy it. */
-export interface RequestReply {
+export interface RequestReply<Chunk extends Uint8Array = Buffer> {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
-  body: AsyncIterable<Buffer>;
+  body: AsyncIterable<Chunk>;
 }
 
 /** Sends one request. Rejects with the error of the connection. */
-export type Requester = (url: string, parts: RequestParts) => Promise<RequestReply>;
+export type Requester<Chunk extends Uint8Array = Buffer> = (
+  url: string,
+  parts: RequestParts,
+) => Promise<RequestReply<Chunk>>;
 
-/** Makes a requester that trusts `certificates` (PEM) in place of Node's own. */
-export type MakeRequester = (certificates: readonly string[] | undefined) => Promise<Requester>;
+/** Makes a requester that trusts `certificates` (PEM) in place of the platform's own. */
+export type MakeRequester<Chunk extends Uint8Array = Buffer> = (
+  certificates: readonly string[] | undefined,
+) => Promise<Requester<Chunk>>;

@@ -1,7 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { readBody } from '../domain/json/read-body.ts';
 import { interrupted } from './pause.ts';
 import type { Reply } from './problem.ts';
 import type { MakeRequester, Requester } from './requester.ts';
@@ -47,11 +45,38 @@ export function serviceAddress(url: string): string {
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
 }
 
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Joins chunks without `Buffer`, which browsers do not have. */
+function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = chunks;
+  if (only && chunks.length === 1) return only;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
 /** Returns the body of a response. Throws `unexpected_answer` if it is too large. */
-export async function readReply(body: AsyncIterable<Buffer>, service: string): Promise<Buffer> {
-  const bytes = await readBody(body, maxAnswerBytes);
-  if (bytes) return bytes;
-  throw new SignageError('unexpected_answer', `${service} sent more than ${maxAnswerBytes} bytes.`);
+export async function readReply(
+  body: AsyncIterable<Uint8Array>,
+  service: string,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxAnswerBytes)
+      throw new SignageError(
+        'unexpected_answer',
+        `${service} sent more than ${maxAnswerBytes} bytes.`,
+      );
+    chunks.push(chunk);
+  }
+  return join(chunks, length);
 }
 
 const certificateHint = '--ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.';
@@ -108,7 +133,8 @@ export interface TransportOptions {
   service: string;
   clock: Clock;
   certificates?: readonly string[];
-  makeRequester?: MakeRequester | undefined;
+  makeRequester: MakeRequester<Uint8Array>;
+  prepareSignal?: ((signal: AbortSignal) => void) | undefined;
   onExchange?: ((exchange: Exchanged) => void) | undefined;
 }
 
@@ -118,10 +144,6 @@ export interface TransportOptions {
  * `interrupted`.
  */
 export type Transport = (exchange: Exchange) => Promise<Reply>;
-
-/** The default requester. Loads undici on the first request. */
-const makeDefaultRequester: MakeRequester = async (certificates) =>
-  (await import('./undici-requester.ts')).makeUndiciRequester(certificates);
 
 /**
  * Inactivity timeout that also follows the caller's signal. `AbortSignal.any` would leave a
@@ -139,11 +161,7 @@ class InactivityTimeout {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#caller = caller;
-    if (caller) {
-      // Many requests may share one signal: suppress the listener leak warning.
-      setMaxListeners(0, caller);
-      caller.addEventListener('abort', this.#abort);
-    }
+    caller?.addEventListener('abort', this.#abort);
     this.restart();
   }
 
@@ -169,10 +187,10 @@ class InactivityTimeout {
 
 /** Yields the chunks of a body and converts its errors. */
 async function* streamBody(
-  body: AsyncIterable<Buffer>,
+  body: AsyncIterable<Uint8Array>,
   inactivity: InactivityTimeout,
   toSignageError: (error: unknown) => SignageError,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) {
       inactivity.pause();
@@ -190,10 +208,11 @@ export function makeTransport({
   service,
   clock,
   certificates,
-  makeRequester = makeDefaultRequester,
+  makeRequester,
+  prepareSignal,
   onExchange,
 }: TransportOptions): Transport {
-  let requester: Promise<Requester> | undefined;
+  let requester: Promise<Requester<Uint8Array>> | undefined;
 
   async function fetchReply({
     timeoutMs,
@@ -203,6 +222,7 @@ export function makeTransport({
     ...request
   }: Exchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted(signal);
+    if (signal) prepareSignal?.(signal);
     const inactivity = new InactivityTimeout(clock, timeoutMs, signal);
     const toSignageError = (error: unknown) => {
       if (signal?.aborted) return interrupted(signal);
@@ -228,7 +248,7 @@ export function makeTransport({
       });
       if (streamed && status === 200)
         return { status, headers, text: '', stream: streamBody(body, inactivity, toSignageError) };
-      const text = (await readReply(body, service)).toString('utf8');
+      const text = utf8.decode(await readReply(body, service));
       inactivity.dispose();
       return { status, headers, text };
     } catch (error) {

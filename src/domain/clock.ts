@@ -22,16 +22,24 @@ export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8
 export const randomHex = (random: Random, length: number): string =>
   Array.from(random(length), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
+/** Timers are limited to 2^31 milliseconds. Longer delays consist of several timers. */
+const longestTimerMs = 2 ** 30;
+
+function after(delayMs: number, wake: () => void): () => void {
+  const restMs = delayMs - longestTimerMs;
+  const step = () => {
+    cancel = after(restMs, wake);
+  };
+  // Adds one millisecond, because Node's timers may fire a fraction of a millisecond early.
+  const timer = restMs > 0 ? setTimeout(step, longestTimerMs) : setTimeout(wake, delayMs + 1);
+  // A timer of a browser is a number.
+  timer.unref?.();
+  let cancel = () => clearTimeout(timer);
+  return () => cancel();
+}
+
 /** The system clock. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  after(delayMs, wake) {
-    // Adds one millisecond, because Node's timers may fire a fraction of a millisecond early.
-    const timer = setTimeout(wake, delayMs + 1);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
+export const systemClock: Clock = { now: () => Date.now(), after };
 
 export const secondMs = 1000;
 export const minuteMs = 60 * secondMs;

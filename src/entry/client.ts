@@ -1,21 +1,23 @@
 /// <reference types="node" preserve="true" />
 // `signage-kit/client`: clients of a service, the records of its API, and errors.
 export type { CallAnswer, CallArguments, CallInput, ListId, ListItem } from '../client/call.ts';
-export type { ClientOptions, Method, RawRequest } from '../client/caller.ts';
+export type { CallerOptions, ClientOptions, Method, RawRequest } from '../client/caller.ts';
+export {
+  type ChangesCall,
+  type ConditionalCall,
+  DeviceClient,
+  type DeviceClientOptions,
+  type Fetched,
+  type KeyedCall,
+  type RuntimeCall,
+  type RuntimeOptions,
+} from '../client/device-client.ts';
 export type * from '../client/entities.ts';
 export { ManagementClient, type ManagementOptions } from '../client/management-client.ts';
 export type { Reply } from '../client/problem.ts';
 export type { MakeRequester, Requester, RequestParts, RequestReply } from '../client/requester.ts';
 export type { RetryPolicy } from '../client/retry.ts';
-export {
-  type ChangesCall,
-  type ConditionalCall,
-  type Fetched,
-  type KeyedCall,
-  type RuntimeCall,
-  RuntimeClient,
-  type RuntimeOptions,
-} from '../client/runtime-client.ts';
+export { RuntimeClient } from '../client/runtime-client.ts';
 export type { Exchanged } from '../client/transport.ts';
 export { type Clock, type Random, systemClock } from '../domain/clock.ts';
 export {

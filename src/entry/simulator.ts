@@ -2,6 +2,7 @@
 // `signage-kit/simulator`: simulated TVs, one or a fleet.
 
 export type { Batch } from '../player/batch.ts';
+export type { QueueChange, QueuedEvent } from '../player/event-queue.ts';
 export type {
   DropReason,
   PlayerAnswer,
@@ -11,23 +12,27 @@ export type {
   UnpairedReason,
 } from '../player/observer.ts';
 export type {
+  PlayerClock,
   PlayerEnd,
   PlayerOptions,
   PlayerView,
   Showing,
 } from '../player/options.ts';
-export { Player } from '../player/player.ts';
+/** Has all methods of `Player`. */
+export type { Player as BasePlayer } from '../player/player.ts';
+export type { PlaybackFailure, Shown, Stage } from '../player/stage.ts';
 export {
   type FormerKey,
   type PlayerBinding,
+  type PlayerHead,
   type PlayerMemory,
   type PlayerState,
   type Registering,
   type Rotating,
   ramMemory,
   type SavedPlaylist,
+  type StateChange,
 } from '../player/state.ts';
-export type { VirtualClock } from '../player/virtual-clock.ts';
 export { runFleet } from '../simulator/fleet/fleet.ts';
 export type { FleetOptions } from '../simulator/fleet/options.ts';
 export type {
@@ -40,6 +45,8 @@ export type {
   TvPhase,
 } from '../simulator/fleet/report.ts';
 export type { EndpointTraffic, Latencies } from '../simulator/tv/latency.ts';
+export { SimulatedPlayer as Player } from '../simulator/tv/simulated-player.ts';
+export type { VirtualClock } from '../simulator/tv/virtual-clock.ts';
 export type { DeviceBalance } from '../simulator/verify/device-ledger.ts';
 export type { KeyBalance } from '../simulator/verify/key-check.ts';
 export type { Finding } from '../simulator/verify/ledger.ts';

@@ -1,4 +1,5 @@
 import type { ActivePlaylist, EventInput, PlaylistItem } from '../client/entities.ts';
+import type { PlaybackFailure } from './stage.ts';
 
 /**
  * Events sent together. The service stores them once per `idempotencyKey`, however often they are
@@ -33,6 +34,15 @@ export function impression(
     creativeId,
     duration,
   };
+}
+
+/** Returns the report of an item that could not be played. */
+export function playbackError(
+  { creativeId }: PlaylistItem,
+  atMs: number,
+  reason: PlaybackFailure,
+): EventInput {
+  return { type: 'playback_error', timestamp: seconds(atMs), creativeId, reason };
 }
 
 /** Returns an event about the state of the TV itself. */

@@ -1,21 +1,21 @@
-import type { RuntimeClient } from '../client/runtime-client.ts';
+import type { DeviceClient } from '../client/device-client.ts';
 import { SignageError } from '../domain/error.ts';
 import type { PlayerCore } from './core.ts';
 import type { RuntimeOperation, UnpairedReason } from './observer.ts';
-import { freshState } from './saved-state.ts';
 
 /**
  * Forgets the key and everything bound to it. The playlist and config belong to a screen that the
  * TV has lost. Unsent events are dropped, because the service would not accept them.
  */
 function forgetKey(core: PlayerCore, reason: UnpairedReason, error: SignageError): void {
-  const { queue, batch } = core.state;
-  const unsent = [...(batch?.events ?? []), ...queue];
-  core.record.state = freshState;
+  const { queue, head } = core.record;
+  const unsent = [...(head.batch?.events ?? []), ...queue.shift(queue.length)];
+  core.record.head = {};
   core.rebind(undefined);
   core.unpaired = { why: reason, error };
   core.saveInBackground();
   if (unsent.length > 0) core.observer.onDropped?.(unsent, 'unpaired');
+  core.observer.onPlaylist?.(undefined);
   core.observer.onUnpaired?.(reason, error);
   core.notifyAll();
   core.reportPhase();
@@ -121,7 +121,7 @@ export async function callOnce<T>(
 export async function callWithKey<T>(
   core: PlayerCore,
   call: PlayerCall<T>,
-  send: (client: RuntimeClient, id: string, signal: AbortSignal) => Promise<T>,
+  send: (client: DeviceClient, id: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { bound } = core;
   try {

@@ -1,5 +1,5 @@
+import type { DeviceClient } from '../client/device-client.ts';
 import { interrupted } from '../client/pause.ts';
-import type { RuntimeClient } from '../client/runtime-client.ts';
 import { minuteMs, type Random, randomHex, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { largestBatch } from './batch.ts';
@@ -10,11 +10,11 @@ import type {
   RuntimeOperation,
   UnpairedReason,
 } from './observer.ts';
-import type { PlayerOptions, Showing } from './options.ts';
+import type { PlayerClock, PlayerOptions, Showing } from './options.ts';
 import { SavedPlayerState } from './saved-state.ts';
 import { Notifier } from './schedule.ts';
-import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
-import { makeVirtualClock } from './virtual-clock.ts';
+import { type Stage, timerStage } from './stage.ts';
+import { type PlayerBinding, type PlayerHead, ramMemory } from './state.ts';
 
 const noObserver: PlayerObserver = {};
 /** Valid range of the intervals in a config (docs/protocol.md §5.4). */
@@ -22,12 +22,15 @@ const intervalRange = { min: 1, max: 1440 };
 /** Used if the config has no valid value. */
 const defaultIntervals = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 };
 
+export type FetchOperation = 'getDeviceConfig' | 'getPlaylist';
+
 /** The state that the parts of a player share. */
 export class PlayerCore {
   readonly options: PlayerOptions;
   readonly observer: PlayerObserver;
-  readonly clock: NonNullable<PlayerOptions['clock']>;
+  readonly clock: PlayerClock;
   readonly speed: number;
+  readonly stage: Stage;
   readonly record: SavedPlayerState;
   /** Why the TV has no key. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
@@ -51,8 +54,11 @@ export class PlayerCore {
   isPlaying = false;
   readonly showNotifier = new Notifier();
   readonly networkNotifier = new Notifier();
+  readonly changesNotifier = new Notifier();
+  /** Fetches that the service asked for, because there is something new. */
+  readonly due = new Set<FetchOperation>();
   readonly #random: Random;
-  #bound: { client: RuntimeClient; id: string } | undefined;
+  #bound: { client: DeviceClient; id: string } | undefined;
   #phase: PlayerPhase = 'unpaired';
   #calls: readonly AbortController[] = [];
 
@@ -61,24 +67,21 @@ export class PlayerCore {
       observer = noObserver,
       random = systemRandom,
       memory = ramMemory(),
+      clock = systemClock,
       speed = 1,
-    } = options;
-    const {
-      clock = speed === 1
-        ? systemClock
-        : makeVirtualClock({ speed, startMs: systemClock.now(), wall: systemClock }),
     } = options;
     this.options = options;
     this.observer = observer;
     this.clock = clock;
+    this.stage = options.stage ?? timerStage(clock);
     // With infinite speed, one second of the service counts as one simulated second.
     this.speed = Number.isFinite(speed) ? speed : 1;
     this.#random = random;
     this.record = new SavedPlayerState(memory, (work) => this.hold(work));
   }
 
-  get state(): PlayerState {
-    return this.record.state;
+  get state(): PlayerHead {
+    return this.record.head;
   }
 
   /** Whether the power is cut. Then nothing is sent or saved any more. */
@@ -102,7 +105,7 @@ export class PlayerCore {
   }
 
   /** The client with the device key, and the id used in its paths. Throws `not_registered`. */
-  get bound(): { client: RuntimeClient; id: string } {
+  get bound(): { client: DeviceClient; id: string } {
     const { binding } = this.state;
     if (!binding) throw new SignageError('not_registered', 'The player is not registered yet.');
     this.#bound ??= { client: this.options.client.withKey(binding.apiKey), id: binding.screenId };
@@ -134,9 +137,12 @@ export class PlayerCore {
 
   reportAnswer(answer: PlayerAnswer): void {
     this.answers[answer.operation] = answer;
-    this.reached = answer.code !== 'unreachable';
+    // A proxy may cut off a held request although the service can be reached.
+    const isCutHold = answer.operation === 'getDeviceChanges' && answer.status === undefined;
+    if (!isCutHold) this.reached = answer.code !== 'unreachable';
     this.observer.onAnswer?.(answer);
     this.reportPhase();
+    this.changesNotifier.notify();
   }
 
   /** Reports the phase to the observer if it has changed. */
@@ -183,6 +189,13 @@ export class PlayerCore {
   /** Wakes all waiting loops. */
   notifyAll(): void {
     this.showNotifier.notify();
+    this.networkNotifier.notify();
+    this.changesNotifier.notify();
+  }
+
+  /** Makes the network loop fetch at once, unless it waits after a failure. */
+  makeDue(operation: FetchOperation): void {
+    this.due.add(operation);
     this.networkNotifier.notify();
   }
 

@@ -9,52 +9,53 @@ const defaultQueueLimit = 10_000;
 const defaultRetentionDays = 7;
 
 /**
- * Returns how many of the oldest events to drop: those above the queue limit or older than the
- * retention time.
+ * Removes and returns the events above the queue limit, and those older than the retention time of
+ * the config.
  */
-function surplusOf(core: PlayerCore, queue: readonly EventInput[]): number {
+function dropSurplus(core: PlayerCore): EventInput[] {
   const { queueLimit = defaultQueueLimit } = core.options;
-  const { config, batch } = core.state;
-  const tooMany = queue.length + (batch?.events.length ?? 0) - queueLimit;
+  const { queue } = core.record;
+  const { config } = core.state;
   const days = config?.cachePolicy?.retentionDays;
   const oldestMs =
     core.clock.now() - (typeof days === 'number' && days > 0 ? days : defaultRetentionDays) * dayMs;
   const fresh = queue.findIndex(({ timestamp }) => timestamp * secondMs >= oldestMs);
-  return Math.max(0, Math.min(tooMany, queue.length), fresh);
+  return queue.shift(Math.max(0, unsentCount(core) - queueLimit, fresh));
 }
 
 /** Queues an event. An urgent event is sent at once, with all other queued events. */
 export function queueEvent(core: PlayerCore, event: EventInput, isUrgent = false): void {
-  const queue = [...core.state.queue, event];
-  const surplus = surplusOf(core, queue);
-  core.record.change({ queue: surplus > 0 ? queue.slice(surplus) : queue });
+  core.record.queue.push(event);
+  const dropped = dropSurplus(core);
   core.isUrgent ||= isUrgent;
   core.observer.onEvent?.(event);
-  if (surplus > 0) core.observer.onDropped?.(queue.slice(0, surplus), 'overflow');
+  if (dropped.length > 0) core.observer.onDropped?.(dropped, 'overflow');
   core.saveInBackground();
   core.networkNotifier.notify();
 }
 
-export const unsentCount = ({ state }: PlayerCore) =>
-  state.queue.length + (state.batch?.events.length ?? 0);
+export const unsentCount = ({ record, state }: PlayerCore) =>
+  record.queue.length + (state.batch?.events.length ?? 0);
 
 const postCall: PlayerCall<number> = { operation: 'postEvents', statusOf: () => 202 };
 
 /** Returns the events of a batch to the queue. They will be sent under another idempotency key. */
 function putBack(core: PlayerCore, { events }: Batch): void {
-  core.record.change({ batch: undefined, queue: [...events, ...core.state.queue] });
+  core.record.change({ batch: undefined });
+  core.record.queue.unshift(events);
 }
 
 /** Returns the pending batch, or makes the next one. Saves a batch before it is first sent. */
 async function nextBatch(core: PlayerCore): Promise<Batch | undefined> {
-  const { batch, queue } = core.state;
+  const { queue } = core.record;
+  const { batch } = core.state;
   if (batch || queue.length === 0) return batch;
   const next = {
-    events: queue.slice(0, core.batchLimit),
+    events: queue.shift(core.batchLimit),
     idempotencyKey: core.makeIdempotencyKey(),
   };
-  if (queue.length <= core.batchLimit) core.isUrgent = false;
-  core.record.change({ batch: next, queue: queue.slice(core.batchLimit) });
+  if (queue.length === 0) core.isUrgent = false;
+  core.record.change({ batch: next });
   try {
     await core.record.save();
   } catch (error) {
@@ -83,7 +84,8 @@ function dropEvents(
 ): void {
   const rest = events.filter((_, index) => !isRejected(index));
   const dropped = events.filter((_, index) => isRejected(index));
-  core.record.change({ batch: undefined, queue: [...rest, ...core.state.queue] });
+  core.record.change({ batch: undefined });
+  core.record.queue.unshift(rest);
   core.repairs++;
   core.saveInBackground();
   core.observer.onDropped?.(dropped, 'refused');

@@ -1,5 +1,5 @@
+import type { Fetched } from '../client/device-client.ts';
 import type { ActivePlaylist, DeviceConfig } from '../client/entities.ts';
-import type { Fetched } from '../client/runtime-client.ts';
 import { secondMs } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { callWithKey, type PlayerCall } from './call.ts';
@@ -41,13 +41,14 @@ function takePlaylist(
 ): void {
   const playlist = answer ?? core.state.playlist?.answer;
   if (!playlist) return;
-  const wasThere = core.state.playlist !== undefined;
   core.record.change({
     playlist: { answer: playlist, etag, validUntilMs: validUntilMs(playlist, answeredAtMs, core) },
   });
-  if (answer) core.saveInBackground();
-  // A new playlist starts after the current item, or at once if nothing is shown.
-  if (!wasThere || !core.showing) core.showNotifier.notify();
+  if (answer) {
+    core.saveInBackground();
+    core.observer.onPlaylist?.(answer);
+  }
+  core.showNotifier.notify();
 }
 
 /**
@@ -58,6 +59,7 @@ function dropPlaylist(core: PlayerCore): void {
   if (!core.state.playlist) return;
   core.record.change({ playlist: undefined });
   core.saveInBackground();
+  core.observer.onPlaylist?.(undefined);
   core.showNotifier.notify();
 }
 

@@ -2,7 +2,7 @@ import { secondMs } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { retryDelayMs, withJitter } from './backoff.ts';
 import { statusEvent } from './batch.ts';
-import type { PlayerCore } from './core.ts';
+import type { FetchOperation, PlayerCore } from './core.ts';
 import { flushOnce, queueEvent, unsentCount } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
 import { rotateOnce, rotationDelayMs } from './key-rotation.ts';
@@ -54,6 +54,10 @@ const config: Job = { run: fetchConfig, nextMs: sync };
 const playlist: Job = { run: fetchPlaylist, nextMs: sync };
 const events: Job = { run: flushOnce, nextMs: () => undefined };
 const rotation: Job = { run: rotateOnce, nextMs: rotationDelayMs };
+const fetches: readonly [FetchOperation, Job][] = [
+  ['getDeviceConfig', config],
+  ['getPlaylist', playlist],
+];
 /** In order of priority. */
 const jobs = [config, playlist, events, rotation];
 
@@ -68,6 +72,17 @@ function scheduleEvents(core: PlayerCore, schedule: Schedule): void {
   if (core.isUrgent || isFull) schedule.dueIn(0);
   else if (!schedule.isWaiting && reportAfterSeconds !== undefined)
     schedule.dueIn(reportAfterSeconds * secondMs);
+}
+
+/**
+ * Makes the fetches due that the service asked for. A fetch that waits after a failure keeps its
+ * delay.
+ */
+function scheduleDue(core: PlayerCore, schedules: ReadonlyMap<Job, Schedule>): void {
+  for (const [operation, job] of fetches) {
+    const schedule = schedules.get(job);
+    if (core.due.delete(operation) && schedule?.failures === 0) schedule.dueIn(0);
+  }
 }
 
 /** Makes one call and schedules the next of its kind. */
@@ -106,6 +121,7 @@ export async function runNetworkLoop(core: PlayerCore): Promise<void> {
   try {
     while (core.isLive) {
       heartbeat.setIntervalMs(core.intervalMs('heartbeatIntervalMinutes'));
+      scheduleDue(core, schedules);
       scheduleEvents(core, schedules.get(events) as Schedule);
       const next = jobs.find((job) => schedules.get(job)?.isDue);
       if (next) await runJob(core, schedules.get(next) as Schedule, next);

@@ -1,4 +1,4 @@
-import type { EventInput, PlaylistItem } from '../client/entities.ts';
+import type { ActivePlaylist, EventInput, PlaylistItem } from '../client/entities.ts';
 import type { SignageError } from '../domain/error.ts';
 import type { Batch } from './batch.ts';
 import type { PlayerBinding } from './state.ts';
@@ -21,6 +21,7 @@ export type RuntimeOperation =
   | 'registerDevice'
   | 'getPlaylist'
   | 'getDeviceConfig'
+  | 'getDeviceChanges'
   | 'postEvents'
   | 'rotateDeviceKey';
 
@@ -58,6 +59,8 @@ export interface PlayerObserver {
   onAnswer?(answer: PlayerAnswer): void;
   /** The phase changed. */
   onPhase?(phase: PlayerPhase): void;
+  /** A playlist was loaded or fetched; `undefined` if the TV has none any more. */
+  onPlaylist?(playlist: ActivePlaylist | undefined): void;
   /** An item is shown; `undefined` if nothing is shown any more. */
   onShow?(item: PlaylistItem | undefined): void;
   /** The TV was paired. The key is already saved. */

@@ -1,10 +1,10 @@
+import type { DeviceClient } from '../client/device-client.ts';
 import type {
   ActivePlaylist,
   DeviceConfig,
   DeviceInfoInput,
   PlaylistItem,
 } from '../client/entities.ts';
-import type { RuntimeClient } from '../client/runtime-client.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { SignageError } from '../domain/error.ts';
 import type { Batch } from './batch.ts';
@@ -15,8 +15,17 @@ import type {
   RuntimeOperation,
   UnpairedReason,
 } from './observer.ts';
+import type { Stage } from './stage.ts';
 import type { PlayerMemory } from './state.ts';
-import type { VirtualClock } from './virtual-clock.ts';
+
+/** The clock of a player. */
+export interface PlayerClock extends Clock {
+  /**
+   * Stops the clock while the work runs, so the response time of the service does not count as
+   * simulated time. Without it, the clock never stops.
+   */
+  hold?<T>(work: () => Promise<T>): Promise<T>;
+}
 
 /** Options of a `Player`. */
 export interface PlayerOptions {
@@ -24,7 +33,7 @@ export interface PlayerOptions {
    * A client of the service without a key. The player adds its own key. The player makes each
    * attempt itself, so the client's retries are not used.
    */
-  client: RuntimeClient;
+  client: DeviceClient;
   /** The device info that the TV sends when it registers. */
   deviceInfo: DeviceInfoInput;
   /** Persistent memory of the TV. Default: `ramMemory()`. */
@@ -34,19 +43,21 @@ export interface PlayerOptions {
    * key is lost. `undefined` ends `run`. Default: no codes.
    */
   nextCode?(why: UnpairedReason, error: SignageError | undefined): Promise<string | undefined>;
+  /** Where items are shown. Default: nowhere, each item only takes its time. */
+  stage?: Stage;
   /** Default: none. */
   observer?: PlayerObserver;
   /**
    * The TV's own clock. It may be wrong, and may differ from the client's clock, which measures
    * timeouts. A clock with `hold` stops while a call, a save or `nextCode` is pending. Default: the
-   * system clock. If `speed` is not 1, a clock that runs at `speed`.
+   * system clock.
    */
-  clock?: Clock & Partial<Pick<VirtualClock, 'hold'>>;
+  clock?: PlayerClock;
   /** Source of idempotency keys and jitter. Default: the platform's CSPRNG. */
   random?: Random;
   /**
    * Simulated seconds per second of the service, used for `Retry-After` and the validity of a
-   * playlist. With `Infinity` the default clock waits only for responses. Default: 1.
+   * playlist. Must be the speed of `clock`. Default: 1.
    */
   speed?: number;
   /**
@@ -59,7 +70,10 @@ export interface PlayerOptions {
    * raised. Default: never.
    */
   rotateEveryMs?: number | undefined;
-  /** Maximum number of unsent events. Beyond it, the oldest are dropped. Default: 10,000. */
+  /**
+   * Maximum number of unsent events, up to 200,000. Beyond it, the oldest are dropped. Default:
+   * 10,000.
+   */
   queueLimit?: number;
 }
 

@@ -15,14 +15,16 @@ async function bind(
   core: PlayerCore,
   { deviceId, screenId, tenantId, apiKey, config }: Registered,
 ): Promise<void> {
-  const before = core.state;
-  const unsentEvents = [...(before.batch?.events ?? []), ...before.queue];
-  core.record.state = { format: 1, config, queue: [], keySinceMs: core.clock.now() };
+  const { head: before, queue } = core.record;
+  const queued = queue.shift(queue.length);
+  const unsentEvents = [...(before.batch?.events ?? []), ...queued];
+  core.record.head = { config, keySinceMs: core.clock.now() };
   core.rebind({ deviceId, screenId, tenantId, apiKey });
   try {
     await core.record.save();
   } catch (error) {
-    core.record.state = before;
+    core.record.head = before;
+    queue.unshift(queued);
     core.rebind(before.binding);
     throw error;
   }

@@ -1,13 +1,17 @@
 import type { ActivePlaylist, PlaylistItem } from '../client/entities.ts';
-import { secondMs } from '../domain/clock.ts';
-import { impression, statusEvent } from './batch.ts';
+import { minuteMs, secondMs } from '../domain/clock.ts';
+import { impression, playbackError, statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
 import { queueEvent } from './events.ts';
+import { isPlayable, Lookahead, type Place, placeFrom } from './lookahead.ts';
+import type { PlaybackFailure, Shown } from './stage.ts';
 
 /** The maximum duration of an item in the API (docs/protocol.md §2.3). */
 const maxItemSeconds = 86_400;
-
-const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(duration) && duration > 0;
+/** Minimum time between two reports of the same failing item. */
+const reportEveryMs = 15 * minuteMs;
+/** Pause after a round in which no item could be shown. */
+const failedRoundMs = 10 * secondMs;
 
 /** Returns the playlist if it is valid and has an item to show. */
 function playable({ state, clock }: PlayerCore): ActivePlaylist | undefined {
@@ -17,56 +21,135 @@ function playable({ state, clock }: PlayerCore): ActivePlaylist | undefined {
     : undefined;
 }
 
-/**
- * Shows one item until the item or its playlist ends. Queues an impression with the seconds
- * actually played.
- */
-async function showItem(core: PlayerCore, playlist: ActivePlaylist, index: number): Promise<void> {
-  const item = playlist.items[index] as PlaylistItem;
-  const { clock } = core;
-  const sinceMs = clock.now();
-  const fullMs = Math.min(item.duration, maxItemSeconds) * secondMs;
-  const plannedMs = Math.min(fullMs, (core.state.playlist?.validUntilMs ?? sinceMs) - sinceMs);
-  core.showing = { item, place: index, sinceMs };
-  core.observer.onShow?.(item);
-  core.reportPhase();
-  const isComplete = await core.showNotifier.waitFor(
-    clock,
-    plannedMs,
-    () => core.isLive && core.state.playlist !== undefined,
-  );
-  if (core.isCut || !core.state.binding) return;
-  // The clock may have been set meanwhile, so the measured time is limited to the planned time.
-  const playedMs = isComplete ? plannedMs : Math.min(plannedMs, Math.max(0, clock.now() - sinceMs));
-  const event =
-    playedMs > 0 && impression(playlist, item, clock.now(), Math.round(playedMs) / secondMs);
-  if (event) queueEvent(core, event);
-}
+const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
 
-function showNothing(core: PlayerCore): void {
-  if (!core.showing) return;
-  core.showing = undefined;
-  core.observer.onShow?.(undefined);
-  core.reportPhase();
-}
+/** Whether the playlist names this creative: the same id with the same URL. */
+const names = ({ items }: ActivePlaylist, item: PlaylistItem) =>
+  items.some((one) => keyOf(one) === keyOf(item));
 
-async function showAll(core: PlayerCore): Promise<void> {
-  let shown: ActivePlaylist | undefined;
-  let next = 0;
-  while (core.isLive) {
+/** Shows the items of the playlist on the stage, and queues the events about them. */
+class Playback {
+  readonly #core: PlayerCore;
+  readonly #lookahead: Lookahead;
+  /** When each failing creative was last reported, by the TV's clock. */
+  readonly #reportedMs = new Map<string, number>();
+  /** Failures since an item was last visible. */
+  #failures = 0;
+
+  constructor(core: PlayerCore) {
+    this.#core = core;
+    this.#lookahead = new Lookahead(core, (item, failure) => this.#failed(item, failure));
+  }
+
+  async run(): Promise<void> {
+    const core = this.#core;
+    try {
+      while (core.isLive) await this.#showNext();
+    } finally {
+      this.#lookahead.stop();
+    }
+  }
+
+  showNothing(): void {
+    const core = this.#core;
+    core.stage.clear();
+    if (!core.showing) return;
+    core.showing = undefined;
+    core.observer.onShow?.(undefined);
+    core.reportPhase();
+  }
+
+  async #showNext(): Promise<void> {
+    const core = this.#core;
     const playlist = playable(core);
     if (!playlist) {
-      showNothing(core);
+      this.#lookahead.stop();
+      this.showNothing();
       await core.showNotifier.wait();
-      continue;
+      return;
     }
-    if (playlist !== shown) {
-      shown = playlist;
-      next = 0;
+    await this.#show(this.#lookahead.take(playlist) ?? placeFrom(playlist, 0));
+    if (this.#failures < playlist.items.length) return;
+    this.#failures = 0;
+    this.showNothing();
+    const isSame = () => core.isLive && playable(core) === playlist;
+    await core.showNotifier.waitFor(core.clock, failedRoundMs, isSame);
+  }
+
+  /** Shows one item until the item or its playlist ends, and queues what was played. */
+  async #show({ playlist, index, item }: Place): Promise<void> {
+    const core = this.#core;
+    const sinceMs = core.clock.now();
+    const fullMs = Math.min(item.duration, maxItemSeconds) * secondMs;
+    const forMs = Math.min(fullMs, (core.state.playlist?.validUntilMs ?? sinceMs) - sinceMs);
+    core.showing = { item, place: index, sinceMs };
+    core.observer.onShow?.(item);
+    core.reportPhase();
+    const { playedMs, failure } = await this.#showFor(item, forMs, () =>
+      this.#lookahead.begin(placeFrom(playlist, index + 1)),
+    );
+    if (core.isCut || !core.state.binding) return;
+    // The clock may have been set meanwhile, so the measured time is limited to the planned time.
+    const duration = Math.round(Math.min(forMs, Math.max(0, playedMs))) / secondMs;
+    const event = duration > 0 && impression(playlist, item, core.clock.now(), duration);
+    if (event) queueEvent(core, event);
+    if (failure !== undefined) this.#failed(item, failure);
+    else this.#reportedMs.delete(keyOf(item));
+    if (duration > 0) this.#failures = 0;
+  }
+
+  /** Resolves once the item has left the stage. Calls `onBegin` when the stage has begun. */
+  async #showFor(item: PlaylistItem, forMs: number, onBegin: () => void): Promise<Shown> {
+    const core = this.#core;
+    const ending = new AbortController();
+    let isOver = false;
+    const shown = this.#onStage(item, forMs, ending.signal).finally(() => {
+      isOver = true;
+      core.showNotifier.notify();
+    });
+    onBegin();
+    const stays = () => !isOver && !this.#mustLeave(item);
+    while (stays()) {
+      const untilMs = core.state.playlist?.validUntilMs ?? 0;
+      const isAsBefore = () => stays() && core.state.playlist?.validUntilMs === untilMs;
+      await core.showNotifier.waitFor(core.clock, untilMs - core.clock.now(), isAsBefore);
     }
-    const index = next % playlist.items.length;
-    next = index + 1;
-    if (isPlayable(playlist.items[index] as PlaylistItem)) await showItem(core, playlist, index);
+    ending.abort();
+    return shown;
+  }
+
+  async #onStage(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown> {
+    try {
+      return await this.#core.stage.show(item, forMs, signal);
+    } catch (error) {
+      if (signal.aborted) return { playedMs: 0 };
+      this.#core.fail(error);
+      return { playedMs: 0, failure: 'stalled' };
+    }
+  }
+
+  /**
+   * Whether the item must leave the stage now (docs/protocol.md §2.3). If a new version does not
+   * name it, it leaves as soon as the first item of that version is ready.
+   */
+  #mustLeave(item: PlaylistItem): boolean {
+    const playlist = this.#core.isLive ? playable(this.#core) : undefined;
+    if (!playlist) return true;
+    if (this.#lookahead.playlist !== playlist) this.#lookahead.begin(placeFrom(playlist, 0));
+    return this.#lookahead.isReady && !names(playlist, item);
+  }
+
+  #failed(item: PlaylistItem, failure: PlaybackFailure): void {
+    const core = this.#core;
+    this.#failures++;
+    const nowMs = core.clock.now();
+    const lastMs = this.#reportedMs.get(keyOf(item));
+    // A clock that was set back must not suppress the report.
+    const isRecent = (atMs: number) => Math.abs(nowMs - atMs) < reportEveryMs;
+    if (lastMs !== undefined && isRecent(lastMs)) return;
+    for (const [key, atMs] of this.#reportedMs) if (!isRecent(atMs)) this.#reportedMs.delete(key);
+    this.#reportedMs.set(keyOf(item), nowMs);
+    queueEvent(core, playbackError(item, nowMs, failure));
   }
 }
 
@@ -75,13 +158,14 @@ async function showAll(core: PlayerCore): Promise<void> {
  * item.
  */
 export async function showItems(core: PlayerCore): Promise<void> {
+  const playback = new Playback(core);
   try {
-    await showAll(core);
+    await playback.run();
     // Queued before the network loop ends, so that the event is saved even if there is no time to
     // send it.
     if (core.isStopping && core.state.binding && !core.isCut)
       queueEvent(core, statusEvent('app_stopped', core.clock.now()));
-    showNothing(core);
+    playback.showNothing();
   } finally {
     core.endPlaying();
   }

@@ -1,6 +1,7 @@
 import type { EventInput } from '../client/entities.ts';
 import { keepProcessAlive } from '../client/pause.ts';
 import { statusEvent } from './batch.ts';
+import { watchChanges } from './changes.ts';
 import { PlayerCore } from './core.ts';
 import { flushOnce, queueEvent, unsentCount } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
@@ -19,11 +20,11 @@ function connectPower(core: PlayerCore, signal: AbortSignal | undefined): () => 
   return () => signal.removeEventListener('abort', cut);
 }
 
-/** Runs playback and the network loop until the TV stops. If one fails, the other ends too. */
+/** Runs all loops of the TV until it stops. If playback or the network loop fails, all end. */
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
   queueEvent(core, statusEvent('app_started', core.clock.now()), true);
-  await Promise.all([showItems(core), runNetworkLoop(core)]);
+  await Promise.all([showItems(core), runNetworkLoop(core), watchChanges(core)]);
 }
 
 /**
@@ -85,6 +86,7 @@ export class Player {
     const cancel = forMs === undefined ? undefined : core.clock.after(forMs, () => core.stop());
     try {
       await core.record.load();
+      core.observer.onPlaylist?.(core.state.playlist?.answer);
       while (!core.isEnding) {
         const end = await pair(core);
         if (end) return end;

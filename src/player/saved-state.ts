@@ -1,5 +1,6 @@
 import { interrupted } from '../client/pause.ts';
-import type { PlayerBinding, PlayerMemory, PlayerState } from './state.ts';
+import { EventQueue } from './event-queue.ts';
+import type { PlayerBinding, PlayerHead, PlayerMemory, PlayerState } from './state.ts';
 
 /**
  * Single flight: runs work one at a time. All callers that arrive during a run share the next run.
@@ -33,18 +34,26 @@ class SingleFlight {
   }
 }
 
-/** The state of a TV that was never paired. */
-export const freshState: PlayerState = { format: 1, queue: [] };
+/** Returns the members that differ. A member that is gone is `undefined`. */
+function changedMembers(before: PlayerHead, after: PlayerHead): PlayerHead {
+  const names = Object.keys({ ...before, ...after }) as (keyof PlayerHead)[];
+  return Object.fromEntries(
+    names.filter((name) => before[name] !== after[name]).map((name) => [name, after[name]]),
+  );
+}
 
 /** The state of a TV, and its persistent memory. */
 export class SavedPlayerState {
-  state: PlayerState = freshState;
+  /** Everything but the queue. Immutable: each change replaces the object. */
+  head: PlayerHead = {};
+  queue = new EventQueue();
   /** Whether the power is cut. Then nothing is saved any more. */
   isCut = false;
   readonly #memory: PlayerMemory;
   readonly #hold: <T>(work: () => Promise<T>) => Promise<T>;
   readonly #saving = new SingleFlight(() => this.#save());
   #loaded: Promise<void> | undefined;
+  #savedHead: PlayerHead = {};
 
   /** `hold` runs work that takes no simulated time. */
   constructor(memory: PlayerMemory, hold: <T>(work: () => Promise<T>) => Promise<T>) {
@@ -56,8 +65,14 @@ export class SavedPlayerState {
   load(): Promise<void> {
     this.#loaded ??= this.#hold(async () => {
       const saved = await this.#memory.load();
+      if (!saved) return;
+      const { format: _, queue, queueStart, ...head } = saved;
+      this.head = head;
+      this.#savedHead = head;
+      const reported = this.queue;
+      this.queue = new EventQueue(queue, queueStart);
       // Events reported before loading come after the saved ones.
-      if (saved) this.state = { ...saved, queue: [...saved.queue, ...this.state.queue] };
+      for (const event of reported.toArray()) this.queue.push(event);
     });
     return this.#loaded;
   }
@@ -67,8 +82,8 @@ export class SavedPlayerState {
     return (await this.#hold(() => this.#memory.load()))?.binding;
   }
 
-  change(part: Partial<PlayerState>): void {
-    this.state = { ...this.state, ...part };
+  change(part: PlayerHead): void {
+    this.head = { ...this.head, ...part };
   }
 
   /** Resolves once the current state is durable. */
@@ -83,6 +98,26 @@ export class SavedPlayerState {
 
   async #save(): Promise<void> {
     if (this.isCut) throw interrupted();
-    await this.#hold(() => this.#memory.save(this.state));
+    await this.#hold(() =>
+      this.#memory.update ? this.#update() : this.#memory.save(this.#state()),
+    );
+  }
+
+  async #update(): Promise<void> {
+    const { head } = this;
+    const { undo, ...queueChange } = this.queue.takeChange();
+    const change = { head: changedMembers(this.#savedHead, head), ...queueChange };
+    const state = () => ({ ...this.#state(), queueStart: this.queue.start });
+    try {
+      await this.#memory.update?.(change, state);
+      this.#savedHead = head;
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+
+  #state(): PlayerState {
+    return { format: 1, ...this.head, queue: this.queue.toArray() };
   }
 }

@@ -29,6 +29,19 @@ export class Notifier {
     return hasElapsed;
   }
 
+  /**
+   * Waits for the work. Ends early at a notification after which `shouldContinue` returns false.
+   */
+  async waitForWork(work: Promise<unknown>, shouldContinue: () => boolean): Promise<void> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      this.notify();
+    };
+    work.then(end, end);
+    while (!isOver && shouldContinue()) await this.wait();
+  }
+
   notify(): void {
     this.#wake?.();
     this.#wake = undefined;

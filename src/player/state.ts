@@ -1,5 +1,6 @@
 import type { ActivePlaylist, DeviceConfig, EventInput } from '../client/entities.ts';
 import type { Batch } from './batch.ts';
+import type { QueueChange } from './event-queue.ts';
 
 /**
  * A pending registration. Saved before the first attempt and repeated until the service accepts or
@@ -51,12 +52,8 @@ export interface SavedPlaylist {
   validUntilMs: number;
 }
 
-/**
- * Everything that survives a power cut, as plain JSON. Immutable: each change replaces the object,
- * so a memory may keep a reference.
- */
-export interface PlayerState {
-  readonly format: 1;
+/** The saved members of a TV, besides its queue of events. */
+export interface PlayerHead {
   readonly registering?: Registering | undefined;
   readonly binding?: PlayerBinding | undefined;
   readonly rotating?: Rotating | undefined;
@@ -67,8 +64,6 @@ export interface PlayerState {
   /** `ETag` of the config. `undefined` until a config is fetched. */
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
-  /** Events not in a batch yet, oldest first. */
-  readonly queue: readonly EventInput[];
   /**
    * The pending batch. It is sent again, unchanged and under the same key, until the service
    * accepts or rejects it.
@@ -77,14 +72,38 @@ export interface PlayerState {
 }
 
 /**
- * The persistent memory of a player. The player makes one call of `save` at a time. If `save`
- * rejects, the player sends nothing that depends on the saved state, and retries later.
+ * Everything that survives a power cut, as plain JSON. Immutable: each change replaces the object,
+ * so a memory may keep a reference.
+ */
+export interface PlayerState extends PlayerHead {
+  readonly format: 1;
+  /** Events not in a batch yet, oldest first. */
+  readonly queue: readonly EventInput[];
+  /** Position of the first event of `queue`. Default: 0. */
+  readonly queueStart?: number | undefined;
+}
+
+/** What has changed since the last state that was saved. */
+export interface StateChange extends QueueChange {
+  /** The changed members. A member with the value `undefined` was removed. */
+  readonly head: PlayerHead;
+}
+
+/**
+ * The persistent memory of a player. The player makes one call of `save` or `update` at a time. If
+ * the call rejects, the player sends nothing that depends on the saved state, and retries later.
  */
 export interface PlayerMemory {
   /** Resolves with the last saved state, or `undefined` if there is none. */
   load(): Promise<PlayerState | undefined>;
-  /** Resolves once the state is durable. */
+  /** Replaces the state. Resolves once it is durable. Not called if there is `update`. */
   save(state: PlayerState): Promise<void>;
+  /**
+   * Changes the state, completely or not at all. Resolves once the change is durable. `state`
+   * returns the whole state, with all later changes. After a rejection, the next change contains
+   * this one.
+   */
+  update?(change: StateChange, state: () => PlayerState): Promise<void>;
 }
 
 /**

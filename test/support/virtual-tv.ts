@@ -14,7 +14,7 @@ import type {
 import type { PlayerOptions } from '../../src/player/options.ts';
 import { Player } from '../../src/player/player.ts';
 import { type PlayerMemory, ramMemory } from '../../src/player/state.ts';
-import { makeVirtualClock, type VirtualClock } from '../../src/player/virtual-clock.ts';
+import { makeVirtualClock, type VirtualClock } from '../../src/simulator/tv/virtual-clock.ts';
 
 /** All notifications of a player, in order. Times are those of the TV. */
 interface Told {
@@ -47,6 +47,7 @@ interface VirtualTvOptions extends Partial<PlayerOptions> {
   wire?: (send: Requester) => Requester;
   speed?: number;
   startMs?: number;
+  clock?: VirtualClock;
 }
 
 /**
@@ -58,6 +59,7 @@ export function virtualTv({
   wire = (send) => send,
   speed = Number.POSITIVE_INFINITY,
   startMs = systemClock.now(),
+  clock = makeVirtualClock({ speed, startMs, wall: systemClock }),
   ...options
 }: VirtualTvOptions): VirtualTv {
   const told: Told = {
@@ -72,7 +74,6 @@ export function virtualTv({
     unpaired: [],
     bound: [],
   };
-  const clock = makeVirtualClock({ speed, startMs, wall: systemClock });
   const memory = options.memory ?? ramMemory();
   const makeRequester = async (certificates: readonly string[] | undefined) =>
     wire(makeUndiciRequester(certificates));

@@ -21,8 +21,10 @@ async function makeCaller(
   { clock, random }: Environment,
 ): Promise<Caller> {
   const { Caller } = await import('../../client/caller.ts');
+  const { withNodePlatform } = await import('../../client/node-platform.ts');
   const trust = certificates && { certificates };
-  return new Caller({ url: url.value, timeoutMs, retry: { attempts: 1 }, ...trust, clock, random });
+  const options = { url: url.value, timeoutMs, retry: { attempts: 1 }, ...trust, clock, random };
+  return new Caller(withNodePlatform(options));
 }
 
 /** Compares the local clock with the `Date` header. Returns `undefined` without that header. */

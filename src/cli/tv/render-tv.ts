@@ -38,6 +38,7 @@ const calls: readonly RuntimeOperation[] = [
   'registerDevice',
   'getDeviceConfig',
   'getPlaylist',
+  'getDeviceChanges',
   'postEvents',
   'rotateDeviceKey',
 ];

@@ -5,7 +5,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import type { PlayerEnd, PlayerView } from '../../player/options.ts';
 import { Player } from '../../player/player.ts';
 import { ramMemory } from '../../player/state.ts';
-import { makeVirtualClock } from '../../player/virtual-clock.ts';
+import { makeVirtualClock } from '../../simulator/tv/virtual-clock.ts';
 import type { CommandContext } from '../command/context.ts';
 import { countText } from '../records/text.ts';
 import { renderTv, type TvStatus, updateStatus } from './render-tv.ts';

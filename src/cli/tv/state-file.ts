@@ -2,10 +2,11 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { DeviceInfoInput } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { PlayerMemory, PlayerState } from '../../player/state.ts';
+import type { PlayerMemory, PlayerState, StateChange } from '../../player/state.ts';
 import { readPrivateFile, replaceFile } from '../api/private-file.ts';
 import { fileProblem } from '../options/file-error.ts';
 import { acquireLock, type Release } from './state-lock.ts';
+import { appendDurably, applyLog, formatChange } from './state-log.ts';
 
 /** Content of a state file: the service, the device info and the saved player state. */
 export interface SavedTv {
@@ -52,21 +53,36 @@ const savedTvSchema = z.object({
       .object({ answer: playlist, etag: text.optional(), validUntilMs: z.number() })
       .optional(),
     queue: z.array(event),
+    queueStart: z.number().optional(),
     batch: z.object({ events: z.array(event).min(1).max(100), idempotencyKey: text }).optional(),
   }),
 });
 
-/** Parses a state file. Returns `undefined` if it is damaged. */
-function parseSavedTv(json: string): SavedTv | undefined {
-  let value: unknown;
+/** Splits a state file into the state, and the lines of later changes. */
+function splitText(text: string): { state: unknown; log: string } {
+  const firstLine = text.indexOf('\n') + 1;
   try {
-    value = JSON.parse(json);
+    return { state: JSON.parse(text), log: '' };
+  } catch {
+    return { state: JSON.parse(text.slice(0, firstLine)), log: text.slice(firstLine) };
+  }
+}
+
+/** Parses a state file. Returns `undefined` if it is damaged. */
+function parseSavedTv(text: string): SavedTv | undefined {
+  try {
+    const { state, log } = splitText(text);
+    savedTvSchema.parse(state);
+    // Not the parsed copy, because a retried batch must have the same bytes. The schema could
+    // change the order of members.
+    const saved = state as SavedTv;
+    if (log === '') return saved;
+    const changed = { ...saved, tv: applyLog(saved.tv, log) };
+    savedTvSchema.parse(changed);
+    return changed;
   } catch {
     return undefined;
   }
-  // Returns the parsed JSON itself, because a retried batch must have the same bytes. The schema
-  // could change the order of members.
-  return savedTvSchema.safeParse(value).success ? (value as SavedTv) : undefined;
 }
 
 const empty: PlayerState = { format: 1, queue: [] };
@@ -92,11 +108,19 @@ async function replace(path: string, text: string): Promise<void> {
   await replaceFile(path, text, { temporary });
 }
 
-/** The file of `--state`, which keeps a TV across restarts. */
+/** Above this size, a state is not rewritten for each change. */
+const largeStateBytes = 64 * 1024;
+
+/**
+ * The file of `--state`, which keeps a TV across restarts. A small state is rewritten for each
+ * change. Changes of a large one are appended as lines, until they are as long as the state.
+ */
 export class StateFile implements PlayerMemory {
   readonly #path: string;
   readonly #release: Release;
   #saved: SavedTv | undefined;
+  /** Bytes that may be appended before the state is rewritten. */
+  #appendable = 0;
 
   private constructor(path: string, release: Release, saved: SavedTv | undefined) {
     this.#path = path;
@@ -141,10 +165,26 @@ export class StateFile implements PlayerMemory {
     return (await readSaved(this.#path))?.tv;
   }
 
+  async update(change: StateChange, state: () => PlayerState): Promise<void> {
+    const line = this.#appendable > 0 ? formatChange(change) : '';
+    const length = Buffer.byteLength(line);
+    if (length === 0 || length > this.#appendable) return this.save(state());
+    try {
+      await appendDurably(this.#path, line);
+      this.#appendable -= length;
+    } catch {
+      // The file may be gone or end with a torn line.
+      await this.save(state());
+    }
+  }
+
   async save(tv: PlayerState): Promise<void> {
     if (!this.#saved) throw new Error('begin() must be called before save().');
+    const text = `${JSON.stringify({ ...this.#saved, tv } satisfies SavedTv)}\n`;
+    this.#appendable = 0;
     try {
-      await replace(this.#path, `${JSON.stringify({ ...this.#saved, tv } satisfies SavedTv)}\n`);
+      await replace(this.#path, text);
+      this.#appendable = text.length > largeStateBytes ? text.length : 0;
     } catch (error) {
       throw new SignageError(
         'state_not_saved',

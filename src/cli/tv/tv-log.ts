@@ -25,6 +25,7 @@ export const operationWords: Readonly<Record<RuntimeOperation, string>> = {
   registerDevice: 'register',
   getDeviceConfig: 'config',
   getPlaylist: 'playlist',
+  getDeviceChanges: 'changes',
   postEvents: 'events',
   rotateDeviceKey: 'rotate',
 };
@@ -95,10 +96,7 @@ type What =
 export type TvLogEntry = What & { atMs: number };
 
 /** Makes a player observer that turns each callback into a log entry. */
-export function observe(
-  now: () => number,
-  log: (entry: TvLogEntry) => void,
-): Required<PlayerObserver> {
+export function observe(now: () => number, log: (entry: TvLogEntry) => void): PlayerObserver {
   const add = (what: What) => log({ ...what, atMs: now() });
   return {
     onEvent: (event) => add({ what: 'event', event }),

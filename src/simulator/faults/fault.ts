@@ -1,5 +1,13 @@
 /** The calls of a TV that a fault can affect. */
-export const targets = ['register', 'playlist', 'config', 'events', 'rotate', 'all'] as const;
+export const targets = [
+  'register',
+  'playlist',
+  'config',
+  'changes',
+  'events',
+  'rotate',
+  'all',
+] as const;
 export type Target = (typeof targets)[number];
 
 /**

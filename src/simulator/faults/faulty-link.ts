@@ -1,8 +1,9 @@
 import { pause } from '../../client/pause.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
-import type { VirtualClock } from '../../player/virtual-clock.ts';
+import { secondMs } from '../../domain/clock.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import { endpointOf, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
+import { endpointOf, isHeld, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
+import type { VirtualClock } from '../tv/virtual-clock.ts';
 import type { LinkFault, Rule } from './fault.ts';
 import type { Outage, Power } from './hardware.ts';
 
@@ -26,9 +27,14 @@ export interface LinkOptions {
 interface RequestFaults {
   delayMs: number;
   kinds: readonly LinkFault['kind'][];
+  /** When the connection of a held answer breaks, in milliseconds. */
+  cutAfterMs?: number | undefined;
 }
 
 const noFaults: RequestFaults = { delayMs: 0, kinds: [] };
+
+/** Longest hold in the API (docs/protocol.md §2.9). */
+const longestHoldMs = 50 * secondMs;
 
 const connectionError = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });
 
@@ -46,15 +52,38 @@ function drawFaults({ rules, random, counters }: LinkOptions, url: string): Requ
   const target = endpointOf(url);
   const kinds: LinkFault['kind'][] = [];
   let delayMs = 0;
+  let cutAfterMs: number | undefined;
   for (const rule of rules) {
     const isHit = random.happens(rule.share);
     const ruleDelayMs = rule.kind === 'slow' ? random.between(rule.leastMs, rule.mostMs) : 0;
     if (!isHit || (rule.target !== 'all' && rule.target !== target)) continue;
     kinds.push(rule.kind);
     delayMs += ruleDelayMs;
+    if (rule.kind === 'cut-answer' && isHeld(url)) cutAfterMs = random.between(0, longestHoldMs);
     counters.fault(rule.rule);
   }
-  return { delayMs, kinds };
+  return { delayMs, kinds, cutAfterMs };
+}
+
+/** Sends a request whose connection breaks after this time, unless the answer comes before. */
+async function sendUntilCut(
+  { transport, clock }: LinkOptions,
+  url: string,
+  parts: RequestParts,
+  cutAfterMs: number,
+): Promise<RecordedAnswer> {
+  const cut = new AbortController();
+  const abort = () => cut.abort();
+  parts.signal.addEventListener('abort', abort, { once: true });
+  const cancel = clock.after(cutAfterMs, abort);
+  try {
+    return await transport.send(url, { ...parts, signal: cut.signal });
+  } catch {
+    throw connectionError('ECONNRESET');
+  } finally {
+    cancel();
+    parts.signal.removeEventListener('abort', abort);
+  }
 }
 
 function requireNetwork({ outage, clock, counters }: LinkOptions): void {
@@ -73,14 +102,19 @@ export function makeFaultyLink(options: LinkOptions): Requester {
   return async (url, parts) => {
     power.pass('sending');
     requireNetwork(options);
-    const { delayMs, kinds } = drawFaults(options, url);
+    const { delayMs, kinds, cutAfterMs } = drawFaults(options, url);
     if (delayMs > 0) {
       await pause(clock, delayMs, parts.signal);
       power.pass('sending');
       requireNetwork(options);
     }
     if (kinds.includes('lost-request')) throw connectionError('ECONNRESET');
-    let answer = await clock.hold(() => transport.send(url, parts));
+    const send = () =>
+      cutAfterMs === undefined
+        ? transport.send(url, parts)
+        : sendUntilCut(options, url, parts, cutAfterMs);
+    let answer = await clock.hold(send);
+    if (isHeld(url)) requireNetwork(options);
     if (kinds.includes('duplicate')) answer = await clock.hold(() => transport.send(url, parts));
     power.pass('answered');
     if (kinds.includes('lost-answer')) throw connectionError('ECONNRESET');

@@ -2,9 +2,9 @@ import { ManagementClient } from '../../client/management-client.ts';
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Clock, systemClock, systemRandom } from '../../domain/clock.ts';
-import { ConcurrencyLimiter } from '../../player/virtual-clock.ts';
 import { LatencyRecorder } from '../tv/latency.ts';
-import { RecordingTransport } from '../tv/recording-transport.ts';
+import { isHeld, RecordingTransport } from '../tv/recording-transport.ts';
+import { ConcurrencyLimiter } from '../tv/virtual-clock.ts';
 import { FleetLedger } from '../verify/ledger.ts';
 import type { FleetOptions } from './options.ts';
 import { FleetCounters } from './report.ts';
@@ -17,11 +17,11 @@ interface ConnectionPool {
 }
 
 /**
- * Makes a pool of at most `connections` connections. Further requests wait for a free one.
- * `certificates` (PEM) are trusted in place of Node's own.
+ * Makes a pool of at most `connections` connections. Further requests wait for a free one. `null`:
+ * no limit. `certificates` (PEM) are trusted in place of Node's own.
  */
 function makePool(
-  connections: number,
+  connections: number | null,
   certificates: readonly string[] | undefined,
 ): ConnectionPool {
   let pool: ReturnType<typeof open> | undefined;
@@ -86,9 +86,12 @@ export function makeFleetDependencies(options: FleetOptions): FleetDependencies 
   const connections = options.connections ?? defaultConnections;
   const pool = makePool(connections, certificates);
   const customRequester = options.makeRequester?.(certificates);
-  const requester = customRequester
-    ? async (...request: Parameters<typeof pool.requester>) => (await customRequester)(...request)
-    : pool.requester;
+  // A held request keeps its connection for up to 50 seconds. Each TV holds one.
+  const holdPool = makePool(null, certificates);
+  const requester: Requester = async (url, parts) => {
+    if (customRequester) return (await customRequester)(url, parts);
+    return (isHeld(url) ? holdPool : pool).requester(url, parts);
+  };
   const managementPool = makePool(managementConnections, certificates);
   const ledger = new FleetLedger();
   const traffic = new LatencyRecorder();
@@ -110,6 +113,8 @@ export function makeFleetDependencies(options: FleetOptions): FleetDependencies 
     keyless: new RuntimeClient(shared),
     management:
       token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),
-    close: async () => void (await Promise.all([pool.close(), managementPool.close()])),
+    close: async () => {
+      await Promise.all([pool, holdPool, managementPool].map((one) => one.close()));
+    },
   };
 }

@@ -1,7 +1,6 @@
 import type { Requester } from '../../client/requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import type { PlayerState } from '../../player/state.ts';
-import { makeVirtualClock, type VirtualClock } from '../../player/virtual-clock.ts';
 import { isLinkFault } from '../faults/fault.ts';
 import { makeFaultyLink } from '../faults/faulty-link.ts';
 import { Outage, Power, SkewedClock, TvMemory } from '../faults/hardware.ts';
@@ -10,6 +9,7 @@ import type { FleetDependencies } from '../fleet/dependencies.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import { replyOf } from './recording-transport.ts';
+import { makeVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 /** The settings and dependencies that all TVs of a fleet share. */
 export interface FleetContext

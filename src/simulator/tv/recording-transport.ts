@@ -36,15 +36,19 @@ const operations: Readonly<Record<string, RuntimeOperation>> = {
   register: 'registerDevice',
   playlist: 'getPlaylist',
   config: 'getDeviceConfig',
+  changes: 'getDeviceChanges',
   events: 'postEvents',
   rotate: 'rotateDeviceKey',
 };
 
 const devicePath =
-  /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/;
+  /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|changes|events|rotate)(?:\?|$)/;
 
 /** Returns the last word of the path of a TV's request; `undefined` for any other request. */
 export const endpointOf = (url: string): string | undefined => devicePath.exec(url)?.[1];
+
+/** Whether the service may hold the answer (docs/protocol.md §2.9). */
+export const isHeld = (url: string) => endpointOf(url) === 'changes';
 
 /**
  * Classifies a response to a batch. After a 5xx the outcome is unknown, because a proxy may have
@@ -79,7 +83,8 @@ export class RecordingTransport {
     let answer: RecordedAnswer | undefined;
     try {
       const { statusCode, headers, body } = await this.#options.requester(url, parts);
-      answer = { status: statusCode, headers, bytes: await readReply(body, url) };
+      const bytes = Buffer.from(await readReply(body, url));
+      answer = { status: statusCode, headers, bytes };
       if (operation === 'registerDevice' && answer.status === 201) this.#registered(parts, answer);
       if (operation === 'rotateDeviceKey' && device && answer.status === 201)
         this.#rotated(device, answer);
@@ -87,7 +92,9 @@ export class RecordingTransport {
       if (device && wasRevoked) this.#checkRefusal(device, key, answer);
       return answer;
     } finally {
-      if (operation) traffic.add(operation, answer?.status, stopwatch() - startedAt);
+      // A TV that stops ends its hold. That is not a request without a response.
+      const isEnded = isHeld(url) && parts.signal.aborted;
+      if (operation && !isEnded) traffic.add(operation, answer?.status, stopwatch() - startedAt);
       settle?.(outcomeOf(answer?.status));
       if (device && batch && answer?.status === 202) this.#checkCount(device, batch.length, answer);
     }

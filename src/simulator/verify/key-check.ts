@@ -1,4 +1,4 @@
-import type { RuntimeClient } from '../../client/runtime-client.ts';
+import type { DeviceClient } from '../../client/device-client.ts';
 import { forEachBounded } from '../../domain/concurrency.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../../player/state.ts';
@@ -19,7 +19,7 @@ export interface KeyBalance {
 
 export interface KeyCheck {
   /** A client without a key. */
-  client: RuntimeClient;
+  client: DeviceClient;
   ledger: FleetLedger;
   /** The saved states of the TVs. */
   states: readonly (PlayerState | undefined)[];

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestParts } from '../../../src/client/requester.ts';
 import { secondMs } from '../../../src/domain/clock.ts';
-import { makeVirtualClock } from '../../../src/player/virtual-clock.ts';
 import { isLinkFault } from '../../../src/simulator/faults/fault.ts';
 import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage, Power } from '../../../src/simulator/faults/hardware.ts';
 import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
+import type { RecordedAnswer } from '../../../src/simulator/tv/recording-transport.ts';
+import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { turns } from '../../support/turns.ts';
 
 const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';
 const parts = (): RequestParts => ({
@@ -149,5 +151,80 @@ describe('a power cut', () => {
     power.cut('answered', 1);
     power.cancelCut();
     expect(await text()).toBe('{"received":1}');
+  });
+});
+
+describe('a held answer', () => {
+  const changesUrl = 'http://127.0.0.1/devices/0190a5b4/changes?after=x&waitSeconds=50';
+
+  /** A link in real time, over which every answer is held for 45 seconds. */
+  function holdingLink(...rules: string[]) {
+    const wall = new ManualClock();
+    const clock = makeVirtualClock({ speed: 1, startMs: 0, wall });
+    const outage = new Outage();
+    const told: string[] = [];
+    const send = (_: string, { signal }: RequestParts) =>
+      new Promise<RecordedAnswer>((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+        clock.after(45 * secondMs, () =>
+          resolve({ status: 200, headers: {}, bytes: Buffer.from('{}') }),
+        );
+      });
+    const link = makeFaultyLink({
+      transport: { send },
+      clock,
+      power: new Power(),
+      outage,
+      random: new SeededRandom('link'),
+      rules: rules.map(parseFault).filter(isLinkFault),
+      counters: { fault: (rule) => told.push(rule) },
+    });
+    return { link, wall, clock, outage, told };
+  }
+
+  it('cut-answer: breaks while it is held', async () => {
+    const { link, wall, told } = holdingLink('cut-answer:changes:100%');
+    const outcomes: unknown[] = [];
+    for (let count = 0; count < 20; count++)
+      link(changesUrl, parts()).then(
+        () => outcomes.push('answered'),
+        ({ code }) => outcomes.push(code),
+      );
+    wall.advance(25 * secondMs);
+    await turns();
+    expect(outcomes.length).toBeGreaterThan(2);
+    expect(outcomes.length).toBeLessThan(18);
+    expect(new Set(outcomes)).toEqual(new Set(['ECONNRESET']));
+    expect(told).toHaveLength(20);
+  });
+
+  it('slow: its request is delayed', async () => {
+    const { link, wall } = holdingLink('slow:changes:10s');
+    let hasEnded = false;
+    const call = link(changesUrl, parts()).then(() => {
+      hasEnded = true;
+    });
+    for (const seconds of [10, 44]) {
+      wall.advance(seconds * secondMs);
+      await turns();
+    }
+    expect(hasEnded).toBe(false);
+    wall.advance(secondMs);
+    await call;
+  });
+
+  it('lost-answer: is lost when its time is over', async () => {
+    const { link, wall } = holdingLink('lost-answer:changes:100%');
+    const call = link(changesUrl, parts());
+    wall.advance(45 * secondMs);
+    await expect(call).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it('offline: does not arrive if the TV has lost its network meanwhile', async () => {
+    const { link, wall, clock, outage } = holdingLink();
+    const call = link(changesUrl, parts());
+    outage.begin(clock.now() + 60 * secondMs, 'offline:1m every 1h');
+    wall.advance(45 * secondMs);
+    await expect(call).rejects.toMatchObject({ code: 'ENETUNREACH' });
   });
 });

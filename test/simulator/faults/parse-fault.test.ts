@@ -44,7 +44,7 @@ describe('a fault rule', () => {
     ['lost-answer', 'something is missing at character 12: expected a share such as 20%'],
     [
       'lost-answer:evnts:20%',
-      '"evnts" (character 13) is not understood: expected one of register, playlist, config, events, rotate, all',
+      '"evnts" (character 13) is not understood: expected one of register, playlist, config, changes, events, rotate, all',
     ],
     ['lost-answer:events:120%', '"120%" (character 20)'],
     ['lost-answer:events:0%', '"0%" (character 20)'],

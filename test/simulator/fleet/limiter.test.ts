@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { ConcurrencyLimiter, makeVirtualClock } from '../../../src/player/virtual-clock.ts';
+import { ConcurrencyLimiter, makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
 import { turns } from '../../support/turns.ts';
 
 it('limits the number of busy TVs, and admits the others in order', async () => {

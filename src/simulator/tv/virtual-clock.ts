@@ -1,4 +1,5 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { PlayerClock } from '../../player/options.ts';
 
 /**
  * Limits how many TVs have a request in flight. The other TVs wait before their next step. This
@@ -64,14 +65,8 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** The clock of one simulated TV. */
-export interface VirtualClock extends Clock {
-  /**
-   * Stops the clock while the work runs, so the response time of the service does not count as
-   * simulated time.
-   */
-  hold<T>(work: () => Promise<T>): Promise<T>;
-}
+/** The clock of one simulated TV. It stops during requests, unless it shows real time. */
+export type VirtualClock = Required<PlayerClock>;
 
 export interface VirtualClockOptions {
   /**
@@ -94,9 +89,6 @@ interface Timer {
   dueMs: number;
   wake: () => void;
 }
-
-/** Node's timers are limited to 2^31 milliseconds. */
-const longestWaitMs = 2 ** 30;
 
 /**
  * Runs `step` in a later macrotask, so that all consequences of the previous step have completed.
@@ -171,8 +163,7 @@ class FastClock implements VirtualClock {
     if (!next) return;
     const waitMs = this.#waitMs(next);
     const step = () => this.#step();
-    this.#cancelStep =
-      waitMs > 0 ? this.#wall.after(Math.min(waitMs, longestWaitMs), step) : soon(step);
+    this.#cancelStep = waitMs > 0 ? this.#wall.after(waitMs, step) : soon(step);
   }
 
   #waitMs({ dueMs }: Timer): number {
@@ -187,8 +178,7 @@ class FastClock implements VirtualClock {
       this.#cancelStep = this.#limiter?.wait(() => this.#step(true));
       return;
     }
-    // The condition is false if the timer of this step was cancelled, or is further away than
-    // `longestWaitMs`.
+    // The condition is false if the timer of this step was cancelled.
     if (this.#waitMs(next) <= 0) {
       this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
@@ -198,19 +188,13 @@ class FastClock implements VirtualClock {
   }
 }
 
-/** Real time, with delays longer than Node's timers allow. */
-function makeRealTimeClock(wall: Clock): VirtualClock {
-  function after(delayMs: number, wake: () => void): () => void {
-    if (delayMs <= longestWaitMs) return wall.after(delayMs, wake);
-    let cancel = wall.after(longestWaitMs, () => {
-      cancel = after(delayMs - longestWaitMs, wake);
-    });
-    return () => cancel();
-  }
-  return { now: () => wall.now(), after, hold: (work) => work() };
-}
-
 /** Makes the clock of one TV. The clock starts at once. */
 export function makeVirtualClock(options: VirtualClockOptions): VirtualClock {
-  return options.speed === 1 ? makeRealTimeClock(options.wall) : new FastClock(options);
+  const { speed, wall } = options;
+  if (speed !== 1) return new FastClock(options);
+  return {
+    now: () => wall.now(),
+    after: (delayMs, wake) => wall.after(delayMs, wake),
+    hold: (work) => work(),
+  };
 }

@@ -1,0 +1,212 @@
+import { SignageError } from '../domain/error.ts';
+import type { CallAnswer } from './call.ts';
+import {
+  type Answered,
+  authorization,
+  Caller,
+  type CallerOptions,
+  type ClientOptions,
+} from './caller.ts';
+import type {
+  ActivePlaylist,
+  DeviceConfig,
+  EventInput,
+  Registered,
+  Registration,
+} from './entities.ts';
+import { header } from './problem.ts';
+
+/** Options of a `RuntimeClient`. */
+export interface RuntimeOptions extends ClientOptions {
+  /**
+   * The device key, `dak_…`. Omit it for a TV that is not registered yet. The constructor throws
+   * `invalid_option` if a header cannot carry the key.
+   */
+  apiKey?: string | undefined;
+}
+
+/** Options of a `DeviceClient`. `makeRequester` is required. */
+export type DeviceClientOptions = CallerOptions & Pick<RuntimeOptions, 'apiKey'>;
+
+/** A response to a conditional request. */
+export interface Fetched<T> {
+  /** The body. `undefined` if it has not changed since `etag`. */
+  answer: T | undefined;
+  /** `ETag` of the response, for the next conditional request. */
+  etag: string | undefined;
+  /**
+   * The header `X-Source` of a playlist, or `X-Config-Source` of a config. `undefined` if the
+   * response lacks the header.
+   */
+  source: string | undefined;
+  /**
+   * Time of the response by the clock of the service (header `Date`), in Unix epoch milliseconds.
+   * `undefined` without a valid header.
+   */
+  answeredAtMs: number | undefined;
+}
+
+/** Options of each call of a `DeviceClient`. */
+export interface RuntimeCall {
+  /** Aborts the call, which then rejects with `interrupted`. */
+  signal?: AbortSignal | undefined;
+  /** Maximum number of attempts, the first included. Overrides the client's `retry.attempts`. */
+  attempts?: number;
+}
+
+/** Options of a call that the service carries out once per `Idempotency-Key`. */
+export interface KeyedCall extends RuntimeCall {
+  /** Default: a new random key. Pass the same key to repeat a call whose response was lost. */
+  idempotencyKey?: string;
+}
+
+/** Options of a call that may answer that nothing has changed. */
+export interface ConditionalCall extends RuntimeCall {
+  /** The `etag` of the previous response. Default: an unconditional request. */
+  etag?: string | undefined;
+}
+
+/** Options of `fetchChanges`. */
+export interface ChangesCall {
+  /** The `cursor` of the previous answer. Default: the answer comes at once. */
+  after?: string | undefined;
+  /** Longest hold in seconds, 1 to 50. Default: the answer comes at once. */
+  waitSeconds?: number | undefined;
+  /** Aborts the call, which then rejects with `interrupted`. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Client of the device API, for Node and for browsers. All methods with a parameter `id` accept the
+ * id of the screen or of the device. `RuntimeClient` is the same client with undici.
+ *
+ * Errors are `SignageError`s with the service's error codes, or `unreachable`, `unexpected_answer`
+ * and `interrupted`.
+ *
+ * @example
+ * const tv = new DeviceClient({ url, apiKey, makeRequester: makeFetchRequester });
+ * const { answer: playlist } = await tv.fetchPlaylist(screenId);
+ */
+export class DeviceClient {
+  readonly #options: Omit<DeviceClientOptions, 'apiKey'>;
+  readonly #headers: Record<string, string>;
+  #caller: Caller;
+
+  constructor({ apiKey, ...options }: DeviceClientOptions) {
+    this.#options = options;
+    this.#caller = new Caller(options);
+    this.#headers = apiKey === undefined ? {} : authorization(apiKey);
+  }
+
+  /** Returns a client that uses another device key and shares the connections of this client. */
+  withKey(apiKey: string): DeviceClient {
+    const client = new DeviceClient({ ...this.#options, apiKey });
+    client.#caller = this.#caller;
+    return client;
+  }
+
+  /**
+   * Binds a TV to the screen of a pairing code. The response contains the device key. The service
+   * never shows the key again, so store it safely.
+   */
+  async register(
+    body: Registration,
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+  ): Promise<Registered> {
+    return (
+      await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})
+    ).answer;
+  }
+
+  /** Fetches the active playlist of the screen. Throws `playlist_not_found` if there is none. */
+  async fetchPlaylist(id: string, call: ConditionalCall = {}): Promise<Fetched<ActivePlaylist>> {
+    return this.#fetched(
+      await this.#caller.exchange('getPlaylist', this.#conditional(id, call), this.#headers),
+      call,
+      'x-source',
+    );
+  }
+
+  /** Fetches the effective config of the device. */
+  async fetchConfig(id: string, call: ConditionalCall = {}): Promise<Fetched<DeviceConfig>> {
+    return this.#fetched(
+      await this.#caller.exchange('getDeviceConfig', this.#conditional(id, call), this.#headers),
+      call,
+      'x-config-source',
+    );
+  }
+
+  /**
+   * Fetches what the device would be given now. With `after` and `waitSeconds`, the service holds
+   * the answer until it differs from the answer with that cursor. A hold is not repeated after a
+   * lost answer.
+   *
+   * @example
+   * const { cursor } = await tv.fetchChanges(screenId);
+   * const { playlist } = await tv.fetchChanges(screenId, { after: cursor, waitSeconds: 50 });
+   */
+  async fetchChanges(
+    id: string,
+    { after, waitSeconds, signal }: ChangesCall = {},
+  ): Promise<CallAnswer<'getDeviceChanges'>> {
+    const input = { params: { id }, query: { after, waitSeconds }, signal, attempts: 1 };
+    return (await this.#caller.exchange('getDeviceChanges', input, this.#headers)).answer;
+  }
+
+  /**
+   * Sends 1 to 100 events, all or nothing. Resolves with the number of stored events, once they are
+   * durable.
+   */
+  async postEvents(
+    id: string,
+    body: EventInput[],
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+  ): Promise<number> {
+    const input = { params: { id }, body, idempotencyKey, signal, attempts };
+    const { answer } = await this.#caller.exchange('postEvents', input, this.#headers);
+    return answer.received;
+  }
+
+  /**
+   * Requests a new device key. This client's key works until the new key is first used. Store the
+   * new key before that, then use it with `withKey`. Repeating the same `idempotencyKey` returns
+   * the same key again. Throws `device_key_revoked` if another key has replaced this client's key.
+   *
+   * @example
+   * const apiKey = await tv.rotateKey(screenId);
+   * await keep(apiKey);
+   * await tv.withKey(apiKey).fetchConfig(screenId);
+   */
+  async rotateKey(
+    id: string,
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+  ): Promise<string> {
+    const input = { params: { id }, idempotencyKey, signal, attempts };
+    return (await this.#caller.exchange('rotateDeviceKey', input, this.#headers)).answer.apiKey;
+  }
+
+  #conditional(id: string, { etag, signal, attempts }: ConditionalCall) {
+    const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag };
+    return { params: { id }, signal, attempts, headers };
+  }
+
+  #fetched<I extends 'getPlaylist' | 'getDeviceConfig'>(
+    reply: Answered<I>,
+    { etag }: ConditionalCall,
+    source: string,
+  ): Fetched<CallAnswer<I>> {
+    if (reply.status === 304 && etag === undefined) {
+      throw new SignageError(
+        'unexpected_answer',
+        `${this.#caller.service} answered 304 to an unconditional request.`,
+      );
+    }
+    const answeredAtMs = Date.parse(header(reply, 'date') ?? '');
+    return {
+      answer: reply.status === 304 ? undefined : reply.answer,
+      etag: header(reply, 'etag') ?? (reply.status === 304 ? etag : undefined),
+      source: header(reply, source),
+      answeredAtMs: Number.isNaN(answeredAtMs) ? undefined : answeredAtMs,
+    };
+  }
+}

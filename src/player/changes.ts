@@ -1,0 +1,148 @@
+import type { DeviceChanges } from '../client/entities.ts';
+import { dayMs, hourMs, secondMs } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { retryDelayMs, withJitter } from './backoff.ts';
+import { callWithKey, type PlayerCall } from './call.ts';
+import type { PlayerCore } from './core.ts';
+
+/** Longest hold in the API (docs/protocol.md §2.9). */
+const maxWaitSeconds = 50;
+/** Minimum time between two requests if the cursor has not changed. */
+const minIntervalMs = 5 * secondMs;
+/** Minimum time between two requests if the cursor has changed. */
+const minChangedIntervalMs = secondMs;
+/** Number of requests in a row that may end early. Then the TV pauses for one sync interval. */
+const maxEarlyEnds = 3;
+/** Share of the time after which a proxy cut a hold off. The next hold is this long. */
+const shorterShare = 0.8;
+/** After this time, the TV tries the longest hold again. The cut may have been an accident. */
+const shorterForMs = hourMs;
+/** Statuses of a service that does not know the endpoint. */
+const unsupportedStatuses: readonly unknown[] = [404, 405, 501];
+/** Statuses with which a proxy cuts a hold off. */
+const cutStatuses: readonly unknown[] = [undefined, 408, 502, 504];
+
+const changesCall: PlayerCall<DeviceChanges> = {
+  operation: 'getDeviceChanges',
+  statusOf: () => 200,
+};
+
+/** Whether the TV must fetch its playlist: it has another one than the service would give it. */
+function isOtherPlaylist({ state }: PlayerCore, playlist: DeviceChanges['playlist']): boolean {
+  return playlist ? playlist.etag !== state.playlist?.etag : state.playlist !== undefined;
+}
+
+/** Holds a request for changes, and makes a fetch due when it tells of one. */
+class ChangesWatch {
+  readonly #core: PlayerCore;
+  #cursor: string | undefined;
+  #waitSeconds = maxWaitSeconds;
+  #shortenedAtMs = 0;
+  #earlyEnds = 0;
+  /** Errors in a row, besides cut holds. */
+  #failures = 0;
+
+  constructor(core: PlayerCore) {
+    this.#core = core;
+  }
+
+  async run(): Promise<void> {
+    const core = this.#core;
+    const isLive = () => core.isLive;
+    // The first fetches make the first comparison useful.
+    while (core.isLive && !(core.answers.getDeviceConfig && core.answers.getPlaylist))
+      await core.changesNotifier.wait();
+    while (core.isLive) await core.changesNotifier.waitFor(core.clock, await this.#ask(), isLive);
+  }
+
+  /** Makes one request. Returns the delay until the next one. */
+  async #ask(): Promise<number> {
+    const { clock } = this.#core;
+    const startedAtMs = clock.now();
+    const tookMs = () => Math.max(0, clock.now() - startedAtMs);
+    try {
+      const changes = await this.#fetch();
+      return this.#handle(changes, tookMs());
+    } catch (error) {
+      if (!(error instanceof SignageError)) this.#core.fail(error);
+      return this.#delayAfter(error, tookMs());
+    }
+  }
+
+  /** Ends the hold when the TV stops or loses its key. */
+  async #fetch(): Promise<DeviceChanges> {
+    const core = this.#core;
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const after = this.#cursor;
+    const waitSeconds = after === undefined ? undefined : this.#currentWaitSeconds();
+    const asked = callWithKey(core, changesCall, (client, id, signal) => {
+      signal.addEventListener('abort', end, { once: true });
+      return client.fetchChanges(id, { after, waitSeconds, signal: ending.signal });
+    });
+    await core.changesNotifier.waitForWork(asked, () => core.isLive);
+    end();
+    return asked;
+  }
+
+  #currentWaitSeconds(): number {
+    if (Math.abs(this.#core.clock.now() - this.#shortenedAtMs) > shorterForMs)
+      this.#waitSeconds = maxWaitSeconds;
+    return this.#waitSeconds;
+  }
+
+  #handle({ cursor, playlist, config }: DeviceChanges, tookMs: number): number {
+    this.#failures = 0;
+    if (cursor === this.#cursor) {
+      // Something in between answers in place of the service, or ends the hold.
+      if (tookMs < minIntervalMs) return this.#delayAfterEarlyEnd(tookMs);
+      this.#earlyEnds = 0;
+      return 0;
+    }
+    this.#earlyEnds = 0;
+    this.#cursor = cursor;
+    if (isOtherPlaylist(this.#core, playlist)) this.#core.makeDue('getPlaylist');
+    if (config.etag !== this.#core.state.configTag) this.#core.makeDue('getDeviceConfig');
+    return minChangedIntervalMs - tookMs;
+  }
+
+  #delayAfter(error: unknown, tookMs: number): number {
+    const status = error instanceof SignageError ? error.status : undefined;
+    if (unsupportedStatuses.includes(status)) return withJitter(this.#core, dayMs);
+    if (cutStatuses.includes(status)) return this.#delayAfterCut(tookMs);
+    this.#failures++;
+    const delayMs = retryDelayMs(this.#core, error, this.#failures);
+    return Math.max(minIntervalMs - tookMs, delayMs);
+  }
+
+  #delayAfterCut(tookMs: number): number {
+    if (tookMs < minIntervalMs || this.#cursor === undefined)
+      return this.#delayAfterEarlyEnd(tookMs);
+    this.#earlyEnds = 0;
+    const seconds = Math.floor((shorterShare * tookMs) / secondMs);
+    this.#waitSeconds = Math.min(this.#waitSeconds, seconds);
+    this.#shortenedAtMs = this.#core.clock.now();
+    return this.#spreadMs();
+  }
+
+  #delayAfterEarlyEnd(tookMs: number): number {
+    this.#earlyEnds++;
+    if (this.#earlyEnds < maxEarlyEnds) return minIntervalMs - tookMs + this.#spreadMs();
+    this.#earlyEnds = 0;
+    return withJitter(this.#core, this.#core.intervalMs('syncIntervalMinutes'));
+  }
+
+  /** Spreads the requests of a fleet whose holds were cut off at the same moment. */
+  #spreadMs(): number {
+    return this.#core.randomFraction() * minIntervalMs;
+  }
+}
+
+/**
+ * Learns of changes at once while the TV lives (docs/protocol.md §2.9). The periodic fetches go on,
+ * so a service or proxy that prevents it costs nothing but time. Does nothing at another speed than
+ * 1, because a held request would stop a virtual clock.
+ */
+export async function watchChanges(core: PlayerCore): Promise<void> {
+  if ((core.options.speed ?? 1) === 1) await new ChangesWatch(core).run();
+}

@@ -1,0 +1,115 @@
+import type { EventInput } from '../client/entities.ts';
+
+/** An event with its position in the queue. */
+export interface QueuedEvent {
+  readonly position: number;
+  readonly event: EventInput;
+}
+
+/** What has changed in a queue. */
+export interface QueueChange {
+  /** Position of the oldest event. All events before it have left the queue. */
+  readonly queueStart: number;
+  /** New events, in ascending order. They replace events at the same positions. */
+  readonly added: readonly QueuedEvent[];
+}
+
+/** Released slots at the front of the array before it is compacted. */
+const maxReleased = 1024;
+
+/**
+ * The unsent events of a TV, oldest first. Adding and removing an event takes constant time on
+ * average. Each event has a position, which counts up by one.
+ */
+export class EventQueue {
+  #slots: EventInput[];
+  /** Number of slots at the front whose events have left the queue. */
+  #released = 0;
+  /** Position of the first slot. */
+  #base: number;
+  /** Events from here on are new since the last `takeChange`. */
+  #newFrom: number;
+  /** So are events before here, because they were put back at the front. */
+  #newUntil: number;
+
+  /** Creates a queue with saved events. The first one has this position. */
+  constructor(saved: readonly EventInput[] = [], start = 0) {
+    this.#slots = [...saved];
+    this.#base = start;
+    this.#newFrom = start + saved.length;
+    this.#newUntil = start;
+  }
+
+  get length(): number {
+    return this.#slots.length - this.#released;
+  }
+
+  /** Position of the oldest event. */
+  get start(): number {
+    return this.#base + this.#released;
+  }
+
+  push(event: EventInput): void {
+    this.#slots.push(event);
+  }
+
+  /** Puts events back at the front. */
+  unshift(events: readonly EventInput[]): void {
+    this.#newUntil = Math.max(this.#newUntil, this.start);
+    this.#base = this.start - events.length;
+    this.#slots = [...events, ...this.toArray()];
+    this.#released = 0;
+  }
+
+  /** Removes and returns the oldest events, at most `count`. */
+  shift(count: number): EventInput[] {
+    const removed = this.#slots.slice(this.#released, this.#released + count);
+    this.#released += removed.length;
+    if (this.#released > maxReleased && this.#released > this.length) {
+      this.#base = this.start;
+      this.#slots = this.toArray();
+      this.#released = 0;
+    }
+    return removed;
+  }
+
+  /** Number of events at the front before the first one that `isFound`; -1 if there is none. */
+  findIndex(isFound: (event: EventInput) => boolean): number {
+    for (let index = this.#released; index < this.#slots.length; index++)
+      if (isFound(this.#slots[index] as EventInput)) return index - this.#released;
+    return -1;
+  }
+
+  toArray(): EventInput[] {
+    return this.#slots.slice(this.#released);
+  }
+
+  /**
+   * Returns what has changed since the last call. `undo` makes the next call return these changes
+   * again, because they could not be saved.
+   */
+  takeChange(): QueueChange & { undo(): void } {
+    const { start } = this;
+    const end = start + this.length;
+    const newFrom = this.#newFrom;
+    const newUntil = this.#newUntil;
+    const added = [
+      ...this.#range(start, newUntil),
+      ...this.#range(Math.max(start, newFrom, newUntil), end),
+    ];
+    this.#newFrom = end;
+    this.#newUntil = Number.NEGATIVE_INFINITY;
+    const undo = () => {
+      this.#newFrom = Math.min(this.#newFrom, newFrom);
+      this.#newUntil = Math.max(this.#newUntil, newUntil);
+    };
+    return { queueStart: start, added, undo };
+  }
+
+  #range(from: number, until: number): QueuedEvent[] {
+    const offset = from - this.#base;
+    return this.#slots
+      .slice(offset, Math.max(offset, until - this.#base))
+      .map((event, index) => ({ position: from + index, event }));
+  }
+}

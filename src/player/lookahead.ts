@@ -1,0 +1,105 @@
+import type { ActivePlaylist, PlaylistItem } from '../client/entities.ts';
+import type { PlayerCore } from './core.ts';
+import type { PlaybackFailure } from './stage.ts';
+
+/** A playable item of a playlist. */
+export interface Place {
+  playlist: ActivePlaylist;
+  /** Index in the playlist, from 0. */
+  index: number;
+  item: PlaylistItem;
+}
+
+export const isPlayable = ({ duration }: PlaylistItem) => Number.isFinite(duration) && duration > 0;
+
+/** Returns the first playable item from `index` on. The playlist repeats, and must have one. */
+export function placeFrom(playlist: ActivePlaylist, index: number): Place {
+  const { items } = playlist;
+  for (let at = index % items.length; ; at = (at + 1) % items.length) {
+    const item = items[at] as PlaylistItem;
+    if (isPlayable(item)) return { playlist, index: at, item };
+  }
+}
+
+interface Target {
+  place: Place;
+  isReady: boolean;
+  /** `undefined` if the stage prepares nothing. */
+  ending: AbortController | undefined;
+}
+
+/** Prepares the item that comes next, while another one is shown. Skips items that fail. */
+export class Lookahead {
+  readonly #core: PlayerCore;
+  readonly #onFailure: (item: PlaylistItem, failure: PlaybackFailure) => void;
+  #target: Target | undefined;
+
+  constructor(core: PlayerCore, onFailure: (item: PlaylistItem, failure: PlaybackFailure) => void) {
+    this.#core = core;
+    this.#onFailure = onFailure;
+  }
+
+  /** The playlist of the item that comes next. */
+  get playlist(): ActivePlaylist | undefined {
+    return this.#target?.place.playlist;
+  }
+
+  /** Whether the item that comes next can be shown without delay. */
+  get isReady(): boolean {
+    return this.#target?.isReady === true;
+  }
+
+  /** Prepares this item, and stops preparing any other. */
+  begin(place: Place): void {
+    this.stop();
+    const canPrepare = this.#core.stage.prepare !== undefined;
+    const ending = canPrepare ? new AbortController() : undefined;
+    const target = { place, isReady: !canPrepare, ending };
+    this.#target = target;
+    if (ending) void this.#prepare(target, ending.signal);
+  }
+
+  /**
+   * Returns the item that comes next if it is of this playlist. It may not be ready yet. Its
+   * preparation is not aborted, because the stage continues it.
+   */
+  take(playlist: ActivePlaylist): Place | undefined {
+    if (this.playlist !== playlist) this.stop();
+    const place = this.#target?.place;
+    this.#target = undefined;
+    return place;
+  }
+
+  stop(): void {
+    this.#target?.ending?.abort();
+    this.#target = undefined;
+  }
+
+  async #prepare(target: Target, signal: AbortSignal): Promise<void> {
+    const { playlist } = target.place;
+    for (let left = playlist.items.length; left > 0; left--) {
+      const { index, item } = target.place;
+      const failure = await this.#prepareItem(item, signal);
+      if (this.#target !== target) return;
+      if (failure === undefined) {
+        target.isReady = true;
+        this.#core.showNotifier.notify();
+        return;
+      }
+      this.#onFailure(item, failure);
+      target.place = placeFrom(playlist, index + 1);
+    }
+  }
+
+  async #prepareItem(
+    item: PlaylistItem,
+    signal: AbortSignal,
+  ): Promise<PlaybackFailure | undefined> {
+    try {
+      return await this.#core.stage.prepare?.(item, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#core.fail(error);
+      return 'stalled';
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import type { PlaylistItem } from '../client/entities.ts';
+import type { Clock } from '../domain/clock.ts';
+
+/**
+ * Why an item could not be played, as the `reason` of a `playback_error`. `http_404`: the status of
+ * its URL. `not_media`: the file is neither an image, a video nor a page. `codec`: the TV cannot
+ * decode it. `stalled`: it stopped, or did not begin within 10 seconds.
+ */
+export type PlaybackFailure =
+  | 'unreachable'
+  | `http_${number}`
+  | 'not_media'
+  | 'codec'
+  | 'stalled'
+  | 'too_large'
+  | 'mixed_content';
+
+/** How an item was shown. */
+export interface Shown {
+  /** Time for which the item could be seen, in milliseconds. */
+  playedMs: number;
+  /** Set if the item could not be played, or not to its end. */
+  failure?: PlaybackFailure | undefined;
+}
+
+/** Where a player shows its items. A rejection counts as `stalled`. */
+export interface Stage {
+  /**
+   * Gets an item ready while another one is shown. Resolves with `undefined` once `show` can show
+   * it without delay, otherwise with the reason. The signal aborts if another item comes next. The
+   * same item may be prepared several times. Default: every item is ready at once.
+   */
+  prepare?(item: PlaylistItem, signal: AbortSignal): Promise<PlaybackFailure | undefined>;
+  /**
+   * Shows an item for `forMs`. Its preparation may be pending. Resolves when the time is over, as
+   * soon as the item fails, or at once when the signal aborts. The item stays visible until the
+   * next item is ready, or until `clear`.
+   */
+  show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown>;
+  /** Shows the idle picture. */
+  clear(): void;
+}
+
+/** A stage without a screen: each item only takes its time. */
+export function timerStage(clock: Clock): Stage {
+  return {
+    show(_item, forMs, signal) {
+      const sinceMs = clock.now();
+      return new Promise((resolve) => {
+        const cancel = clock.after(forMs, () => resolve({ playedMs: forMs }));
+        const end = () => {
+          cancel();
+          resolve({ playedMs: clock.now() - sinceMs });
+        };
+        signal.addEventListener('abort', end, { once: true });
+      });
+    },
+    clear() {},
+  };
+}

@@ -1,0 +1,16 @@
+import { systemClock } from '../../domain/clock.ts';
+import type { PlayerOptions } from '../../player/options.ts';
+import { Player } from '../../player/player.ts';
+import { makeVirtualClock } from './virtual-clock.ts';
+
+/**
+ * A player whose default clock runs at `speed`. With `Infinity` that clock waits only for
+ * responses.
+ */
+export class SimulatedPlayer extends Player {
+  constructor(options: PlayerOptions) {
+    const { speed = 1 } = options;
+    const clock = makeVirtualClock({ speed, startMs: systemClock.now(), wall: systemClock });
+    super({ clock, ...options });
+  }
+}
