@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** The folders of files that the program reads besides its code, relative to this module. */
+/**
+ * Folders of files that the program reads in addition to its code, relative to this module.
+ */
 const folders = {
   package: '../',
   fixtures: '../fixtures/',

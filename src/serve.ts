@@ -51,7 +51,7 @@ export interface Running {
    */
   url: string;
   /**
-   * The platform token: the given token, or the one that the first start created. `undefined` on
+   * The platform token: the given token, or the token that the first start created. `undefined` on
    * later starts without a given token.
    */
   adminToken: string | undefined;
@@ -84,8 +84,8 @@ export interface Running {
    */
   replaceTls(tls: Tls): void;
   /**
-   * Stops accepting requests, ends long polls (those of TVs spread over up to 8 s), and finishes
-   * other requests in progress for at most 10 s. Then makes everything durable. Further calls
+   * Stops accepting requests, ends long polls, and finishes other requests in progress for at most
+   * 10 s. The long polls of TVs end over up to 8 s. Then makes everything durable. Further calls
    * return the same promise.
    */
   close(): Promise<void>;

@@ -33,7 +33,9 @@ export type MirrorCopy = ListItem<'listMirror'>;
 
 /** The body of a registration. */
 export type Registration = CallInput<'registerDevice'>['body'];
-/** What a TV tells about itself. */
+/**
+ * Information that a TV sends about itself.
+ */
 export type DeviceInfoInput = Registration['deviceInfo'];
 /** The content of a playlist to publish. */
 export type Publication = CallInput<'publishPlaylist'>['body'];

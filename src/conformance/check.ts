@@ -7,7 +7,9 @@ import type { Fixture } from './fixture.ts';
  */
 export type Level = 'required' | 'profile';
 
-/** What a check needs, if not every run has it. */
+/**
+ * A requirement of a check that not every run meets.
+ */
 export type Need = 'time' | 'guessing' | 'tokens' | 'platform' | 'tenants';
 
 /**

@@ -64,9 +64,9 @@ export function deriveDeviceKey(
 
 /**
  * Derives the device key that replaces another one, from one `Idempotency-Key` (docs/protocol.md
- * §2.8). `keyId` is the row id of the old key, and `nextId` that of the new key. The result is
- * deterministic, as in `deriveDeviceKey`. Row ids are never reused, so a replaced key can never be
- * derived again.
+ * §2.8). `keyId` is the row id of the old key, and `nextId` the row id of the new key. The result
+ * is deterministic, as in `deriveDeviceKey`. Row ids are never reused, so a replaced key can never
+ * be derived again.
  */
 export function deriveNextKey(
   serverSecret: Uint8Array,

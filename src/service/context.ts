@@ -31,7 +31,9 @@ export interface ClientInfo {
   requestId: string | null;
 }
 
-/** What a request of a TV is about. Authentication and registration fill it in. */
+/**
+ * The subject of a request of a TV. Authentication and registration fill it in.
+ */
 export interface RequestSubject {
   /** Id of the screen or device in the path, or of the screen of the pairing code. */
   namedId?: string | undefined;

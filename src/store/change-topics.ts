@@ -1,8 +1,8 @@
 import type { TableName } from '../domain/records/rows.ts';
 
 /**
- * Returns the topic of a change of a row, or `undefined` if nobody waits for such changes. The id
- * of a playlist is that of its screen. The id of a config is `<level>/<owner id>`.
+ * Returns the topic of a change of a row, or `undefined` if nobody waits for such changes. A
+ * playlist has the id of its screen. The id of a config is `<level>/<owner id>`.
  */
 export function topicOf(table: TableName, id: string): string | undefined {
   switch (table) {

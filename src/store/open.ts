@@ -30,8 +30,8 @@ export interface OpenStoreOptions {
   database?: DatabaseOptions | undefined;
   random?: Random;
   /**
-   * File system of the data folder. Default: that of the operating system. With `memory:`, the
-   * store uses this file system without a lock, and can be reopened from it.
+   * File system of the data folder. Default: the file system of the operating system. With
+   * `memory:`, the store uses this file system without a lock, and can be reopened from it.
    */
   disk?: FileSystem;
   /**

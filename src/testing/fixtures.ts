@@ -5,7 +5,9 @@ import type {
   Publication,
 } from '../client/entities.ts';
 
-/** What a TV tells about itself. */
+/**
+ * Information that a TV sends about itself.
+ */
 export const sampleDeviceInfo: DeviceInfoInput = {
   manufacturer: 'Samsung',
   model: 'QM55C',

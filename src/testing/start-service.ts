@@ -7,7 +7,9 @@ import { type Running, serve } from '../serve.ts';
 import { sampleDeviceInfo, samplePlaylist } from './fixtures.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 
-/** Options of `startService`: those of `serve`, with a clock that stands still. */
+/**
+ * Options of `startService`: the options of `serve`, with a clock that stands still.
+ */
 export interface TestServiceOptions extends Omit<ServeOptions, 'clock' | 'listen'> {
   /** Default: `testClock()`. */
   clock?: TestClock;

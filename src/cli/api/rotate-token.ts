@@ -34,7 +34,7 @@ async function use(call: CommandContext, secret: string): Promise<void> {
 /**
  * Returns whether a context of this service holds the token. Sends no secret: the first use of a
  * pending one would end the overlap of another rotation. A context without an id holds the token if
- * its secret is the one in use, and that belongs to the token.
+ * its secret is the current secret of the token.
  */
 async function makeHolds(
   call: CommandContext,

@@ -5,8 +5,8 @@ import { errorKinds } from '../../wire/errors.ts';
 export const failedExitCode = 9;
 
 /**
- * Error codes of the command line and of the start of the service, and those of the service whose
- * status says too little.
+ * Error codes that the status of a response does not determine: errors of the command line, of the
+ * start of the service, and a few of the service.
  */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,

@@ -106,8 +106,8 @@ function codeText({ place, code }: Pairing): string[] {
 }
 
 /**
- * Describes what an unfinished pairing left behind, and how to continue. The error of a pairing
- * that failed, or never had a code, says the latter already.
+ * Describes what an unfinished pairing left behind, and how to continue. Omits how to continue if
+ * the pairing failed or never had a code: its error says that.
  */
 export function describeUnfinished(pairing: Pairing): string {
   const { place, device, code, state } = pairing;

@@ -1,7 +1,9 @@
 import type { Key } from '../terminal/keys.ts';
 import type { Pairing } from './pairing.ts';
 
-/** What the person at the terminal has chosen with the keys. Mutable: each redraw reads it. */
+/**
+ * The choice that the person at the terminal has made with the keys. Mutable: each redraw reads it.
+ */
 export interface VenueSelection {
   /** The pairing whose code is shown in large letters. Default: the first open one. */
   selected: Pairing | undefined;

@@ -14,7 +14,10 @@ import {
   writeState,
 } from './rollout-state.ts';
 
-/** A new end in epoch seconds, or `null` for none. `undefined`: the end of the former version. */
+/**
+ * A new end in epoch seconds, or `null` for none. `undefined` keeps the end of the version that is
+ * published again.
+ */
 export type NewEnd = number | null | undefined;
 
 export interface RolledBack {

@@ -134,8 +134,9 @@ function commandWords(
 }
 
 /**
- * Returns the state of the rollout that `--state` names, or that of a new one: then it selects the
- * screens and reads what they have. Throws `usage` if the file belongs to another command.
+ * Returns the state of the rollout in the file of `--state`. Without that file, starts a new
+ * rollout: selects the screens and reads their playlists. Throws `usage` if the file belongs to
+ * another command.
  */
 export async function openRollout(
   call: CommandContext,

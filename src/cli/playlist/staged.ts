@@ -179,7 +179,10 @@ class StagedPublication {
     );
   }
 
-  /** Gives all screens back what they had. An interrupted run may have published on any of them. */
+  /**
+   * Gives all screens back what they had. An interrupted run may have published on any of these
+   * screens.
+   */
   async #rollBack(why: string): Promise<void> {
     await this.#save({ isRollingBack: true });
     this.#call.note(`${why}. Rolling back.`);

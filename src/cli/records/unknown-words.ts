@@ -39,7 +39,9 @@ export async function noteUnknownAction(call: Noting, word: string | undefined):
   await noteUnknown(call, `There is no action "${word}".`, { word, known: auditActions });
 }
 
-/** Returns the keys of the labels that screens have, and of those that their venues have. */
+/**
+ * Returns the keys of the labels of screens and of their venues.
+ */
 async function keysInUse(call: CommandContext): Promise<Record<'screen' | 'venue', string[]>> {
   const keys = (records: readonly { labels: Readonly<Record<string, string>> }[]) => [
     ...new Set(records.flatMap(({ labels }) => Object.keys(labels))),

@@ -14,8 +14,8 @@ export type RecordKind = Level;
 export const requestsAtOnce = 16;
 
 /**
- * ETags of a record, its config and its playlist. `null`: none is stored. Absent: not known, since
- * lists and services of earlier versions have none.
+ * ETags of a record, its config and its playlist. `null`: nothing is stored. Absent: not known,
+ * since lists and services of earlier versions have none.
  */
 type Etags = Partial<Record<'record' | 'config' | 'playlist', string | null | undefined>>;
 

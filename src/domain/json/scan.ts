@@ -108,8 +108,8 @@ function sizeOf(value: unknown): number {
  * without `\`. Most programs send batches of events in this form. Scanning each character takes
  * four times as long.
  *
- * The computed size is that of the smallest text for the same value. If `text` has this size, it
- * has no white space and no duplicate members. Returns `undefined` for all other input.
+ * The computed size is the size of the smallest text for the same value. If `text` has this size,
+ * it has no white space and no duplicate members. Returns `undefined` for all other input.
  */
 export function scanFlat(json: unknown, text: string): JsonScan | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;

@@ -41,7 +41,9 @@ const tvOperations = Object.entries<Operation>(runtimeOperations).filter(([, { p
 const codesOf = (operation: Operation, status: number) =>
   possibleErrors(operation).filter((code) => errorKinds[code].status === status);
 
-/** Paths outside the API, such as those of media, may be anything. */
+/**
+ * Paths outside the API may be anything, such as `/media/menu.png`.
+ */
 const apiPaths = ['v1', 'devices'];
 
 /** Returns whether a rule for a path of the API can match no operation, as after a typing error. */

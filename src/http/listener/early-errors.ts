@@ -23,7 +23,9 @@ export interface EarlyErrors {
 
 export interface EarlyErrorsOptions {
   newId: IdSource;
-  /** Web TV apps of these origins may read the error and its headers. Default: none. */
+  /**
+   * Origins of web TV apps that may read the error and its headers. Default: none.
+   */
   corsOrigins?: readonly string[];
   /** Counts each answer. */
   metrics?: Pick<Metrics, 'answeredEarly'>;

@@ -34,8 +34,8 @@ export interface NodeHandlerOptions extends RequestHandlerOptions {
 
 /**
  * Returns a handler for the server of another program, which owns connections and time-outs.
- * `idle` resolves when no request is in progress. After 10 s it closes the connections of those
- * that are left.
+ * `idle` resolves when no request is in progress. After 10 s it closes the connections of all
+ * requests in progress.
  */
 export function makeNodeHandler({ earlyErrors, stopping, ...options }: NodeHandlerOptions) {
   const handle = makeRequestHandler(options, { earlyErrors, maxWaiting });

@@ -64,7 +64,10 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Histogram bounds in milliseconds, from the duration of most responses to that of slow lists. */
+/**
+ * Histogram bounds in milliseconds. Most responses take less than the first bounds, and slow lists
+ * reach the last.
+ */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
 const requestLogDropped = {

@@ -54,7 +54,9 @@ type HeaderName = keyof typeof responseHeaders;
 /** Headers of every response. */
 const everywhere = ['X-Request-Id', 'X-Content-Type-Options', 'Referrer-Policy'] as const;
 
-/** Returns the response headers with these names, and those of every response. */
+/**
+ * Returns the response headers with these names, and the headers of every response.
+ */
 export function headers(...names: HeaderName[]): oas31.HeadersObject {
   return Object.fromEntries(
     [...everywhere, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),

@@ -87,7 +87,9 @@ function addHeaders(all: string[], headers: Readonly<Record<string, string>>): v
   for (const name in headers) all.push(name, headers[name] as string);
 }
 
-/** What all requests of the fast path share. */
+/**
+ * State shared by all requests of the fast path.
+ */
 interface FastPathContext {
   requestLog: RequestLog;
   /** `undefined` if no origins are allowed. */

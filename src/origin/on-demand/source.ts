@@ -215,7 +215,7 @@ export function makeOnDemandSource({
 
   function guardedCall(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
     const answer = breaker.run(() => startCall(screen, options));
-    // While the breaker is open, no request waits, not even the one that starts the probe.
+    // While the breaker is open, no request waits, including the request that starts the probe.
     return breaker.isOpen ? answer : waiters.wait(answer);
   }
 

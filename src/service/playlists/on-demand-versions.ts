@@ -96,7 +96,7 @@ export function makeLastKnownVersions(maxScreens = 200_000) {
 /**
  * Adapts the on-demand source to an origin, and assigns versions to its answers. Content that
  * differs from the active version is stored as the next version before it is served. If the store
- * cannot record it, the origin fails, unless the content is that of the last known version.
+ * cannot record it, the origin fails, unless the last known version has the same content.
  */
 export function makeOnDemandVersions(
   deps: SystemDependencies,

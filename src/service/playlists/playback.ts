@@ -62,7 +62,9 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
   };
 }
 
-/** What a device would be given now (docs/protocol.md §2.9). */
+/**
+ * The responses that a device would get now (docs/protocol.md §2.9).
+ */
 export interface CurrentAnswers {
   changes: DeviceChanges;
   /** The end of the playlist, in epoch milliseconds. `undefined` without one. */

@@ -62,7 +62,7 @@ export function newestOf(
  * The last requests of each device, in memory. Requests of unknown devices count as those of one
  * further device of their screen, so that they do not evict requests with a key. If all requests
  * take too much memory, the older half of one device after another is evicted. Devices with fewer
- * requests than the mean are skipped, so that devices that send much do not evict those of others.
+ * requests than the mean are skipped, so that busy devices do not evict the requests of others.
  */
 export class RecentRequests {
   readonly #instance: string;

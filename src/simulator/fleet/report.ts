@@ -105,7 +105,9 @@ export interface FaultCount {
   count: number;
 }
 
-/** What a run leaves in the service. */
+/**
+ * Records that a run leaves in the service.
+ */
 export interface LeftBehind {
   /** Events that the service acknowledged. They stay when their screens are deleted. */
   events: number;

@@ -148,7 +148,9 @@ export interface ReconcileOptions {
   ledger: FleetLedger;
   baseline: Baseline;
   signal: AbortSignal;
-  /** What the check of device keys needs. `undefined`: keys are not checked. */
+  /**
+   * Input of the check of device keys. `undefined`: keys are not checked.
+   */
   keys?: Omit<KeyCheck, 'ledger'> | undefined;
   /** Called with the number of events compared so far. */
   onProgress(compared: number): void;

@@ -34,7 +34,9 @@ export interface Media {
   maxSizeGB: number;
 }
 
-/** What a check needs besides the file. */
+/**
+ * Input of a check in addition to the file.
+ */
 export interface MediaCheckContext {
   /** The address at which TVs reach the service and its player. */
   player: URL;

@@ -10,7 +10,10 @@ import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
 /** Bytes that are read of one response at most. Magic numbers and most MP4 indexes lie in them. */
 export const prefixBytes = 64 * 1024;
 const slowMs = 3000;
-/** Begins like that of a TV, because some media servers refuse unknown programs. */
+/**
+ * The value of `User-Agent`. It begins like the header of a TV, because some media servers refuse
+ * unknown programs.
+ */
 const userAgent = 'Mozilla/5.0 (compatible; signage)';
 
 /** The beginning of a response. */

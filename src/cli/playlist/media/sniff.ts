@@ -1,4 +1,6 @@
-/** What the first bytes of a file say about it. */
+/**
+ * The type of a file, according to its first bytes.
+ */
 export interface Format {
   name: string;
   /** The `creativeType` with which browsers show the format. `other`: they do not show it. */

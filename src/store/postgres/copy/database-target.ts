@@ -133,8 +133,7 @@ class DatabaseTarget implements StoreTarget {
   }
 
   /**
-   * Sets the end of the log to that of the source, and marks the whole log as folded into the
-   * roll-ups.
+   * Copies the end of the log from the source, and marks the whole log as folded into the roll-ups.
    */
   async finish(): Promise<void> {
     const { logEnd, chain } = this.progress();

@@ -14,8 +14,8 @@ const pollMs = secondMs;
 const pingMs = 10 * secondMs;
 const timeoutMs = 2 * secondMs;
 /**
- * Topics whose watchers are woken by polling. Those of other topics are TVs, which are too many:
- * they see a change of another instance when their wait is over.
+ * Topics whose watchers are woken by polling. Watchers of other topics are TVs, which are too many
+ * to poll for. They see a change of another instance when their wait is over.
  */
 const polledTopics = /^(?:codes|events)\//;
 

@@ -10,8 +10,8 @@ const retryMs = secondMs;
 const maxQueued = 10_000;
 
 /**
- * Notifies watchers of changes. Wakes the watchers of this instance at once, and those of other
- * instances with NOTIFY. NOTIFY is sent after the commit, for many changes together, because
+ * Notifies watchers of changes. Wakes the watchers of this instance at once, and the watchers of
+ * other instances with NOTIFY. NOTIFY is sent after the commit, for many changes together, because
  * transactions with NOTIFY commit one at a time.
  */
 export class Notifier {
