@@ -121,7 +121,7 @@ describe('signage tv at a terminal', () => {
 
   it('asks for the code, and again when it is rejected, with the reason', async () => {
     const { code } = await place();
-    const { io, ended, seen } = await sitDown([]);
+    const { io, ended } = await sitDown([]);
     await io.until(/This TV is not paired yet\. Pairing code:/);
     io.type('ABCD\r');
     await io.until(/8 letters and digits/);
