@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startProgram } from '../support/program.ts';
+import { startProcess } from '../support/signage-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type BoundTv, fillWithFleet } from './fleet.ts';
 import { median } from './measure.ts';
@@ -42,9 +45,10 @@ const playlist = (n: number) => ({
   ],
 });
 
-async function holdAll(served: Served, tvs: readonly BoundTv[]) {
-  const load = await startProgram(new URL('changes-load.js', import.meta.url));
-  await load.ask<Tally>({ url: served.url, tvs });
+/** Starts a script with TVs, and waits until each one holds a request. */
+async function holdAll(served: Served, tvs: readonly BoundTv[], script = 'changes-load.js') {
+  const load = await startProgram(new URL(script, import.meta.url));
+  await load.ask({ url: served.url, tvs });
   const expected = tvs.length;
   for (let n = 0; n < 300; n++) {
     const text = await (await fetch(`${served.url}/metrics`)).text();
@@ -95,5 +99,36 @@ it('time from a publication to its hint, with 1,000 TVs that hold', async () => 
       `one config for ${toldAtMs.length} TVs: last one told after ${Math.max(...toldAtMs) - startMs} ms`,
   );
   await load.stop();
+  await served.stop();
+});
+
+it('time from a publication on 1,000 screens to the last of their players', async () => {
+  const data = await temporaryFolder();
+  const tvs = await fillWithFleet(data, 1000);
+  const served = await startServed(data, token);
+  const players = await holdAll(served, tvs, 'players.js');
+  const file = join(await temporaryFolder(), 'playlist.json');
+  const fetched: number[] = [];
+  const shown: number[] = [];
+  const published: number[] = [];
+  for (let round = 0; round < (quick ? 2 : 7); round++) {
+    await players.ask({});
+    await writeFile(file, JSON.stringify(playlist(round)));
+    const startMs = Date.now();
+    const argv = ['bin/signage.js', 'playlist', 'publish', '--selector', '!none', '-f', file];
+    const env = { SIGNAGE_URL: served.url, SIGNAGE_TOKEN: token };
+    expect(await startProcess(argv, { env }).ended).toBe(0);
+    published.push(Date.now() - startMs);
+    await sleep(5000);
+    const { fetchedAtMs, shownAtMs } = await players.ask<Record<string, number[]>>({});
+    expect(fetchedAtMs).toHaveLength(tvs.length);
+    fetched.push(Math.max(...(fetchedAtMs ?? [])) - startMs);
+    shown.push(Math.max(...(shownAtMs ?? [])) - startMs);
+  }
+  console.log(
+    `one command for 1,000 screens: it took ${median(published)} ms; the last player had the version after ${median(fetched)} ms ` +
+      `(${Math.min(...fetched)}–${Math.max(...fetched)}), and showed it after ${median(shown)} ms (bar: 5,000)`,
+  );
+  await players.stop();
   await served.stop();
 });
