@@ -16,21 +16,21 @@ export const largestBatch = 100;
 const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
 
 /**
- * Returns an impression: the proof that an item was played for `duration` seconds, until now.
- * Returns `undefined` if the item belongs to no campaign.
+ * Returns the proof that an item was played for `duration` seconds, until now: an `impression` of
+ * its campaign, or a `play` if it belongs to none (docs/protocol.md §2.5).
  */
-export function impression(
+export function proofOfPlay(
   playlist: ActivePlaylist,
   { creativeId, campaignId }: PlaylistItem,
   atMs: number,
   duration: number,
-): EventInput | undefined {
-  if (typeof campaignId !== 'string') return undefined;
+): EventInput {
+  const hasCampaign = typeof campaignId === 'string';
   return {
-    type: 'impression',
+    type: hasCampaign ? 'impression' : 'play',
     timestamp: seconds(atMs),
     playlistId: playlist.id,
-    campaignId,
+    ...(hasCampaign && { campaignId }),
     creativeId,
     duration,
   };

@@ -1,6 +1,6 @@
 import type { ActivePlaylist, PlaylistItem } from '../client/entities.ts';
 import { minuteMs, secondMs } from '../domain/clock.ts';
-import { impression, playbackError, statusEvent } from './batch.ts';
+import { playbackError, proofOfPlay, statusEvent } from './batch.ts';
 import type { PlayerCore } from './core.ts';
 import { queueEvent } from './events.ts';
 import { isPlayable, Lookahead, type Place, placeFrom } from './lookahead.ts';
@@ -91,8 +91,7 @@ class Playback {
     if (core.isCut || !core.state.binding) return;
     // The clock may have been set meanwhile, so the measured time is limited to the planned time.
     const duration = Math.round(Math.min(forMs, Math.max(0, playedMs))) / secondMs;
-    const event = duration > 0 && impression(playlist, item, core.clock.now(), duration);
-    if (event) queueEvent(core, event);
+    if (duration > 0) queueEvent(core, proofOfPlay(playlist, item, core.clock.now(), duration));
     if (failure !== undefined) this.#failed(item, failure);
     else this.#reportedMs.delete(keyOf(item));
     if (duration > 0) this.#failures = 0;

@@ -175,6 +175,20 @@ describe('The stage of a player', () => {
     ]);
   });
 
+  it('reports an item without a campaign as a `play`', async () => {
+    const tv = await tvWith(playlist(1, [video(1, 10, { campaignId: null }), video(2, 20)]));
+    await tv.player.run(undefined, 30_000);
+    const [play] = tv.events('play');
+    expect(play).toEqual({
+      type: 'play',
+      timestamp: startMs / 1000 + 10,
+      playlistId: 'playlist',
+      creativeId: video(1, 10).creativeId,
+      duration: 10,
+    });
+    expect(tv.events('impression').map(({ duration }) => duration)).toEqual([20]);
+  });
+
   it('reports an item that goes on failing every 15 minutes', async () => {
     const tv = await tvWith(playlist(1, [video(1, 10), video(2, 20)]));
     tv.stage.failures.set('2', 'codec');
