@@ -16,10 +16,10 @@ export interface Recorded extends CliRun {
 export async function recordWhile(
   to: string,
   work: (url: string, io: FakeIo) => Promise<unknown>,
-  { tty = false } = {},
+  { tty = false, more = [] as string[] } = {},
 ): Promise<Recorded> {
   const file = join(await temporaryFolder(), 'tv.ndjson');
-  const argv = ['record', '--to', to, '--listen', '0', '--out', file];
+  const argv = ['record', '--to', to, '--listen', '0', '--out', file, ...more];
   const run = await runCli(argv, {
     tty,
     async during(io) {

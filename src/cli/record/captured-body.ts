@@ -21,13 +21,18 @@ export class CapturedBody {
   readonly #hmac: Hmac;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  readonly #announced: number;
   #hash: string | undefined;
 
-  constructor(hashKey: Uint8Array) {
+  /** `announced` is the `Content-Length`, which counts if less arrives. */
+  constructor(hashKey: Uint8Array, announced = 0) {
+    this.#announced = announced;
     this.#hmac = createHmac('sha256', hashKey);
   }
 
+  /** Adds a chunk. Ignores chunks that arrive after `hash` was read. */
   add(chunk: Buffer): void {
+    if (this.#hash !== undefined) return;
     this.#bytes += chunk.length;
     this.#hmac.update(chunk);
     if (this.isTooLarge) this.#chunks = [];
@@ -35,14 +40,14 @@ export class CapturedBody {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return Math.max(this.#bytes, this.#announced);
   }
 
   get isTooLarge(): boolean {
-    return this.#bytes > maxBodyBytes;
+    return this.bytes > maxBodyBytes;
   }
 
-  /** HMAC-SHA-256 in hex. The body must be complete. */
+  /** HMAC-SHA-256 of the chunks so far, in hex. */
   get hash(): string {
     this.#hash ??= this.#hmac.digest('hex');
     return this.#hash;

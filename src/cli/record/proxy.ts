@@ -98,14 +98,15 @@ class PassedExchange {
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     this.#startedMs = options.clock.now();
-    this.#requestBody = new CapturedBody(hashKey);
+    this.#requestBody = new CapturedBody(hashKey, Number(incoming.headers['content-length'] ?? 0));
     this.#answerBody = new CapturedBody(hashKey);
   }
 
   /** Passes the exchange. Resolves when it has ended, in whatever way. */
   async pass(): Promise<void> {
     const incoming = this.#incoming;
-    const ended = new Promise((resolve) => this.#outgoing.once('close', resolve));
+    const outgoing = this.#outgoing;
+    const ended = new Promise((resolve) => outgoing.once('close', resolve));
     incoming.on('data', (chunk: Buffer) => this.#requestBody.add(chunk));
     incoming.on('error', () => {});
     try {
@@ -114,6 +115,7 @@ class PassedExchange {
       this.#fail(error);
     }
     await ended;
+    await this.#untilReceived();
     this.#report();
   }
 
@@ -126,12 +128,13 @@ class PassedExchange {
     const passed = passedHeaders(headersDistinct);
     if (headers['transfer-encoding'] !== undefined) passed['transfer-encoding'] = ['chunked'];
     // Each request has a connection of its own: the service may close an idle one at the moment of
-    // a request, and the TV would get a 502 that it never gets without the recorder.
+    // a request, and the TV would get a 502 that it never gets without the recorder. Without
+    // `keep-alive` the service would cut a request that is too large before its 413 has arrived.
     const upstream = (isSecure ? requestHttps : requestHttp)({
       ...urlToHttpOptions(new URL(target)),
       path: `${pathname.replace(/\/$/, '')}${url}`,
       method,
-      headers: { ...passed, host },
+      headers: { ...passed, host, connection: 'keep-alive' },
       agent: false,
       ...(isSecure && certificates && { ca: [...certificates] }),
     });
@@ -147,7 +150,10 @@ class PassedExchange {
       this.#fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }));
     });
     upstream.once('response', (answer) => this.#answer(answer));
-    this.#outgoing.once('close', () => upstream.destroy());
+    this.#outgoing.once('close', () => {
+      upstream.destroy();
+      this.#discardRest();
+    });
     return upstream;
   }
 
@@ -176,8 +182,7 @@ class PassedExchange {
   /** Answers 502, unless the answer has begun. A broken answer reports its own error. */
   #fail(error: unknown): void {
     const outgoing = this.#outgoing;
-    this.#incoming.unpipe();
-    this.#incoming.resume();
+    this.#discardRest();
     if (outgoing.headersSent || outgoing.destroyed) return;
     this.#failure = 'unreachable';
     const { message } = unreachable(error, this.#options.target);
@@ -185,6 +190,22 @@ class PassedExchange {
     this.#answerHeaders = { 'content-type': 'application/problem+json' };
     this.#answerBody.add(Buffer.from(body));
     outgoing.writeHead(502, { 'content-type': 'application/problem+json' }).end(body);
+  }
+
+  /** An answer may end before its request has arrived, such as a 413. */
+  async #untilReceived(): Promise<void> {
+    const incoming = this.#incoming;
+    if (incoming.readableEnded || incoming.socket.destroyed) return;
+    await new Promise((resolve) => {
+      incoming.once('end', resolve);
+      incoming.socket.once('close', resolve);
+    });
+  }
+
+  /** Reads the rest of the request without passing it on. */
+  #discardRest(): void {
+    this.#incoming.unpipe();
+    this.#incoming.resume();
   }
 
   #report(): void {

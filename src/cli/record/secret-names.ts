@@ -58,9 +58,10 @@ function decoded(text: string): string {
   return current;
 }
 
-interface KnownSecret {
-  plain: string;
-  name: string;
+/** Secrets that start alike: their names, and their lengths from long to short. */
+interface KnownSecrets {
+  names: Map<string, string>;
+  lengths: number[];
 }
 
 /**
@@ -71,7 +72,7 @@ export class SecretNames {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<SecretKind, number>();
   /** Secrets to search for, by their first letters and digits. */
-  readonly #known = new Map<string, KnownSecret[]>();
+  readonly #known = new Map<string, KnownSecrets>();
 
   /** Returns the name of a secret. From now on, `inText` finds the secret everywhere. */
   of(kind: SecretKind, secret: string): string {
@@ -132,8 +133,23 @@ export class SecretNames {
     // A dummy such as 00:00:00:00:00:00 is no secret, and would be found in ids.
     if (plain.length < windowLength || /^(.)\1*$/.test(plain)) return;
     const start = plain.slice(0, windowLength);
-    const others = this.#known.get(start) ?? [];
-    this.#known.set(start, [...others, { plain, name }]);
+    const alike: KnownSecrets = this.#known.get(start) ?? { names: new Map(), lengths: [] };
+    this.#known.set(start, alike);
+    // A malformed spelling gives way to the name of the secret itself.
+    if (alike.names.get(plain)?.startsWith('private') !== false) alike.names.set(plain, name);
+    if (alike.lengths.includes(plain.length)) return;
+    alike.lengths.push(plain.length);
+    alike.lengths.sort((one, other) => other - one);
+  }
+
+  /** Returns the longest known secret at an index. `plain` has only letters and digits. */
+  #knownAt(plain: string, at: number): { name: string; length: number } | undefined {
+    const alike = this.#known.get(plain.slice(at, at + windowLength));
+    for (const length of alike?.lengths ?? []) {
+      const name = alike?.names.get(plain.slice(at, at + length));
+      if (name !== undefined) return { name, length };
+    }
+    return undefined;
   }
 
   /** Replaces known secrets in any case, also if they are split by other characters. */
@@ -143,12 +159,9 @@ export class SecretNames {
     const parts: string[] = [];
     let keptFrom = 0;
     for (let at = 0; at + windowLength <= plain.length; at++) {
-      const candidates = this.#known.get(plain.slice(at, at + windowLength)) ?? [];
-      const found = candidates
-        .filter((one) => plain.startsWith(one.plain, at))
-        .sort((one, other) => other.plain.length - one.plain.length)[0];
+      const found = this.#knownAt(plain, at);
       if (!found) continue;
-      const lastAt = at + found.plain.length - 1;
+      const lastAt = at + found.length - 1;
       parts.push(text.slice(keptFrom, indexes[at]), found.name);
       keptFrom = (indexes[lastAt] ?? text.length) + 1;
       at = lastAt;

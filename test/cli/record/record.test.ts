@@ -1,16 +1,17 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { impression, item } from '../support/content.ts';
-import { rawRequest } from '../support/raw-request.ts';
-import { recordWhile } from '../support/record-while.ts';
-import { sendTo, startService, type TestService } from '../support/service.ts';
-import { json, raw, stubService } from '../support/stub-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runCli } from './run-cli.ts';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { impression, item } from '../../support/content.ts';
+import { rawRequest } from '../../support/raw-request.ts';
+import { recordWhile } from '../../support/record-while.ts';
+import { sendTo, startService, type TestService } from '../../support/service.ts';
+import { json, raw, stubService } from '../../support/stub-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { runCli } from '../run-cli.ts';
 
 let service: TestService<Clock>;
 beforeAll(async () => {
@@ -255,6 +256,77 @@ describe('signage record', () => {
 const rawGet = (url: string) =>
   rawRequest(url, 'GET /v1/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
+describe('the service behind signage record', () => {
+  it('is reached with the options of other commands: --ca-file, and a context', async () => {
+    const file = (kind: string) =>
+      fileURLToPath(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url));
+    const tls = {
+      cert: await readFile(file('cert'), 'utf8'),
+      key: await readFile(file('key'), 'utf8'),
+    };
+    const secure = await startService({ tls });
+    const to = secure.url.replace('127.0.0.1', 'localhost');
+    const get = async (url: string) => (await sendTo(url, 'GET', '/healthz', {})).status;
+    await recordWhile(to, async (url) => expect(await get(url)).toBe(502));
+    const more = ['--ca-file', file('cert')];
+    const run = await recordWhile(to, async (url) => expect(await get(url)).toBe(200), { more });
+    expect(run.exchanges).toMatchObject([
+      { operation: null, path: '/healthz', status: 200, wrong: [] },
+    ]);
+    expect(run.stderr).not.toContain('not encrypted');
+  });
+
+  it('may be mounted under a path', async () => {
+    const stub = await stubService(json(200, {}));
+    await record(async (url) => await sendTo(url, 'GET', '/x//y/../z?q=%41', {}), {
+      to: `${stub.url}/signage/`,
+    });
+    await record(
+      (url) =>
+        rawRequest(url, 'GET //a/../b?c=%41 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+      { to: stub.url },
+    );
+    await stub.close();
+    expect(stub.heard.map(({ url }) => url)).toEqual(['/signage/x//z?q=%41', '//a/../b?c=%41']);
+  });
+
+  it('cannot stop it with headers and statuses that Node does not send', async () => {
+    const answers = [
+      'HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nX: a\u0001b\r\nContent-Length: 0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nX: a\r\n\r\nX: b\r\n\r\n',
+      'nonsense\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
+      '',
+    ];
+    const left = [...answers];
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(left.shift() ?? ''));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const run = await record(
+      async (url) => {
+        for (const _ of answers) await rawGet(url);
+      },
+      { to: `http://127.0.0.1:${port}` },
+    );
+    server.close();
+    expect(run.code).toBe(130);
+    expect(run.exchanges.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
+      '502 unreachable',
+      '502 unreachable',
+      '502 unreachable',
+      '200 answered',
+      '502 unreachable',
+      '200 service_left',
+      '502 unreachable',
+    ]);
+  });
+});
+
 describe('a hostile client of signage record', () => {
   it('cannot stop it with nonsense or smuggled requests', async () => {
     const stub = await stubService(json(200, {}));
@@ -295,6 +367,30 @@ describe('a hostile client of signage record', () => {
     expect(run.exchanges).toMatchObject([
       { path: '/devices/register', outcome: 'request_cut', status: null, wrong: [] },
     ]);
+  });
+
+  it('with 99 others at once gets its own answers', async () => {
+    const tvs = await Promise.all(Array.from({ length: 100 }, () => service.tv()));
+    const run = await record((url) =>
+      Promise.all(
+        tvs.map(async ({ screenId, apiKey }, at) => {
+          const headers = { 'idempotency-key': `of-the-tv-number-${at}` };
+          const body = Array.from({ length: 20 }, () => impression());
+          const path = `/devices/${screenId}/events`;
+          expect((await sendTo(url, 'POST', path, { key: apiKey, headers, body })).status).toBe(
+            202,
+          );
+        }),
+      ),
+    );
+    expect(run.exchanges.length).toBe(100);
+    const keys = new Set(run.exchanges.map(({ request }) => request.headers.authorization));
+    expect(keys.size).toBe(100);
+    for (const { path, status, wrong } of run.exchanges) {
+      expect({ status, wrong }).toEqual({ status: 202, wrong: [] });
+      expect(tvs.some(({ screenId }) => path.includes(screenId))).toBe(true);
+    }
+    for (const { apiKey } of tvs) expect(run.text).not.toContain(apiKey);
   });
 
   it('that never reads its answer does not delay others, nor the end', async () => {
