@@ -38,6 +38,16 @@ function readListen(text: string): { host: string; port: number } {
   return { host: bare, port: Number(port) };
 }
 
+/** Throws `usage` if the service is the recorder itself, which would call itself endlessly. */
+function requireOther(target: string, port: number): void {
+  const { hostname, port: targetPort } = new URL(target);
+  if (port === 0 || Number(targetPort) !== port || !isLoopback(hostname)) return;
+  throw usage(
+    `--to and --listen are the same port, ${port}: the recorder would call itself.`,
+    'Choose another port with --listen.',
+  );
+}
+
 function statusColour(status: number | null, { bad, good, warning }: Painter) {
   if (status === null || status >= 500) return bad;
   return status >= 400 ? warning : good;
@@ -100,6 +110,7 @@ async function record(call: CommandContext, options: RecordOptions, out: string)
   const { host, port } = readListen(options.listen);
   const address = await readAddress({ ...options, url: options.to }, io);
   const target = serviceAddress(address.url.value);
+  requireOther(target, port);
   const { caFile } = address;
   const certificates = caFile === undefined ? undefined : await readCertificates(caFile);
   const file = new RecordingFile(await createFile(out, '--out'), out);

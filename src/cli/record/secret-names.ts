@@ -15,6 +15,8 @@ const visibleAscii = /^[\x21-\x7e]+$/;
 const keys = /[dm]ak_[0-9a-z]+/gi;
 const macs =
   /(?<![0-9a-z])(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-z])/gi;
+/** 12 hex digits with a letter and a decimal digit. A dash before them would be that of a UUID. */
+const bareMacs = /(?<![\w-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12}(?![\w-])/gi;
 const ipv4s = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g;
 const colonRuns = /[0-9a-f:]+/gi;
 /**
@@ -173,6 +175,7 @@ export class SecretNames {
     return text
       .replaceAll(keys, (key) => this.of(key.slice(0, 3).toLowerCase() as 'dak' | 'mak', key))
       .replaceAll(macs, (mac) => this.of('mac', mac))
+      .replaceAll(bareMacs, (mac) => this.of('mac', mac))
       .replaceAll(ipv4s, (ip) => (isIPv4(ip) ? this.of('ip', ip) : ip))
       .replaceAll(colonRuns, (ip, at: number, whole: string) =>
         isIPv6(ip) && !/\w/.test(whole[at - 1] ?? '') && !/\w/.test(whole[at + ip.length] ?? '')

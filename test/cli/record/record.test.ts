@@ -170,7 +170,8 @@ describe('signage record', () => {
     expect(await readFile(file, 'utf8')).toBe('precious');
     const other = await newFile();
     const { port } = new URL(service.url);
-    const taken = await runCli(['record', '--to', service.url, '--listen', port, '--out', other]);
+    const to = 'http://127.0.0.1:1';
+    const taken = await runCli(['record', '--to', to, '--listen', port, '--out', other]);
     expect(taken.code).toBe(5);
     await expect(stat(other)).rejects.toThrow('ENOENT');
   });
@@ -181,6 +182,7 @@ describe('signage record', () => {
     [[], '--out must be given'],
     [['--out', 'x', '--summary', 'y'], 'Leave out --out'],
     [['--out', 'x', '--to', 'http://192.0.2.1'], 'not encrypted'],
+    [['--out', 'x', '--to', 'http://localhost:4200'], 'would call itself'],
     [['--out', '/nowhere/at/all'], 'No such folder'],
   ])('2 for %j', async (argv, message) => {
     const run = await runCli(['record', '--to', service.url, ...argv]);
