@@ -110,7 +110,8 @@ export function systemCode(error: unknown): string {
       : 'unknown';
 }
 
-function unreachable(error: unknown, service: string): SignageError {
+/** Makes the error for a connection that failed. */
+export function unreachable(error: unknown, service: string): SignageError {
   const code = systemCode(error);
   return new SignageError(
     'unreachable',

@@ -20,7 +20,8 @@ const codeInPath = /(\/provisioning-codes\/)[^/?]+/gi;
 const secrets = /\b([dm]ak_)[0-9A-Za-z]+/g;
 const withoutSecrets = (path: string) =>
   path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
-const decodedAscii = (path: string) =>
+/** Decodes the percent-encoded ASCII characters of a path. */
+export const decodedAscii = (path: string) =>
   path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );

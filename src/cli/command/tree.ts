@@ -19,6 +19,8 @@ export const single: CommandTree['single'] = {
   api: 'Send any request to the service',
   tv: 'Run one simulated TV',
   simulate: 'Run a fleet of simulated TVs and check what the service stored',
+  record: 'Record the requests of a TV, and check them',
+  replay: 'Send the requests of a recording again',
   conformance: 'Check whether a deployment follows the protocol',
   completion: 'Print the completion script of a shell',
 };
@@ -56,6 +58,8 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   api: async () => (await import('../commands/api.ts')).api,
   tv: async () => (await import('../commands/tv.ts')).tv,
   simulate: async () => (await import('../commands/tv.ts')).simulate,
+  record: async () => (await import('../commands/tv.ts')).record,
+  replay: async () => (await import('../commands/tv.ts')).replay,
   conformance: async () => (await import('../commands/checks.ts')).conformance,
   completion: async () =>
     (await import('../commands/completion.ts')).completionOf({

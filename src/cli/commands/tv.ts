@@ -1,6 +1,14 @@
-import { defineCommand } from '../command/spec.ts';
+import { defineCommand, one } from '../command/spec.ts';
+import { recordOptions, replayOptions } from '../record/options.ts';
 import { simulateSettings } from '../simulate/options.ts';
 import { tvOptions } from '../tv/tv-options.ts';
+
+const codeHints = {
+  pairing_code_not_found: 'Create a code: signage code create, or signage pair.',
+  pairing_code_used: 'Create a new code: signage code create, or signage pair.',
+  pairing_code_expired: 'Create a new code: signage code create, or signage pair.',
+  pairing_code_cancelled: 'Create a new code: signage code create, or signage pair.',
+};
 
 export const tv = defineCommand({
   summary: 'Run one simulated TV',
@@ -29,14 +37,11 @@ reached to register, 130 Ctrl-C.`,
   ],
   effect: 'alone',
   hints: {
+    ...codeHints,
     device_key_revoked: 'This TV was revoked. Start it with a new code: --code …',
     device_key_orphaned:
       'The screen of this TV was deleted or has another TV. Start it with a new code: --code …',
     device_key_invalid: 'The service does not know this key. Start it with a new code: --code …',
-    pairing_code_not_found: 'Create a code: signage code create, or signage pair.',
-    pairing_code_used: 'Create a new code: signage code create, or signage pair.',
-    pairing_code_expired: 'Create a new code: signage code create, or signage pair.',
-    pairing_code_cancelled: 'Create a new code: signage code create, or signage pair.',
   },
   run: async (call) => (await import('../tv/run-tv.ts')).runTv(call, call.options),
 });
@@ -67,4 +72,63 @@ far).`,
   ],
   effect: 'alone',
   run: async (call) => (await import('../simulate/run.ts')).runSimulation(call, call.flags),
+});
+
+export const record = defineCommand({
+  summary: 'Record the requests of a TV, and check them',
+  description: `Passes the requests of a TV app on to a service, and the answers back. Each exchange
+is checked against the protocol, shown, and written to a file as one line of JSON. Names such as
+dak_#1 and code_#2 replace keys, tokens, pairing codes, idempotency keys, MAC and IP addresses.
+Bodies that are not JSON, or larger than 1 MiB, are recorded by their length and a hash.
+
+Ctrl-C ends the recording and prints a summary: requests, answers, and intervals next to those of
+the config. --summary prints it again. docs/tv.md says more. Exit codes: 0 --summary was printed, 5
+the port is taken, 6 the file is no recording, 130 Ctrl-C.`,
+  options: recordOptions,
+  examples: [
+    [
+      'signage record --to https://signage.example.com --out tv.ndjson',
+      'then give the TV the address http://127.0.0.1:4200',
+    ],
+    [
+      'signage record --listen 0.0.0.0:4200 --out tv.ndjson',
+      'for a TV on the network; uses the service of the current context',
+    ],
+    ['signage record --summary tv.ndjson', 'what the TV did'],
+    [
+      `signage record --summary tv.ndjson -o json --jq '.[].remark | select(.)'`,
+      'for scripts: the intervals that differ from the config',
+    ],
+  ],
+  effect: 'alone',
+  run: async (call) => (await import('../record/run-record.ts')).runRecord(call, call.options),
+});
+
+export const replay = defineCommand({
+  summary: 'Send the requests of a recording again',
+  description: `Registers with a pairing code, and sends the requests of a recording of
+"signage record" to a service, at the recorded times divided by --speed. Real keys and ids take the
+places of the recorded ones. ETags and cursors are those of the present answers. A recording of
+several TVs needs a code for each. Requests to /v1 are left out.
+
+The result counts the answers, recorded and now. Exit codes: 0 all answers are as recorded, 9 an
+answer differs, 2 too few codes, 3 unknown code, 5 a code was used or has expired, 6 the file is no
+recording, 7 the service cannot be reached, 130 Ctrl-C.`,
+  arguments: { file: one('the recording; - for stdin') },
+  options: replayOptions,
+  examples: [
+    ['signage replay tv.ndjson --code ABCD-2345', 'the same TV, at its own pace'],
+    [
+      'signage replay tv.ndjson --speed 60 --url https://signage.example.com',
+      'an hour a minute, against another service; asks for the code',
+    ],
+    [
+      'signage replay tv.ndjson --speed max --code - -o json < codes.txt',
+      'for scripts: exit code 9 if an answer differs',
+    ],
+  ],
+  effect: 'alone',
+  hints: codeHints,
+  run: async (call) =>
+    (await import('../replay/run-replay.ts')).runReplay(call, call.args.file, call.options),
 });

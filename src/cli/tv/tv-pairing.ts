@@ -12,7 +12,8 @@ export type CodeSource = (
   error: SignageError | undefined,
 ) => Promise<string | undefined>;
 
-function codeProblem(text: string): string | undefined {
+/** Says what is wrong with a pairing code. */
+export function codeProblem(text: string): string | undefined {
   try {
     readCode(text);
     return undefined;

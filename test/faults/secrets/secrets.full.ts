@@ -10,6 +10,7 @@ import { adminToken } from '../../support/service.ts';
 import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { filesIn, type Place, type Search, searchSecrets } from './checker.ts';
+import { serveRecorded } from './recorded.ts';
 import { runCommands } from './run-commands.ts';
 import { Sentinels } from './sentinels.ts';
 
@@ -46,6 +47,12 @@ it('a data folder', async () => {
     'a data folder',
     await searchSecrets({ store: folder, contents: () => filesIn(folder), also: runCommands }),
   );
+});
+
+it('a recording', async () => {
+  const { start, places } = await serveRecorded();
+  const store = await temporaryFolder();
+  tell('a recording', await searchSecrets({ store, start, contents: places, also: runCommands }));
 });
 
 it('PostgreSQL', async () => {

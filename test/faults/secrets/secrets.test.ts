@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { filesIn, searchSecrets } from './checker.ts';
+import { serveRecorded } from './recorded.ts';
 import { runCommands } from './run-commands.ts';
 import { sentElsewhere } from './sent-elsewhere.ts';
 
@@ -14,6 +15,20 @@ it('appear in no file, copy, backup, log, metric, answer, audit entry or command
   });
   expect(found).toEqual([]);
   expect(places).toBeGreaterThan(200);
+}, 60_000);
+
+it('appear in no recording, although all requests pass through the recorder', async () => {
+  const { start, places } = await serveRecorded();
+  const search = await searchSecrets({
+    store: 'memory:',
+    start,
+    contents: places,
+    also: runCommands,
+  });
+  expect(search.found).toEqual([]);
+  const [output, recording] = await places();
+  for (const { contents } of [output, recording].filter((place) => place !== undefined))
+    expect(contents.toString()).toMatch(/\/v1\/screens\/private_#\d+/);
 }, 60_000);
 
 it('are sent to no other address', async () => {

@@ -1,4 +1,5 @@
 // Defects of authorization, and undocumented answers.
+import { SecretNames } from '../../../src/cli/record/secret-names.ts';
 import type { MakeRequester } from '../../../src/client/requester.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
@@ -22,6 +23,7 @@ import { obeyedOutput } from '../hostile/obeyed-output.ts';
 import { runAssignments } from '../matrix/run-assignments.ts';
 import { runMatrix } from '../matrix/run-matrix.ts';
 import { searchSecrets } from '../secrets/checker.ts';
+import { serveRecorded } from '../secrets/recorded.ts';
 import { sentElsewhere } from '../secrets/sent-elsewhere.ts';
 import type { SeededDefect } from './seeded-defect.ts';
 
@@ -177,6 +179,21 @@ async function searched(start?: typeof serveTelling): Promise<readonly string[]>
   ).found;
 }
 
+/** Searches the recording of a scenario. `inText` replaces the search in texts. */
+async function searchedRecording(
+  inText = SecretNames.prototype.inText,
+): Promise<readonly string[]> {
+  const { start, places } = await serveRecorded();
+  const original = SecretNames.prototype.inText;
+  SecretNames.prototype.inText = inText;
+  try {
+    const search = { store: 'memory:', misplaced: 1, start, contents: places };
+    return (await searchSecrets(search)).found;
+  } finally {
+    SecretNames.prototype.inText = original;
+  }
+}
+
 async function inMemory(
   makeBug: (clock: ManualClock) => Defect,
   run: (service: Assembled) => Promise<{ wrong: string[] }>,
@@ -257,6 +274,12 @@ export const intruders: readonly SeededDefect[] = [
     harness: 'search-secrets',
     find: () => searched(serveTelling),
     findInOriginal: () => searched(),
+  },
+  {
+    defect: 'a recording has secrets outside their members',
+    harness: 'search-secrets',
+    find: () => searchedRecording((text) => text),
+    findInOriginal: () => searchedRecording(),
   },
   {
     defect: 'a redirect is followed',

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type OperationId, operations } from '../../wire/operations.ts';
+import type { CapturedBody } from './captured-body.ts';
+import type { Outcome } from './recording.ts';
+
+export interface CapturedMessage {
+  headers: IncomingHttpHeaders;
+  body: CapturedBody;
+}
+
+/** One request and its answer as they passed the recorder, with their secrets. */
+export interface CapturedExchange {
+  /** Unix epoch milliseconds. */
+  startedMs: number;
+  tookMs: number;
+  method: string;
+  /** Path and query as sent. */
+  path: string;
+  request: CapturedMessage;
+  /** `undefined`: the TV got no answer. */
+  status: number | undefined;
+  answer: CapturedMessage;
+  outcome: Outcome;
+}
+
+const parameter = /:\w+/g;
+const parameterCount = ({ path }: { path: string }) => path.match(parameter)?.length ?? 0;
+
+/** All operations by the form of their paths. Paths with fewer parameters come first. */
+const routes = (Object.keys(operations) as OperationId[])
+  .sort((one, other) => parameterCount(operations[one]) - parameterCount(operations[other]))
+  .map((id) => {
+    const { method, path } = operations[id];
+    return { id, method, form: new RegExp(`^${path.replaceAll(parameter, '[^/]+')}$`) };
+  });
+
+/** The operation of a request, and the methods of its path. Both are empty for an unknown path. */
+export interface Route {
+  operationId: OperationId | undefined;
+  methods: readonly string[];
+}
+
+/** Finds the operation of a request. `HEAD` counts as `GET` (docs/protocol.md §1.1). */
+export function routeOf({ method, path }: Pick<CapturedExchange, 'method' | 'path'>): Route {
+  const [withoutQuery = ''] = path.split('?');
+  const found = routes.filter(({ form }) => form.test(withoutQuery));
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  return {
+    operationId: found.find((route) => route.method === wanted)?.id,
+    methods: found.map((route) => route.method),
+  };
+}

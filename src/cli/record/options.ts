@@ -1,0 +1,38 @@
+import * as option from '../options/option.ts';
+import { behaviourOptions, connectionOptions, outputOptions } from '../options/shared.ts';
+import { speed } from '../simulate/options.ts';
+
+const { url, context, caFile, insecureHttp } = connectionOptions;
+
+export const recordOptions = {
+  to: option.text('--to <url>', 'URL of the service; default: the service of the context'),
+  listen: option.textOr(
+    '4200',
+    '--listen <port>',
+    'where the TV connects: a port of 127.0.0.1, or an address and a port such as 0.0.0.0:4200',
+  ),
+  out: option.text('--out <file>', 'new file for the recording, readable only by you'),
+  summary: option.text('--summary <file>', 'summarize this recording, and record nothing'),
+  ...outputOptions,
+  quiet: behaviourOptions.quiet,
+  context,
+  caFile,
+  insecureHttp,
+};
+
+export const replayOptions = {
+  code: option.repeated(
+    '--code <code>',
+    'the pairing code of a TV, such as ABCD2345 or abcd-2345; - reads codes from stdin, one a line',
+  ),
+  speed: speed(
+    '--speed <factor>',
+    'run faster: 60 is one hour per minute, max never waits (default: 1)',
+  ),
+  ...outputOptions,
+  ...behaviourOptions,
+  url,
+  context,
+  caFile,
+  insecureHttp,
+};

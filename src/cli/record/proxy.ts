@@ -1,0 +1,284 @@
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as requestHttp,
+  type ServerResponse,
+} from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import { unreachable } from '../../client/transport.ts';
+import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { CapturedBody } from './captured-body.ts';
+import type { CapturedExchange } from './captured-exchange.ts';
+import type { Outcome } from './recording.ts';
+
+export interface ProxyOptions {
+  /** Base URL of the service, without a trailing slash. */
+  target: string;
+  host: string;
+  /** 0 takes a free port. */
+  port: number;
+  /** Certificates to trust (PEM), in place of Node's own. */
+  certificates?: readonly string[];
+  clock: Clock;
+  random: Random;
+  /** Called once for each request, when its answer has ended. */
+  onExchange(exchange: CapturedExchange): void;
+  /** Called for a connection that sends no valid HTTP, with the code of Node's parser. */
+  onInvalid(code: string): void;
+}
+
+export interface RunningProxy {
+  url: string;
+  /** Cuts all connections. Resolves after the last `onExchange`. */
+  close(): Promise<void>;
+}
+
+const connectTimeoutMs = 10 * secondMs;
+
+/**
+ * Headers that concern one connection only (RFC 9110 §7.6.1), and `Host` and `Expect`, which the
+ * recorder answers itself.
+ */
+const hopByHop = [
+  'connection',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** Returns the headers to pass on. `content-length` always stays, because it frames the body. */
+function passedHeaders(headers: NodeJS.Dict<string[]>): NodeJS.Dict<string[]> {
+  const named = (headers.connection ?? []).join(',').toLowerCase().split(',');
+  const dropped = new Set([...hopByHop, ...named.map((name) => name.trim())]);
+  dropped.delete('content-length');
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
+}
+
+/** Returns the body of a 502. The TV treats it like any 5xx (docs/protocol.md §2.6). */
+const badGateway = (detail: string) =>
+  JSON.stringify({
+    type: 'about:blank',
+    title: 'Bad Gateway',
+    status: 502,
+    detail: `signage record: ${detail}`,
+    code: 'unavailable',
+    requestId: crypto.randomUUID(),
+  });
+
+/** One request on its way to the service, and its answer on the way back. */
+class PassedExchange {
+  readonly #options: ProxyOptions;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #startedMs: number;
+  readonly #requestBody: CapturedBody;
+  readonly #answerBody: CapturedBody;
+  #answerHeaders: IncomingHttpHeaders = {};
+  #failure: Outcome | undefined;
+
+  constructor(
+    options: ProxyOptions,
+    hashKey: Uint8Array,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ) {
+    this.#options = options;
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    this.#startedMs = options.clock.now();
+    this.#requestBody = new CapturedBody(hashKey, Number(incoming.headers['content-length'] ?? 0));
+    this.#answerBody = new CapturedBody(hashKey);
+  }
+
+  /** Passes the exchange. Resolves when it has ended, in whatever way. */
+  async pass(): Promise<void> {
+    const incoming = this.#incoming;
+    const outgoing = this.#outgoing;
+    const ended = new Promise((resolve) => outgoing.once('close', resolve));
+    incoming.on('data', (chunk: Buffer) => this.#requestBody.add(chunk));
+    incoming.on('error', () => {});
+    try {
+      incoming.pipe(this.#forward());
+    } catch (error) {
+      this.#fail(error);
+    }
+    await ended;
+    await this.#untilReceived();
+    this.#report();
+  }
+
+  /** Opens the request to the service, without its body. */
+  #forward(): ClientRequest {
+    const { clock, target, certificates } = this.#options;
+    const { method, url, headers, headersDistinct } = this.#incoming;
+    const { pathname, host, protocol } = new URL(target);
+    const isSecure = protocol === 'https:';
+    const passed = passedHeaders(headersDistinct);
+    if (headers['transfer-encoding'] !== undefined) passed['transfer-encoding'] = ['chunked'];
+    // Each request has a connection of its own: the service may close an idle one at the moment of
+    // a request, and the TV would get a 502 that it never gets without the recorder. Without
+    // `keep-alive` the service would cut a request that is too large before its 413 has arrived.
+    const upstream = (isSecure ? requestHttps : requestHttp)({
+      ...urlToHttpOptions(new URL(target)),
+      path: `${pathname.replace(/\/$/, '')}${url}`,
+      method,
+      headers: { ...passed, host, connection: 'keep-alive' },
+      agent: false,
+      ...(isSecure && certificates && { ca: [...certificates] }),
+    });
+    const cancelTimeout = clock.after(connectTimeoutMs, () =>
+      upstream.destroy(Object.assign(new Error('timeout'), { code: 'UND_ERR_CONNECT_TIMEOUT' })),
+    );
+    upstream.once('socket', (socket) =>
+      socket.once(isSecure ? 'secureConnect' : 'connect', cancelTimeout),
+    );
+    upstream.on('error', (error) => this.#fail(error));
+    upstream.once('close', () => {
+      cancelTimeout();
+      this.#fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }));
+    });
+    upstream.once('response', (answer) => this.#answer(answer));
+    this.#outgoing.once('close', () => {
+      upstream.destroy();
+      this.#discardRest();
+    });
+    return upstream;
+  }
+
+  #answer(answer: IncomingMessage): void {
+    const outgoing = this.#outgoing;
+    answer.on('data', (chunk: Buffer) => this.#answerBody.add(chunk));
+    answer.on('error', () => {
+      this.#failure ??= 'service_left';
+      outgoing.destroy();
+    });
+    outgoing.sendDate = false;
+    try {
+      outgoing.writeHead(answer.statusCode ?? 0, passedHeaders(answer.headersDistinct));
+    } catch (error) {
+      // Node refuses to send some headers and statuses that it accepts.
+      answer.destroy();
+      this.#fail(error);
+      return;
+    }
+    this.#answerHeaders = answer.headers;
+    // Held answers and streams reach the TV at once.
+    outgoing.flushHeaders();
+    answer.pipe(outgoing);
+  }
+
+  /** Answers 502, unless the answer has begun. A broken answer reports its own error. */
+  #fail(error: unknown): void {
+    const outgoing = this.#outgoing;
+    this.#discardRest();
+    if (outgoing.headersSent || outgoing.destroyed) return;
+    this.#failure = 'unreachable';
+    const { message } = unreachable(error, this.#options.target);
+    const body = badGateway(message);
+    this.#answerHeaders = { 'content-type': 'application/problem+json' };
+    this.#answerBody.add(Buffer.from(body));
+    outgoing.writeHead(502, { 'content-type': 'application/problem+json' }).end(body);
+  }
+
+  /** An answer may end before its request has arrived, such as a 413. */
+  async #untilReceived(): Promise<void> {
+    const incoming = this.#incoming;
+    if (incoming.readableEnded || incoming.socket.destroyed) return;
+    await new Promise((resolve) => {
+      incoming.once('end', resolve);
+      incoming.socket.once('close', resolve);
+    });
+  }
+
+  /** Reads the rest of the request without passing it on. */
+  #discardRest(): void {
+    this.#incoming.unpipe();
+    this.#incoming.resume();
+  }
+
+  #report(): void {
+    const { clock, onExchange } = this.#options;
+    const incoming = this.#incoming;
+    const outgoing = this.#outgoing;
+    const left: Outcome = incoming.complete ? 'tv_left' : 'request_cut';
+    onExchange({
+      startedMs: this.#startedMs,
+      tookMs: Math.max(0, clock.now() - this.#startedMs),
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      request: { headers: incoming.headers, body: this.#requestBody },
+      status: outgoing.headersSent ? outgoing.statusCode : undefined,
+      answer: { headers: this.#answerHeaders, body: this.#answerBody },
+      outcome: this.#failure ?? (outgoing.writableFinished ? 'answered' : left),
+    });
+  }
+}
+
+/** Returns the error for an address on which the recorder cannot listen. */
+function listenError(cause: NodeJS.ErrnoException, host: string, port: number): SignageError {
+  if (cause.code === 'EADDRINUSE')
+    return new SignageError('port_taken', `Port ${port} of ${host} is taken.`, {
+      cause,
+      hint: 'Choose another port with --listen.',
+    });
+  return new SignageError(
+    'invalid_option',
+    `Cannot listen on ${host}, port ${port}: ${cause.code}.`,
+    {
+      cause,
+    },
+  );
+}
+
+/**
+ * Starts a reverse proxy that reports each exchange. It passes bodies on without buffering them.
+ * Throws `port_taken` and `invalid_option`.
+ */
+export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
+  const { host, port, random, onInvalid } = options;
+  const hashKey = random(32);
+  const open = new Set<Promise<void>>();
+  const server = createServer((incoming, outgoing) => {
+    // An absolute URL or `*` names no path of the service.
+    if (!incoming.url?.startsWith('/')) {
+      onInvalid('the request has no path');
+      outgoing.writeHead(400, { connection: 'close' }).end();
+      return;
+    }
+    const passed = new PassedExchange(options, hashKey, incoming, outgoing).pass();
+    open.add(passed);
+    void passed.finally(() => open.delete(passed));
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    onInvalid(error.code ?? 'unknown');
+    socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${shownHost}:${address.port}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await Promise.all(open);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { RecordedExchange } from './recording.ts';
+
+/** One TV of a recording: all its requests that were sent with one binding. */
+export interface RecordedTv {
+  /** From 1, in order of the first request. */
+  number: number;
+  /** Id of its screen, if the recording shows its registration. */
+  screenId: string | undefined;
+  /** In order of the requests. */
+  exchanges: RecordedExchange[];
+}
+
+/** Returns a member of a recorded body, if it is a text. */
+export function textMember(json: unknown, name: string): string | undefined {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, name)) return undefined;
+  const value = json[name as keyof typeof json] as unknown;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns the name of the credential of a request, or the text in its place. */
+export const credentialOf = ({ request }: RecordedExchange): string | undefined =>
+  request.headers.authorization?.replace(/^Bearer /, '');
+
+/** Whether an exchange issued a device key. */
+const issuesKey = ({ operation, status }: RecordedExchange) =>
+  status === 201 && (operation === 'registerDevice' || operation === 'rotateDeviceKey');
+
+export const isManagement = ({ path }: RecordedExchange): boolean => /^\/v1(?:[/?]|$)/.test(path);
+
+/**
+ * Groups the exchanges by TV: a registration with the requests of the keys that follow from it.
+ * Omits management requests. A TV is known by its pairing code or its key.
+ */
+export function recordedTvs(exchanges: readonly RecordedExchange[]): RecordedTv[] {
+  const tvs: RecordedTv[] = [];
+  const byName = new Map<string, RecordedTv>();
+  const tvOf = (name: string) => {
+    const existing = byName.get(name);
+    if (existing) return existing;
+    const tv: RecordedTv = { number: tvs.length + 1, screenId: undefined, exchanges: [] };
+    tvs.push(tv);
+    byName.set(name, tv);
+    return tv;
+  };
+  for (const exchange of exchanges) {
+    if (isManagement(exchange)) continue;
+    const code = textMember(exchange.request.json, 'pairingCode');
+    const isRegistration = exchange.operation === 'registerDevice';
+    const tv = tvOf((isRegistration ? code : credentialOf(exchange)) ?? 'no credential');
+    tv.exchanges.push(exchange);
+    if (!issuesKey(exchange)) continue;
+    const key = textMember(exchange.answer.json, 'apiKey');
+    if (key !== undefined) byName.set(key, tv);
+    tv.screenId ??= textMember(exchange.answer.json, 'screenId');
+  }
+  return tvs;
+}

@@ -1,0 +1,164 @@
+import events from 'node:events';
+import { type FileHandle, unlink } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { serviceAddress } from '../../client/transport.ts';
+import { readCertificates } from '../api/connect.ts';
+import { isLoopback } from '../api/loopback.ts';
+import { createFile } from '../api/private-file.ts';
+import { readAddress } from '../api/profile.ts';
+import type { CommandContext } from '../command/context.ts';
+import { unusableFile } from '../options/file-error.ts';
+import { readInput } from '../options/input-file.ts';
+import { usage, type Values } from '../options/settings.ts';
+import { countText } from '../records/text.ts';
+import { makePainter, type Painter } from '../terminal/colours.ts';
+import { escapeControl, printableJson } from '../terminal/escape.ts';
+import { type CapturedExchange, routeOf } from './captured-exchange.ts';
+import { checkExchange } from './check-exchange.ts';
+import type { recordOptions } from './options.ts';
+import { startProxy } from './proxy.ts';
+import { textMember } from './recorded-tvs.ts';
+import { type RecordedExchange, readRecording } from './recording.ts';
+import { redactExchange } from './redact-exchange.ts';
+import { SecretNames } from './secret-names.ts';
+import { summarize, summaryView } from './summary.ts';
+
+type RecordOptions = Values<typeof recordOptions>;
+
+const loopback = '127.0.0.1';
+
+/** Parses `4200`, `0.0.0.0:4200` or `[::]:4200`. */
+function readListen(text: string): { host: string; port: number } {
+  const [, host, port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  const bare = host?.replace(/^\[(.*)\]$/, '$1') ?? loopback;
+  if (port === undefined || Number(port) > 65_535 || (isIP(bare) === 0 && bare !== 'localhost'))
+    throw usage(
+      `--listen must be a port such as 4200, or an address with a port such as 0.0.0.0:4200, not "${text}".`,
+    );
+  return { host: bare, port: Number(port) };
+}
+
+/** Throws `usage` if the service is the recorder itself, which would call itself endlessly. */
+function requireOther(target: string, port: number): void {
+  const { hostname, port: targetPort } = new URL(target);
+  if (port === 0 || Number(targetPort) !== port || !isLoopback(hostname)) return;
+  throw usage(
+    `--to and --listen are the same port, ${port}: the recorder would call itself.`,
+    'Choose another port with --listen.',
+  );
+}
+
+function statusColour(status: number | null, { bad, good, warning }: Painter) {
+  if (status === null || status >= 500) return bad;
+  return status >= 400 ? warning : good;
+}
+
+/**
+ * Formats an exchange for people, with a line for each violation:
+ * `12:00:05  POST /devices/…/events  202  12 ms`
+ */
+function exchangeLines(exchange: RecordedExchange, paint: Painter): string {
+  const { at, ms, method, path, status, answer, outcome, wrong } = exchange;
+  const code = textMember(answer.json, 'code');
+  const answered = `${status ?? 'no answer'}${code === undefined ? '' : ` ${escapeControl(code)}`}`;
+  const end = outcome === 'answered' ? '' : `  ${outcome}`;
+  const lines = [
+    `${paint.faint(at.slice(11, 19))}  ${method} ${path}  ${statusColour(status, paint)(answered)}  ${paint.faint(`${ms} ms`)}${end}`,
+    ...wrong.map(({ in: where, path: member, message, section }) =>
+      paint.bad(
+        escapeControl(`  ${where} ${member || 'body'}: ${message} (docs/protocol.md §${section})`),
+      ),
+    ),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Appends lines to a recording, one after the other. The first error ends the recording. */
+class RecordingFile {
+  readonly #file: FileHandle;
+  readonly #path: string;
+  readonly #failed = new AbortController();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(file: FileHandle, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  /** Aborts when a line could not be written. */
+  get failed(): AbortSignal {
+    return this.#failed.signal;
+  }
+
+  append(exchange: RecordedExchange): void {
+    this.#last = this.#last
+      .then(() => this.#file.writeFile(`${printableJson(exchange, 0)}\n`))
+      .catch((error) => this.#failed.abort(error));
+  }
+
+  /** Throws if a line was not written. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#file.close();
+    const { aborted, reason } = this.failed;
+    if (aborted) throw unusableFile(reason, this.#path, { what: '--out', access: 'written' });
+  }
+}
+
+async function record(call: CommandContext, options: RecordOptions, out: string): Promise<number> {
+  const { io, clock, random, interrupted, common } = call;
+  const { host, port } = readListen(options.listen);
+  const address = await readAddress({ ...options, url: options.to }, io);
+  const target = serviceAddress(address.url.value);
+  requireOther(target, port);
+  const { caFile } = address;
+  const certificates = caFile === undefined ? undefined : await readCertificates(caFile);
+  const file = new RecordingFile(await createFile(out, '--out'), out);
+  const paint = await makePainter(io, io.stderr);
+  const names = new SecretNames();
+  const onExchange = (captured: CapturedExchange) => {
+    const route = routeOf(captured);
+    const violations = checkExchange(captured, route);
+    const exchange = redactExchange(captured, route.operationId, violations, names);
+    file.append(exchange);
+    if (!common.quiet || exchange.wrong.length > 0) io.stderr.write(exchangeLines(exchange, paint));
+  };
+  const onInvalid = (code: string) => call.note(`A connection sent no valid HTTP: ${code}.`);
+  const proxied = { target, host, port, clock, random, onExchange, onInvalid };
+  const proxy = await startProxy({ ...proxied, ...(certificates && { certificates }) }).catch(
+    async (error: unknown) => {
+      await file.close();
+      await unlink(out);
+      throw error;
+    },
+  );
+  call.note(`Recording ${target} to ${out}. Give the TV this address: ${proxy.url}`);
+  if (!isLoopback(host))
+    call.note('Other machines can connect, and the connection to the recorder is not encrypted.');
+  const stop = AbortSignal.any([interrupted, file.failed]);
+  if (!stop.aborted) await events.once(stop, 'abort');
+  await proxy.close();
+  await file.close();
+  await printSummary(call, out);
+  return Number(interrupted.reason);
+}
+
+async function printSummary(call: CommandContext, file: string): Promise<void> {
+  const exchanges = readRecording(await readInput(call.io, file), file);
+  await call.results.list([summarize(exchanges)], summaryView, 'Nothing was recorded.');
+  const wrong = exchanges.filter((one) => one.wrong.length > 0).length;
+  call.note(`${countText(exchanges.length, 'exchange')} in ${file}, ${wrong} of them wrong.`);
+}
+
+/** Runs `signage record`. Returns the exit code. */
+export async function runRecord(call: CommandContext, options: RecordOptions): Promise<number> {
+  const { out, summary } = options;
+  if (summary !== undefined) {
+    if (out !== undefined) throw usage('--summary reads a recording. Leave out --out.');
+    await printSummary(call, summary);
+    return 0;
+  }
+  if (out === undefined) throw usage('--out must be given: the new file of the recording.');
+  call.heedHangup();
+  return record(call, options, out);
+}

@@ -1,0 +1,157 @@
+import { minuteMs } from '../../domain/clock.ts';
+import { epochMs } from '../../domain/fields.ts';
+import type { View } from '../output/view.ts';
+import { isManagement, type RecordedTv, recordedTvs } from './recorded-tvs.ts';
+import type { RecordedExchange } from './recording.ts';
+
+/** The requests of one TV to one operation, or its heartbeat events. */
+export interface SummaryRow {
+  /** Number of the TV in the recording. `null`: management requests. */
+  tv: number | null;
+  screenId: string | null;
+  /** Id of the operation, `heartbeat`, or method and path of an unknown endpoint. */
+  operation: string;
+  requests: number;
+  /** Number of answers by status. `none` counts requests without an answer. */
+  answers: Record<string, number>;
+  /** Number of violations of the protocol. */
+  wrong: number;
+  /** Median of the seconds between two requests. `null`: fewer than two. */
+  everySeconds: number | null;
+  /** Interval of the last config, for operations with an interval. */
+  configSeconds: number | null;
+  /** Says that the intervals differ. */
+  remark: string | null;
+}
+
+/** Intervals that differ by less are equal: requests take time, and players add jitter. */
+const tolerance = 0.25;
+
+type IntervalMember = 'syncIntervalMinutes' | 'heartbeatIntervalMinutes';
+
+const intervals: Readonly<Record<string, { member: IntervalMember; verb: string }>> = {
+  getPlaylist: { member: 'syncIntervalMinutes', verb: 'polls' },
+  getDeviceConfig: { member: 'syncIntervalMinutes', verb: 'polls' },
+  heartbeat: { member: 'heartbeatIntervalMinutes', verb: 'reports' },
+};
+
+const startedMs = ({ at }: RecordedExchange) => Date.parse(at);
+const seconds = (ms: number) => Math.round(ms / 100) / 10;
+
+/** Returns the median gap in milliseconds. `timesMs` are sorted. */
+function medianGap(timesMs: readonly number[]): number | undefined {
+  const gaps = timesMs.slice(1).map((time, at) => time - (timesMs[at] ?? 0));
+  return gaps.sort((one, other) => one - other)[Math.floor((gaps.length - 1) / 2)];
+}
+
+/** Returns an interval of the last config that the TV got, in milliseconds. */
+function configuredMs(
+  exchanges: readonly RecordedExchange[],
+  member: IntervalMember,
+): number | undefined {
+  const values = exchanges.flatMap(({ operation, status, answer }) => {
+    const json = answer.json as { config?: Record<string, unknown> } & Record<string, unknown>;
+    if (operation === 'registerDevice' && status === 201) return [json?.config?.[member]];
+    return operation === 'getDeviceConfig' && status === 200 ? [json?.[member]] : [];
+  });
+  const minutes = values.filter((value) => typeof value === 'number').at(-1);
+  return minutes === undefined ? undefined : minutes * minuteMs;
+}
+
+/** Returns the distinct times of the heartbeats of a TV, in milliseconds. */
+function heartbeatTimes(exchanges: readonly RecordedExchange[]): number[] {
+  const events = exchanges.flatMap(({ operation, request }) =>
+    operation === 'postEvents' && Array.isArray(request.json) ? (request.json as unknown[]) : [],
+  );
+  const times = events.flatMap((event) => {
+    const { type, timestamp } = (event ?? {}) as Record<string, unknown>;
+    return type === 'heartbeat' && typeof timestamp === 'number' ? [epochMs(timestamp)] : [];
+  });
+  return [...new Set(times)].sort((one, other) => one - other);
+}
+
+function timing(operation: string, timesMs: readonly number[], configMs: number | undefined) {
+  const gapMs = medianGap(timesMs);
+  const verb = intervals[operation]?.verb;
+  const isOff =
+    gapMs !== undefined && configMs !== undefined && Math.abs(gapMs / configMs - 1) > tolerance;
+  return {
+    everySeconds: gapMs === undefined ? null : seconds(gapMs),
+    configSeconds: configMs === undefined ? null : seconds(configMs),
+    remark: isOff ? `${verb} every ${seconds(gapMs)} s, config says ${seconds(configMs)}` : null,
+  };
+}
+
+function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
+  return Object.fromEntries([...counts].sort());
+}
+
+function groupByOperation(exchanges: readonly RecordedExchange[]) {
+  const groups = new Map<string, RecordedExchange[]>();
+  for (const exchange of exchanges) {
+    const { operation, method, path } = exchange;
+    const name = operation ?? `${method} ${path.replace(/\?.*$/, '')}`;
+    const group = groups.get(name);
+    if (group) group.push(exchange);
+    else groups.set(name, [exchange]);
+  }
+  return groups;
+}
+
+function rowsOf(exchanges: readonly RecordedExchange[], tv?: RecordedTv): SummaryRow[] {
+  const identity = { tv: tv?.number ?? null, screenId: tv?.screenId ?? null };
+  const configOf = (name: string) => {
+    const interval = intervals[name];
+    return interval && configuredMs(exchanges, interval.member);
+  };
+  const rows = [...groupByOperation(exchanges)].map(([operation, group]) => ({
+    ...identity,
+    operation,
+    requests: group.length,
+    answers: countBy(group, ({ status }) => String(status ?? 'none')),
+    wrong: group.reduce((sum, { wrong }) => sum + wrong.length, 0),
+    ...timing(operation, group.map(startedMs), configOf(operation)),
+  }));
+  const beats = heartbeatTimes(exchanges);
+  if (beats.length === 0) return rows;
+  const heartbeat = {
+    ...identity,
+    operation: 'heartbeat',
+    requests: beats.length,
+    answers: {},
+    wrong: 0,
+    ...timing('heartbeat', beats, configOf('heartbeat')),
+  };
+  return [...rows, heartbeat];
+}
+
+/** Counts the requests of each TV by operation, and compares their intervals with its config. */
+export function summarize(exchanges: readonly RecordedExchange[]): SummaryRow[] {
+  return [
+    ...recordedTvs(exchanges).flatMap((tv) => rowsOf(tv.exchanges, tv)),
+    ...rowsOf(exchanges.filter(isManagement)),
+  ];
+}
+
+export const summaryView: View<SummaryRow> = {
+  columns: [
+    { name: 'tv', value: ({ tv }) => tv },
+    { name: 'operation', value: ({ operation }) => operation },
+    { name: 'requests', value: ({ requests }) => requests },
+    {
+      name: 'answers',
+      value: ({ answers }) =>
+        Object.entries(answers)
+          .map(([status, count]) => `${status}: ${count}`)
+          .join(', '),
+    },
+    { name: 'everySeconds', value: ({ everySeconds }) => everySeconds },
+    { name: 'configSeconds', value: ({ configSeconds }) => configSeconds },
+    { name: 'wrong', value: ({ wrong }) => wrong },
+    { name: 'remark', value: ({ remark }) => remark },
+    { name: 'screenId', value: ({ screenId }) => screenId, wide: true },
+  ],
+  nameOf: ({ tv, operation }) => `${tv ?? '-'} ${operation}`,
+};
