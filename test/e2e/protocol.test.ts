@@ -448,6 +448,7 @@ describe('docs/protocol.md', () => {
       'GET /metrics',
       'GET /openapi.json',
       'GET /docs',
+      'GET /player',
       'GET /',
     ];
     const known = [...all.map(({ method, path }) => `${method} ${path}`), ...outside];
