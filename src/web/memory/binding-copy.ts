@@ -1,4 +1,4 @@
-import type { PlayerHead } from './state-change.ts';
+import type { PlayerHead } from '../../player/state.ts';
 
 /** The members without which a person would have to pair the TV again. */
 const members = ['registering', 'binding', 'rotating', 'formerKey', 'keySinceMs'] as const;

@@ -1,6 +1,6 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import type { EventInput } from '../../client/entities.ts';
-import type { PlayerHead } from './state-change.ts';
+import type { PlayerHead } from '../../player/state.ts';
 
 /** One media file. Its bytes are in the store `parts`. */
 export interface MediaRecord {

@@ -1,13 +1,11 @@
-import type { PlayerMemory, PlayerState } from '../../player/state.ts';
+import type { PlayerHead, PlayerMemory, PlayerState, StateChange } from '../../player/state.ts';
 import type { BindingCopy } from './binding-copy.ts';
 import { isQuotaExceeded, type PlayerDatabase } from './database.ts';
-import type { PlayerHead, StateChange } from './state-change.ts';
 
 /** Makes room for a write that exceeded the quota. Resolves with whether it freed anything. */
 export type FreeSpace = () => Promise<boolean>;
 
 const noMembers: Record<keyof PlayerHead, undefined> = {
-  format: undefined,
   registering: undefined,
   binding: undefined,
   rotating: undefined,
@@ -34,48 +32,51 @@ export class IndexedDbMemory implements PlayerMemory {
     this.#freeSpace = freeSpace;
   }
 
-  /** Returns the saved state. Takes the binding from its copy if the database was evicted. */
+  /** Returns the saved state. Restores the binding from its copy if the database was evicted. */
   async load(): Promise<PlayerState | undefined> {
     const database = await this.#database.open();
     const transaction = database.transaction(['head', 'events']);
     const heads = transaction.objectStore('head');
     const events = transaction.objectStore('events');
-    const [members, values, queue] = await Promise.all([
+    const [members, values, positions, queue] = await Promise.all([
       heads.getAllKeys(),
       heads.getAll(),
+      events.getAllKeys(),
       events.getAll(),
     ]);
-    const head: Record<string, unknown> = {};
-    for (const [index, member] of members.entries()) head[member] = values[index];
+    let head: PlayerHead = {};
+    for (const [index, member] of members.entries()) head = { ...head, [member]: values[index] };
     const copy = head.binding || head.registering ? undefined : this.#copy.read();
+    if (copy) await this.#write({ head: copy, queueStart: positions[0] ?? 0, added: [] });
     if (members.length === 0 && queue.length === 0 && !copy) return undefined;
-    return { format: 1, ...copy, ...head, queue };
+    return { format: 1, ...head, ...copy, queue, queueStart: positions[0] ?? 0 };
   }
 
-  async save({ queue, ...members }: PlayerState): Promise<void> {
-    const added = queue.map((event, index) => ({ position: index, event }));
-    return this.#apply({ head: { ...noMembers, ...members }, queueStart: 0, added }, true);
+  save({ format: _, queue, queueStart = 0, ...head }: PlayerState): Promise<void> {
+    const added = queue.map((event, index) => ({ position: queueStart + index, event }));
+    // All earlier events leave before the new ones are added.
+    const allEvents = Number.POSITIVE_INFINITY;
+    return this.update({ head: { ...noMembers, ...head }, queueStart: allEvents, added });
   }
 
-  async #apply(change: StateChange, isWhole: boolean): Promise<void> {
+  async update(change: StateChange): Promise<void> {
     this.#copy.update(change.head);
     try {
-      await this.#write(change, isWhole);
+      await this.#write(change);
     } catch (error) {
       if (!isQuotaExceeded(error) || !(await this.#freeSpace())) throw error;
-      await this.#write(change, isWhole);
+      await this.#write(change);
     }
   }
 
-  async #write({ head, queueStart, added }: StateChange, isWhole: boolean): Promise<void> {
+  async #write({ head, queueStart, added }: StateChange): Promise<void> {
     const database = await this.#database.open();
     const transaction = database.transaction(['head', 'events'], 'readwrite', {
       durability: 'strict',
     });
     const heads = transaction.objectStore('head');
     const events = transaction.objectStore('events');
-    const gone = IDBKeyRange.upperBound(queueStart, true);
-    const writes: Promise<unknown>[] = [isWhole ? events.clear() : events.delete(gone)];
+    const writes: Promise<unknown>[] = [events.delete(IDBKeyRange.upperBound(queueStart, true))];
     for (const { position, event } of added) writes.push(events.put(event, position));
     for (const [member, value] of Object.entries(head)) {
       const name = member as keyof PlayerHead;

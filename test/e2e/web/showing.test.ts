@@ -125,10 +125,11 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     const creativeUrl = `${tv.service.url}/media/menu-board.html`;
     await tv.publish([item({ creativeUrl, creativeType: 'html', duration: 60 })]);
     await tv.reload();
-    await expect.poll(() => tv.page.locator('iframe').count()).toBe(1);
-    expect(await tv.page.locator('iframe').getAttribute('sandbox')).toBe('allow-scripts');
-    const frame = tv.page.frames().find((one) => one.url() === creativeUrl);
-    const outcome = frame?.evaluate("try { localStorage.length; 'read' } catch { 'refused' }");
+    const frameOf = () => tv.page.frames().find((one) => one.url() === creativeUrl);
+    await expect.poll(frameOf).toBeDefined();
+    const sandbox = "document.querySelector('iframe').getAttribute('sandbox')";
+    expect(await tv.page.evaluate(sandbox)).toBe('allow-scripts');
+    const outcome = frameOf()?.evaluate("try { localStorage.length; 'read' } catch { 'refused' }");
     expect(await outcome).toBe('refused');
     await tv.browser.close();
   });
