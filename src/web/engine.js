@@ -44,7 +44,10 @@
     typeof Object.entries === 'function' &&
     typeof String.prototype.padStart === 'function' &&
     'noModule' in document.createElement('script');
-  if (!isSupported) fail(tooOld);
+  if (!isSupported) {
+    fail(tooOld);
+    document.documentElement.setAttribute('data-too-old', '');
+  }
   window.addEventListener('error', onError, true);
   document.addEventListener('DOMContentLoaded', tell);
 })();

@@ -79,6 +79,10 @@ function fromEntries(entries: Iterable<[string, unknown]>): Record<string, unkno
   return result;
 }
 
+function hasOwn(target: object, name: string): boolean {
+  return Object.getOwnPropertyDescriptor(target, name) !== undefined;
+}
+
 function canParse(url: string, base?: string): boolean {
   try {
     return Boolean(new URL(url, base));
@@ -94,6 +98,6 @@ define(Array.prototype, 'flatMap', flatMap);
 define(Array.prototype, 'at', at);
 define(String.prototype, 'replaceAll', replaceAll);
 define(Object, 'fromEntries', fromEntries);
-define(Object, 'hasOwn', (target: object, name: string) => Object.hasOwn(target, name));
+define(Object, 'hasOwn', hasOwn);
 define(URL, 'canParse', canParse);
 if (!('AbortController' in window)) shimAbortController();

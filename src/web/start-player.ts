@@ -119,8 +119,11 @@ export async function startPlayer(): Promise<void> {
         if (phase === 'registering') screen.showProgress();
       },
       onFailure(error) {
-        const isPairing = player.state.deviceId === undefined;
-        if (isPairing && error instanceof SignageError) screen.showDelay(error);
+        if (player.state.deviceId !== undefined) return;
+        const { message } = error as Error;
+        const known =
+          error instanceof SignageError ? error : new SignageError('internal_error', message);
+        screen.showDelay(known);
       },
       onBound() {
         screen.hide();

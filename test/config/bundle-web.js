@@ -48,6 +48,8 @@ async function bundleScript(entry, define = {}) {
     input: fromWeb(entry),
     platform: 'browser',
     plugins: [runtimeOperations, publicMembers],
+    // package.json says that no module has side effects. The shims have.
+    treeshake: { moduleSideEffects: (id) => id === fromWeb('shims.ts') },
     transform: { target: 'es2017', define, assumptions: { setPublicClassFields: true } },
     onLog: refuseWarnings,
   });

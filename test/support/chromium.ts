@@ -21,7 +21,7 @@ export interface TvBrowserOptions {
   /** Additional arguments of Chromium. */
   args?: string[];
   /** Script that runs before those of each page. */
-  initScript?: () => void;
+  initScript?: string;
 }
 
 export interface TvBrowser {
@@ -52,7 +52,7 @@ export async function openTvBrowser({
     viewport: { width, height },
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args],
   });
-  if (initScript) await context.addInitScript(initScript);
+  if (initScript) await context.addInitScript({ content: initScript });
   const page = context.pages()[0] ?? (await context.newPage());
   const problems: string[] = [];
   const hosts = new Set<string>();

@@ -33,8 +33,9 @@ async function colourAt(browser: TvBrowser): Promise<string> {
   const pixel = (await browser.page.screenshot({ clip })).toString('base64');
   return browser.page.evaluate(`(async () => {
     const image = new Image();
+    const loaded = new Promise((resolve) => image.addEventListener('load', resolve));
     image.src = 'data:image/png;base64,${pixel}';
-    await image.decode();
+    await loaded;
     const canvas = document.createElement('canvas').getContext('2d');
     canvas.drawImage(image, 0, 0);
     return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].join();

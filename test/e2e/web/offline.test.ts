@@ -112,9 +112,11 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await tv.reload();
     await expect.poll(() => isStored(tv, 'large.png')).toBe(true);
     const ranges = media.requests.filter(({ name, range }) => name === 'large.png' && range);
-    expect(ranges).toHaveLength(1);
-    expect(ranges[0]?.ifRange).toBe('"1"');
-    expect(Number(/\d+/.exec(ranges[0]?.range ?? '')?.[0])).toBeGreaterThanOrEqual(8 * megabyte);
+    expect(ranges).not.toEqual([]);
+    for (const { ifRange, range = '' } of ranges) {
+      expect(ifRange).toBe('"1"');
+      expect(Number(/\d+/.exec(range)?.[0])).toBeGreaterThanOrEqual(8 * megabyte);
+    }
     await tv.browser.close();
   });
 

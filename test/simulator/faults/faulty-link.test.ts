@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestParts } from '../../../src/client/requester.ts';
 import { secondMs } from '../../../src/domain/clock.ts';
-import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
 import { isLinkFault } from '../../../src/simulator/faults/fault.ts';
 import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage, Power } from '../../../src/simulator/faults/hardware.ts';
 import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
 import { SeededRandom } from '../../../src/simulator/seeded-random.ts';
+import { makeVirtualClock } from '../../../src/simulator/tv/virtual-clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';
