@@ -12,6 +12,8 @@ const folders = {
   playlists: '../fixtures/playlists/',
   scenarios: '../fixtures/scenarios/',
   docs: './http/docs/',
+  // The build bundles the web player. Both src/ and dist/ lie beside this folder.
+  player: '../dist/web/',
   migrations: './store/postgres/migrations/',
 };
 
@@ -29,9 +31,14 @@ export function readAsset(folder: AssetFolder, name: string): Buffer {
   return readFileSync(file);
 }
 
-/** Returns the sorted names of the files in a folder, without subfolders and hidden files. */
+/**
+ * Returns the sorted names of the files in a folder, without subfolders and hidden files. A
+ * checkout that was not built has no web player.
+ */
 export function assetNames(folder: AssetFolder): string[] {
-  const entries = readdirSync(new URL(folders[folder], import.meta.url), { withFileTypes: true });
+  const url = new URL(folders[folder], import.meta.url);
+  if (folder === 'player' && !existsSync(url)) return [];
+  const entries = readdirSync(url, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)

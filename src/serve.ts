@@ -102,6 +102,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     random = randomBytes,
     log = silentLog,
     compression = true,
+    player = true,
   } = options;
   const { port, codeTtlMinutes, retentionDays, maxConnections, authGraceMs, publicUrl } =
     checkOptions(options);
@@ -165,6 +166,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       corsOrigins: options.corsOrigins ?? [],
       trustedProxies: options.trustProxy ?? [],
       compression,
+      player,
       publicUrl,
       stopping: stopping.signal,
       extraRoutes: options.demo ? mediaRoutes(demoMedia(), compression) : undefined,

@@ -21,6 +21,7 @@ const mayImport: Record<string, string[]> = {
   player: ['client', 'domain'],
   simulator: ['player', 'client', 'domain'],
   conformance: ['client', 'wire', 'domain'],
+  web: ['player', 'client', 'domain'],
   serve: ['http', 'service', 'origin', 'store', 'domain'],
   cli: [
     'serve.ts',
@@ -36,6 +37,7 @@ const mayImport: Record<string, string[]> = {
   'store/postgres/connection/migrate.ts': ['assets.ts'],
   'service/demo.ts': ['assets.ts'],
   'http/docs': ['assets.ts'],
+  'http/player': ['assets.ts'],
   'cli/commands/audit.ts': ['store'],
   'cli/commands/data.ts': ['store'],
   'cli/commands/store.ts': ['store'],
@@ -65,6 +67,7 @@ const mayImport: Record<string, string[]> = {
 const packagesOf: Record<string, string[]> = {
   domain: ['zod', 'node:crypto', 'node:zlib'],
   player: [],
+  web: ['idb'],
 };
 
 /** Every command loads these files and their static imports. They must not load `slowPackages`. */

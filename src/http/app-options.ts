@@ -19,6 +19,8 @@ export interface AppOptions {
   trustedProxies: readonly string[];
   /** Whether lists, the document and static files are compressed. */
   compression: boolean;
+  /** Whether the web player is served under `/player`. */
+  player: boolean;
   /**
    * Base URL under which clients reach the service, without a trailing slash. Its path is part of
    * each `Location`. Default: `/` for the OpenAPI document, and no path.

@@ -8,6 +8,7 @@ import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
 import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
+import { playerPaths, playerRoutes } from './player/player-routes.ts';
 import { corsMiddleware } from './request/cors.ts';
 import { fetchRoute, methodNotAllowed, setOperation } from './request/fetch-adapter.ts';
 import { mountedLocation, mountPathOf } from './request/mount-path.ts';
@@ -108,6 +109,13 @@ export function makeApp(options: AppOptions): Hono<App> {
   app.use('/docs/*', setOperation('docs'));
   app.route('/', docsRoutes(options.compression) as unknown as Hono<App>);
   for (const path of docsPaths) methodNotAllowed(app, path, ['GET']);
+  if (options.player) {
+    const mountPath = mountPathOf(options.publicUrl);
+    const player = playerRoutes({ compression: options.compression, mountPath });
+    app.use('/player/*', setOperation('player'));
+    app.route('/', player as unknown as Hono<App>);
+    for (const path of playerPaths()) methodNotAllowed(app, path, ['GET']);
+  }
   app.use('/media/*', setOperation('media'));
   if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;

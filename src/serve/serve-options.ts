@@ -81,6 +81,10 @@ export interface ServeOptions {
    * accept it. Turn it off behind a proxy that compresses. Default: true.
    */
   compression?: boolean;
+  /**
+   * Whether the web player is served under `/player`, for TVs with a browser. Default: true.
+   */
+  player?: boolean;
   /** Certificate and private key, as PEM texts. Default: plain HTTP. */
   tls?: Tls;
   /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { groupedCode } from '../../src/cli/options/pairing-code.ts';
 import { blockLetters } from '../../src/cli/pair/draw-code.ts';
-import { codeAlphabet } from '../../src/domain/records/pairing-code.ts';
+import { codeAlphabet } from '../../src/domain/records/code-alphabet.ts';
 
 describe('block letters', () => {
   it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD 2345'));

@@ -1,6 +1,7 @@
-// Last build step: copies the files that tsc leaves out.
+// Last build step: copies the files that tsc leaves out, and bundles the web player.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { bundleWeb } from './bundle-web.js';
 
 const fromRoot = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const fromSwaggerUi = (file) =>
@@ -9,8 +10,9 @@ const fromSwaggerUi = (file) =>
 // SQL migrations, pages and other files keep their path: src/a/b.sql becomes dist/a/b.sql.
 cpSync(fromRoot('src'), fromRoot('dist'), {
   recursive: true,
-  filter: (file) => !file.endsWith('.ts'),
+  filter: (file) => !file.endsWith('.ts') && file !== fromRoot('src/web'),
 });
+await bundleWeb(fromRoot('dist/web'));
 
 // The package contains Swagger UI, so that /docs loads nothing from another host.
 // Its licence requires that the licence and the notice are distributed with it.

@@ -450,6 +450,7 @@ describe('docs/protocol.md', () => {
       'GET /metrics',
       'GET /openapi.json',
       'GET /docs',
+      'GET /player',
       'GET /',
     ];
     const known = [...all.map(({ method, path }) => `${method} ${path}`), ...outside];

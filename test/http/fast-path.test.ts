@@ -38,6 +38,7 @@ describe('the fast path', () => {
       corsOrigins: [],
       trustedProxies: [],
       compression: true,
+      player: false,
       stopping: new AbortController().signal,
     };
     options = {

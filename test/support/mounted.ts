@@ -61,6 +61,7 @@ export async function mounted<C extends Clock = ManualClock>({
     metrics: makeMetrics('0.0.0'),
     version: '0.0.0',
     compression: false,
+    player: false,
     corsOrigins: [],
     trustedProxies: [],
     stopping: new AbortController().signal,

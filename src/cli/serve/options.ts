@@ -86,6 +86,7 @@ export const serveSettings = {
       '--no-compression',
       'send lists, reports and the API reference uncompressed, such as behind a proxy that compresses',
     ),
+    noPlayer: flag('--no-player', 'do not serve the web player at /player'),
     tlsCert: text('--tls-cert <file>', 'certificate for HTTPS (PEM); SIGHUP reloads it'),
     tlsKey: text('--tls-key <file>', 'its private key (PEM)'),
     metricsToken: text(

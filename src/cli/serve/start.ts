@@ -136,6 +136,7 @@ export async function startService(
     },
     corsOrigins: settings.corsOrigin,
     compression: !settings.noCompression,
+    player: !settings.noPlayer,
     faults: settings.fault,
     aws: readAwsSettings(io),
     ...(await readOnDemand(settings, io, log)),

@@ -2,9 +2,8 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { Random } from '../clock.ts';
 import { isoTime, recordId } from '../fields.ts';
+import { codeAlphabet } from './code-alphabet.ts';
 
-/** The 31 characters of codes, without the easily confused `0 O 1 I L` (docs/protocol.md §4). */
-export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const codeLength = 8;
 
 /**

@@ -15,7 +15,7 @@ import {
  * The operation of a request, or a group of requests that belong to no operation. Never a path,
  * because paths contain ids and codes.
  */
-export type MeteredOperation = OperationId | 'system' | 'docs' | 'media' | 'none';
+export type MeteredOperation = OperationId | 'system' | 'docs' | 'player' | 'media' | 'none';
 
 /** Outcome of a registration: bound, repeated, refused for its code or body, or locked out. */
 type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';

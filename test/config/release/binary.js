@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bundleWeb } from '../bundle-web.js';
 import { bundleExecutable } from './bundle-executable.js';
 import { copyNode, replaceFile, run } from './copy-node.js';
 import { licences } from './licences.js';
@@ -20,8 +21,8 @@ const filesIn = (folder) =>
     .sort()
     .map((name) => fromRoot(`${folder}/${name}`));
 
-/** The files in each folder of `src/assets.ts`. */
-const assets = {
+/** Returns the files in each folder of `src/assets.ts`. `web` is the folder of the web player. */
+const assetsOf = (web) => ({
   package: [fromRoot('package.json')],
   fixtures: [fromRoot('fixtures/demo.json')],
   devices: filesIn('fixtures/devices'),
@@ -34,14 +35,18 @@ const assets = {
     fromSwaggerUi('swagger-ui-bundle.js'),
   ],
   migrations: filesIn('src/store/postgres/migrations'),
-};
+  player: readdirSync(web).map((name) => join(web, name)),
+});
 
 /** Makes what Node runs: the bundle, its compiled code, and the assets. Returns its file. */
 async function prepareBlob(node, folder) {
   const main = join(folder, 'signage.cjs');
   const output = join(folder, 'signage.blob');
   const names = join(folder, 'names.json');
+  const web = join(folder, 'web');
   await bundleExecutable(main);
+  await bundleWeb(web);
+  const assets = assetsOf(web);
   const namesIn = Object.entries(assets).map(([key, files]) => [
     key,
     files.map((f) => basename(f)),

@@ -20,7 +20,8 @@ const isLicence = (file) => /^(licen[cs]e|notice|copying)/i.test(file);
  */
 export function licences(node) {
   const nodeLicence = join(dirname(realpathSync(node)), '../LICENSE');
-  const folders = [root, ...productionPackages(), join(root, 'node_modules/swagger-ui-dist')];
+  const bundled = ['swagger-ui-dist', 'idb'].map((name) => join(root, 'node_modules', name));
+  const folders = [root, ...productionPackages(), ...bundled];
   const parts = folders.flatMap((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     return readdirSync(folder)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { codeAlphabet } from '../../../src/domain/records/code-alphabet.ts';
 import {
-  codeAlphabet,
   codeFinishedAt,
   codeStatusAt,
   hashCode,

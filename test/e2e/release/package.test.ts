@@ -50,6 +50,9 @@ describe('the package', () => {
         'dist/http/docs/swagger-ui-bundle.js',
         'dist/http/docs/swagger-ui.LICENSE.txt',
         'dist/store/postgres/migrations/0001-first.sql',
+        'dist/web/idb.LICENSE.txt',
+        'dist/web/index.html',
+        'dist/web/sw.js',
       ]),
     );
   });
@@ -76,7 +79,7 @@ describe('the package', () => {
       const others = texts.filter((one) => one.path !== path);
       return others.some(({ text }) => text.includes(`/${name}.`));
     };
-    const page = /^dist\/http\/docs\//;
+    const page = /^dist\/(?:http\/docs|web)\//;
     expect(modules.filter((path) => !page.test(path) && !isNamed(path))).toEqual([]);
   });
 

@@ -63,6 +63,8 @@ export function testStandalone(signage: () => string): void {
       ['/docs', 'swagger-ui-bundle.js'],
       ['/docs/swagger-ui-bundle.js', 'SwaggerUIBundle'],
       ['/docs/swagger-ui.css', '.swagger-ui'],
+      ['/player', 'signage player'],
+      ['/player/sw.js', 'signage-player'],
       ['/media/welcome.svg', '<svg'],
       ['/openapi.json', '"openapi"'],
     ] as const) {

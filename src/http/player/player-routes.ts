@@ -1,0 +1,78 @@
+import { Hono } from 'hono';
+import { assetNames, readAsset } from '../../assets.ts';
+import { answerStaticFile, makeStaticFile, type StaticFile } from '../handlers/static-file.ts';
+
+// Creatives come from any host. All code and styles come from this service.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self' https: http:",
+  'img-src blob: data: https: http:',
+  'media-src blob: https: http:',
+  'frame-src https: http:',
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+// A page that the player shows must not use devices of the TV.
+const permissions =
+  'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=(), screen-wake-lock=(self)';
+
+const shared = {
+  'Content-Security-Policy': policy,
+  'Permissions-Policy': permissions,
+  'Referrer-Policy': 'no-referrer',
+};
+const page = 'index.html';
+const serviceWorker = 'sw.js';
+
+/** Returns the `Cache-Control` of a file. The name of a hashed file changes with its content. */
+function cacheControl(name: string): string {
+  if (name === page) return 'no-store';
+  return name === serviceWorker ? 'no-cache' : 'public, max-age=31536000, immutable';
+}
+
+/** All names of files under `/player/`. Empty in a checkout that was not built. */
+const fileNames = () =>
+  assetNames('player').filter((name) => /^(?:app|engine)\.|^sw\.js$/.test(name));
+
+/** All paths of the web player. Each allows GET only. */
+export const playerPaths = () =>
+  fileNames().length === 0
+    ? []
+    : ['/player', '/player/', ...fileNames().map((name) => `/player/${name}`)];
+
+export interface PlayerRoutesOptions {
+  /** Whether clients get compressed files. */
+  compression: boolean;
+  /** Path under which clients reach the service, without a trailing slash. */
+  mountPath: string;
+}
+
+/**
+ * Routes of the web player: the page `/player`, and its files under `/player/`
+ * (docs/protocol.md §7). Each file is read at its first request, because most instances never
+ * serve it.
+ */
+export function playerRoutes({ compression, mountPath }: PlayerRoutesOptions): Hono {
+  const app = new Hono();
+  const files = new Map<string, StaticFile>();
+  const fileOf = (name: string) => {
+    const known = files.get(name);
+    if (known) return known;
+    const headers: Record<string, string> = { ...shared, 'Cache-Control': cacheControl(name) };
+    if (name === serviceWorker) headers['Service-Worker-Allowed'] = `${mountPath}/player`;
+    const file = makeStaticFile(name, readAsset('player', name), { headers, compression });
+    files.set(name, file);
+    return file;
+  };
+  if (fileNames().length === 0) return app;
+  app.get('/player', (context) => answerStaticFile(context, fileOf(page)));
+  app.get('/player/', (context) => context.redirect('../player', 301));
+  for (const name of fileNames())
+    app.get(`/player/${name}`, (context) => answerStaticFile(context, fileOf(name)));
+  return app;
+}

@@ -1,0 +1,159 @@
+import type { PlaybackFailure } from '../../player/stage.ts';
+import { isQuotaExceeded, type MediaRecord } from '../memory/database.ts';
+import type { MediaBudget } from './media-budget.ts';
+import type { MediaStore } from './media-store.ts';
+
+const partBytes = 8 * 1024 * 1024;
+
+/** What a publisher may say about the file of an item. */
+export interface ExpectedMedia {
+  url: string;
+  size?: number | undefined;
+  sha256?: string | undefined;
+}
+
+/** Why a file could not be stored. `isFinal`: the host answered, so a direct way fails, too. */
+export class DownloadFailed extends Error {
+  readonly reason: PlaybackFailure;
+  readonly isFinal: boolean;
+
+  constructor(reason: PlaybackFailure, isFinal: boolean) {
+    super(`The media file could not be stored: ${reason}.`);
+    this.reason = reason;
+    this.isFinal = isFinal;
+  }
+}
+
+export interface DownloadDependencies {
+  store: MediaStore;
+  budget: MediaBudget;
+  now(): number;
+}
+
+/** Returns the strong `ETag` of a response. `If-Range` accepts no other (RFC 9110 §13.1.5). */
+function strongEtag(headers: Headers): string | undefined {
+  const etag = headers.get('etag');
+  return etag?.startsWith('"') ? etag : undefined;
+}
+
+/** Requests the rest of a file, or the whole file if nothing of it is stored. */
+async function request(url: string, stored: MediaRecord | undefined): Promise<Response> {
+  const headers: Record<string, string> =
+    stored?.etag && stored.bytes > 0
+      ? { range: `bytes=${stored.bytes}-`, 'if-range': stored.etag }
+      : {};
+  try {
+    return await fetch(url, { headers, credentials: 'omit' });
+  } catch {
+    // The browser does not tell a lost network from a host that does not allow other origins.
+    throw new DownloadFailed('unreachable', false);
+  }
+}
+
+/** Returns the record to continue: the stored one if the response is its rest, else a new one. */
+async function recordFor(
+  { store, now }: DownloadDependencies,
+  url: string,
+  stored: MediaRecord | undefined,
+  { status, headers }: Response,
+): Promise<MediaRecord> {
+  const start = /^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1];
+  if (status === 206 && stored && Number(start ?? stored.bytes) === stored.bytes) return stored;
+  if (status !== 200) throw new DownloadFailed(`http_${status}`, true);
+  const type = headers.get('content-type') ?? '';
+  // A login page of the network answers 200 to everything.
+  if (/^text\/html/i.test(type)) throw new DownloadFailed('not_media', true);
+  return store.begin({ url, type, etag: strongEtag(headers) }, now());
+}
+
+/** Stores a part. Evicts other files if it exceeds the budget or the quota. */
+async function appendPart(
+  { store, budget }: DownloadDependencies,
+  record: MediaRecord,
+  chunks: Uint8Array[],
+): Promise<MediaRecord> {
+  const part = new Blob(chunks as BlobPart[]);
+  if (!(await budget.makeRoom(part.size))) throw new DownloadFailed('too_large', false);
+  for (;;) {
+    try {
+      return await store.append(record, part);
+    } catch (error) {
+      if (!isQuotaExceeded(error)) throw error;
+      if (!(await budget.evictOne())) throw new DownloadFailed('too_large', false);
+    }
+  }
+}
+
+async function storeBody(
+  dependencies: DownloadDependencies,
+  begun: MediaRecord,
+  body: ReadableStream<Uint8Array>,
+): Promise<MediaRecord> {
+  const reader = body.getReader();
+  let record = begun;
+  let chunks: Uint8Array[] = [];
+  let length = 0;
+  const flush = async () => {
+    if (length === 0) return;
+    record = await appendPart(dependencies, record, chunks);
+    chunks = [];
+    length = 0;
+  };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(async () => {
+        // Keeps what has arrived, so that the next attempt continues there.
+        await flush();
+        throw new DownloadFailed('unreachable', false);
+      });
+      if (done) break;
+      chunks.push(value);
+      length += value.length;
+      if (length >= partBytes) await flush();
+    }
+    await flush();
+    return record;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Whether the content has this SHA-256, in hex. Browsers compute it only over HTTPS. */
+async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
+  if (!crypto.subtle) return true;
+  const digest = await crypto.subtle.digest('SHA-256', await new Response(blob).arrayBuffer());
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
+  return hex.join('') === sha256.toLowerCase();
+}
+
+/**
+ * Downloads a file into the store, or continues an interrupted download. Reads 8 MiB at a time into
+ * memory. Rejects with `DownloadFailed`, or with an error of the database.
+ */
+export async function download(
+  dependencies: DownloadDependencies,
+  { url, size, sha256 }: ExpectedMedia,
+): Promise<void> {
+  const { store, now } = dependencies;
+  const stored = await store.find(url);
+  if (stored?.isComplete) return;
+  const response = await request(url, stored);
+  try {
+    const begun = await recordFor(dependencies, url, stored, response);
+    if (!response.body) throw new DownloadFailed('unreachable', false);
+    const record = await storeBody(dependencies, begun, response.body);
+    if (record.bytes === 0 || (size !== undefined && size !== record.bytes))
+      throw new DownloadFailed('not_media', true);
+    await store.complete(record);
+  } catch (error) {
+    const isResumable =
+      error instanceof DownloadFailed && /^(?:unreachable|http_5)/.test(error.reason);
+    if (!isResumable) await store.delete(url);
+    throw error;
+  }
+  if (sha256 === undefined) return;
+  const blob = await store.read(url, now());
+  if (!blob || (await hasHash(blob, sha256))) return;
+  await store.delete(url);
+  throw new DownloadFailed('not_media', true);
+}

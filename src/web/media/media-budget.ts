@@ -1,0 +1,89 @@
+import { dayMs } from '../../domain/clock.ts';
+import type { MediaStore } from './media-store.ts';
+
+/** Limits of the config (docs/protocol.md §2.4). */
+export interface CachePolicy {
+  maxSizeGB: number;
+  retentionDays: number;
+}
+
+const defaultPolicy: CachePolicy = { maxSizeGB: 10, retentionDays: 7 };
+const gigabyte = 1e9;
+/** Largest part of the storage quota for media. The event queue needs some of the rest. */
+const quotaShare = 0.8;
+
+/** Returns the storage quota of the origin in bytes. Browsers tell it only over HTTPS. */
+export async function storageQuota(): Promise<number | undefined> {
+  try {
+    return (await navigator.storage?.estimate?.())?.quota;
+  } catch {
+    return undefined;
+  }
+}
+
+const positive = (value: unknown, fallback: number) =>
+  typeof value === 'number' && value > 0 ? value : fallback;
+
+/**
+ * Keeps media within the config's limits and the quota. Evicts the least recently used files first,
+ * and never a file of the active playlist.
+ */
+export class MediaBudget {
+  readonly #store: MediaStore;
+  readonly #now: () => number;
+  #policy = defaultPolicy;
+  #active: ReadonlySet<string> = new Set();
+
+  constructor(store: MediaStore, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  setPolicy(policy: Partial<CachePolicy> | undefined): void {
+    this.#policy = {
+      maxSizeGB: positive(policy?.maxSizeGB, defaultPolicy.maxSizeGB),
+      retentionDays: positive(policy?.retentionDays, defaultPolicy.retentionDays),
+    };
+  }
+
+  /** Sets the files of the active playlist. */
+  setActive(urls: ReadonlySet<string>): void {
+    this.#active = urls;
+  }
+
+  async #limitBytes(): Promise<number> {
+    const quota = (await storageQuota()) ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.#policy.maxSizeGB * gigabyte, quota * quotaShare);
+  }
+
+  /** Files that may be evicted, the least recently used first. */
+  async #evictable() {
+    const records = (await this.#store.all()).filter(({ url }) => !this.#active.has(url));
+    return records.sort((a, b) => a.usedAtMs - b.usedAtMs);
+  }
+
+  /** Deletes the least recently used file outside the active playlist. Returns whether it did. */
+  async evictOne(): Promise<boolean> {
+    const [oldest] = await this.#evictable();
+    if (!oldest) return false;
+    await this.#store.delete(oldest.url);
+    return true;
+  }
+
+  /** Makes room for more bytes. Returns whether they fit. */
+  async makeRoom(bytes: number): Promise<boolean> {
+    const limit = await this.#limitBytes();
+    for (;;) {
+      const used = (await this.#store.all()).reduce((sum, record) => sum + record.bytes, 0);
+      if (used + bytes <= limit) return true;
+      if (!(await this.evictOne())) return false;
+    }
+  }
+
+  /** Deletes files that no playlist has named for the retention time. */
+  async evictExpired(): Promise<void> {
+    const oldestMs = this.#now() - this.#policy.retentionDays * dayMs;
+    for (const { url, usedAtMs } of await this.#evictable())
+      if (usedAtMs < oldestMs) await this.#store.delete(url);
+  }
+}

@@ -1,0 +1,145 @@
+import { secondMs } from '../../domain/clock.ts';
+import { unlessAborted } from '../../domain/concurrency.ts';
+import type { PlaybackFailure } from '../../player/stage.ts';
+import {
+  type DownloadDependencies,
+  DownloadFailed,
+  download,
+  type ExpectedMedia,
+} from './download.ts';
+
+/** Where the stage loads a file from. */
+export interface MediaSource {
+  /** A `blob:` URL of the stored file, or the file's own URL. */
+  src: string;
+  isStored: boolean;
+  /** The `Content-Type` of a stored file. */
+  type: string | undefined;
+  /** Must be called when the file is not shown any more. */
+  release(): void;
+}
+
+/** Largest number of downloads at a time. */
+const maxDownloads = 2;
+/** Pause after a failed download of the same file. */
+const retryMs = 30 * secondMs;
+
+interface Failure {
+  error: DownloadFailed;
+  atMs: number;
+}
+
+/**
+ * The media files of the playlist. Downloads them ahead of time, two at a time, in the order in
+ * which they are needed.
+ */
+export class MediaLibrary {
+  readonly #dependencies: DownloadDependencies;
+  readonly #onUncached: (url: string) => void;
+  readonly #pending = new Map<string, Promise<void>>();
+  readonly #failures = new Map<string, Failure>();
+  #wanted: ExpectedMedia[] = [];
+
+  /** `onUncached` is called for a file that cannot be stored and is shown from its own URL. */
+  constructor(dependencies: DownloadDependencies, onUncached: (url: string) => void) {
+    this.#dependencies = dependencies;
+    this.#onUncached = onUncached;
+  }
+
+  /** Sets the files of the active playlist, in the order of their need, and downloads them. */
+  want(files: readonly ExpectedMedia[]): void {
+    const { budget } = this.#dependencies;
+    budget.setActive(new Set(files.map(({ url }) => url)));
+    this.#wanted = [...files];
+    budget.evictExpired().catch(() => {});
+    this.#downloadNext();
+  }
+
+  /**
+   * Returns where to load a file from. Waits for its download, for at most `patienceMs`. After
+   * that, or if the file cannot be stored, it is the file's own URL. Returns the reason if the host
+   * refuses the file.
+   */
+  async open(
+    file: ExpectedMedia,
+    patienceMs: number,
+    signal: AbortSignal,
+  ): Promise<MediaSource | PlaybackFailure> {
+    const stored = await this.#readStored(file.url);
+    if (stored) return stored;
+    const failure = this.#recentFailure(file.url);
+    if (failure?.error.isFinal) return failure.error.reason;
+    if (!failure) await this.#waitForDownload(file, patienceMs, signal);
+    const late = await this.#readStored(file.url);
+    if (late) return late;
+    const now = this.#recentFailure(file.url);
+    if (now?.error.isFinal) return now.error.reason;
+    if (now) this.#onUncached(file.url);
+    return { src: file.url, isStored: false, type: undefined, release() {} };
+  }
+
+  /** Downloads a file again, because the stored one cannot be shown. */
+  async forget(url: string): Promise<void> {
+    await this.#dependencies.store.delete(url);
+  }
+
+  async #readStored(url: string): Promise<MediaSource | undefined> {
+    const { store, now } = this.#dependencies;
+    // Without a database, all media are shown from their own URLs.
+    const blob = await store.read(url, now()).catch(() => undefined);
+    if (!blob) return undefined;
+    const src = URL.createObjectURL(blob);
+    return { src, isStored: true, type: blob.type, release: () => URL.revokeObjectURL(src) };
+  }
+
+  #recentFailure(url: string): Failure | undefined {
+    const failure = this.#failures.get(url);
+    const isRecent = failure && Math.abs(this.#dependencies.now() - failure.atMs) < retryMs;
+    return isRecent ? failure : undefined;
+  }
+
+  async #waitForDownload(
+    file: ExpectedMedia,
+    patienceMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const patience = new AbortController();
+    const giveUp = () => patience.abort();
+    const timer = setTimeout(giveUp, patienceMs);
+    signal.addEventListener('abort', giveUp);
+    try {
+      await unlessAborted(this.#download(file), patience.signal);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Downloads a file. Joins a download in progress. Never rejects. */
+  #download(file: ExpectedMedia): Promise<void> {
+    const { url } = file;
+    const pending = this.#pending.get(url);
+    if (pending) return pending;
+    const work = download(this.#dependencies, file)
+      .then(() => void this.#failures.delete(url))
+      .catch((error: unknown) => {
+        const known =
+          error instanceof DownloadFailed ? error : new DownloadFailed('too_large', false);
+        this.#failures.set(url, { error: known, atMs: this.#dependencies.now() });
+      })
+      .then(() => {
+        this.#pending.delete(url);
+        this.#downloadNext();
+      });
+    this.#pending.set(url, work);
+    return work;
+  }
+
+  #downloadNext(): void {
+    while (this.#pending.size < maxDownloads) {
+      const next = this.#wanted.shift();
+      if (!next) return;
+      if (!this.#pending.has(next.url) && !this.#recentFailure(next.url)) void this.#download(next);
+    }
+  }
+}

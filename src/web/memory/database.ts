@@ -1,0 +1,65 @@
+import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
+import type { EventInput } from '../../client/entities.ts';
+import type { PlayerHead } from '../../player/state.ts';
+
+/** One media file. Its bytes are in the store `parts`. */
+export interface MediaRecord {
+  url: string;
+  /** The `Content-Type` of the response. */
+  type: string;
+  /** Strong `ETag` of the response, for `If-Range`. `undefined` if there is none. */
+  etag: string | undefined;
+  /** Bytes stored so far, and the number of parts that hold them. */
+  bytes: number;
+  parts: number;
+  isComplete: boolean;
+  /** When the file was last prepared for the screen, in Unix epoch milliseconds. */
+  usedAtMs: number;
+}
+
+export interface PlayerSchema extends DBSchema {
+  /** The members of the saved state besides its queue, by name. */
+  head: { key: keyof PlayerHead; value: PlayerHead[keyof PlayerHead] };
+  /** The event queue, by position. */
+  events: { key: number; value: EventInput };
+  media: { key: string; value: MediaRecord };
+  parts: { key: [url: string, part: number]; value: Blob };
+}
+
+const name = 'signage-player';
+const version = 1;
+
+/** The IndexedDB database of the player. Opens it again after the browser has closed it. */
+export class PlayerDatabase {
+  #opened: Promise<IDBPDatabase<PlayerSchema>> | undefined;
+
+  /** Rejects with the `DOMException` of the browser. */
+  open(): Promise<IDBPDatabase<PlayerSchema>> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open(): Promise<IDBPDatabase<PlayerSchema>> {
+    const reset = () => {
+      this.#opened = undefined;
+    };
+    try {
+      return await openDB<PlayerSchema>(name, version, {
+        upgrade(database) {
+          database.createObjectStore('head');
+          database.createObjectStore('events');
+          database.createObjectStore('media', { keyPath: 'url' });
+          database.createObjectStore('parts');
+        },
+        terminated: reset,
+      });
+    } catch (error) {
+      reset();
+      throw error;
+    }
+  }
+}
+
+/** Whether a write failed because the storage quota of the origin is used up. */
+export const isQuotaExceeded = (error: unknown): boolean =>
+  (error as { name?: unknown } | null)?.name === 'QuotaExceededError';

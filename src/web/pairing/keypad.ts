@@ -1,0 +1,45 @@
+import { codeAlphabet } from '../../domain/records/code-alphabet.ts';
+
+/** A key of the keypad: a character of pairing codes, or the key that deletes the last one. */
+export type Key = string;
+
+export const deleteKey: Key = 'delete';
+
+/** The 31 characters of pairing codes and the delete key, row by row. */
+export const keys: readonly Key[] = [...codeAlphabet, deleteKey];
+
+/** Number of keys in a row. */
+const columns = 8;
+const rows = keys.length / columns;
+
+/** Number of characters of a pairing code (docs/protocol.md §3.1). */
+export const codeLength = 8;
+
+export type Direction = 'left' | 'right' | 'up' | 'down';
+
+const steps: Record<Direction, { column: number; row: number }> = {
+  left: { column: -1, row: 0 },
+  right: { column: 1, row: 0 },
+  up: { column: 0, row: -1 },
+  down: { column: 0, row: 1 },
+};
+
+/** Returns the index of the next key in a direction. At an edge, continues at the opposite one. */
+export function neighbour(index: number, direction: Direction): number {
+  const step = steps[direction];
+  const column = ((index % columns) + step.column + columns) % columns;
+  const row = (Math.floor(index / columns) + step.row + rows) % rows;
+  return row * columns + column;
+}
+
+/** Returns the code as people read it: `ABCD-2345`, with `_` for missing characters. */
+export function formatCode(code: string): string {
+  const padded = code.padEnd(codeLength, '_');
+  return `${padded.slice(0, 4)}-${padded.slice(4)}`;
+}
+
+/** Returns the pairing code in the fragment of a URL such as `/player#ABCD-2345`. */
+export function codeInFragment(fragment: string): string | undefined {
+  const code = fragment.replace(/^#/, '').replace('-', '').toUpperCase();
+  return /^[A-Z0-9]{8}$/.test(code) ? code : undefined;
+}

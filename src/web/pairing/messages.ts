@@ -1,0 +1,46 @@
+import type { SignageError } from '../../domain/error.ts';
+import type { UnpairedReason } from '../../player/observer.ts';
+
+const reasons: Record<UnpairedReason, string> = {
+  new: 'Type the pairing code of the screen.',
+  revoked: 'This TV was removed from its screen. Type a new pairing code.',
+  orphaned: 'The screen of this TV does not exist any more. Type a new pairing code.',
+  invalid: 'The service does not know the key of this TV. Type a new pairing code.',
+  refused: 'Type another pairing code.',
+};
+
+const refusals: Record<string, string> = {
+  pairing_code_not_found: 'There is no code CODE. Check it, and type it again.',
+  pairing_code_used: 'The code CODE was used already. Ask for a new one.',
+  pairing_code_expired: 'The code CODE has expired. Ask for a new one.',
+  pairing_code_cancelled: 'The code CODE was cancelled. Ask for a new one.',
+  invalid_request: 'The service did not accept CODE. Check it, and type it again.',
+};
+
+const delays: Record<string, string> = {
+  too_many_attempts: 'Too many wrong codes came from this network.',
+  unreachable: 'The service cannot be reached.',
+  unavailable: 'The service is busy.',
+};
+
+/** Returns why the TV asks for a code, in words. `code` is the code that was refused. */
+export function explainRequest(
+  why: UnpairedReason,
+  error: SignageError | undefined,
+  code: string,
+): string {
+  if (why !== 'refused' || !error) return reasons[why];
+  return (refusals[error.code] ?? error.message).replace('CODE', code);
+}
+
+/** Returns why a registration has not succeeded yet, in words. The player tries again by itself. */
+export function explainDelay({ code, message }: SignageError): string {
+  return delays[code] ?? message;
+}
+
+/** Returns a time as people read it: `45 seconds`, `3:05 minutes`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds === 1) return '1 second';
+  if (seconds < 60) return `${seconds} seconds`;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} minutes`;
+}

@@ -1,0 +1,165 @@
+import { secondMs } from '../../domain/clock.ts';
+import type { SignageError } from '../../domain/error.ts';
+import type { UnpairedReason } from '../../player/observer.ts';
+import { codeLength, deleteKey, formatCode, type Key, keys, neighbour } from './keypad.ts';
+import { explainDelay, explainRequest, formatSeconds } from './messages.ts';
+import { readRemoteKey } from './remote-keys.ts';
+
+function add<K extends keyof HTMLElementTagNameMap>(
+  parent: HTMLElement,
+  tag: K,
+  className: string,
+  text = '',
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+/**
+ * The screen on which a person types a pairing code: with the arrow keys and OK of a remote
+ * control, its digits, a keyboard, or a pointer. The eighth character submits the code.
+ */
+export class PairingScreen {
+  readonly #root: HTMLElement;
+  readonly #boxes: HTMLElement[];
+  readonly #buttons: HTMLElement[];
+  readonly #message: HTMLElement;
+  #code = '';
+  #selected = 0;
+  #submit: ((code: string) => void) | undefined;
+  #countdown: number | undefined;
+
+  /** `notes` are lines about this TV, below the keypad. */
+  constructor(root: HTMLElement, notes: readonly string[]) {
+    this.#root = root;
+    root.textContent = '';
+    add(root, 'h1', 'title', 'Pair this TV');
+    this.#message = add(root, 'p', 'message');
+    this.#message.setAttribute('role', 'status');
+    const code = add(root, 'div', 'code');
+    this.#boxes = [...formatCode('')].map(() => add(code, 'span', 'box'));
+    const keypad = add(root, 'div', 'keypad');
+    this.#buttons = keys.map((key, index) => this.#addKey(keypad, key, index));
+    for (const note of notes) add(root, 'p', 'note', note);
+    document.addEventListener('keydown', (event) => this.#onKey(event));
+    this.hide();
+  }
+
+  get #isShown(): boolean {
+    return !this.#root.hidden;
+  }
+
+  hide(): void {
+    this.#stopCountdown();
+    this.#root.hidden = true;
+  }
+
+  /** Shows only a message, such as a progress. */
+  tell(message: string): void {
+    this.#stopCountdown();
+    this.#show(message, true);
+  }
+
+  /** Asks for a code, and says why. Resolves with eight characters. */
+  ask(why: UnpairedReason, error: SignageError | undefined): Promise<string> {
+    this.#stopCountdown();
+    this.#show(explainRequest(why, error, formatCode(this.#code)), false);
+    this.#code = '';
+    this.#render();
+    this.#select(0);
+    return new Promise((resolve) => {
+      this.#submit = resolve;
+    });
+  }
+
+  /** Takes a code as if it had been typed. Does nothing unless the screen asks for one. */
+  submit(code: string): void {
+    const submit = this.#submit;
+    this.#submit = undefined;
+    this.#code = code;
+    this.#render();
+    submit?.(code);
+  }
+
+  /** Shows that a code is being checked. */
+  showProgress(): void {
+    if (this.#countdown === undefined) this.#show('Checking the code …', true);
+  }
+
+  /** Shows why a code is not accepted yet, and when the player tries it again. */
+  showDelay(error: SignageError): void {
+    this.#stopCountdown();
+    const text = explainDelay(error);
+    const endsAtMs = performance.now() + (error.retryAfterSeconds ?? 0) * secondMs;
+    const tick = () => {
+      const seconds = Math.ceil((endsAtMs - performance.now()) / secondMs);
+      const when = seconds > 0 ? `Trying again in ${formatSeconds(seconds)}.` : 'Trying again …';
+      this.#show(`${text} ${when}`, true);
+      if (seconds <= 0) this.#stopCountdown();
+    };
+    this.#countdown = window.setInterval(tick, secondMs);
+    tick();
+  }
+
+  #stopCountdown(): void {
+    window.clearInterval(this.#countdown);
+    this.#countdown = undefined;
+  }
+
+  #show(message: string, isBusy: boolean): void {
+    this.#root.hidden = false;
+    this.#root.classList.toggle('busy', isBusy);
+    this.#message.textContent = message;
+  }
+
+  #addKey(keypad: HTMLElement, key: Key, index: number): HTMLElement {
+    const button = add(keypad, 'button', 'key', key === deleteKey ? '⌫' : key);
+    if (key === deleteKey) button.setAttribute('aria-label', 'Delete');
+    button.setAttribute('type', 'button');
+    button.setAttribute('data-key', key);
+    button.addEventListener('click', () => {
+      this.#select(index);
+      this.#press(key);
+    });
+    return button;
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (!this.#isShown || !this.#submit || event.ctrlKey || event.metaKey || event.altKey) return;
+    const input = readRemoteKey(event);
+    if (!input) return;
+    // With nothing to delete, Back leaves the player as on every page.
+    if (input.kind === 'back' && this.#code === '') return;
+    event.preventDefault();
+    if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));
+    else if (input.kind === 'ok') this.#press(keys[this.#selected] as Key);
+    else if (input.kind === 'back') this.#press(deleteKey);
+    else if (keys.includes(input.character)) this.#press(input.character);
+    else this.#show(`Pairing codes have no ${input.character}.`, false);
+  }
+
+  #select(index: number): void {
+    this.#buttons[this.#selected]?.classList.remove('selected');
+    this.#selected = index;
+    this.#buttons[index]?.classList.add('selected');
+  }
+
+  #press(key: Key): void {
+    if (!this.#submit) return;
+    this.#code = key === deleteKey ? this.#code.slice(0, -1) : this.#code + key;
+    this.#render();
+    if (this.#code.length === codeLength) this.submit(this.#code);
+  }
+
+  #render(): void {
+    for (const [index, character] of [...formatCode(this.#code)].entries()) {
+      const box = this.#boxes[index] as HTMLElement;
+      box.textContent = character === '_' ? '' : character;
+      box.classList.toggle('dash', character === '-');
+      box.classList.toggle('filled', character !== '_' && character !== '-');
+    }
+  }
+}

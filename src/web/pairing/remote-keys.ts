@@ -1,0 +1,33 @@
+import type { Direction } from './keypad.ts';
+
+/** What a key of a remote control or keyboard means on the pairing screen. */
+export type RemoteInput =
+  | { kind: 'move'; direction: Direction }
+  | { kind: 'ok' }
+  | { kind: 'back' }
+  | { kind: 'character'; character: string };
+
+const directions: Record<number, Direction> = { 37: 'left', 38: 'up', 39: 'right', 40: 'down' };
+const okCodes = [13, 32];
+/** Backspace, Escape, and Back of webOS (461), Tizen (10009) and Android (4). */
+const backCodes = [8, 27, 461, 10_009, 4];
+
+/**
+ * Returns the meaning of a key, or `undefined` for a key of the browser. Uses `keyCode`, because
+ * `KeyboardEvent.key` has no common name for the Back key of TVs.
+ */
+export function readRemoteKey({
+  key,
+  keyCode,
+}: {
+  key: string;
+  keyCode: number;
+}): RemoteInput | undefined {
+  const direction = directions[keyCode];
+  if (direction) return { kind: 'move', direction };
+  if (okCodes.includes(keyCode)) return { kind: 'ok' };
+  if (backCodes.includes(keyCode) || key === 'GoBack' || key === 'BrowserBack')
+    return { kind: 'back' };
+  if (/^[a-z0-9]$/i.test(key)) return { kind: 'character', character: key.toUpperCase() };
+  return undefined;
+}

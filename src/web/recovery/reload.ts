@@ -1,0 +1,94 @@
+import { watchdogPauseMs } from './watchdog-pause.ts';
+
+/** Why the page was loaded. `cold`: the browser was started, or a person loaded the page. */
+export type LoadReason = 'cold' | 'watchdog' | 'update' | 'memory' | 'age';
+
+const reasonItem = 'signage-player-reload-reason';
+const watchdogItem = 'signage-player-watchdog-reloads';
+
+interface WatchdogReloads {
+  count: number;
+  lastMs: number;
+}
+
+function readJson(storage: Storage, item: string): unknown {
+  try {
+    return JSON.parse(storage.getItem(item) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+function writeJson(storage: Storage, item: string, value: unknown): void {
+  try {
+    storage.setItem(item, JSON.stringify(value));
+  } catch {
+    // Without the entry, only the reason of a reload is unknown.
+  }
+}
+
+/** Returns why the page was loaded, once. */
+export function takeLoadReason(storage: Storage): LoadReason {
+  const reason = readJson(storage, reasonItem);
+  storage.removeItem(reasonItem);
+  return typeof reason === 'string' ? (reason as LoadReason) : 'cold';
+}
+
+/** Reloads the page, and counts the reloads by the watchdog across reloads. */
+export class Reloader {
+  readonly #storage: Storage;
+  readonly #now: () => number;
+  readonly #pageUrl: string;
+  isReloading = false;
+
+  constructor(storage: Storage, now: () => number, pageUrl: string) {
+    this.#storage = storage;
+    this.#now = now;
+    this.#pageUrl = pageUrl;
+  }
+
+  /** Whether the watchdog may reload the page again. */
+  get mayRecover(): boolean {
+    const { count, lastMs } = this.#reloads();
+    return count === 0 || Math.abs(this.#now() - lastMs) >= watchdogPauseMs(count);
+  }
+
+  /** Forgets the reloads by the watchdog, because the player shows something again. */
+  noteRecovered(): void {
+    if (this.#reloads().count > 0) this.#storage.removeItem(watchdogItem);
+  }
+
+  /**
+   * Reloads the page if the service or the Service Worker delivers it. Otherwise the browser would
+   * show its own error page, and no player would run any more. Calls `prepare` before.
+   */
+  async reload(reason: LoadReason, prepare = async () => {}): Promise<void> {
+    this.isReloading = true;
+    if (!(await this.#canLoad())) {
+      this.isReloading = false;
+      return;
+    }
+    await prepare();
+    if (reason === 'watchdog')
+      writeJson(this.#storage, watchdogItem, {
+        count: this.#reloads().count + 1,
+        lastMs: this.#now(),
+      });
+    writeJson(this.#storage, reasonItem, reason);
+    location.reload();
+  }
+
+  async #canLoad(): Promise<boolean> {
+    if (navigator.serviceWorker?.controller) return true;
+    try {
+      return (await fetch(this.#pageUrl, { cache: 'no-store' })).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  #reloads(): WatchdogReloads {
+    const saved = readJson(this.#storage, watchdogItem) as Partial<WatchdogReloads> | null;
+    return { count: Number(saved?.count ?? 0), lastMs: Number(saved?.lastMs ?? 0) };
+  }
+}

@@ -1,0 +1,85 @@
+import { hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
+import type { LoadReason, Reloader } from './reload.ts';
+
+const checkMs = 5 * secondMs;
+/** The page is reloaded when nothing was shown for this time although an item is due. */
+const darkLimitMs = minuteMs;
+const updateCheckMs = 10 * minuteMs;
+const defaultReloadHours = 7 * 24;
+const maxHeapShare = 0.8;
+
+interface HeapSize {
+  usedJSHeapSize: number;
+  jsHeapSizeLimit: number;
+}
+
+export interface WatchdogOptions {
+  reloader: Reloader;
+  pageUrl: string;
+  /** Name of the running script, `app.<hash>.js`. */
+  build: string;
+  /** Whether the playlist has an item to show now. */
+  isDue(): boolean;
+  isShowing(): boolean;
+  /** Member `player.reloadHours` of the config. */
+  reloadHours(): unknown;
+}
+
+/** Returns the share of the JavaScript heap in use. Only Chromium tells it. */
+function heapShare(): number {
+  const { memory } = performance as { memory?: HeapSize };
+  return memory ? memory.usedJSHeapSize / memory.jsHeapSizeLimit : 0;
+}
+
+/** Decides when the page must be loaded anew. */
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #loadedAtMs = performance.now();
+  #shownAtMs = performance.now();
+  #updateCheckedAtMs = performance.now();
+  #hasUpdate = false;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    setInterval(() => void this.#check(), checkMs);
+  }
+
+  /** Returns why the page should be reloaded before the next item. `undefined`: it should not. */
+  get wantedReload(): LoadReason | undefined {
+    const hours = this.#options.reloadHours();
+    const limitMs = (typeof hours === 'number' && hours >= 1 ? hours : defaultReloadHours) * hourMs;
+    if (this.#hasUpdate) return 'update';
+    if (heapShare() > maxHeapShare) return 'memory';
+    return performance.now() - this.#loadedAtMs > limitMs ? 'age' : undefined;
+  }
+
+  async #check(): Promise<void> {
+    const { isDue, isShowing, reloader } = this.#options;
+    const now = performance.now();
+    if (isShowing()) reloader.noteRecovered();
+    if (isShowing() || !isDue()) this.#shownAtMs = now;
+    if (now - this.#shownAtMs > darkLimitMs && reloader.mayRecover) {
+      this.#shownAtMs = now;
+      await reloader.reload('watchdog');
+    }
+    if (now - this.#updateCheckedAtMs > updateCheckMs) {
+      this.#updateCheckedAtMs = now;
+      this.#hasUpdate = await this.#isReplaced();
+    }
+  }
+
+  /** Whether the service delivers another build of the page. */
+  async #isReplaced(): Promise<boolean> {
+    const { pageUrl, build } = this.#options;
+    try {
+      const response = await fetch(pageUrl, { cache: 'no-store' });
+      const html = response.ok ? await response.text() : '';
+      return /app\.[0-9a-f]+\.js/.test(html) && !html.includes(build);
+    } catch {
+      return false;
+    }
+  }
+}

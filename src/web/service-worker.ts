@@ -1,0 +1,75 @@
+// Serves the page and its scripts when the network is down at a cold start. Media are in IndexedDB,
+// because the Cache API cannot answer requests for ranges of a video.
+
+/** The part of the ServiceWorkerGlobalScope that is used here. */
+interface WorkerScope {
+  readonly location: { readonly href: string };
+  readonly clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: 'install' | 'activate', listener: (event: Lifecycle) => void): void;
+  addEventListener(type: 'fetch', listener: (event: Fetching) => void): void;
+}
+interface Lifecycle {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface Fetching extends Lifecycle {
+  readonly request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+
+/** Names of the files beside this one that the page loads. The build inserts them. */
+declare const SHELL_FILES: readonly string[];
+
+const scope = self as unknown as WorkerScope;
+const pageUrl = new URL('../player', scope.location.href).href;
+const fileUrls = SHELL_FILES.map((file) => new URL(file, scope.location.href).href);
+const prefix = 'signage-player ';
+const cacheName = prefix + SHELL_FILES.join(' ');
+/** How long a page load waits for the network before it takes the stored page. */
+const patienceMs = 4000;
+
+async function install(): Promise<void> {
+  const cache = await caches.open(cacheName);
+  await cache.addAll([pageUrl, ...fileUrls]);
+  await scope.skipWaiting();
+}
+
+async function activate(): Promise<void> {
+  const names = await caches.keys();
+  const old = names.filter((name) => name.startsWith(prefix) && name !== cacheName);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await scope.clients.claim();
+}
+
+function failAfter(delayMs: number): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error('The network is too slow.')), delayMs);
+  });
+}
+
+/** Returns the page from the network, so that a new build starts at once. Else the stored one. */
+async function loadPage(): Promise<Response> {
+  try {
+    const response = await Promise.race([
+      fetch(pageUrl, { cache: 'no-store' }),
+      failAfter(patienceMs),
+    ]);
+    if (response.ok) return response;
+    throw new Error(`The service answered ${response.status}.`);
+  } catch {
+    return (await caches.match(pageUrl)) ?? Response.error();
+  }
+}
+
+async function loadFile(request: Request): Promise<Response> {
+  return (await caches.match(request.url)) ?? fetch(request);
+}
+
+scope.addEventListener('install', (event) => event.waitUntil(install()));
+scope.addEventListener('activate', (event) => event.waitUntil(activate()));
+scope.addEventListener('fetch', (event) => {
+  const { url, mode } = event.request;
+  const address = url.replace(/[?#].*$/, '');
+  if (mode === 'navigate' && address === pageUrl) event.respondWith(loadPage());
+  else if (fileUrls.includes(address)) event.respondWith(loadFile(event.request));
+});

@@ -1,0 +1,45 @@
+import type { PlaybackFailure } from '../../player/stage.ts';
+import type { MediaSource } from '../media/media-library.ts';
+import type { Look } from '../page-settings.ts';
+import { type Layer, never, nextEvent } from './layer.ts';
+
+/** Returns why a picture from this source cannot be decoded. */
+function failureOf({ isStored, type }: MediaSource): PlaybackFailure {
+  if (!isStored) return 'unreachable';
+  return type?.startsWith('image/') ? 'codec' : 'not_media';
+}
+
+async function decode(image: HTMLImageElement, source: MediaSource) {
+  const ended = Promise.race([
+    nextEvent(image, 'load').then(() => true),
+    nextEvent(image, 'error').then(() => false),
+  ]);
+  image.src = source.src;
+  if (!(await ended) || image.naturalWidth === 0) return failureOf(source);
+  // Chromium 63 decodes when it paints.
+  if (!image.decode) return undefined;
+  return image.decode().then(
+    () => undefined,
+    () => failureOf(source),
+  );
+}
+
+/** Shows a picture. */
+export function makeImageLayer(parent: HTMLElement, source: MediaSource, look: Look): Layer {
+  const element = document.createElement('img');
+  element.className = 'layer';
+  element.style.objectFit = look.fit;
+  parent.append(element);
+  return {
+    element,
+    ready: decode(element, source),
+    start: async () => undefined,
+    failed: never,
+    usesDecoder: false,
+    dispose() {
+      element.remove();
+      element.removeAttribute('src');
+      source.release();
+    },
+  };
+}

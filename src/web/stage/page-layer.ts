@@ -1,0 +1,48 @@
+import type { PlaybackFailure } from '../../player/stage.ts';
+import { type Layer, never, nextEvent } from './layer.ts';
+
+/**
+ * Returns whether a host answers. The page of another origin cannot be inspected, and the browser's
+ * own error page would count as loaded.
+ */
+async function probe(url: string): Promise<PlaybackFailure | undefined> {
+  try {
+    const mode = new URL(url).origin === location.origin ? 'same-origin' : 'no-cors';
+    const { status, type } = await fetch(url, { method: 'HEAD', mode, credentials: 'omit' });
+    const isRefused = type !== 'opaque' && status >= 400 && status !== 405 && status !== 501;
+    return isRefused ? `http_${status}` : undefined;
+  } catch {
+    return 'unreachable';
+  }
+}
+
+async function load(frame: HTMLIFrameElement, url: string) {
+  const failure = await probe(url);
+  if (failure || !frame.isConnected) return failure ?? 'stalled';
+  const loaded = nextEvent(frame, 'load');
+  frame.src = url;
+  await loaded;
+  return undefined;
+}
+
+/**
+ * Shows a web page. Its scripts run in an origin of their own. A page of another origin keeps that
+ * origin; one of the service's origin must not, because it could read the device key.
+ */
+export function makePageLayer(parent: HTMLElement, url: string): Layer {
+  const element = document.createElement('iframe');
+  const isForeign = new URL(url).origin !== location.origin;
+  element.className = 'layer';
+  element.setAttribute('sandbox', isForeign ? 'allow-scripts allow-same-origin' : 'allow-scripts');
+  element.setAttribute('referrerpolicy', 'no-referrer');
+  element.setAttribute('allow', 'autoplay');
+  parent.append(element);
+  return {
+    element,
+    ready: load(element, url),
+    start: async () => undefined,
+    failed: never,
+    usesDecoder: false,
+    dispose: () => element.remove(),
+  };
+}

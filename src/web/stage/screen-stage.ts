@@ -1,0 +1,197 @@
+import type { PlaylistItem } from '../../client/entities.ts';
+import { secondMs } from '../../domain/clock.ts';
+import { unlessAborted } from '../../domain/concurrency.ts';
+import type { PlaybackFailure, Shown, Stage } from '../../player/stage.ts';
+import type { MediaLibrary } from '../media/media-library.ts';
+import { expectedMedia } from '../media/playlist-files.ts';
+import type { Look } from '../page-settings.ts';
+import { makeImageLayer } from './image-layer.ts';
+import type { Layer } from './layer.ts';
+import { makePageLayer } from './page-layer.ts';
+import { VideoLayer, VideoPool } from './video-layer.ts';
+import { VisibleTime } from './visible-time.ts';
+
+/** How long an item may take from its time to its first picture. */
+const startLimitMs = 9 * secondMs;
+/** How long `show` waits for a download before it loads the file from its own URL. */
+const patienceMs = 3 * secondMs;
+/** How long a video waits for a decoder before the video on the glass gives up its own. */
+const decoderPatienceMs = secondMs;
+/** Web pages are loaded this long before they are shown, because their animations begin at once. */
+const pageLeadMs = 5 * secondMs;
+
+const after = (delayMs: number) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, delayMs);
+  });
+
+/** An item that is being prepared, or is ready. */
+interface Prepared {
+  key: string;
+  layer: Promise<Layer | PlaybackFailure>;
+  controller: AbortController;
+}
+
+const keyOf = ({ creativeId, creativeUrl }: PlaylistItem) => `${creativeId} ${creativeUrl}`;
+const isLayer = (made: Layer | PlaybackFailure): made is Layer => typeof made === 'object';
+
+/** Resolves after the browser has painted. A hidden page paints nothing. */
+async function painted(): Promise<void> {
+  if (document.hidden) return;
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  await Promise.race([frame().then(frame), after(secondMs)]);
+}
+
+/** The screen of the TV. The item on the glass stays until a picture of the next one is decoded. */
+export class ScreenStage implements Stage {
+  look: Look = { fit: 'contain', sound: false };
+  /** Whether an item is on the glass. */
+  isShowing = false;
+  /** Called before each item, when a reload of the page disturbs least. */
+  onNext: () => void = () => {};
+  readonly #root: HTMLElement;
+  readonly #library: MediaLibrary;
+  readonly #videos: VideoPool;
+  #prepared: Prepared | undefined;
+  #current: Layer | undefined;
+  #starting: Promise<void> = Promise.resolve();
+  #endsAtMs = 0;
+
+  constructor(root: HTMLElement, library: MediaLibrary) {
+    this.#root = root;
+    this.#library = library;
+    this.#videos = new VideoPool(root);
+  }
+
+  async prepare(item: PlaylistItem, signal: AbortSignal): Promise<PlaybackFailure | undefined> {
+    // The item whose time has come needs its decoder and the network first.
+    await unlessAborted(this.#starting, signal);
+    if (this.#prepared?.key !== keyOf(item)) {
+      this.#dropPrepared();
+      if (item.creativeType === 'html') await this.#waitForLead(signal);
+    }
+    if (signal.aborted) return undefined;
+    const prepared = this.#prepare(item);
+    const layer = await unlessAborted(prepared.layer, signal);
+    if (layer === undefined) return undefined;
+    const failure = isLayer(layer) ? await unlessAborted(layer.ready, signal) : layer;
+    // The next attempt begins anew.
+    if (failure && this.#prepared === prepared) this.#dropPrepared();
+    return failure;
+  }
+
+  async show(item: PlaylistItem, forMs: number, signal: AbortSignal): Promise<Shown> {
+    this.onNext();
+    const prepared = this.#prepare(item);
+    this.#prepared = undefined;
+    const limit = new AbortController();
+    const giveUp = () => limit.abort();
+    const timer = setTimeout(giveUp, startLimitMs);
+    signal.addEventListener('abort', giveUp);
+    const starting = unlessAborted(this.#start(prepared, forMs, limit.signal), limit.signal);
+    this.#starting = starting.then(() => {});
+    const started = await starting;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+    if (started !== undefined && isLayer(started)) return this.#play(started, forMs, signal);
+    this.#drop(prepared);
+    return { playedMs: 0, failure: signal.aborted ? undefined : (started ?? 'stalled') };
+  }
+
+  clear(): void {
+    this.#dropPrepared();
+    this.#current?.dispose();
+    this.#current = undefined;
+    this.isShowing = false;
+  }
+
+  /** Waits until the item on the glass has only the lead time left. */
+  async #waitForLead(signal: AbortSignal): Promise<void> {
+    const waitMs = this.#current ? this.#endsAtMs - performance.now() - pageLeadMs : 0;
+    if (waitMs > 0) await unlessAborted(after(waitMs), signal);
+  }
+
+  #prepare(item: PlaylistItem): Prepared {
+    const key = keyOf(item);
+    if (this.#prepared?.key === key) return this.#prepared;
+    this.#dropPrepared();
+    const controller = new AbortController();
+    this.#prepared = { key, controller, layer: this.#makeLayer(item, controller.signal) };
+    return this.#prepared;
+  }
+
+  async #makeLayer(item: PlaylistItem, signal: AbortSignal): Promise<Layer | PlaybackFailure> {
+    const { creativeUrl, creativeType } = item;
+    const isMixed = location.protocol === 'https:' && creativeUrl.startsWith('http:');
+    if (creativeType === 'html') {
+      return isMixed ? 'mixed_content' : makePageLayer(this.#root, creativeUrl);
+    }
+    const source = await this.#library.open(expectedMedia(item), patienceMs, signal);
+    if (typeof source === 'string') return source;
+    const video = creativeType === 'video' ? this.#videos.take() : undefined;
+    if (signal.aborted || (creativeType === 'video' && !video)) {
+      if (video) this.#videos.giveBack(video);
+      source.release();
+      return 'stalled';
+    }
+    if (video) return new VideoLayer(this.#videos, video, source, this.look);
+    return makeImageLayer(this.#root, source, this.look);
+  }
+
+  /** Waits for the first picture of an item, and reveals it unless the signal has aborted. */
+  async #start(
+    prepared: Prepared,
+    forMs: number,
+    signal: AbortSignal,
+  ): Promise<Layer | PlaybackFailure> {
+    const layer = await prepared.layer;
+    if (!isLayer(layer)) return layer;
+    if (layer.usesDecoder) void this.#freeDecoder(layer.ready, signal);
+    const failure = (await layer.ready) ?? (await layer.start(forMs));
+    if (failure) return failure;
+    if (signal.aborted) return 'stalled';
+    const previous = this.#current;
+    this.#current = layer;
+    layer.element.classList.add('visible');
+    await painted();
+    previous?.dispose();
+    return layer;
+  }
+
+  /** On a TV with one decoder, the next video loads only after the current one is gone. */
+  async #freeDecoder(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const current = this.#current;
+    if (!current?.usesDecoder) return;
+    const isReady = ready.then(() => true);
+    const isLate = after(decoderPatienceMs).then(() => false);
+    if ((await Promise.race([isReady, isLate])) || signal.aborted) return;
+    if (this.#current !== current) return;
+    current.dispose();
+    this.#current = undefined;
+  }
+
+  async #play(layer: Layer, forMs: number, signal: AbortSignal): Promise<Shown> {
+    const time = new VisibleTime();
+    const startedAtMs = performance.now();
+    this.isShowing = true;
+    this.#endsAtMs = startedAtMs + forMs;
+    time.start();
+    const ended = after(forMs).then(() => undefined);
+    const failure = await unlessAborted(Promise.race([ended, layer.failed]), signal);
+    const playedMs = Math.min(forMs, time.stop());
+    return { playedMs, failure };
+  }
+
+  #dropPrepared(): void {
+    if (this.#prepared) this.#drop(this.#prepared);
+    this.#prepared = undefined;
+  }
+
+  /** Frees an item, unless it has just come on the glass. */
+  #drop({ controller, layer }: Prepared): void {
+    controller.abort();
+    void layer.then((made) => {
+      if (isLayer(made) && made !== this.#current) made.dispose();
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { secondMs } from '../../domain/clock.ts';
+import type { PlaybackFailure } from '../../player/stage.ts';
+import type { MediaSource } from '../media/media-library.ts';
+import type { Look } from '../page-settings.ts';
+import { type Layer, nextEvent } from './layer.ts';
+
+/** A video that ends in its last second stands still. An earlier end repeats it. */
+const standStillMs = secondMs;
+/** A video without progress for this time has stalled. */
+const stallMs = 8 * secondMs;
+const checkMs = secondMs;
+
+/**
+ * The two video elements of the page. TVs have one or two decoders, and elements that are created
+ * for each item leak memory on some of them.
+ */
+export class VideoPool {
+  readonly #free: HTMLVideoElement[];
+
+  constructor(parent: HTMLElement) {
+    this.#free = [0, 1].map(() => {
+      const video = document.createElement('video');
+      video.className = 'layer';
+      video.setAttribute('playsinline', '');
+      video.preload = 'auto';
+      parent.append(video);
+      return video;
+    });
+  }
+
+  /** Returns a free element. `undefined` if both are in use. */
+  take(): HTMLVideoElement | undefined {
+    return this.#free.pop();
+  }
+
+  giveBack(video: HTMLVideoElement): void {
+    this.#free.push(video);
+  }
+}
+
+function failureOf(video: HTMLVideoElement, { isStored, type }: MediaSource): PlaybackFailure {
+  if (!isStored && video.error?.code !== MediaError.MEDIA_ERR_DECODE) return 'unreachable';
+  return /^(?:video|audio)\/|octet-stream/.test(type ?? 'video/') ? 'codec' : 'not_media';
+}
+
+/** Resolves once a new picture is on its way to the screen. */
+function nextPicture(video: HTMLVideoElement, signal: AbortSignal): Promise<unknown> {
+  if (video.requestVideoFrameCallback)
+    return new Promise((resolve) => video.requestVideoFrameCallback(resolve));
+  return nextEvent(video, 'timeupdate', signal);
+}
+
+/** Plays. Without permission for sound, plays without. */
+async function play(video: HTMLVideoElement): Promise<void> {
+  try {
+    await video.play();
+  } catch (error) {
+    if ((error as Error).name !== 'NotAllowedError') return;
+    video.muted = true;
+    await video.play().catch(() => {});
+  }
+}
+
+/** Plays a video in one of the two elements. */
+export class VideoLayer implements Layer {
+  readonly element: HTMLVideoElement;
+  readonly usesDecoder = true;
+  readonly ready: Promise<PlaybackFailure | undefined>;
+  readonly failed: Promise<PlaybackFailure>;
+  readonly #pool: VideoPool;
+  readonly #source: MediaSource;
+  readonly #error: Promise<PlaybackFailure>;
+  readonly #disposed = new AbortController();
+  #stall = (_reason: PlaybackFailure) => {};
+  #watch: number | undefined;
+
+  constructor(pool: VideoPool, element: HTMLVideoElement, source: MediaSource, look: Look) {
+    this.element = element;
+    this.#pool = pool;
+    this.#source = source;
+    element.style.objectFit = look.fit;
+    element.muted = !look.sound;
+    const { signal } = this.#disposed;
+    this.#error = nextEvent(element, 'error', signal).then(() => failureOf(element, source));
+    const stalled = new Promise<PlaybackFailure>((resolve) => {
+      this.#stall = resolve;
+    });
+    this.failed = Promise.race([this.#error, stalled]);
+    const loaded = nextEvent(element, 'loadeddata', signal).then(() => undefined);
+    this.ready = Promise.race([loaded, this.#error]);
+    element.src = source.src;
+    element.load();
+  }
+
+  async start(forMs: number): Promise<PlaybackFailure | undefined> {
+    const { element } = this;
+    const endsAtMs = performance.now() + forMs;
+    const repeat = () => {
+      if (endsAtMs - performance.now() <= standStillMs) return;
+      element.currentTime = 0;
+      void play(element);
+    };
+    element.addEventListener('ended', repeat);
+    this.#disposed.signal.addEventListener('abort', () =>
+      element.removeEventListener('ended', repeat),
+    );
+    const picture = nextPicture(element, this.#disposed.signal).then(() => undefined);
+    void play(element);
+    this.#watchProgress();
+    return Promise.race([picture, this.failed]);
+  }
+
+  /** Reports a stall when the video has not moved for some seconds, although it should. */
+  #watchProgress(): void {
+    const { element } = this;
+    let seconds = -1;
+    let movedAtMs = performance.now();
+    this.#watch = window.setInterval(() => {
+      const isMoving = element.currentTime !== seconds || element.ended;
+      // A hidden page may pause its videos.
+      if (isMoving || document.hidden) movedAtMs = performance.now();
+      seconds = element.currentTime;
+      if (performance.now() - movedAtMs > stallMs) this.#stall('stalled');
+    }, checkMs);
+  }
+
+  dispose(): void {
+    const { element } = this;
+    this.#disposed.abort();
+    window.clearInterval(this.#watch);
+    element.pause();
+    element.removeAttribute('src');
+    // Frees the decoder.
+    element.load();
+    element.classList.remove('visible');
+    this.#source.release();
+    this.#pool.giveBack(element);
+  }
+}

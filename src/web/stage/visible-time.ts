@@ -1,0 +1,22 @@
+/** Measures for how long the page was visible, by the monotonic clock. */
+export class VisibleTime {
+  #sumMs = 0;
+  #sinceMs: number | undefined;
+  readonly #update = () => {
+    const now = performance.now();
+    if (this.#sinceMs !== undefined) this.#sumMs += now - this.#sinceMs;
+    this.#sinceMs = document.hidden ? undefined : now;
+  };
+
+  start(): void {
+    document.addEventListener('visibilitychange', this.#update);
+    this.#update();
+  }
+
+  /** Ends the measurement. Returns milliseconds. */
+  stop(): number {
+    this.#update();
+    document.removeEventListener('visibilitychange', this.#update);
+    return this.#sumMs;
+  }
+}

@@ -1,0 +1,195 @@
+import { DeviceClient } from '../client/device-client.ts';
+import type { EventInput } from '../client/entities.ts';
+import { makeFetchRequester } from '../client/fetch-requester.ts';
+import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { Player } from '../player/player.ts';
+import { readDeviceInfo } from './device-info.ts';
+import { MediaBudget, storageQuota } from './media/media-budget.ts';
+import { MediaLibrary } from './media/media-library.ts';
+import { MediaStore } from './media/media-store.ts';
+import { filesOf } from './media/playlist-files.ts';
+import { BindingCopy } from './memory/binding-copy.ts';
+import { PlayerDatabase } from './memory/database.ts';
+import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
+import { pixelShift, readSettings } from './page-settings.ts';
+import { codeInFragment } from './pairing/keypad.ts';
+import { PairingScreen } from './pairing/pairing-screen.ts';
+import { Reloader, takeLoadReason } from './recovery/reload.ts';
+import { takeOver } from './recovery/single-tab.ts';
+import { keepAwake } from './recovery/wake-lock.ts';
+import { Watchdog } from './recovery/watchdog.ts';
+import { ScreenStage } from './stage/screen-stage.ts';
+
+const rotateEveryMs = 30 * dayMs;
+const queueLimit = 200_000;
+const shiftMs = 10 * minuteMs;
+const retryMs = 30 * secondMs;
+/** Longest time that the player may take to send its events before a reload. */
+const stopLimitMs = 5 * secondMs;
+
+const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
+
+/** Name of this script without its hash when it is not bundled. */
+const buildOf = (script: HTMLScriptElement | SVGScriptElement | null) =>
+  /app\.[0-9a-f]+\.js/.exec(script?.getAttribute('src') ?? '')?.[0] ?? 'app.js';
+// `currentScript` is only known while the script is evaluated.
+const build = buildOf(document.currentScript);
+
+/** Returns the code of the URL and removes it, so that a reload does not use it again. */
+function takeCode(): string | undefined {
+  const code = codeInFragment(location.hash);
+  if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
+  return code;
+}
+
+/** Returns an event of the type `log`, whose further members are kept as they are. */
+const logEvent = (message: string, more: object): EventInput => ({
+  type: 'log',
+  timestamp: Math.floor(systemClock.now() / secondMs),
+  message,
+  ...more,
+});
+
+async function describeStart(): Promise<EventInput> {
+  const persisted = await navigator.storage?.persist?.().catch(() => false);
+  return logEvent('web player started', {
+    build,
+    userAgent: navigator.userAgent.slice(0, 500),
+    reason: takeLoadReason(localStorage),
+    isSecure: window.isSecureContext,
+    isPersisted: persisted === true,
+    quotaBytes: (await storageQuota()) ?? null,
+  });
+}
+
+/** Installs the Service Worker, which browsers allow over HTTPS and from this machine only. */
+function installServiceWorker(pageUrl: string): void {
+  navigator.serviceWorker
+    ?.register(`${pageUrl}/sw.js`, { scope: pageUrl, updateViaCache: 'none' })
+    .catch(() => {});
+}
+
+/** Starts the web player on this page. */
+export async function startPlayer(): Promise<void> {
+  const serviceUrl = new URL('.', location.href).href.replace(/\/$/, '');
+  const pageUrl = `${serviceUrl}/player`;
+  const now = () => systemClock.now();
+  const started = describeStart();
+  const database = new PlayerDatabase();
+  const store = new MediaStore(database);
+  const budget = new MediaBudget(store, now);
+  const memory = new IndexedDbMemory(database, new BindingCopy(localStorage), () =>
+    budget.evictOne(),
+  );
+  const uncached = new Set<string>();
+  const library = new MediaLibrary({ store, budget, now }, (creativeUrl) => {
+    if (uncached.has(creativeUrl)) return;
+    uncached.add(creativeUrl);
+    player.report(logEvent('media file not stored', { creativeUrl, cached: false }));
+  });
+  const stage = new ScreenStage(elementOf('stage'), library);
+  const screen = new PairingScreen(elementOf('panel'), [
+    `Get a code with: signage pair Venue/Screen --url ${serviceUrl}`,
+    ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
+  ]);
+  let firstCode = takeCode();
+
+  const applyConfig = () => {
+    const { config } = player.state;
+    const { fit, sound, background } = readSettings(config);
+    stage.look = { fit, sound };
+    elementOf('stage').style.background = background;
+    budget.setPolicy(config?.cachePolicy);
+  };
+  const player = new Player({
+    client: new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester }),
+    deviceInfo: readDeviceInfo(navigator.userAgent, build),
+    memory,
+    stage,
+    rotateEveryMs,
+    queueLimit,
+    async nextCode(why, error) {
+      const code = firstCode;
+      firstCode = undefined;
+      return code ?? screen.ask(why, error);
+    },
+    observer: {
+      onPhase(phase) {
+        if (phase === 'registering') screen.showProgress();
+      },
+      onFailure(error) {
+        if (player.state.deviceId !== undefined) return;
+        const { message } = error as Error;
+        const known =
+          error instanceof SignageError ? error : new SignageError('internal_error', message);
+        screen.showDelay(known);
+      },
+      onBound() {
+        screen.hide();
+        applyConfig();
+        void started.then((event) => player.report(event));
+      },
+      onAnswer({ operation, status }) {
+        if (operation === 'getDeviceConfig' && status === 200) setTimeout(applyConfig, 0);
+      },
+      onPlaylist(playlist) {
+        uncached.clear();
+        library.want(filesOf(playlist));
+      },
+    },
+  });
+  window.addEventListener('hashchange', () => {
+    const code = takeCode();
+    if (code) screen.submit(code);
+  });
+
+  const power = new AbortController();
+  takeOver(() => {
+    power.abort();
+    stage.clear();
+    screen.tell(
+      'Another tab of this browser shows the player now. Reload this page to show it here.',
+    );
+  });
+  const reloader = new Reloader(localStorage, now, pageUrl);
+  const watchdog = new Watchdog({
+    reloader,
+    pageUrl,
+    build,
+    isShowing: () => stage.isShowing,
+    isDue() {
+      const { playlist, validUntilMs = 0 } = player.state;
+      return playlist !== undefined && playlist.items.length > 0 && validUntilMs > now();
+    },
+    reloadHours: () => readSettings(player.state.config).reloadHours,
+  });
+  let shiftStep = 0;
+  setInterval(() => {
+    const { x, y } = pixelShift(shiftStep++);
+    const isOn = readSettings(player.state.config).pixelShift;
+    elementOf('stage').style.transform = isOn ? `translate(${x}px, ${y}px)` : '';
+  }, shiftMs);
+
+  try {
+    const { deviceId } = await player.load();
+    applyConfig();
+    if (deviceId !== undefined) void started.then((event) => player.report(event));
+    const ended = player.run(power.signal);
+    stage.onNext = () => {
+      const reason = watchdog.wantedReload;
+      if (!reason || reloader.isReloading) return;
+      void reloader.reload(reason, async () => {
+        player.stop();
+        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, stopLimitMs))]);
+      });
+    };
+    watchdog.start();
+    keepAwake();
+    installServiceWorker(pageUrl);
+    await ended;
+  } catch (error) {
+    screen.tell(`The player cannot use the storage of this browser: ${(error as Error).message}`);
+    setTimeout(() => location.reload(), retryMs);
+  }
+}

@@ -1,0 +1,174 @@
+// The web player without its service, its media or its storage, in a real Chromium.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, needsChromium, openTvBrowser } from '../../support/chromium.ts';
+import { item } from '../../support/content.ts';
+import { databaseProxy } from '../../support/database-proxy.ts';
+import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
+import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
+
+const megabyte = 1024 * 1024;
+const playSeconds = 0.3;
+
+/** An image of this size: decoders ignore what follows the end of a PNG. */
+const largeImage = (bytes: number) => ({
+  type: 'image/png',
+  bytes: Buffer.concat([png([255, 0, 0]), Buffer.alloc(bytes)]),
+});
+
+/** Reads a store of the player's database. */
+const stored = (tv: Pick<TvOnScreen, 'page'>, store: string, what: 'getAll' | 'getAllKeys') =>
+  tv.page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('signage-player');
+    opening.onerror = reject;
+    opening.onsuccess = () => {
+      const database = opening.result;
+      const request = database.transaction('${store}').objectStore('${store}').${what}();
+      request.onsuccess = () => {
+        database.close();
+        resolve(request.result);
+      };
+    };
+  })`) as Promise<Record<string, unknown>[]>;
+
+describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`, () => {
+  let media: MediaServer;
+  const of = (name: string, duration = playSeconds) =>
+    item({
+      creativeUrl: `${media.url}/${name}`,
+      creativeType: 'image',
+      duration,
+      campaignId: crypto.randomUUID(),
+    });
+  const isStored = async (tv: Pick<TvOnScreen, 'page'>, name: string) => {
+    const records = await stored(tv, 'media', 'getAll');
+    return records.some(({ url, isComplete }) => url === `${media.url}/${name}` && isComplete);
+  };
+
+  beforeAll(async () => {
+    media = await startMediaServer({
+      'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
+      'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
+      'large.png': { ...largeImage(9 * megabyte), cutAfter: 8.5 * megabyte },
+      'first.png': largeImage(9 * megabyte),
+      'second.png': largeImage(9 * megabyte),
+    });
+  });
+
+  it('starts without network, plays on, and reports each play once when the service is back', async () => {
+    let goAway = () => {};
+    let comeBack = () => {};
+    const tv = await startTvOnScreen({
+      items: [of('red.png'), of('lime.png')],
+      url: async (serviceUrl) => {
+        const proxy = await databaseProxy(`${serviceUrl}/`);
+        goAway = proxy.goAway;
+        comeBack = proxy.comeBack;
+        return proxy.url.replace(/\/$/, '');
+      },
+    });
+    await expect.poll(() => isStored(tv, 'lime.png')).toBe(true);
+    await expect
+      .poll(() => tv.page.evaluate('navigator.serviceWorker.ready.then(() => true)'))
+      .toBe(true);
+    const url = tv.page.url();
+    await expect.poll(() => tv.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(1);
+    goAway();
+    media.isDown = true;
+    await tv.browser.close();
+
+    const startedAtMs = performance.now();
+    const again = await openTvBrowser({ profile: tv.browser.profile });
+    await again.page.goto(url);
+    await expect.poll(() => again.page.locator('img.visible').count()).toBeGreaterThan(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
+    await expect
+      .poll(async () => (await stored(again, 'events', 'getAllKeys')).length)
+      .toBeGreaterThan(12);
+    expect(again.problems).toEqual([]);
+
+    comeBack();
+    media.isDown = false;
+    const queued = (await stored(again, 'events', 'getAll')).filter(
+      ({ type }) => type === 'impression',
+    );
+    await again.page.reload();
+    const plays = () => tv.events('impression');
+    await expect.poll(async () => (await plays()).length).toBeGreaterThanOrEqual(queued.length);
+    // Items of less than a second: neighbours differ in their creative.
+    const creatives = (await plays()).map(({ creativeId }) => creativeId);
+    const repeated = creatives.filter((one, index) => index > 0 && one === creatives[index - 1]);
+    // The plays before the restarts may have ended with either item.
+    expect(repeated.length).toBeLessThanOrEqual(2);
+    const times = (await plays()).map(({ timestamp }) => Number(timestamp));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    await again.close();
+  });
+
+  it('continues an interrupted download where it ended', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png'), of('large.png')] });
+    await expect
+      .poll(async () => (await stored(tv, 'media', 'getAll')).map(({ bytes }) => bytes))
+      .toContainEqual(expect.toSatisfy((bytes: number) => bytes >= 8 * megabyte));
+    await tv.reload();
+    await expect.poll(() => isStored(tv, 'large.png')).toBe(true);
+    const ranges = media.requests.filter(({ name, range }) => name === 'large.png' && range);
+    expect(ranges).not.toEqual([]);
+    for (const { ifRange, range = '' } of ranges) {
+      expect(ifRange).toBe('"1"');
+      expect(Number(/\d+/.exec(range)?.[0])).toBeGreaterThanOrEqual(8 * megabyte);
+    }
+    await tv.browser.close();
+  });
+
+  it('stays paired when the browser deletes its databases', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png')] });
+    await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    const session = await tv.browser.context.newCDPSession(tv.page);
+    await tv.page.goto('about:blank');
+    await session.send('Storage.clearDataForOrigin', {
+      origin: tv.service.url,
+      storageTypes: 'indexeddb,service_workers,cache_storage',
+    });
+    await tv.page.goto(`${tv.service.url}/player`);
+    await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    expect(await tv.page.locator('#panel').isVisible()).toBe(false);
+    expect(await stored(tv, 'head', 'getAllKeys')).toContain('binding');
+    await tv.browser.close();
+  });
+
+  it('plays on when the storage quota is used up', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png')] });
+    const session = await tv.browser.context.newCDPSession(tv.page);
+    await session.send('Storage.overrideQuotaForOrigin', {
+      origin: tv.service.url,
+      quotaSize: 20 * megabyte,
+    });
+    const items = [of('first.png'), of('second.png'), of('lime.png')];
+    await tv.publish(items);
+    await tv.reload();
+    const shownIds = async () => {
+      await tv.reload();
+      return new Set((await tv.events('impression')).map(({ creativeId }) => creativeId));
+    };
+    await expect
+      .poll(shownIds, { interval: 4000 })
+      .toEqual(
+        expect.toSatisfy((ids: Set<unknown>) => items.every((one) => ids.has(one.creativeId))),
+      );
+    expect((await tv.events('app_started')).length).toBeLessThan(15);
+    await tv.browser.close();
+  });
+
+  it('evicts the least recently used files beyond the size of the config', async () => {
+    const tv = await startTvOnScreen({
+      items: [of('first.png')],
+      config: { cachePolicy: { maxSizeGB: 0.012 } },
+    });
+    await expect.poll(() => isStored(tv, 'first.png')).toBe(true);
+    await tv.publish([of('second.png')]);
+    await tv.reload();
+    await expect.poll(() => isStored(tv, 'second.png')).toBe(true);
+    expect(await isStored(tv, 'first.png')).toBe(false);
+    await tv.browser.close();
+  });
+});

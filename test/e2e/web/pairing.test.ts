@@ -1,0 +1,139 @@
+// The pairing screen of the web player, in a real Chromium.
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import {
+  chromiumPath,
+  needsChromium,
+  openTvBrowser,
+  type TvBrowser,
+} from '../../support/chromium.ts';
+import { databaseProxy } from '../../support/database-proxy.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+/** Keys of a remote control by their `keyCode`, which Playwright cannot press by name. */
+const backOfWebOs = 461;
+const backOfTizen = 10_009;
+
+const pressRemoteKey = (page: Page, keyCode: number) =>
+  page.evaluate(`{
+    const event = new KeyboardEvent('keydown', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'keyCode', { value: ${keyCode} });
+    document.dispatchEvent(event);
+  }`);
+const storedBinding = (page: Page) =>
+  page.evaluate("localStorage.getItem('signage-player-binding')");
+
+const shownCode = (page: Page) => page.locator('.code').innerText();
+const typed = async (page: Page) => (await shownCode(page)).replaceAll(/[^A-Z0-9]/g, '');
+const message = (page: Page) => page.locator('.message');
+
+describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
+  let service: TestService<Clock>;
+  let browser: TvBrowser;
+  let page: Page;
+
+  const open = async (fragment = '') => {
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/player${fragment}`);
+  };
+  const boundDevices = async () => (await service.manage('GET', '/v1/devices')).body.items;
+
+  beforeAll(async () => {
+    service = await startService<Clock>({ clock: systemClock });
+    browser = await openTvBrowser();
+    page = browser.page;
+  });
+
+  it('moves with arrows, types with OK, and deletes with Back', async () => {
+    await open();
+    await expect.poll(() => message(page).innerText()).toBe('Type the pairing code of the screen.');
+    // From A: right to B, down to K, and around the left edge to S.
+    for (const key of ['ArrowRight', 'Enter', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    for (const key of ['ArrowLeft', 'ArrowLeft', 'Enter']) await page.keyboard.press(key);
+    expect(await typed(page)).toBe('BKS');
+    await pressRemoteKey(page, backOfWebOs);
+    await pressRemoteKey(page, backOfTizen);
+    expect(await typed(page)).toBe('B');
+    await page.keyboard.type('7x');
+    expect(await typed(page)).toBe('B7X');
+    await page.locator('[data-key="Q"]').click();
+    await page.locator('[data-key="delete"]').click();
+    expect(await typed(page)).toBe('B7X');
+    await page.keyboard.press('0');
+    expect(await message(page).innerText()).toBe('Pairing codes have no 0.');
+  });
+
+  it('says in words why a code is refused, and asks again', async () => {
+    await open();
+    await message(page).waitFor();
+    await page.keyboard.type('ABCD2345');
+    await expect
+      .poll(() => message(page).innerText())
+      .toBe('There is no code ABCD-2345. Check it, and type it again.');
+    expect(await typed(page)).toBe('');
+    const { code, screenId } = await service.code();
+    await service.register(code);
+    await page.keyboard.type(code);
+    await expect.poll(() => message(page).innerText()).toContain('was used already');
+    expect(screenId).toEqual(expect.any(String));
+  });
+
+  it('pairs with the code of the URL, which leaves the address bar at once', async () => {
+    const { code, screenId } = await service.code();
+    await open(`#${code}`);
+    await expect
+      .poll(async () => (await boundDevices()).map((one: { screenId: string }) => one.screenId))
+      .toContain(screenId);
+    expect(page.url()).toBe(`${service.url}/player`);
+    await expect.poll(() => page.locator('#panel').isVisible()).toBe(false);
+    expect(browser.problems).toEqual([]);
+  });
+
+  it('asks for a new code after a revoke', async () => {
+    const [device] = (await boundDevices()).filter((one: { deviceInfo: { appVersion?: string } }) =>
+      one.deviceInfo.appVersion?.startsWith('web '),
+    );
+    await service.manage('POST', `/v1/devices/${device.id}/revoke`, {});
+    await page.reload();
+    await expect.poll(() => message(page).innerText()).toContain('was removed from its screen');
+    expect(await storedBinding(page)).toBeNull();
+  });
+
+  it('repeats a registration with the same key when the browser is closed before its answer', async () => {
+    const proxy = await databaseProxy(`${service.url}/`);
+    const { code, screenId } = await service.code();
+    const tv = await openTvBrowser();
+    await tv.page.goto(`${proxy.url}player`);
+    await message(tv.page).waitFor();
+    proxy.cutAfter('POST /devices/register');
+    await tv.page.keyboard.type(code);
+    const bound = async () =>
+      (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.length;
+    await expect.poll(bound).toBe(1);
+    await tv.close();
+    const again = await openTvBrowser({ profile: tv.profile });
+    await again.page.goto(`${proxy.url}player`);
+    await expect.poll(() => again.page.locator('#panel').isVisible()).toBe(false);
+    expect(await bound()).toBe(1);
+    expect(await storedBinding(again.page)).toContain(screenId);
+  });
+
+  it('counts down after too many wrong codes', async () => {
+    const guarded = await startService<Clock>({ clock: systemClock });
+    const tv = await openTvBrowser();
+    for (let i = 0; i < 10; i++) await guarded.register(`ABCD${String(i).padStart(4, '9')}`);
+    await tv.page.goto(`${guarded.url}/player`);
+    await message(tv.page).waitFor();
+    await tv.page.keyboard.type('ZZZZ9999');
+    await expect
+      .poll(() => message(tv.page).innerText())
+      .toMatch(
+        /^Too many wrong codes came from this network\. Trying again in (60|59|58) seconds\.$/,
+      );
+    const before = await message(tv.page).innerText();
+    await expect.poll(() => message(tv.page).innerText()).not.toBe(before);
+    await tv.close();
+  });
+});

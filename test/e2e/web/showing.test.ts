@@ -1,0 +1,148 @@
+// What the web player shows and reports, in a real Chromium.
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, needsChromium } from '../../support/chromium.ts';
+import { item } from '../../support/content.ts';
+import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
+import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
+
+const red = '255,0,0';
+const lime = '0,255,0';
+const video = (name: string) =>
+  readFileSync(new URL(`../../fixtures/media/${name}.webm`, import.meta.url));
+
+describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
+  let media: MediaServer;
+  const of = (name: string, creativeType: string, duration: number, more: object = {}) =>
+    item({
+      creativeUrl: `${media.url}/${name}`,
+      creativeType,
+      duration,
+      campaignId: crypto.randomUUID(),
+      ...more,
+    });
+  const shows = (tv: TvOnScreen, colour: RegExp | string) =>
+    expect.poll(() => tv.colour()).toMatch(colour);
+
+  beforeAll(async () => {
+    const image = { type: 'image/png' };
+    media = await startMediaServer({
+      'red.png': { ...image, bytes: png([255, 0, 0]) },
+      'lime.png': { ...image, bytes: png([0, 255, 0]) },
+      'private.png': { ...image, bytes: png([0, 255, 0]), withoutCors: true },
+      'blue.webm': { type: 'video/webm', bytes: video('blue') },
+      'green.webm': { type: 'video/webm', bytes: video('green') },
+      'login.png': { type: 'text/html', bytes: Buffer.from('<h1>Log in</h1>') },
+      'noise.png': { ...image, bytes: Buffer.alloc(2000, 7) },
+      'noise.webm': { type: 'video/webm', bytes: Buffer.alloc(2000, 7) },
+      'gone.png': { ...image, bytes: png([1, 1, 1]), status: 410 },
+      'silent.png': { ...image, bytes: png([1, 1, 1]), isSilent: true },
+      'page.html': {
+        type: 'text/html',
+        bytes: Buffer.from('<body style="margin:0;background:#ff00ff"></body>'),
+      },
+    });
+  });
+
+  it('shows images, videos and pages, and reports each with the seconds shown', async () => {
+    const items = [
+      of('red.png', 'image', 1),
+      of('blue.webm', 'video', 1),
+      of('green.webm', 'video', 1),
+      of('page.html', 'html', 1),
+    ];
+    const tv = await startTvOnScreen({ items });
+    await shows(tv, red);
+    await shows(tv, /^0,5\d,20\d$/);
+    await shows(tv, /^\d,1[67]\d,[45]\d$/);
+    await shows(tv, '255,0,255');
+    await shows(tv, red);
+    await tv.reload();
+    await expect.poll(async () => (await tv.events('impression')).length).toBeGreaterThanOrEqual(4);
+    const [first, ...others] = await tv.events('impression');
+    for (const [index, impression] of [first, ...others].slice(0, 4).entries()) {
+      expect(impression).toMatchObject({
+        creativeId: items[index]!.creativeId,
+        campaignId: items[index]!.campaignId,
+      });
+      expect(impression!.duration).toBeGreaterThan(0.9);
+      expect(impression!.duration).toBeLessThanOrEqual(1);
+    }
+    expect(tv.browser.problems).toEqual([]);
+    const hosts = [new URL(tv.service.url).host, new URL(media.url).host];
+    expect([...tv.browser.hosts].sort()).toEqual(hosts.sort());
+    expect(await tv.page.evaluate("document.querySelectorAll('video').length")).toBe(2);
+    await tv.browser.close();
+  });
+
+  it('skips media that cannot be shown, and reports each with its reason', async () => {
+    const bad = [
+      of('login.png', 'image', 1),
+      of('noise.png', 'image', 1),
+      of('noise.webm', 'video', 1),
+      of('gone.png', 'image', 1),
+      of('missing.html', 'html', 1),
+    ];
+    const tv = await startTvOnScreen({ items: [...bad, of('red.png', 'image', 1)] });
+    await shows(tv, red);
+    await tv.reload();
+    await expect.poll(async () => (await tv.events('playback_error')).length).toBeGreaterThan(3);
+    const reasons = new Map(
+      (await tv.events('playback_error')).map(({ creativeId, reason }) => [creativeId, reason]),
+    );
+    expect(bad.map(({ creativeId }) => reasons.get(creativeId))).toEqual([
+      'not_media',
+      'codec',
+      'codec',
+      'http_410',
+      undefined,
+    ]);
+    expect(tv.browser.problems).toEqual([]);
+    await tv.browser.close();
+  });
+
+  it('shows media of a host that does not allow other origins, without storing them', async () => {
+    const tv = await startTvOnScreen({ items: [of('private.png', 'image', 1)] });
+    await shows(tv, lime);
+    await tv.reload();
+    await expect
+      .poll(async () => (await tv.events('log')).map(({ cached }) => cached))
+      .toContain(false);
+    await tv.browser.close();
+  });
+
+  it('clears the screen when the playlist is withdrawn', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
+    await shows(tv, red);
+    await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+    await tv.reload();
+    await shows(tv, '0,0,0');
+    await tv.browser.close();
+  });
+
+  it('keeps a page of its own origin away from the device key', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
+    const creativeUrl = `${tv.service.url}/media/menu-board.html`;
+    await tv.publish([item({ creativeUrl, creativeType: 'html', duration: 60 })]);
+    await tv.reload();
+    const frameOf = () => tv.page.frames().find((one) => one.url() === creativeUrl);
+    await expect.poll(frameOf).toBeDefined();
+    const sandbox = "document.querySelector('iframe').getAttribute('sandbox')";
+    expect(await tv.page.evaluate(sandbox)).toBe('allow-scripts');
+    const outcome = frameOf()?.evaluate("try { localStorage.length; 'read' } catch { 'refused' }");
+    expect(await outcome).toBe('refused');
+    await tv.browser.close();
+  });
+
+  it('applies the settings of the config', async () => {
+    const config = { player: { fit: 'fill', background: '#00ff00' } };
+    const tv = await startTvOnScreen({ items: [], config });
+    await shows(tv, lime);
+    await tv.publish([of('red.png', 'image', 60)]);
+    await tv.reload();
+    await shows(tv, red);
+    const fit = "document.querySelector('img.visible').style.objectFit";
+    expect(await tv.page.evaluate(fit)).toBe('fill');
+    await tv.browser.close();
+  });
+});

@@ -1,0 +1,80 @@
+// Pages in a real Chromium, for the tests of the web player.
+import { existsSync } from 'node:fs';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterEachFile } from './clean-up.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const usualPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Chromium of `CHROMIUM`, or of the system. `undefined` if there is none. */
+export const chromiumPath: string | undefined =
+  process.env.CHROMIUM ?? usualPaths.find((path) => existsSync(path));
+
+/** For the names of tests that are skipped. */
+export const needsChromium = chromiumPath ? '' : ' (not run: needs Chromium, CHROMIUM=/path)';
+
+export interface TvBrowserOptions {
+  width?: number;
+  height?: number;
+  /** Profile of a browser that was closed or killed before. Default: a new one. */
+  profile?: string;
+  /** Additional arguments of Chromium. */
+  args?: string[];
+  /** Script that runs before those of each page. */
+  initScript?: string;
+}
+
+export interface TvBrowser {
+  context: BrowserContext;
+  page: Page;
+  profile: string;
+  /** Violations of the content security policy, and errors that no code handled. */
+  problems: string[];
+  /** Hosts of all requests, with their ports. */
+  hosts: Set<string>;
+  close(): Promise<void>;
+}
+
+const opened = new Set<TvBrowser>();
+afterEachFile(() => Promise.all([...opened].map((browser) => browser.close())));
+
+/** Opens a browser with one page. It is closed after the tests of the file. */
+export async function openTvBrowser({
+  width = 1280,
+  height = 720,
+  profile,
+  args = [],
+  initScript,
+}: TvBrowserOptions = {}): Promise<TvBrowser> {
+  const folder = profile ?? (await temporaryFolder());
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: chromiumPath!,
+    viewport: { width, height },
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args],
+  });
+  if (initScript) await context.addInitScript({ content: initScript });
+  const page = context.pages()[0] ?? (await context.newPage());
+  const problems: string[] = [];
+  const hosts = new Set<string>();
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) problems.push(message.text());
+  });
+  context.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (/^https?:$/.test(protocol)) hosts.add(host);
+  });
+  const browser: TvBrowser = {
+    context,
+    page,
+    profile: folder,
+    problems,
+    hosts,
+    async close() {
+      opened.delete(browser);
+      await context.close();
+    },
+  };
+  opened.add(browser);
+  return browser;
+}

@@ -1,0 +1,117 @@
+// A host of media files, for the tests of the web player.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { crc32, deflateSync } from 'node:zlib';
+import { afterEachFile } from './clean-up.ts';
+
+export interface MediaFile {
+  type: string;
+  bytes: Uint8Array;
+  status?: number;
+  /** Omits `Access-Control-Allow-Origin`. */
+  withoutCors?: boolean;
+  /** Cuts the connection of a request for the whole file after this many bytes. */
+  cutAfter?: number;
+  /** Never answers. */
+  isSilent?: boolean;
+}
+
+/** One request, with its `Range` and `If-Range`. */
+interface MediaRequest {
+  method: string;
+  name: string;
+  range: string | undefined;
+  ifRange: string | undefined;
+}
+
+export interface MediaServer {
+  url: string;
+  files: Map<string, MediaFile>;
+  requests: MediaRequest[];
+  /** Whether connections are refused, like those of a host without network. */
+  isDown: boolean;
+}
+
+const opened: (() => Promise<void>)[] = [];
+afterEachFile(() => Promise.all(opened.splice(0).map((close) => close())));
+
+function pngChunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const head = Buffer.alloc(4);
+  const tail = Buffer.alloc(4);
+  head.writeUInt32BE(data.length);
+  tail.writeUInt32BE(crc32(body));
+  return Buffer.concat([head, body, tail]);
+}
+
+/** Returns a PNG of one colour, such as `[255, 0, 0]`. */
+export function png(color: readonly [number, number, number], width = 64, height = 36): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits for each of three colours.
+  header.set([8, 2], 8);
+  const row = Buffer.concat([
+    Buffer.from([0]),
+    ...Array.from({ length: width }, () => Buffer.from(color)),
+  ]);
+  const rows = Buffer.concat(Array.from({ length: height }, () => row));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', deflateSync(rows)),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function answer(file: MediaFile, range: string | undefined, outgoing: ServerResponse): void {
+  const { bytes, type, status = 200, withoutCors, cutAfter } = file;
+  const start = Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
+  const headers: Record<string, string> = { 'content-type': type, etag: '"1"' };
+  if (!withoutCors) headers['access-control-allow-origin'] = '*';
+  headers['access-control-expose-headers'] = 'etag, content-range';
+  headers['content-length'] = String(bytes.length - start);
+  if (start > 0) headers['content-range'] = `bytes ${start}-${bytes.length - 1}/${bytes.length}`;
+  outgoing.writeHead(start > 0 ? 206 : status, headers);
+  if (cutAfter === undefined || start > 0) outgoing.end(bytes.subarray(start));
+  else outgoing.write(bytes.subarray(0, cutAfter), () => setTimeout(() => outgoing.destroy(), 200));
+}
+
+/** Starts a host of these files, by name. It is closed after the tests of the file. */
+export async function startMediaServer(files: Record<string, MediaFile>): Promise<MediaServer> {
+  const server = createServer((incoming, outgoing) => {
+    const name = (incoming.url ?? '').slice(1);
+    const { range, 'if-range': ifRange } = incoming.headers;
+    if (media.isDown) return void incoming.socket.destroy();
+    if (incoming.method === 'OPTIONS')
+      return void outgoing
+        .writeHead(204, {
+          'access-control-allow-origin': '*',
+          'access-control-allow-headers': 'range, if-range',
+        })
+        .end();
+    media.requests.push({
+      method: incoming.method ?? '',
+      name,
+      range,
+      ifRange: typeof ifRange === 'string' ? ifRange : undefined,
+    });
+    const file = media.files.get(name);
+    if (file?.isSilent) return;
+    if (file) answer(file, range, outgoing);
+    else outgoing.writeHead(404, { 'access-control-allow-origin': '*' }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const media: MediaServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    files: new Map(Object.entries(files)),
+    requests: [],
+    isDown: false,
+  };
+  opened.push(async () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return media;
+}

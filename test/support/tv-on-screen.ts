@@ -1,0 +1,77 @@
+// A TV with the web player, its service and its media, for tests in a real Chromium.
+import type { Page } from 'playwright-core';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { openTvBrowser, type TvBrowser, type TvBrowserOptions } from './chromium.ts';
+import { startService, type TestService } from './service.ts';
+
+export interface TvOnScreen {
+  service: TestService<Clock>;
+  screenId: string;
+  browser: TvBrowser;
+  page: Page;
+  /** Publishes items. The player learns of it at its next sync. */
+  publish(items: object[]): Promise<void>;
+  /** Reloads the page, which fetches the playlist. */
+  reload(): Promise<void>;
+  /** All stored events of a type, the oldest first. */
+  events(type: string): Promise<Record<string, unknown>[]>;
+  /** Returns the colour in the middle of the screen, such as `255,0,0`. */
+  colour(): Promise<string>;
+}
+
+export interface TvOnScreenOptions extends TvBrowserOptions {
+  items: object[];
+  config?: object;
+  /** Address of the service in the browser. Default: its own. */
+  url?: (serviceUrl: string) => Promise<string> | string;
+}
+
+/** Reads one pixel of a screenshot with the browser itself, which can decode PNG. */
+async function colourAt(browser: TvBrowser): Promise<string> {
+  const { width, height } = browser.page.viewportSize()!;
+  const clip = { x: width / 2, y: height / 2, width: 1, height: 1 };
+  const pixel = (await browser.page.screenshot({ clip })).toString('base64');
+  return browser.page.evaluate(`(async () => {
+    const image = new Image();
+    const loaded = new Promise((resolve) => image.addEventListener('load', resolve));
+    image.src = 'data:image/png;base64,${pixel}';
+    await loaded;
+    const canvas = document.createElement('canvas').getContext('2d');
+    canvas.drawImage(image, 0, 0);
+    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].join();
+  })()`);
+}
+
+/** Pairs a new TV and publishes items for it. */
+export async function startTvOnScreen({
+  items,
+  config = {},
+  url = (own) => own,
+  ...options
+}: TvOnScreenOptions): Promise<TvOnScreen> {
+  const service = await startService<Clock>({ clock: systemClock, demo: true });
+  const { code, screenId } = await service.code();
+  const publish = async (all: object[]) => {
+    const answer = await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: all });
+    if (answer.status >= 300) throw new Error(answer.text);
+  };
+  await service.manage('PUT', `/v1/screens/${screenId}/config`, config);
+  if (items.length > 0) await publish(items);
+  const browser = await openTvBrowser(options);
+  const { page } = browser;
+  await page.goto(`${await url(service.url)}/player#${code}`);
+  return {
+    service,
+    screenId,
+    browser,
+    page,
+    publish,
+    reload: async () => void (await page.reload()),
+    async events(type) {
+      const query = `screenId=${screenId}&type=${type}&limit=200`;
+      const { body } = await service.manage('GET', `/v1/events?${query}`);
+      return body.items.map(({ event }: { event: object }) => event).toReversed();
+    },
+    colour: () => colourAt(browser),
+  };
+}
