@@ -2,12 +2,25 @@ import type { Timing } from '../options.ts';
 import { isGood } from '../parts/part.ts';
 import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { Mark } from '../wire/recording.ts';
+import { TvPlayback } from './tv-playback.ts';
 
 export interface RecordedExam {
   exchanges: readonly Exchange[];
   marks: readonly Mark[];
   timing: Timing;
   isQuick: boolean;
+}
+
+/** The time between an answer and the next request of the same operation. */
+export interface Gap {
+  before: Exchange;
+  after: Exchange;
+  ms: number;
+  /** Sync intervals of the config in force at both ends, in minutes. */
+  minMinutes: number;
+  maxMinutes: number;
+  /** Whether something else than the interval may have caused the second request. */
+  isPrompted: boolean;
 }
 
 /** Real milliseconds that a busy machine may delay a request. */
@@ -18,6 +31,7 @@ export class ExamView {
   readonly exchanges: readonly Exchange[];
   readonly timing: Timing;
   readonly isQuick: boolean;
+  readonly playback: TvPlayback;
   readonly #marks: readonly Mark[];
 
   constructor({ exchanges, marks, timing, isQuick }: RecordedExam) {
@@ -25,6 +39,7 @@ export class ExamView {
     this.timing = timing;
     this.isQuick = isQuick;
     this.#marks = marks;
+    this.playback = new TvPlayback(this.of('postEvents'), timing);
   }
 
   /** All exchanges of an operation. */
@@ -47,16 +62,47 @@ export class ExamView {
     return this.#marks.findLast((mark) => mark.name === name)?.atMs;
   }
 
+  /** The registrations that gave the TV a key. */
+  get registrations(): Exchange[] {
+    return this.of('registerDevice').filter(isGood);
+  }
+
+  /** Sync interval of the config that the TV had at a moment, in minutes. */
+  syncMinutesAt(atMs: number): number {
+    const last = this.exchanges.findLast(
+      (one) => one.endMs <= atMs && isGood(one) && one.answer?.syncMinutes !== undefined,
+    );
+    return last?.answer?.syncMinutes ?? 1;
+  }
+
+  /** The gaps after good answers to an operation, while the TV was paired and had power. */
+  gaps(operation: 'getPlaylist' | 'getDeviceConfig'): Gap[] {
+    const all = this.of(operation);
+    return all.flatMap((before, at) => {
+      const after = all[at + 1];
+      if (!after || !isGood(before) || this.#isRestarted(before.endMs, after.atMs)) return [];
+      const ends = [this.syncMinutesAt(before.endMs), this.syncMinutesAt(after.atMs)];
+      const isPrompted = this.of('getDeviceChanges').some(
+        (one) => one.endMs >= before.atMs && one.endMs <= after.atMs && one.answer?.status === 200,
+      );
+      const ms = after.atMs - before.endMs;
+      const [minMinutes, maxMinutes] = [Math.min(...ends), Math.max(...ends)];
+      return [{ before, after, ms, minMinutes, maxMinutes, isPrompted }];
+    });
+  }
+
+  /** Whether the TV registered, lost its power or was revoked between two moments. */
+  #isRestarted(fromMs: number, toMs: number): boolean {
+    const isBetween = (atMs: number) => atMs >= fromMs && atMs <= toMs;
+    return (
+      this.of('registerDevice').some(({ atMs }) => isBetween(atMs)) ||
+      this.#marks.some(({ name, atMs }) => /^(power|revoked)/.test(name) && isBetween(atMs))
+    );
+  }
+
   /** Seconds of TV time between two moments. */
   tvSeconds(fromMs: number, toMs: number): number {
     return (toMs - fromMs) / this.timing.tvSecondMs;
-  }
-
-  /** Shows a time span: in seconds, and in seconds of TV time if that is something else. */
-  span(ms: number): string {
-    const seconds = (ms / 1000).toFixed(1);
-    const tvSeconds = (ms / this.timing.tvSecondMs).toFixed(0);
-    return this.timing.pace === 1 ? `${seconds} s` : `${seconds} s (${tvSeconds} s of TV time)`;
   }
 
   /** Whether a gap is at most 1.5 times an interval in minutes. */
@@ -69,20 +115,28 @@ export class ExamView {
     return gapMs >= 0.5 * minutes * this.timing.minuteMs - slackMs;
   }
 
-  /** Whether the TV had a `Retry-After` and waited for it. */
+  /** Whether the TV waited as long as a `Retry-After` says. */
   isAfter(retryAfterSeconds: number, waitedMs: number): boolean {
     return waitedMs >= retryAfterSeconds * 1000 - slackMs;
   }
 
-  /** The registrations that gave the TV a key. */
-  get registrations(): Exchange[] {
-    return this.of('registerDevice').filter(isGood);
+  /** Shows a time span: in seconds, and in seconds of TV time if that is something else. */
+  span(ms: number): string {
+    const seconds = (ms / 1000).toFixed(1);
+    const tvSeconds = (ms / this.timing.tvSecondMs).toFixed(0);
+    return this.timing.pace === 1 ? `${seconds} s` : `${seconds} s (${tvSeconds} s of TV time)`;
   }
 }
 
-/** Shows an exchange: the request, its answer and its time of day. */
+/** Shows an exchange: its time of day, the request, and its answer. */
 export function shown({ method, path, atMs, end, answer }: Exchange): string {
-  const time = new Date(atMs).toISOString().slice(11, 23);
-  const status = end === 'answered' ? String(answer?.status) : end;
-  return `${time} ${method} ${path}: ${status}`;
+  const time = new Date(atMs).toISOString().slice(11, 21);
+  const code = answer?.code === undefined ? '' : ` ${answer.code}`;
+  const outcomes = {
+    answered: `${answer?.status}${code}`,
+    lost: 'answer lost',
+    cut: 'connection cut',
+    abandoned: 'the TV gave up',
+  };
+  return `${time} ${method} ${path}: ${outcomes[end]}`;
 }

@@ -57,8 +57,8 @@ export interface TvAnswer {
   code: string | undefined;
   retryAfterSeconds: number | undefined;
   etag: string | undefined;
-  /** Version of a playlist. */
-  version: number | undefined;
+  /** Id of a playlist. */
+  playlistId: string | undefined;
   /** Intervals of a config, in minutes. */
   syncMinutes: number | undefined;
   heartbeatMinutes: number | undefined;
@@ -183,7 +183,7 @@ export function readAnswer(status: number, headers: Headers, body: Buffer): TvAn
     code: status >= 400 ? text(json.code) : undefined,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
     etag: headers.get('etag') ?? undefined,
-    version: number(json.version),
+    playlistId: text(json.id),
     syncMinutes: number(config.syncIntervalMinutes),
     heartbeatMinutes: number(config.heartbeatIntervalMinutes),
     cursor: typeof json.cursor === 'string' ? json.cursor : undefined,
