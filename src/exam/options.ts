@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../domain/clock.ts';
+import type { SavedRecording } from './wire/recording.ts';
 
 /** The parts of the exam, in the order in which they begin. */
 export const partIds = [
@@ -34,10 +35,12 @@ export interface TvExamOptions {
   /** Runs only these parts. `register` always runs. Default: all. */
   parts?: readonly PartId[];
   /**
-   * Folder that keeps the exam, so that a later run goes on after the last finished part. Readable
-   * only by its owner. Default: the exam is kept in memory.
+   * Store of the service, as in `serve`. An exam that is resumed needs the store of the first run.
+   * Default: `memory:`.
    */
-  folder?: string | undefined;
+  store?: string;
+  /** Keeps the exam, so that a later run goes on after the last finished part. Default: none. */
+  memory?: TvExamMemory | undefined;
   /** Called with each pairing code to enter at the TV, and the URL of the service for the TV. */
   onCode(code: string, url: string): void;
   /** Called with each step that the TV is put through. */
@@ -48,6 +51,21 @@ export interface TvExamOptions {
   signal?: AbortSignal | undefined;
   clock?: Clock;
   random?: Random;
+}
+
+/** An exam that was interrupted. It contains no secret. */
+export interface SavedTvExam extends SavedRecording {
+  format: 1;
+  quick: boolean;
+  finished: readonly PartId[];
+}
+
+/** Persistent memory of an exam. */
+export interface TvExamMemory {
+  /** Resolves with the last saved exam, or `undefined` if there is none. */
+  load(): Promise<SavedTvExam | undefined>;
+  /** Resolves once the exam is durable. Called after each part. */
+  save(exam: SavedTvExam): Promise<void>;
 }
 
 /** A step of the exam. */

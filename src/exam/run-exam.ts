@@ -1,33 +1,179 @@
 import { setMaxListeners } from 'node:events';
-import { systemClock, systemRandom } from '../domain/clock.ts';
+import { type Clock, systemClock, systemRandom } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
 import { ExamService } from './exam-service.ts';
-import { type PartId, type TvExamOptions, timingOf } from './options.ts';
+import { type PartId, type Timing, type TvExamOptions, timingOf } from './options.ts';
 import { changes } from './parts/changes.ts';
 import { config } from './parts/config.ts';
 import { events } from './parts/events.ts';
 import { network } from './parts/network.ts';
-import { Exam, ExamInterrupted, type Part } from './parts/part.ts';
+import { Exam, ExamInterrupted, isGood, type Part } from './parts/part.ts';
 import { playlist } from './parts/playlist.ts';
 import { power } from './parts/power.ts';
 import { register } from './parts/register.ts';
 import { revoke } from './parts/revoke.ts';
 import { makeReport, type TvExamReport } from './report.ts';
 import { fingerprint } from './wire/exchange.ts';
-import { Faults } from './wire/faults.ts';
-import { openFront } from './wire/front.ts';
+import { type Fault, Faults } from './wire/faults.ts';
+import { type Front, openFront } from './wire/front.ts';
 import { Recording } from './wire/recording.ts';
 
-/** The parts of a stage run side by side. */
+/** What follows the registration. The parts of a stage run side by side. */
 const stages: readonly (readonly Part[])[] = [
-  [register],
   [playlist, config, events, changes],
   [network],
   [power],
   [revoke],
 ];
 
+/** A TV may change its key at any time. The first answer to that is lost. */
+const lostRotation: Fault = {
+  id: 'rotation.lost',
+  operation: 'rotateDeviceKey',
+  effect: { kind: 'lose' },
+  times: 1,
+};
+
 /** Longest hold of a request for changes, in seconds of TV time. */
 const holdTvSeconds = 25;
+
+/** One run of an exam: the service, what was recorded, and the parts that are over. */
+class ExamRun {
+  readonly #options: TvExamOptions;
+  readonly #timing: Timing;
+  readonly #recording: Recording;
+  readonly #faults = new Faults();
+  readonly #clock: Clock;
+  readonly #codes: string[] = [];
+  readonly #finished = new Set<PartId>();
+  readonly #interruption = new AbortController();
+
+  constructor(options: TvExamOptions) {
+    this.#options = options;
+    this.#timing = timingOf(options);
+    this.#clock = options.clock ?? systemClock;
+    this.#recording = new Recording(this.#clock);
+    // Each wait of a part adds a listener.
+    setMaxListeners(0, this.#interruption.signal);
+  }
+
+  async run(): Promise<TvExamReport> {
+    const { signal, store = 'memory:', random = systemRandom } = this.#options;
+    await this.#load();
+    const interrupt = () => this.#interruption.abort();
+    signal?.addEventListener('abort', interrupt);
+    if (signal?.aborted) interrupt();
+    try {
+      const service = await ExamService.start(store, { clock: this.#clock, random });
+      try {
+        await this.#serve(service);
+      } finally {
+        await service.close();
+      }
+    } catch (error) {
+      if (!(error instanceof ExamInterrupted)) throw error;
+    } finally {
+      signal?.removeEventListener('abort', interrupt);
+    }
+    return this.#report();
+  }
+
+  async #load(): Promise<void> {
+    const saved = await this.#options.memory?.load();
+    if (!saved) return;
+    if (saved.quick !== (this.#options.quick === true))
+      throw new SignageError(
+        'invalid_option',
+        `The saved exam is ${saved.quick ? 'a quick' : 'a full'} one. Resume it as such, or start anew.`,
+      );
+    this.#recording.load(saved);
+    for (const part of saved.finished) this.#finished.add(part);
+    this.#recording.mark('resumed');
+  }
+
+  async #save(): Promise<void> {
+    await this.#options.memory?.save({
+      ...this.#recording.save(),
+      format: 1,
+      quick: this.#options.quick === true,
+      finished: [...this.#finished],
+    });
+  }
+
+  /** Opens the port for the TV and runs the parts that are not over yet. */
+  async #serve(service: ExamService): Promise<void> {
+    const { host = '127.0.0.1', port = 0 } = this.#options;
+    const front = await openFront({
+      host,
+      port,
+      service: service.running,
+      recording: this.#recording,
+      faults: this.#faults,
+      codes: this.#codes,
+      holdSeconds: Math.max(1, Math.floor(holdTvSeconds / this.#timing.pace)),
+      clock: this.#clock,
+    });
+    try {
+      this.#faults.add(lostRotation);
+      await this.#runPart(register, service, front);
+      for (const stage of stages) {
+        if (!(await this.#isPaired(service, front))) return;
+        await Promise.all(stage.map((part) => this.#runPart(part, service, front)));
+      }
+    } finally {
+      await front.close();
+    }
+  }
+
+  /** Whether the TV has a key. A TV that has lost it gets a new code. */
+  async #isPaired(service: ExamService, front: Front): Promise<boolean> {
+    const hasRegistered = this.#recording.ofTv.some(
+      (one) => one.operation === 'registerDevice' && isGood(one),
+    );
+    return hasRegistered && this.#examOf('register', service, front).repair();
+  }
+
+  async #runPart(part: Part, service: ExamService, front: Front): Promise<void> {
+    const { parts } = this.#options;
+    const isChosen = part.id === 'register' || (parts?.includes(part.id) ?? true);
+    if (isChosen && !this.#finished.has(part.id)) {
+      await part.run(this.#examOf(part.id, service, front));
+      this.#finished.add(part.id);
+      await this.#save();
+    }
+    this.#recording.mark(`${part.id} over`);
+  }
+
+  #examOf(part: PartId, service: ExamService, { url }: Front): Exam {
+    return new Exam(part, {
+      service,
+      recording: this.#recording,
+      faults: this.#faults,
+      timing: this.#timing,
+      clock: this.#clock,
+      signal: this.#interruption.signal,
+      power: this.#options.power,
+      url,
+      options: this.#options,
+      addCode: (code) => {
+        this.#codes.push(code);
+        this.#recording.addCode(fingerprint(code));
+      },
+    });
+  }
+
+  #report(): TvExamReport {
+    const exam = {
+      exchanges: this.#recording.ofTv,
+      marks: this.#recording.marks,
+      timing: this.#timing,
+      isQuick: this.#options.quick === true,
+      strangers: this.#recording.strangers,
+      isInterrupted: this.#interruption.signal.aborted,
+    };
+    return makeReport(exam, [...this.#finished]);
+  }
+}
 
 /**
  * Starts a service for one TV, puts the TV through the parts of the exam, and judges what it did.
@@ -37,68 +183,6 @@ const holdTvSeconds = 25;
  * const report = await runTvExam({ quick: true, onCode: (code, url) => enter(code, url) });
  * if (!report.isPassed) process.exitCode = 9;
  */
-export async function runTvExam(options: TvExamOptions): Promise<TvExamReport> {
-  const { clock = systemClock, random = systemRandom, host = '127.0.0.1', port = 0 } = options;
-  const timing = timingOf(options);
-  const recording = new Recording(clock);
-  const faults = new Faults();
-  const codes: string[] = [];
-  const finished = new Set<PartId>();
-  const interruption = new AbortController();
-  setMaxListeners(0, interruption.signal);
-  const interrupt = () => interruption.abort();
-  options.signal?.addEventListener('abort', interrupt);
-  if (options.signal?.aborted) interrupt();
-  const service = await ExamService.start('memory:', { clock, random });
-  try {
-    const holdSeconds = Math.max(1, Math.floor(holdTvSeconds / timing.pace));
-    const { running } = service;
-    const front = await openFront({
-      ...{ host, port, service: running, recording, faults, codes, holdSeconds, clock },
-    });
-    try {
-      const deps = {
-        ...{ service, recording, faults, timing, clock, options, power: options.power },
-        signal: interruption.signal,
-        url: front.url,
-        addCode: (code: string) => {
-          codes.push(code);
-          recording.addCode(fingerprint(code));
-        },
-      };
-      faults.add({
-        id: 'rotation.lost',
-        operation: 'rotateDeviceKey',
-        effect: { kind: 'lose' },
-        times: 1,
-      });
-      const isChosen = ({ id }: Part) => id === 'register' || (options.parts?.includes(id) ?? true);
-      for (const stage of stages)
-        await Promise.all(
-          stage.map(async (part) => {
-            if (isChosen(part)) {
-              await part.run(new Exam(part.id, deps));
-              finished.add(part.id);
-            }
-            recording.mark(`${part.id} over`);
-          }),
-        );
-    } finally {
-      await front.close();
-    }
-  } catch (error) {
-    if (!(error instanceof ExamInterrupted)) throw error;
-  } finally {
-    options.signal?.removeEventListener('abort', interrupt);
-    await service.close();
-  }
-  const exam = {
-    exchanges: recording.ofTv,
-    marks: recording.marks,
-    timing,
-    isQuick: options.quick === true,
-    strangers: recording.strangers,
-    isInterrupted: interruption.signal.aborted,
-  };
-  return makeReport(exam, [...finished]);
+export function runTvExam(options: TvExamOptions): Promise<TvExamReport> {
+  return new ExamRun(options).run();
 }

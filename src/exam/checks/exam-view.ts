@@ -91,12 +91,12 @@ export class ExamView {
     });
   }
 
-  /** Whether the TV registered, lost its power or was revoked between two moments. */
+  /** Whether the TV registered, lost its power or was revoked, or the exam paused, between two moments. */
   #isRestarted(fromMs: number, toMs: number): boolean {
     const isBetween = (atMs: number) => atMs >= fromMs && atMs <= toMs;
     return (
       this.of('registerDevice').some(({ atMs }) => isBetween(atMs)) ||
-      this.#marks.some(({ name, atMs }) => /^(power|revoked)/.test(name) && isBetween(atMs))
+      this.#marks.some(({ name, atMs }) => /^(power|revoked|resumed)/.test(name) && isBetween(atMs))
     );
   }
 
@@ -128,7 +128,9 @@ export class ExamView {
   }
 }
 
-/** Shows an exchange: its time of day, the request, and its answer. */
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+/** Shows an exchange: its time of day, the request without its id, and its answer. */
 export function shown({ method, path, atMs, end, answer }: Exchange): string {
   const time = new Date(atMs).toISOString().slice(11, 21);
   const code = answer?.code === undefined ? '' : ` ${answer.code}`;
@@ -138,5 +140,5 @@ export function shown({ method, path, atMs, end, answer }: Exchange): string {
     cut: 'connection cut',
     abandoned: 'the TV gave up',
   };
-  return `${time} ${method} ${path}: ${outcomes[end]}`;
+  return `${time} ${method} ${path.replaceAll(uuid, '…')}: ${outcomes[end]}`;
 }

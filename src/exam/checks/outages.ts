@@ -162,7 +162,7 @@ export const powerChecks: readonly TvCheck[] = [
     judge(view) {
       const first = view.faulted('power.offline')[0];
       const goneMs = view.markedMs('power goes');
-      const backMs = view.markedMs('power over');
+      const backMs = view.markedMs('power found its network');
       if (!first || goneMs === undefined || backMs === undefined) return noPower;
       const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
       const sent = view

@@ -5,6 +5,9 @@ import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
 import type { Recording } from '../wire/recording.ts';
 
+/** TV minutes without a request after which a TV counts as unpaired. */
+const silentMinutes = 1.6;
+
 /** A wait that ended because the exam was interrupted. */
 export class ExamInterrupted extends Error {}
 
@@ -73,6 +76,26 @@ export class Exam {
     const code = await this.service.createCode();
     this.#deps.addCode(code);
     this.#deps.options.onCode(code, this.#deps.url);
+  }
+
+  /**
+   * Shows a new code if the TV has lost its key: it has sent no request with a key for a while, or
+   * since the exam was resumed. Returns whether the TV is paired.
+   */
+  async repair(): Promise<boolean> {
+    const { recording } = this;
+    const silentMs = this.minutes(silentMinutes);
+    const resumedMs = recording.marks.findLast(({ name }) => name === 'resumed')?.atMs ?? 0;
+    const sinceMs = Math.max(resumedMs, this.now() - silentMs);
+    const isOfPaired = (one: Exchange) =>
+      one.key !== undefined || (one.operation === 'registerDevice' && isGood(one));
+    const isHeard = () => recording.ofTv.some((one) => one.atMs >= sinceMs && isOfPaired(one));
+    if (await this.until(isHeard, sinceMs + silentMs - this.now())) return true;
+    this.step('lost its key: enter the new code');
+    const shownMs = this.now();
+    await this.showCode();
+    const registered = await this.untilGood('registerDevice', shownMs, this.pairingSeconds * 1000);
+    return registered !== undefined;
   }
 
   /** Publishes the next edition of the playlist, with media at the address that the TV uses. */

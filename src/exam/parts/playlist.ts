@@ -1,6 +1,16 @@
 import { itemOf } from '../exam-service.ts';
 import { firstConfig, phasesOf, secondConfig } from '../options.ts';
-import type { Part } from './part.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import type { Exam, Part } from './part.ts';
+
+/** Waits until the TV has reported an impression of an edition. */
+async function untilPlayed(exam: Exam, edition: number): Promise<void> {
+  const { syncIntervalMinutes: sync, heartbeatIntervalMinutes: heartbeat } = secondConfig;
+  await exam.untilExchange(
+    ({ events }) => events.some(({ creativeId }) => itemOf(creativeId)?.edition === edition),
+    exam.minutes(1.6 * sync + 2.5 * heartbeat),
+  );
+}
 
 /**
  * The playlist cannot be fetched for a while, is withdrawn, and is published again with other
@@ -38,9 +48,8 @@ export const playlist: Part = {
     exam.remove(failing);
 
     exam.step('has no playlist: 404, because it was withdrawn');
-    const isGone = (sinceMs: number) => (one: { atMs: number; answer: unknown }) =>
-      one.atMs >= sinceMs &&
-      (one.answer as { code?: string } | undefined)?.code === 'playlist_not_found';
+    const isGone = (sinceMs: number) => (one: Exchange) =>
+      one.atMs >= sinceMs && one.answer?.code === 'playlist_not_found';
     const withdrawnMs = exam.now();
     const gone = await exam.untilExchange(isGone(withdrawnMs), exam.minutes(1.6 * sync));
     if (gone) {
@@ -54,9 +63,8 @@ export const playlist: Part = {
     const publishedMs = exam.now();
     const given = await exam.untilGood('getPlaylist', publishedMs, exam.minutes(1.6 * sync));
     if (!given || exam.isQuick) return;
-    await exam.untilExchange(
-      ({ events }) => events.some(({ creativeId }) => itemOf(creativeId)?.edition === edition),
-      exam.minutes(2.5 * secondConfig.heartbeatIntervalMinutes),
-    );
+    await untilPlayed(exam, edition);
+    exam.step('gets another playlist while it plays');
+    await untilPlayed(exam, await exam.publish());
   },
 };

@@ -39,7 +39,7 @@ export const power: Part = {
     );
     if (started) await exam.pauseTv(offlineSeconds);
     exam.remove(offline);
-    exam.mark('power over');
+    exam.mark('power found its network');
     exam.step('finds its network again');
     const backMs = exam.now();
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(2.5 * heartbeat));
