@@ -1,18 +1,6 @@
 import type { Clock, Random } from '../domain/clock.ts';
+import type { PartId } from './part-ids.ts';
 import type { SavedRecording } from './wire/recording.ts';
-
-/** The parts of the exam, in the order in which they begin. */
-export const partIds = [
-  'register',
-  'playlist',
-  'config',
-  'events',
-  'changes',
-  'network',
-  'power',
-  'revoke',
-] as const;
-export type PartId = (typeof partIds)[number];
 
 /** Options of `runTvExam`. */
 export interface TvExamOptions {
@@ -33,7 +21,7 @@ export interface TvExamOptions {
   /** How long the exam waits for a registration, in real seconds. Default: 1,800. */
   pairingSeconds?: number;
   /** Runs only these parts. `register` always runs. Default: all. */
-  parts?: readonly PartId[];
+  parts?: readonly PartId[] | undefined;
   /**
    * Store of the service, as in `serve`. An exam that is resumed needs the store of the first run.
    * Default: `memory:`.
@@ -75,9 +63,11 @@ export interface TvExamStep {
   text: string;
 }
 
-/** The power of the TV. Both methods resolve when it is done, and reject if it cannot be done. */
+/** The power of the TV. If a method rejects, the exam rejects. */
 export interface TvPower {
-  off(): Promise<void>;
+  /** Cuts the power. Resolves with whether it is off. If not, the part is skipped. */
+  off(): Promise<boolean>;
+  /** Restores the power. */
   on(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { allTvChecks } from './checks/all-checks.ts';
 import { skip, type TvCheck, type TvCheckLevel, type TvCheckOutcome } from './checks/check.ts';
 import { ExamView, type RecordedExam } from './checks/exam-view.ts';
-import type { PartId } from './options.ts';
+import type { PartId } from './part-ids.ts';
 
 /** The result of an exam. */
 export interface TvExamReport {

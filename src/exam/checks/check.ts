@@ -1,4 +1,4 @@
-import type { PartId } from '../options.ts';
+import type { PartId } from '../part-ids.ts';
 import type { ExamView } from './exam-view.ts';
 
 /** `must`: the TV breaks the protocol otherwise. `should`: the protocol recommends it. */

@@ -91,7 +91,7 @@ export class ExamView {
     });
   }
 
-  /** Whether the TV registered, lost its power or was revoked, or the exam paused, between two moments. */
+  /** Whether the TV registered, had no power, was revoked, or the exam paused meanwhile. */
   #isRestarted(fromMs: number, toMs: number): boolean {
     const isBetween = (atMs: number) => atMs >= fromMs && atMs <= toMs;
     return (

@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { ExamService } from '../exam-service.ts';
-import type { PartId, Timing, TvExamOptions, TvPower } from '../options.ts';
+import type { Timing, TvExamOptions, TvPower } from '../options.ts';
+import type { PartId } from '../part-ids.ts';
 import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
 import type { Recording } from '../wire/recording.ts';

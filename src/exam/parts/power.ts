@@ -25,7 +25,7 @@ export const power: Part = {
     if (!(await exam.until(() => lost.count > 0, exam.minutes(2.5 * heartbeat))))
       return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
-    await exam.power.off();
+    if (!(await exam.power.off())) return exam.remove(lost);
     exam.mark('power goes');
     const offline = exam.inject({ id: 'power.offline', effect: { kind: 'cut' } });
     exam.remove(lost);
