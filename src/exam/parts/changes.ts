@@ -11,11 +11,7 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
   await exam.until(() => active.count >= (fault.times ?? 1), exam.minutes(waitMinutes));
   exam.remove(active);
   const met = exam.recording.ofTv.findLast((one) => one.fault === fault.id);
-  if (!met) return;
-  await exam.untilExchange(
-    ({ operation, number }) => operation === 'getDeviceChanges' && number > met.number,
-    exam.minutes(waitMinutes),
-  );
+  if (met) await exam.untilNext(met, exam.minutes(waitMinutes));
 }
 
 /** Held requests for changes are answered at once, cut, refused, and not offered any more. */

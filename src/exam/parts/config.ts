@@ -1,7 +1,6 @@
 import { firstConfig, secondConfig } from '../options.ts';
-import type { Exchange } from '../wire/exchange.ts';
 import type { Effect } from '../wire/faults.ts';
-import type { Exam, Part } from './part.ts';
+import type { Part } from './part.ts';
 
 const unauthorized = (code?: string): Effect => ({
   kind: 'answer',
@@ -16,14 +15,6 @@ const refusals: readonly { id: string; effect: Effect }[] = [
   { id: 'config.401-uncoded', effect: unauthorized() },
   { id: 'config.403', effect: { kind: 'answer', status: 403 } },
 ];
-
-/** Waits for the next request for the config. */
-function untilNext(exam: Exam, { number }: Exchange): Promise<Exchange | undefined> {
-  return exam.untilExchange(
-    (one) => one.operation === 'getDeviceConfig' && one.number > number,
-    exam.minutes(1.6 * secondConfig.syncIntervalMinutes),
-  );
-}
 
 /** The config changes, and requests for it are refused. */
 export const config: Part = {
@@ -44,12 +35,13 @@ export const config: Part = {
     exam.step('gets 401 and 403 for its config, of the service and of proxies');
     for (const { id, effect } of refusals)
       exam.inject({ id, effect, operation: 'getDeviceConfig', times: 1 });
+    const maxMs = exam.minutes(1.6 * secondConfig.syncIntervalMinutes);
     let met = second;
     // The first request after `second` meets the first refusal, and one more request follows.
     for (const _ of [...refusals, undefined]) {
-      const next = await untilNext(exam, met);
+      const next = await exam.untilNext(met, maxMs);
       if (!next) await exam.repair();
-      met = next ?? (await untilNext(exam, met)) ?? met;
+      met = next ?? (await exam.untilNext(met, maxMs)) ?? met;
     }
     if (exam.isQuick) return;
     exam.step('gets 500 for its config');

@@ -1,9 +1,7 @@
 import type { TvRequest } from '../wire/exchange.ts';
 import type { Effect, Fault } from '../wire/faults.ts';
-import type { Exam, Part } from './part.ts';
+import { type Exam, type Part, reportMinutes } from './part.ts';
 
-/** TV minutes that the TV has to send a batch, or to send it again. */
-const waitMinutes = 2.5;
 /** TV seconds that the TV has to send the parts of a batch that was too large. */
 const partsSeconds = 20;
 
@@ -13,20 +11,15 @@ const hasSeveral = ({ events }: TvRequest) => events.length > 1;
 export const refusedIndex = ({ events }: Pick<TvRequest, 'events'>): number =>
   Math.min(3, events.length - 1);
 
-/** Plays a fault on batches. Returns whether the TV met it, and came back after it. */
-async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<boolean> {
+/** Plays a fault on batches, and waits for the batch after it. */
+async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> {
   const sinceMs = exam.now();
   const active = exam.inject({ ...fault, operation: 'postEvents' });
   const isMet = () => active.count >= (fault.times ?? 1);
-  const hasMet = await exam.until(isMet, exam.minutes(waitMinutes));
+  await exam.until(isMet, exam.minutes(reportMinutes));
   exam.remove(active);
-  if (!hasMet) return false;
   const last = exam.recording.ofTv.findLast((one) => one.fault === fault.id && one.atMs >= sinceMs);
-  const next = await exam.untilExchange(
-    ({ operation, number }) => operation === 'postEvents' && number > (last?.number ?? 0),
-    exam.minutes(waitMinutes),
-  );
-  return next !== undefined;
+  if (last) await exam.untilNext(last, exam.minutes(reportMinutes));
 }
 
 /** Answers to batches of events are lost, and batches fail and are refused. */
@@ -59,6 +52,6 @@ export const events: Part = {
     const applies = (request: TvRequest) => hasSeveral(request) || ++single > 1;
     await meet(exam, { id: 'events.400', effect: invalid, times: 1, applies });
     exam.step('sends its events undisturbed');
-    await exam.untilGood('postEvents', exam.now(), exam.minutes(waitMinutes));
+    await exam.untilGood('postEvents', exam.now(), exam.minutes(reportMinutes));
   },
 };

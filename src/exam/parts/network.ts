@@ -1,5 +1,5 @@
 import { phasesOf, secondConfig } from '../options.ts';
-import type { Part } from './part.ts';
+import { type Part, reportMinutes } from './part.ts';
 
 /** The network is away for some minutes: each connection breaks without an answer. */
 export const network: Part = {
@@ -17,10 +17,10 @@ export const network: Part = {
     const backMs = exam.now();
     exam.step('finds its network again');
     await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
-    const sent = await exam.untilGood('postEvents', backMs, exam.minutes(1.6 * sync));
+    const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (!sent) return;
     exam.step('sends the events of the time without network');
     await exam.pauseTv(15);
-    if (!exam.isQuick) await exam.untilGood('postEvents', exam.now(), exam.minutes(1.6 * sync));
+    if (!exam.isQuick) await exam.untilNext(sent, exam.minutes(reportMinutes));
   },
 };

@@ -6,6 +6,9 @@ import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
 import type { Recording } from '../wire/recording.ts';
 
+/** TV minutes in which each TV sends its events, also one that collects them. */
+export const reportMinutes = 6;
+
 /** TV minutes without a request after which a TV counts as unpaired. */
 const silentMinutes = 1.6;
 
@@ -165,7 +168,12 @@ export class Exam {
     );
   }
 
-  /** Real milliseconds of so many sync intervals of a minute. */
+  /** Waits for the next exchange of the same operation. */
+  untilNext({ operation, number }: Exchange, maxMs: number): Promise<Exchange | undefined> {
+    return this.untilExchange((one) => one.operation === operation && one.number > number, maxMs);
+  }
+
+  /** Real milliseconds of minutes of TV time, and of a `Retry-After` that delays the TV. */
   minutes(count: number): number {
     return count * this.timing.minuteMs + this.timing.retryAfterSeconds * 1000;
   }

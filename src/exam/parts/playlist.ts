@@ -1,14 +1,14 @@
 import { itemOf } from '../exam-service.ts';
 import { firstConfig, phasesOf, secondConfig } from '../options.ts';
 import type { Exchange } from '../wire/exchange.ts';
-import type { Exam, Part } from './part.ts';
+import { type Exam, type Part, reportMinutes } from './part.ts';
 
 /** Waits until the TV has reported an impression of an edition. */
 async function untilPlayed(exam: Exam, edition: number): Promise<void> {
-  const { syncIntervalMinutes: sync, heartbeatIntervalMinutes: heartbeat } = secondConfig;
+  const { syncIntervalMinutes: sync } = secondConfig;
   await exam.untilExchange(
     ({ events }) => events.some(({ creativeId }) => itemOf(creativeId)?.edition === edition),
-    exam.minutes(1.6 * sync + 2.5 * heartbeat),
+    exam.minutes(1.6 * sync + reportMinutes),
   );
 }
 
@@ -54,7 +54,7 @@ export const playlist: Part = {
     const gone = await exam.untilExchange(isGone(withdrawnMs), exam.minutes(1.6 * sync));
     if (gone) {
       await exam.pauseTv(phases.dark);
-      if (!exam.isQuick) await exam.untilExchange(isGone(gone.endMs), exam.minutes(1.6 * sync));
+      if (!exam.isQuick) await exam.untilNext(gone, exam.minutes(1.6 * sync));
     }
     exam.mark('playlist comes back');
     const edition = await exam.publish();

@@ -1,5 +1,4 @@
-import { secondConfig } from '../options.ts';
-import type { Part } from './part.ts';
+import { type Part, reportMinutes } from './part.ts';
 
 /** TV seconds without network after the power is back. */
 const offlineSeconds = 60;
@@ -15,14 +14,13 @@ export const power: Part = {
   title: 'power',
   async run(exam) {
     if (!exam.power) return;
-    const { heartbeatIntervalMinutes: heartbeat } = secondConfig;
     exam.step('loses the answer to a batch of events');
     const lost = exam.inject({
       id: 'power.lost',
       operation: 'postEvents',
       effect: { kind: 'lose' },
     });
-    if (!(await exam.until(() => lost.count > 0, exam.minutes(2.5 * heartbeat))))
+    if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
       return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
     if (!(await exam.power.off())) return exam.remove(lost);
@@ -42,7 +40,7 @@ export const power: Part = {
     exam.mark('power found its network');
     exam.step('finds its network again');
     const backMs = exam.now();
-    const sent = await exam.untilGood('postEvents', backMs, exam.minutes(2.5 * heartbeat));
-    if (sent) await exam.untilGood('postEvents', sent.endMs, exam.minutes(1.6 * heartbeat));
+    const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
+    if (sent) await exam.untilNext(sent, exam.minutes(reportMinutes));
   },
 };
