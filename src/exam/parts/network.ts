@@ -8,6 +8,7 @@ export const network: Part = {
   async run(exam) {
     const { away } = phasesOf(exam.isQuick);
     const sync = secondConfig.syncIntervalMinutes;
+    await exam.untilSettled();
     exam.step('has no network');
     exam.mark('network goes');
     const cut = exam.inject({ id: 'network.away', effect: { kind: 'cut' } });

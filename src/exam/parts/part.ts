@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { ExamService } from '../exam-service.ts';
-import type { Timing, TvExamOptions, TvPower } from '../options.ts';
+import { firstConfig, type Timing, type TvExamOptions, type TvPower } from '../options.ts';
 import type { PartId } from '../part-ids.ts';
 import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
@@ -166,6 +166,12 @@ export class Exam {
       (one) => one.operation === operation && one.atMs >= afterMs && isGood(one),
       maxMs,
     );
+  }
+
+  /** Waits until the TV has a playlist and has sent events. */
+  async untilSettled(): Promise<void> {
+    await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
+    await this.untilGood('postEvents', 0, this.minutes(reportMinutes));
   }
 
   /** Waits for the next exchange of the same operation. */

@@ -14,6 +14,7 @@ export const power: Part = {
   title: 'power',
   async run(exam) {
     if (!exam.power) return;
+    await exam.untilSettled();
     exam.step('loses the answer to a batch of events');
     const lost = exam.inject({
       id: 'power.lost',

@@ -10,6 +10,7 @@ export const revoke: Part = {
   id: 'revoke',
   title: 'revoked',
   async run(exam) {
+    await exam.untilSettled();
     exam.step('is revoked');
     exam.mark('revoked');
     await exam.service.revoke();

@@ -16,11 +16,15 @@ import {
 import type { Effect, Fault, Faults } from './faults.ts';
 import type { Recording } from './recording.ts';
 
+/** Stands for the URL of the service, because requests name only a path. */
+const baseUrl = 'http://tv.invalid';
 /** Larger bodies are not read. The largest body of the protocol has 1 MiB. */
 const maxBodyBytes = 2 * 1024 * 1024;
 /** Connections of a TV, and of anything else that finds the port. */
 const maxConnections = 500;
 const requestTimeoutMs = 15 * secondMs;
+/** Address of all other devices, from a range reserved for documentation (RFC 5737). */
+const strangerAddress = '192.0.2.1';
 
 export interface FrontOptions {
   host: string;
@@ -111,12 +115,10 @@ class FrontHandler {
     const { clock, recording, codes } = this.#options;
     const atMs = clock.now();
     const number = recording.nextNumber();
-    const address = incoming.socket.remoteAddress ?? '';
+    const { socket, method = 'GET', url = '/' } = incoming;
+    const address = socket.remoteAddress ?? '';
     const body = await readBody(incoming, maxBodyBytes);
-    if (!body) return void incoming.socket.destroy();
-    const method = incoming.method ?? 'GET';
-    const url = incoming.url ?? '/';
-    if (!URL.canParse(url, 'http://tv.invalid')) return void incoming.socket.destroy();
+    if (!body || !URL.canParse(url, baseUrl)) return void socket.destroy();
     const request = readRequest(method, url, incoming.headers, body, { address, codes });
     const isOfTv = recording.isOfTv(request);
     const fault = isOfTv ? this.#options.faults.take(request) : undefined;
@@ -155,11 +157,11 @@ class FrontHandler {
   }
 
   async #askService(
-    { incoming, outgoing, body }: Call,
+    { incoming, outgoing, body, isOfTv }: Call,
     { operation }: TvRequest,
     isAtOnce: boolean,
   ): Promise<Answer> {
-    const url = new URL(incoming.url ?? '/', 'http://tv.invalid');
+    const url = new URL(incoming.url ?? '/', baseUrl);
     const wait = Number(url.searchParams.get('waitSeconds') ?? Number.NaN);
     if (operation === 'getDeviceChanges' && wait > this.#options.holdSeconds)
       url.searchParams.set('waitSeconds', String(this.#options.holdSeconds));
@@ -174,7 +176,8 @@ class FrontHandler {
         body.length === 0 || method === 'GET' || method === 'HEAD' ? null : new Uint8Array(body),
       signal: gone.signal,
     });
-    const { remoteAddress } = incoming.socket;
+    // Guesses of codes by others must not lock out the TV.
+    const remoteAddress = isOfTv ? incoming.socket.remoteAddress : strangerAddress;
     const response = await this.#options.service.fetch(request, { remoteAddress });
     return { response, body: Buffer.from(await response.arrayBuffer()) };
   }
@@ -185,8 +188,9 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const { host, port } = options;
   const handler = new FrontHandler(options);
   const server = createServer({ requestTimeout: requestTimeoutMs }, (incoming, outgoing) => {
+    const { socket } = incoming;
     // The client has gone, or has sent something that is not a request.
-    handler.handle(incoming, outgoing).catch(() => incoming.socket.destroy());
+    handler.handle(incoming, outgoing).catch(() => socket.destroy());
   });
   server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
