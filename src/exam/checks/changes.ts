@@ -134,9 +134,11 @@ export const changesChecks: readonly TvCheck[] = [
     judge(view) {
       const [missing] = view.faulted('changes.404');
       if (!missing) return notUsed;
+      // A TV may ask again after a restart.
+      const endMs = view.markedMs('power goes') ?? Number.POSITIVE_INFINITY;
       const again = view
         .of('getDeviceChanges')
-        .filter(({ atMs, key }) => atMs > missing.endMs && key === missing.key);
+        .filter(({ atMs, key }) => atMs > missing.endMs && atMs < endMs && key === missing.key);
       const [first] = again;
       return first
         ? fail(`${shown(missing)}; ${again.length} more requests. ${shown(first)}.`)

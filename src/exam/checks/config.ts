@@ -86,6 +86,7 @@ export const configChecks: readonly TvCheck[] = [
     expected: `0.5 to 1.5 times heartbeatIntervalMinutes, ${firstConfig.heartbeatIntervalMinutes} min`,
     advice: 'Make a heartbeat event in each heartbeatIntervalMinutes.',
     judge(view) {
+      if (view.of('postEvents').length === 0) return skip('The TV sent no events.');
       const times = view.playback.events
         .filter(({ type }) => type === 'heartbeat')
         .flatMap(({ seconds }) => seconds ?? [])

@@ -1,5 +1,4 @@
 import { refusedIndex } from '../parts/events.ts';
-import { isGood } from '../parts/part.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
@@ -190,6 +189,8 @@ export const eventChecks: readonly TvCheck[] = [
           bodyDigest !== large.bodyDigest &&
           events.some(({ digest }) => large.events.some((one) => one.digest === digest)),
       );
+      if (parts.some(({ idempotencyKey }) => idempotencyKey === undefined))
+        return skip('The parts have no Idempotency-Key.');
       const keys = new Set([large.idempotencyKey]);
       const bodies = new Set<string>();
       for (const part of parts) {
@@ -218,7 +219,9 @@ export const eventChecks: readonly TvCheck[] = [
         const impressions = batch.events.filter(({ type }) => type === 'impression');
         for (const { digest } of impressions) {
           const first = keys.get(digest);
-          if (first && first.idempotencyKey !== batch.idempotencyKey)
+          const isRepeat =
+            first?.idempotencyKey !== undefined && first.idempotencyKey === batch.idempotencyKey;
+          if (first && !isRepeat)
             return fail(`${shown(first)}; ${shown(batch)}, with an equal impression.`);
           keys.set(digest, first ?? batch);
         }
@@ -230,12 +233,15 @@ export const eventChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Judges whether each event is accepted in a batch after an exchange. */
+/** Whether the service itself answered. An event that it refuses has still come again. */
+const isServed = ({ end, fault }: Exchange) => end === 'answered' && fault === undefined;
+
+/** Judges whether each event comes in a batch after an exchange. */
 function missingAfter(view: ExamView, refused: Exchange, expected: Exchange['events']): Verdict {
   if (expected.length === 0) return skip('The batch had no other event.');
   const sent = new Set(
     later(view, refused)
-      .filter(isGood)
+      .filter(isServed)
       .flatMap(({ events }) => events.map(({ digest }) => digest)),
   );
   const missing = expected.filter(({ digest }) => !sent.has(digest));

@@ -35,6 +35,15 @@ function delivered(view: ExamView, { fromMs, toMs }: Span): number {
   return events.filter(({ seconds = 0 }) => seconds > from + 2 && seconds < to - 2).length;
 }
 
+/** Whether the last answer to a request for the playlist was not that there is none. */
+function hasPlaylist(view: ExamView, atMs: number): boolean {
+  const answers = view
+    .of('getPlaylist')
+    .filter((one) => one.endMs <= atMs && one.end === 'answered');
+  const last = answers.findLast((one) => isGood(one) || one.answer?.status === 404);
+  return last !== undefined && isGood(last);
+}
+
 /** Judges whether the TV goes on with its key after an outage. */
 function keyAfter(view: ExamView, backMs: number, endMs: number) {
   const later = view.exchanges.filter(({ atMs }) => atMs >= backMs && atMs <= endMs);
@@ -88,7 +97,9 @@ export const networkChecks: readonly TvCheck[] = [
     judge(view) {
       const away = awayOf(view);
       if (!away) return noOutage;
-      const sent = view.of('postEvents').filter((one) => one.atMs >= away.toMs && isGood(one));
+      const all = view.of('postEvents');
+      if (all.length === 0) return skip('The TV sent no events.');
+      const sent = all.filter((one) => one.atMs >= away.toMs && isGood(one));
       if (sent.length === 0) return fail('No batch of events came after the outage.');
       const count = delivered(view, away);
       const seen = `${count} events of the ${view.span(away.toMs - away.fromMs)}.`;
@@ -104,6 +115,7 @@ export const networkChecks: readonly TvCheck[] = [
     judge(view) {
       const away = awayOf(view);
       if (!away) return noOutage;
+      if (!hasPlaylist(view, away.fromMs)) return skip('The TV had no playlist.');
       if (delivered(view, away) === 0) return skip('The TV delivered no events of that time.');
       const edgeMs = edgeSeconds * view.timing.tvSecondMs;
       const share = view.playback.share(away.fromMs + edgeMs, away.toMs - edgeMs);
@@ -164,6 +176,7 @@ export const powerChecks: readonly TvCheck[] = [
       const goneMs = view.markedMs('power goes');
       const backMs = view.markedMs('power found its network');
       if (!first || goneMs === undefined || backMs === undefined) return noPower;
+      if (!hasPlaylist(view, goneMs)) return skip('The TV had no playlist.');
       const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
       const sent = view
         .of('postEvents')

@@ -14,6 +14,9 @@ const switchSeconds = 2 * itemSeconds + 2;
 /** Seconds in which a TV plays each item once, and some more. */
 const roundSeconds = itemCount * itemSeconds + switchSeconds;
 
+/** Seconds in which an answer about changes may cause a request for the playlist. */
+const promptSeconds = 10;
+
 const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
 const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
 
@@ -82,6 +85,7 @@ export const playlistChecks: readonly TvCheck[] = [
           event.playlistId === undefined ||
           !given.has(event.playlistId),
       );
+      if (view.of('postEvents').length === 0) return skip('The TV sent no events.');
       if (impressions.length === 0) return fail('The TV reported no impressions.');
       return wrong.length === 0
         ? pass(`${impressions.length} impressions.`)
@@ -182,9 +186,11 @@ export const playlistChecks: readonly TvCheck[] = [
       if (!next) return fail(`${shown(gone)}; the TV did not ask again.`);
       const minutes = view.syncMinutesAt(gone.endMs);
       const waitedMs = next.atMs - gone.endMs;
+      const promptedMs = gone.atMs - promptSeconds * view.timing.tvSecondMs;
+      // An answer about changes causes a request between two others that keep to the interval.
       const isPrompted = view
         .of('getDeviceChanges')
-        .some(({ endMs }) => endMs >= gone.atMs && endMs <= next.atMs);
+        .some(({ endMs }) => endMs >= promptedMs && endMs <= next.atMs);
       const seen = `${shown(gone)}; again after ${view.span(waitedMs)}. The interval was ${minutes} min.`;
       const isEarly = !isPrompted && !view.isLateEnough(waitedMs, minutes);
       return view.isSoonEnough(waitedMs, minutes) && !isEarly ? pass(seen) : fail(seen);
@@ -198,7 +204,10 @@ export const playlistChecks: readonly TvCheck[] = [
     advice: 'Start to play as soon as a request brings a playlist.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
-      const back = deliveries(view).find(({ given }) => given.number > (gone?.number ?? 0));
+      const endMs = view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
+      const back = deliveries(view).find(
+        ({ given }) => given.number > (gone?.number ?? 0) && given.atMs < endMs,
+      );
       if (!gone || !back) return skip('The TV fetched no playlist after the 404.');
       const { impressions } = view.playback;
       if (impressions.length === 0) return noImpressions;

@@ -46,18 +46,23 @@ function allowedAttempts(tvSeconds: number): number {
 const equalShare = 0.03;
 const equalMs = 8;
 
-/** The delays after the nth failure in a row, by n. Failures with a `Retry-After` do not count. */
+/**
+ * The delays after the nth failure in a row, by n. Rows with a `Retry-After` do not count, because
+ * a TV may count that failure or not.
+ */
 function retryDelays(view: ExamView): Map<number, number[]> {
   const delays = new Map<number, number[]>();
   for (const operation of operations) {
     let failures = 0;
+    let isRowTold = false;
     const all = view.of(operation);
     for (const [at, one] of all.entries()) {
       const next = all[at + 1];
       const isTold = one.answer?.retryAfterSeconds !== undefined;
       const isFailure = one.end === 'cut' || one.end === 'lost' || (one.answer?.status ?? 0) >= 500;
-      failures = isFailure && !isTold ? failures + 1 : 0;
-      if (failures === 0 || !next) continue;
+      failures = isFailure ? failures + 1 : 0;
+      isRowTold = isFailure && (isRowTold || isTold);
+      if (failures === 0 || isRowTold || !next) continue;
       delays.set(failures, [...(delays.get(failures) ?? []), next.atMs - one.endMs]);
     }
   }
