@@ -1,5 +1,4 @@
 import { itemSeconds } from '../exam-service.ts';
-import { secondConfig } from '../options.ts';
 import { isGood } from '../parts/part.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
@@ -69,9 +68,7 @@ export const networkChecks: readonly TvCheck[] = [
       if (!first) return fail('No request came after the outage.');
       const waitedMs = first.atMs - away.toMs;
       const seen = `${shown(first)}, ${view.span(waitedMs)} after the outage.`;
-      return view.isSoonEnough(waitedMs, secondConfig.syncIntervalMinutes)
-        ? pass(seen)
-        : fail(seen);
+      return view.isSoonEnough(waitedMs, view.syncMinutesAt(away.fromMs)) ? pass(seen) : fail(seen);
     },
   },
   {
