@@ -118,7 +118,8 @@ class ExamRun {
       this.#faults.add(lostRotation);
       await this.#runPart(register, service, front);
       for (const stage of stages) {
-        if (!(await this.#isPaired(service, front))) return;
+        const isDue = stage.some((part) => this.#isDue(part));
+        if (isDue && !(await this.#isPaired(service, front))) return;
         await Promise.all(stage.map((part) => this.#runPart(part, service, front)));
       }
     } finally {
@@ -134,10 +135,15 @@ class ExamRun {
     return hasRegistered && this.#examOf('register', service, front).repair();
   }
 
-  async #runPart(part: Part, service: ExamService, front: Front): Promise<void> {
+  /** Whether a part was chosen, and is not over. */
+  #isDue({ id }: Part): boolean {
     const { parts } = this.#options;
-    const isChosen = part.id === 'register' || (parts?.includes(part.id) ?? true);
-    if (isChosen && !this.#finished.has(part.id)) {
+    const isChosen = id === 'register' || (parts?.includes(id) ?? true);
+    return isChosen && !this.#finished.has(id);
+  }
+
+  async #runPart(part: Part, service: ExamService, front: Front): Promise<void> {
+    if (this.#isDue(part)) {
       await part.run(this.#examOf(part.id, service, front));
       this.#finished.add(part.id);
       await this.#save();

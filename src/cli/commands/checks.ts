@@ -5,7 +5,7 @@ import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { recordsAtOnce } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
-import { tvExamOptions } from '../conformance/tv-options.ts';
+import { checkTvFlags, tvExamOptions } from '../conformance/tv-options.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
 import { type Finding, fail, findingView, ok } from '../doctor/finding.ts';
 import { checkScreen } from '../doctor/screen-checks.ts';
@@ -219,8 +219,10 @@ the port is taken, 130 Ctrl-C (prints the rows judged so far).`,
     ],
   ],
   // The run removes the records that it creates, so --dry-run has nothing to show.
-  run: async (call) =>
-    call.options.tv
+  async run(call) {
+    checkTvFlags(call.flags);
+    return call.options.tv
       ? (await import('../conformance/run-tv-exam.ts')).runTvExamCommand(call, call.options)
-      : (await import('../conformance/run-checks.ts')).runChecks(call, call.options),
+      : (await import('../conformance/run-checks.ts')).runChecks(call, call.options);
+  },
 });

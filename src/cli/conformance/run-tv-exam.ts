@@ -11,7 +11,7 @@ import { countText } from '../records/text.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { openExamFolder } from './exam-folder.ts';
 import type { TvExamFlags } from './tv-options.ts';
-import { tvPower } from './tv-power.ts';
+import { askForPower, PowerProgram } from './tv-power.ts';
 
 const signs: Readonly<Record<TvCheckOutcome['result'], string>> = {
   pass: '✓',
@@ -66,25 +66,6 @@ async function readParts(parts: readonly string[]): Promise<readonly PartId[] | 
   return parts.length === 0 ? undefined : (parts as readonly PartId[]);
 }
 
-/** Throws `usage` for options that are about deployments. */
-function refuseOthers({ flags }: CommandContext): void {
-  const others = [
-    'url',
-    'token-file',
-    'tenant',
-    'only',
-    'row',
-    'slow',
-    'with-guessing',
-    'with-tenants',
-  ];
-  const attribute = (name: string) =>
-    name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const given = others.find((name) => flags[attribute(name)] !== undefined);
-  if (given !== undefined)
-    throw usage(`--${given} is about a deployment, and does not go with --tv.`);
-}
-
 /** Shows a code in two groups, as `signage pair` does. */
 const shownCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 
@@ -100,18 +81,19 @@ export async function runTvExamCommand(
   call: CommandContext,
   options: TvExamFlags,
 ): Promise<number> {
-  refuseOthers(call);
   const { io, clock, random, interrupted } = call;
   const { speed: pace = 1, quick } = options;
   if (!Number.isFinite(pace)) throw usage('--speed max cannot be examined. Use a number.');
   const folder = options.state === undefined ? undefined : await openExamFolder(options.state);
+  const program =
+    options.powerCmd === undefined ? undefined : new PowerProgram(options.powerCmd, interrupted);
   const report = await runTvExam({
     ...readListen(options.listen ?? defaultListen),
     ...folder,
     parts: await readParts(options.part),
     quick,
     pace,
-    power: tvPower(call, options.powerCmd),
+    power: program ?? (call.prompter.canAsk ? askForPower(call) : undefined),
     onCode: (code, url) =>
       io.stderr.write(
         `Enter the pairing code ${shownCode(code)} at the TV. Its service is ${url}\n`,
@@ -124,5 +106,6 @@ export async function runTvExamCommand(
   await call.results.list([report.checks], outcomeView(call.common.output));
   showSummary(call, report);
   if (report.isInterrupted) return Number(interrupted.reason);
+  if (program?.problem) throw program.problem;
   return report.isPassed ? 0 : failedExitCode;
 }

@@ -1,6 +1,7 @@
 import { partIds } from '../../exam/part-ids.ts';
+import type { Flags } from '../command/environment.ts';
 import * as option from '../options/option.ts';
-import type { Values } from '../options/settings.ts';
+import { usage, type Values } from '../options/settings.ts';
 import { speed } from '../simulate/options.ts';
 
 /** The options of `signage conformance --tv`. */
@@ -30,3 +31,24 @@ export const tvExamOptions = {
 };
 
 export type TvExamFlags = Values<typeof tvExamOptions>;
+
+/** Flags that are about deployments, by the names that commander gives them. */
+const deploymentFlags = {
+  url: '--url',
+  tokenFile: '--token-file',
+  tenant: '--tenant',
+  only: '--only',
+  row: '--row',
+  slow: '--slow',
+  withGuessing: '--with-guessing',
+  withTenants: '--with-tenants',
+};
+
+/** Throws `usage` for an option that does not go with `--tv`, or that needs it. */
+export function checkTvFlags(flags: Flags): void {
+  const isGiven = (name: string) => flags[name] !== undefined;
+  const other = Object.entries(deploymentFlags).find(([name]) => isGiven(name));
+  if (flags.tv && other) throw usage(`${other[1]} is about a deployment, and not about --tv.`);
+  const own = Object.entries(tvExamOptions).find(([name]) => isGiven(name));
+  if (!flags.tv && own) throw usage(`${own[1].flags.split(' ')[0]} goes with --tv.`);
+}

@@ -17,33 +17,48 @@ function runProgram(program: string, word: 'on' | 'off', signal: AbortSignal): P
   });
 }
 
-/**
- * Returns the power of the TV: the program of `--power-cmd`, or a person at the terminal. Returns
- * `undefined` without both.
- */
-export function tvPower(
-  { prompter, interrupted }: CommandContext,
-  program: string | undefined,
-): TvPower | undefined {
-  if (program !== undefined)
-    return {
-      async off() {
-        await runProgram(program, 'off', interrupted);
-        return true;
-      },
-      on: () => runProgram(program, 'on', interrupted),
-    };
-  if (!prompter.canAsk) return undefined;
+/** The power of the TV, switched by the program of `--power-cmd`. */
+export class PowerProgram implements TvPower {
+  readonly #program: string;
+  readonly #signal: AbortSignal;
+  /** Why the program failed. The rows of the other parts are worth more than an early end. */
+  problem: unknown;
+
+  constructor(program: string, signal: AbortSignal) {
+    this.#program = program;
+    this.#signal = signal;
+  }
+
+  off(): Promise<boolean> {
+    return this.#run('off');
+  }
+
+  async on(): Promise<void> {
+    await this.#run('on');
+  }
+
+  async #run(word: 'on' | 'off'): Promise<boolean> {
+    try {
+      await runProgram(this.#program, word, this.#signal);
+      return true;
+    } catch (error) {
+      this.problem ??= error;
+      return false;
+    }
+  }
+}
+
+/** Asks a person at the terminal to switch the TV. */
+export function askForPower({ prompter }: CommandContext): TvPower {
+  const flag = '--power-cmd';
   return {
-    off: () =>
-      prompter.confirm({
-        message: 'Pull the plug of the TV now. Is it off? (no: skip this part)',
-        flag: '--power-cmd',
-        initial: true,
-      }),
+    off() {
+      const message = 'Pull the plug of the TV now. Is it off? (no: skip this part)';
+      return prompter.confirm({ message, flag, initial: true });
+    },
     async on() {
       const message = 'Plug the TV in again. Is it on?';
-      while (!(await prompter.confirm({ message, flag: '--power-cmd', initial: true })));
+      while (!(await prompter.confirm({ message, flag, initial: true })));
     },
   };
 }
