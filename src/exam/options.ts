@@ -1,6 +1,5 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { PartId } from './part-ids.ts';
-import type { SavedRecording } from './wire/recording.ts';
 
 /** Options of `runTvExam`. */
 export interface TvExamOptions {
@@ -42,10 +41,12 @@ export interface TvExamOptions {
 }
 
 /** An exam that was interrupted. It contains no secret. */
-export interface SavedTvExam extends SavedRecording {
+export interface SavedTvExam {
   format: 1;
   quick: boolean;
   finished: readonly PartId[];
+  /** What was recorded, as JSON. Its members may change with each version. */
+  recording: unknown;
 }
 
 /** Persistent memory of an exam. */

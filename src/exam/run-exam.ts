@@ -17,7 +17,7 @@ import { makeReport, type TvExamReport } from './report.ts';
 import { fingerprint } from './wire/exchange.ts';
 import { type Fault, Faults } from './wire/faults.ts';
 import { type Front, openFront } from './wire/front.ts';
-import { Recording } from './wire/recording.ts';
+import { Recording, type SavedRecording } from './wire/recording.ts';
 
 /** What follows the registration. The parts of a stage run side by side. */
 const stages: readonly (readonly Part[])[] = [
@@ -87,17 +87,17 @@ class ExamRun {
         'invalid_option',
         `The saved exam is ${saved.quick ? 'a quick' : 'a full'} one. Resume it as such, or start anew.`,
       );
-    this.#recording.load(saved);
+    this.#recording.load(saved.recording as SavedRecording);
     for (const part of saved.finished) this.#finished.add(part);
     this.#recording.mark('resumed');
   }
 
   async #save(): Promise<void> {
     await this.#options.memory?.save({
-      ...this.#recording.save(),
       format: 1,
       quick: this.#options.quick === true,
       finished: [...this.#finished],
+      recording: this.#recording.save(),
     });
   }
 

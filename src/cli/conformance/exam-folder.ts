@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
 import { tryParseJson } from '../../domain/json/try-parse-json.ts';
-import type { SavedTvExam, TvExamMemory } from '../../exam/options.ts';
+import type { TvExamMemory } from '../../exam/options.ts';
 import { partIds } from '../../exam/part-ids.ts';
 import { readPrivateFile, replaceFile } from '../api/private-file.ts';
 import { fileProblem } from '../options/file-error.ts';
@@ -12,10 +12,12 @@ const savedExamSchema = z.object({
   format: z.literal(1),
   quick: z.boolean(),
   finished: z.array(z.enum(partIds)),
-  exchanges: z.array(z.looseObject({ number: z.number(), atMs: z.number(), endMs: z.number() })),
-  marks: z.array(z.object({ name: z.string(), atMs: z.number() })),
-  codes: z.array(z.string()),
-  keys: z.array(z.string()),
+  recording: z.looseObject({
+    exchanges: z.array(z.looseObject({ number: z.number(), atMs: z.number(), endMs: z.number() })),
+    marks: z.array(z.object({ name: z.string(), atMs: z.number() })),
+    codes: z.array(z.string()),
+    keys: z.array(z.string()),
+  }),
 });
 
 /** The folder of `--state`: the data of the exam's service, and what was recorded so far. */
@@ -39,7 +41,7 @@ export async function openExamFolder(folder: string): Promise<ExamFolder> {
         const text = await readPrivateFile(path, 'invalid_file');
         if (text === undefined) return undefined;
         const saved = savedExamSchema.safeParse(tryParseJson(text));
-        if (saved.success) return saved.data as unknown as SavedTvExam;
+        if (saved.success) return saved.data;
         throw new SignageError('invalid_file', `The saved exam ${path} is damaged (--state).`, {
           hint: `To start anew, delete the folder ${folder}.`,
         });
