@@ -113,6 +113,10 @@ export const configChecks: readonly TvCheck[] = [
       const endMs = view.markedMs('config failures end');
       if (view.isQuick) return skip('Only the long exam tries this.');
       if (!first || endMs === undefined) return skip('The TV did not ask for its config then.');
+      const before = view.of('getPlaylist').findLast(({ atMs }) => atMs <= first.endMs);
+      const silentMs = first.endMs - (before?.endMs ?? 0);
+      if (!view.isSoonEnough(silentMs, secondConfig.syncIntervalMinutes))
+        return skip('The TV did not ask for its playlist before that, either.');
       const during = view
         .of('getPlaylist')
         .filter(({ atMs }) => atMs > first.endMs && atMs <= endMs);

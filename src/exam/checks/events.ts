@@ -27,6 +27,9 @@ function sameBatchAfter(view: ExamView, fault: string): Verdict {
 const later = (view: ExamView, { number }: Exchange) =>
   view.of('postEvents').filter((one) => one.number > number);
 
+/** Types of events that have a time of their own each. */
+const distinctTypes = ['impression', 'heartbeat'];
+
 const idleAdvice = 'Send at least a heartbeat event in each heartbeat interval.';
 const sameBatchAdvice =
   'Keep the batch with its Idempotency-Key until it gets a 202, and send the same bytes again.';
@@ -216,19 +219,20 @@ export const eventChecks: readonly TvCheck[] = [
       // A lost 202 was accepted, too.
       const accepted = view.of('postEvents').filter(({ answer }) => answer?.status === 202);
       for (const batch of accepted) {
-        const impressions = batch.events.filter(({ type }) => type === 'impression');
-        for (const { digest } of impressions) {
+        // Other events, such as those of a log, may be equal.
+        const distinct = batch.events.filter(({ type }) => distinctTypes.includes(type));
+        for (const { digest } of distinct) {
           const first = keys.get(digest);
           const isRepeat =
             first?.idempotencyKey !== undefined && first.idempotencyKey === batch.idempotencyKey;
-          if (first && !isRepeat)
-            return fail(`${shown(first)}; ${shown(batch)}, with an equal impression.`);
+          if (first && first !== batch && !isRepeat)
+            return fail(`${shown(first)}; ${shown(batch)}, with an equal event.`);
           keys.set(digest, first ?? batch);
         }
       }
       return keys.size > 0
-        ? pass(`${keys.size} impressions, each once.`)
-        : skip('The TV sent no impressions.');
+        ? pass(`${keys.size} impressions and heartbeats, each once.`)
+        : skip('The TV sent no impressions and no heartbeats.');
     },
   },
 ];

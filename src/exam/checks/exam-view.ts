@@ -25,6 +25,8 @@ export interface Gap {
 
 /** Real milliseconds that a busy machine may delay a request. */
 const slackMs = 300;
+/** Seconds in which a TV fetches what an answer about changes names. */
+const promptSeconds = 10;
 
 /** The recorded exam, as the checks ask about it. */
 export class ExamView {
@@ -82,13 +84,19 @@ export class ExamView {
       const after = all[at + 1];
       if (!after || !isGood(before) || this.#isRestarted(before.endMs, after.atMs)) return [];
       const ends = [this.syncMinutesAt(before.endMs), this.syncMinutesAt(after.atMs)];
-      const isPrompted = this.of('getDeviceChanges').some(
-        (one) => one.endMs >= before.atMs && one.endMs <= after.atMs && one.answer?.status === 200,
-      );
+      const isPrompted = this.isPrompted(before, after);
       const ms = after.atMs - before.endMs;
       const [minMinutes, maxMinutes] = [Math.min(...ends), Math.max(...ends)];
       return [{ before, after, ms, minMinutes, maxMinutes, isPrompted }];
     });
+  }
+
+  /** Whether an answer about changes may have caused one of two consecutive requests. */
+  isPrompted(before: Exchange, after: Exchange): boolean {
+    const fromMs = before.atMs - promptSeconds * this.timing.tvSecondMs;
+    return this.of('getDeviceChanges').some(
+      ({ endMs, answer }) => endMs >= fromMs && endMs <= after.atMs && answer?.status === 200,
+    );
   }
 
   /** Whether the TV registered, had no power, was revoked, or the exam paused meanwhile. */

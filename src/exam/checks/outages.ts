@@ -8,6 +8,7 @@ const inNetwork = { level: 'must', section: '2.6', part: 'network' } as const;
 const inPower = { level: 'must', section: '2.6', part: 'power' } as const;
 const noPower = skip('The power was not cut. Give --power-cmd, or run the exam at a terminal.');
 const noOutage = skip('The network was not away.');
+const silent = skip('The TV sent no request after the outage.');
 const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
 
 /** Seconds at both ends of a time without network that do not count. */
@@ -81,6 +82,7 @@ export const networkChecks: readonly TvCheck[] = [
       const away = awayOf(view);
       if (!away) return noOutage;
       const endMs = view.markedMs('power goes') ?? revokedMs(view);
+      if (!view.exchanges.some(({ atMs }) => atMs >= away.toMs && atMs <= endMs)) return silent;
       return keyAfter(view, away.fromMs, endMs);
     },
   },
@@ -97,6 +99,7 @@ export const networkChecks: readonly TvCheck[] = [
       const all = view.of('postEvents');
       if (all.length === 0) return skip('The TV sent no events.');
       const sent = all.filter((one) => one.atMs >= away.toMs && isGood(one));
+      if (!view.exchanges.some(({ atMs }) => atMs >= away.toMs)) return silent;
       if (sent.length === 0) return fail('No batch of events came after the outage.');
       const count = delivered(view, away);
       const seen = `${count} events of the ${view.span(away.toMs - away.fromMs)}.`;

@@ -14,8 +14,8 @@ const switchSeconds = 2 * itemSeconds + 2;
 /** Seconds in which a TV plays each item once, and some more. */
 const roundSeconds = itemCount * itemSeconds + switchSeconds;
 
-/** Seconds in which an answer about changes may cause a request for the playlist. */
-const promptSeconds = 10;
+/** When the parts end that run beside this one. */
+const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
 
 const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
 const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
@@ -145,6 +145,10 @@ export const playlistChecks: readonly TvCheck[] = [
       const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
       const endMs = view.markedMs('playlist failures end');
       if (!first || endMs === undefined) return skip('The TV did not ask for its playlist then.');
+      const isPairing = view.registrations.some(
+        ({ endMs: registeredMs }) => registeredMs > first.endMs && registeredMs < networkMs(view),
+      );
+      if (isPairing) return skip('The TV lost its key at that time.');
       if (!hasReported(view, endMs, 0)) return skip('The TV sent no events after that time.');
       const fromMs = first.endMs + switchSeconds * view.timing.tvSecondMs;
       const share = view.playback.share(fromMs, endMs);
@@ -186,13 +190,8 @@ export const playlistChecks: readonly TvCheck[] = [
       if (!next) return fail(`${shown(gone)}; the TV did not ask again.`);
       const minutes = view.syncMinutesAt(gone.endMs);
       const waitedMs = next.atMs - gone.endMs;
-      const promptedMs = gone.atMs - promptSeconds * view.timing.tvSecondMs;
-      // An answer about changes causes a request between two others that keep to the interval.
-      const isPrompted = view
-        .of('getDeviceChanges')
-        .some(({ endMs }) => endMs >= promptedMs && endMs <= next.atMs);
       const seen = `${shown(gone)}; again after ${view.span(waitedMs)}. The interval was ${minutes} min.`;
-      const isEarly = !isPrompted && !view.isLateEnough(waitedMs, minutes);
+      const isEarly = !view.isPrompted(gone, next) && !view.isLateEnough(waitedMs, minutes);
       return view.isSoonEnough(waitedMs, minutes) && !isEarly ? pass(seen) : fail(seen);
     },
   },
@@ -204,7 +203,7 @@ export const playlistChecks: readonly TvCheck[] = [
     advice: 'Start to play as soon as a request brings a playlist.',
     judge(view) {
       const gone = view.of('getPlaylist').find(isGone);
-      const endMs = view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
+      const endMs = networkMs(view);
       const back = deliveries(view).find(
         ({ given }) => given.number > (gone?.number ?? 0) && given.atMs < endMs,
       );
