@@ -15,7 +15,7 @@ const savedExamSchema = z.object({
   recording: z.looseObject({
     exchanges: z.array(z.looseObject({ number: z.number(), atMs: z.number(), endMs: z.number() })),
     marks: z.array(z.object({ name: z.string(), atMs: z.number() })),
-    codes: z.array(z.string()),
+    codes: z.array(z.tuple([z.string(), z.string().nullable()])),
     keys: z.array(z.string()),
   }),
 });

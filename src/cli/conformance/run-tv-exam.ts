@@ -1,3 +1,5 @@
+import { networkInterfaces } from 'node:os';
+import { secondMs } from '../../domain/clock.ts';
 import type { TvCheckOutcome } from '../../exam/checks/check.ts';
 import { type PartId, partIds } from '../../exam/part-ids.ts';
 import type { TvExamReport } from '../../exam/report.ts';
@@ -66,6 +68,22 @@ async function readParts(parts: readonly string[]): Promise<readonly PartId[] | 
   return parts.length === 0 ? undefined : (parts as readonly PartId[]);
 }
 
+/** Formats a time span as minutes and seconds: `7:05`. */
+function elapsed(spanMs: number): string {
+  const seconds = Math.floor(spanMs / secondMs);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Returns the URL for the TV. A wildcard address becomes the address of this machine. */
+function urlForTv(url: string): string {
+  const shown = new URL(url);
+  if (!['0.0.0.0', '[::]'].includes(shown.hostname)) return url;
+  const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  const outer = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
+  shown.hostname = outer?.address ?? '127.0.0.1';
+  return shown.origin;
+}
+
 /** Shows a code in two groups, as `signage pair` does. */
 const shownCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 
@@ -87,6 +105,7 @@ export async function runTvExamCommand(
   const folder = options.state === undefined ? undefined : await openExamFolder(options.state);
   const program =
     options.powerCmd === undefined ? undefined : new PowerProgram(options.powerCmd, interrupted);
+  const startMs = clock.now();
   const report = await runTvExam({
     ...readListen(options.listen ?? defaultListen),
     ...folder,
@@ -96,9 +115,10 @@ export async function runTvExamCommand(
     power: program ?? (call.prompter.canAsk ? askForPower(call) : undefined),
     onCode: (code, url) =>
       io.stderr.write(
-        `Enter the pairing code ${shownCode(code)} at the TV. Its service is ${url}\n`,
+        `Enter the pairing code ${shownCode(code)} at the TV. Its service is ${urlForTv(url)}\n`,
       ),
-    onStep: ({ part, text }) => call.note(`${part}: The TV ${text}.`),
+    onStep: ({ part, text }) =>
+      call.note(`${elapsed(clock.now() - startMs)} ${part}: The TV ${text}.`),
     signal: interrupted,
     clock,
     random,

@@ -35,6 +35,14 @@ function delivered(view: ExamView, { fromMs, toMs }: Span): number {
   return events.filter(({ seconds = 0 }) => seconds > from + 2 && seconds < to - 2).length;
 }
 
+/** Number of events of cut batches that never came again. */
+function lostEvents(view: ExamView): number {
+  const cut = view.faulted('network.away').filter(({ operation }) => operation === 'postEvents');
+  const all = view.of('postEvents').filter(({ end }) => end === 'answered');
+  const sent = new Set(all.flatMap(digestsOf));
+  return new Set(cut.flatMap(digestsOf).filter((digest) => !sent.has(digest))).size;
+}
+
 /** Whether the last answer to a request for the playlist was not that there is none. */
 function hasPlaylist(view: ExamView, atMs: number): boolean {
   const answers = view
@@ -102,6 +110,8 @@ export const networkChecks: readonly TvCheck[] = [
       if (!view.exchanges.some(({ atMs }) => atMs >= away.toMs)) return silent;
       if (sent.length === 0) return fail('No batch of events came after the outage.');
       const count = delivered(view, away);
+      const lost = lostEvents(view);
+      if (lost > 0) return fail(`${lost} events of batches that were cut did not come again.`);
       const seen = `${count} events of the ${view.span(away.toMs - away.fromMs)}.`;
       return count > 0 ? pass(seen) : fail(seen);
     },

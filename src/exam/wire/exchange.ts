@@ -143,7 +143,7 @@ export function readRequest(
   const operation = paths.find(([of, path]) => of === method && path.test(pathname))?.[2];
   const json = operation === 'postEvents' || operation === 'registerDevice';
   const sent = json ? tryParseJson(body.toString('utf8')) : undefined;
-  const code = membersOf(sent).pairingCode;
+  const code = operation === 'registerDevice' ? membersOf(sent).pairingCode : undefined;
   const idempotencyKey = header(headers['idempotency-key']);
   const target = pathname + search;
   const secrets = codes.filter((one) => target.includes(one));

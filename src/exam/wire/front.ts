@@ -71,13 +71,16 @@ function forwardedHeaders(incoming: IncomingMessage): Headers {
   return headers;
 }
 
+/** A web TV of any origin may read the answers, as it may read those of the exam's service. */
+const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
+
 /** Returns an error as the service would answer it, or as a proxy would if it has no code. */
 function problem(effect: Effect & { kind: 'answer' }, request: TvRequest): Answer {
   const { status, code, retryAfterSeconds, errors } = effect;
-  const headers = new Headers({ 'Content-Type': 'text/html', 'Cache-Control': 'no-store' });
+  const headers = new Headers({ ...corsHeaders, 'Cache-Control': 'no-store' });
   if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signage"');
   if (retryAfterSeconds !== undefined) headers.set('Retry-After', String(retryAfterSeconds));
-  if (code !== undefined) headers.set('Content-Type', 'application/problem+json');
+  headers.set('Content-Type', code === undefined ? 'text/html' : 'application/problem+json');
   const document = {
     type: 'about:blank',
     title: errorKind(code ?? '').title,
@@ -121,6 +124,7 @@ class FrontHandler {
     if (!body || !URL.canParse(url, baseUrl)) return void socket.destroy();
     const request = readRequest(method, url, incoming.headers, body, { address, codes });
     const isOfTv = recording.isOfTv(request);
+    if (isOfTv) recording.claim(request);
     const fault = isOfTv ? this.#options.faults.take(request) : undefined;
     const { end, answer } = await this.#play(fault, request, { incoming, outgoing, body, isOfTv });
     const endMs = clock.now();

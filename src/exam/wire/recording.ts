@@ -11,9 +11,9 @@ export interface Mark {
 export interface SavedRecording {
   exchanges: readonly Exchange[];
   marks: readonly Mark[];
-  codes: readonly string[];
+  /** Each code that was shown, with the address that used it first. */
+  codes: readonly (readonly [code: string, address: string | null])[];
   keys: readonly string[];
-  address: string | undefined;
 }
 
 /** Further exchanges are not recorded, so that a flood cannot fill the memory. */
@@ -25,12 +25,13 @@ export class Recording {
   #exchanges: Exchange[] = [];
   #strangers = 0;
   #marks: Mark[] = [];
-  /** Fingerprints of the pairing codes that the exam has shown. */
-  readonly #codes = new Set<string>();
+  /**
+   * The address that used each code first, by the fingerprint of the code. `null`: not used yet. A
+   * TV may have another address when it registers again.
+   */
+  readonly #codes = new Map<string, string | null>();
   /** Fingerprints of the device keys that the service gave for these codes. */
   readonly #keys = new Set<string>();
-  /** Address of the TV: the first one that registered with a code of the exam. */
-  #address: string | undefined;
   #listeners = new Set<() => void>();
   #number = 0;
 
@@ -59,7 +60,7 @@ export class Recording {
 
   /** Tells the exam that a code was shown. */
   addCode(code: string): void {
-    this.#codes.add(code);
+    this.#codes.set(code, null);
   }
 
   /**
@@ -67,19 +68,22 @@ export class Recording {
    * exam, or neither and the TV's address.
    */
   isOfTv({ operation, pairingCode, key, address }: TvRequest): boolean {
-    if (operation === 'registerDevice')
-      return (
-        pairingCode !== undefined &&
-        this.#codes.has(pairingCode) &&
-        (this.#address ?? address) === address
-      );
+    if (operation === 'registerDevice') {
+      const firstAddress = this.#codes.get(pairingCode ?? '');
+      return firstAddress === null || firstAddress === address;
+    }
     if (key !== undefined) return this.#keys.has(key);
-    return address === this.#address;
+    return [...this.#codes.values()].includes(address);
   }
 
   /** Remembers the new key of an answer. Call this before the TV gets the answer. */
   learn({ newKey }: TvAnswer): void {
     if (newKey !== undefined) this.#keys.add(newKey);
+  }
+
+  /** Reserves a code for the address that used it first. */
+  claim({ pairingCode, address }: TvRequest): void {
+    if (pairingCode !== undefined) this.#codes.set(pairingCode, address);
   }
 
   addStranger(): void {
@@ -89,7 +93,6 @@ export class Recording {
   /** Adds an exchange of the TV. */
   add(exchange: Exchange): void {
     if (this.#exchanges.length >= maxExchanges) return;
-    if (exchange.operation === 'registerDevice') this.#address ??= exchange.address;
     // Exchanges end in another order than they begin, and most of them take no time.
     const later = this.#exchanges.findLastIndex(({ number }) => number < exchange.number);
     this.#exchanges.splice(later + 1, 0, exchange);
@@ -117,16 +120,14 @@ export class Recording {
       marks: this.#marks,
       codes: [...this.#codes],
       keys: [...this.#keys],
-      address: this.#address,
     };
   }
 
-  load({ exchanges, marks, codes, keys, address }: SavedRecording): void {
+  load({ exchanges, marks, codes, keys }: SavedRecording): void {
     this.#exchanges = [...exchanges];
     this.#marks = [...marks];
-    for (const code of codes) this.#codes.add(code);
+    for (const [code, address] of codes) this.#codes.set(code, address);
     for (const key of keys) this.#keys.add(key);
-    this.#address = address;
     this.#number = Math.max(0, ...exchanges.map(({ number }) => number));
   }
 }
