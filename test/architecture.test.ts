@@ -22,6 +22,7 @@ const mayImport: Record<string, string[]> = {
   simulator: ['player', 'client', 'domain'],
   conformance: ['client', 'wire', 'domain'],
   web: ['player', 'client', 'domain'],
+  exam: ['serve.ts', 'client', 'wire', 'domain'],
   serve: ['http', 'service', 'origin', 'store', 'domain'],
   cli: [
     'serve.ts',
@@ -30,6 +31,7 @@ const mayImport: Record<string, string[]> = {
     'player',
     'simulator',
     'conformance',
+    'exam',
     'wire',
     'domain',
     'assets.ts',
@@ -55,7 +57,7 @@ const mayImport: Record<string, string[]> = {
   ],
   'entry/client.ts': ['client', 'wire', 'domain'],
   'entry/simulator.ts': ['simulator', 'player'],
-  'entry/conformance.ts': ['conformance'],
+  'entry/conformance.ts': ['conformance', 'exam'],
   'entry/testing.ts': ['testing'],
   testing: ['serve.ts', 'serve/serve-options.ts', 'client', 'store', 'domain'],
 };

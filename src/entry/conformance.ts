@@ -3,3 +3,14 @@
 export type { Level, Need, Outcome } from '../conformance/check.ts';
 export type { Manager } from '../conformance/rights.ts';
 export { type ConformanceOptions, runConformance } from '../conformance/run-conformance.ts';
+export type { TvCheckLevel, TvCheckOutcome } from '../exam/checks/check.ts';
+export type {
+  SavedTvExam,
+  TvExamMemory,
+  TvExamOptions,
+  TvExamStep,
+  TvPower,
+} from '../exam/options.ts';
+export type { PartId } from '../exam/part-ids.ts';
+export type { TvExamReport } from '../exam/report.ts';
+export { runTvExam } from '../exam/run-exam.ts';

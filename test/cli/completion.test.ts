@@ -91,6 +91,7 @@ describe('completion of commands and options', () => {
       'yaml',
       'csv',
       'name',
+      'junit',
     ]);
     expect(await offered(['venue', 'list', '--output', 'nd'])).toEqual(['ndjson']);
     expect(await offered(['venue', 'list', '--output=n'])).toEqual([

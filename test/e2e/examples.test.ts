@@ -71,6 +71,7 @@ describe('the programs of the pages', () => {
       expect.stringContaining('tv'),
       expect.stringContaining('simulate'),
       expect.stringContaining('conformance'),
+      expect.stringContaining('conformance'),
     ]);
   });
 

@@ -21,7 +21,7 @@ export const single: CommandTree['single'] = {
   simulate: 'Run a fleet of simulated TVs and check what the service stored',
   record: 'Record the requests of a TV, and check them',
   replay: 'Send the requests of a recording again',
-  conformance: 'Check whether a deployment follows the protocol',
+  conformance: 'Check whether a deployment, or a TV, follows the protocol',
   completion: 'Print the completion script of a shell',
 };
 

@@ -5,6 +5,7 @@ import type { CommandContext } from '../command/context.ts';
 import { failedExitCode } from '../command/exit-code.ts';
 import { recordsAtOnce } from '../command/for-each-record.ts';
 import { defineCommand, some } from '../command/spec.ts';
+import { checkTvFlags, tvExamOptions } from '../conformance/tv-options.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
 import { type Finding, fail, findingView, ok } from '../doctor/finding.ts';
 import { checkScreen } from '../doctor/screen-checks.ts';
@@ -170,14 +171,19 @@ dark, 3 no screen matches.`,
 });
 
 export const conformance = defineCommand({
-  summary: 'Check whether a deployment follows the protocol',
+  summary: 'Check whether a deployment, or a TV, follows the protocol',
   description: `Each row checks one promise of the protocol and names its section in
 docs/protocol.md. Rows of the level "required" come from the original specification; rows of the
 level "profile" were added by this project. The checks create venues named "Conformance …" with the
 label signage-conformance and remove them at the end, also after Ctrl-C. Their events and audit
 entries stay. The token needs the role operator; rows that create tokens need admin. Exit codes: 0
 all rows passed or were skipped, 9 a row failed, 7 the service cannot be reached, 4 the token has
-too few rights.`,
+too few rights.
+
+With --tv it examines a TV: it starts a service of its own, shows a pairing code for the TV, loses
+answers, refuses requests and cuts connections, and judges the TV by its requests alone.
+docs/conformance.md says more. Exit codes: 0 no row failed, 9 a row failed or no TV registered, 5
+the port is taken, 130 Ctrl-C (prints the rows judged so far).`,
   options: {
     only: option.choice(['required', 'profile'], '--only <level>', 'only rows of this level'),
     row: option.repeated(
@@ -193,6 +199,7 @@ too few rights.`,
       '--with-tenants',
       'also run rows that create a second tenant; meanwhile platform tokens must name a tenant',
     ),
+    ...tvExamOptions,
   },
   examples: [
     ['signage conformance', 'all rows, against the service of the context'],
@@ -205,7 +212,17 @@ too few rights.`,
       'for scripts: the rows that failed',
     ],
     ['signage conformance --row events --row playlist', 'only the rows of two subjects'],
+    ['signage conformance --tv --quick --listen 0.0.0.0:4200', 'examine a TV in the same network'],
+    [
+      'signage conformance --tv --power-cmd ./plug.sh -o junit',
+      'the full exam, with a switched socket, for CI',
+    ],
   ],
   // The run removes the records that it creates, so --dry-run has nothing to show.
-  run: async (call) => (await import('../conformance/run-checks.ts')).runChecks(call, call.options),
+  async run(call) {
+    checkTvFlags(call.flags);
+    return call.options.tv
+      ? (await import('../conformance/run-tv-exam.ts')).runTvExamCommand(call, call.options)
+      : (await import('../conformance/run-checks.ts')).runChecks(call, call.options);
+  },
 });

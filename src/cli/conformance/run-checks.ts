@@ -43,6 +43,12 @@ function outcomeView(format: string | undefined): View<Outcome> {
       ...wideMembers<Outcome>('expected', 'seen', 'reason'),
     ],
     nameOf: ({ id }) => id,
+    testCase: (outcome) => ({
+      name: `${outcome.id}: ${outcome.title}`,
+      group: outcome.id.replace(/\..*/, ''),
+      failure: outcome.result === 'fail' ? (note(outcome) ?? '') : undefined,
+      skipped: outcome.reason ?? undefined,
+    }),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The formats of results. `people`: tables. `document`: data, written as a whole at the end.
  * `lines`: data, one line for each record. `columns`: only the values of the columns, one line for
- * each record.
+ * each record. `report`: a report of checks, written as a whole at the end.
  */
 const kinds = {
   table: 'people',
@@ -11,6 +11,7 @@ const kinds = {
   yaml: 'document',
   csv: 'columns',
   name: 'columns',
+  junit: 'report',
 } as const;
 
 export type Format = keyof typeof kinds;
@@ -19,7 +20,8 @@ export const formats = Object.keys(kinds) as Format[];
 /** Whether the format is for people, as the default format is. */
 export const isForPeople = (format: Format = 'table') => kinds[format] === 'people';
 /** Whether the format needs all records before it writes the first. */
-export const isDocument = (format: Format) => kinds[format] === 'document';
+export const isDocument = (format: Format) =>
+  kinds[format] === 'document' || kinds[format] === 'report';
 /** Whether the format contains the records as received. All other formats need a view. */
 export const isData = (format: Format = 'table') =>
   kinds[format] === 'document' || kinds[format] === 'lines';

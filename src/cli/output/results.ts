@@ -127,12 +127,16 @@ export function makeResults(
     });
   }
 
+  async function junitWriter({ testCase }: View<unknown>): Promise<RecordWriter> {
+    if (!testCase) throw usage('-o junit goes with conformance: other results are no checks.');
+    const { junitXml } = await import('./junit.ts');
+    return allRecords((records) => stdout.write(junitXml(records.map((one) => testCase(one)))));
+  }
+
   async function makeWriter<T>(shape: Shape, source: ViewSource<T>): Promise<RecordWriter> {
     if (isData(format)) return dataWriter(shape);
-    return columnWriter(
-      shape,
-      (typeof source === 'function' ? await source() : source) as View<unknown>,
-    );
+    const view = (typeof source === 'function' ? await source() : source) as View<unknown>;
+    return format === 'junit' ? junitWriter(view) : columnWriter(shape, view);
   }
 
   const checked = (records: readonly unknown[]) => {

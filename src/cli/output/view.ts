@@ -24,11 +24,24 @@ export interface MarkedLine {
   next: string | null;
 }
 
+/** A result of a check, for programs that read JUnit XML. */
+export interface TestCase {
+  name: string;
+  /** Name of the class, which groups test cases. */
+  group: string;
+  /** Why it failed. */
+  failure?: string | undefined;
+  /** Why it was skipped. */
+  skipped?: string | undefined;
+}
+
 /** The columns and the name of one kind of record, for people. */
 export interface View<T> {
   columns: readonly Column<T>[];
   /** Makes `-o table` show each record of a list as a marked line, in place of a row. */
   marked?(record: T): MarkedLine;
+  /** Makes the test case of `-o junit`. Records that are no checks have none. */
+  testCase?(record: T): TestCase;
   /** Returns the name that commands accept for the record: the output of `-o name`. */
   nameOf(record: T): string;
 }

@@ -1,0 +1,131 @@
+import { networkInterfaces } from 'node:os';
+import { secondMs } from '../../domain/clock.ts';
+import type { TvCheckOutcome } from '../../exam/checks/check.ts';
+import { type PartId, partIds } from '../../exam/part-ids.ts';
+import type { TvExamReport } from '../../exam/report.ts';
+import { runTvExam } from '../../exam/run-exam.ts';
+import type { CommandContext } from '../command/context.ts';
+import { failedExitCode } from '../command/exit-code.ts';
+import { usage } from '../options/settings.ts';
+import { member, type View } from '../output/view.ts';
+import { didYouMean } from '../records/near-names.ts';
+import { countText } from '../records/text.ts';
+import { wideMembers } from '../records/views/columns.ts';
+import { openExamFolder } from './exam-folder.ts';
+import type { TvExamFlags } from './tv-options.ts';
+import { askForPower, PowerProgram } from './tv-power.ts';
+
+const signs: Readonly<Record<TvCheckOutcome['result'], string>> = {
+  pass: '✓',
+  fail: '✗',
+  skip: '–',
+};
+
+/** Explains the outcome of a failed or skipped check. */
+function note({ result, expected, seen, advice }: TvCheckOutcome): string | null {
+  if (result === 'fail') return `Expected: ${expected}. Seen: ${seen} ${advice}`;
+  return result === 'skip' ? seen : null;
+}
+
+/** The rows of `signage conformance --tv`: symbols for people, words in CSV. */
+function outcomeView(format: string | undefined): View<TvCheckOutcome> {
+  const inWords = format === 'csv';
+  return {
+    columns: [
+      inWords ? member('result') : { name: 'result', value: ({ result }) => signs[result] },
+      member('id'),
+      member('level'),
+      inWords ? member('section') : { name: 'section', value: ({ section }) => `§${section}` },
+      member('title'),
+      ...(inWords ? [] : [{ name: 'note', value: note }]),
+      ...wideMembers<TvCheckOutcome>('expected', 'seen', 'advice'),
+    ],
+    nameOf: ({ id }) => id,
+    testCase: (outcome) => ({
+      name: `${outcome.id}: ${outcome.title}`,
+      group: outcome.id.split('.').slice(0, 2).join('.'),
+      failure: outcome.result === 'fail' ? (note(outcome) ?? '') : undefined,
+      skipped: outcome.result === 'skip' ? outcome.seen : undefined,
+    }),
+  };
+}
+
+const defaultListen = '127.0.0.1:4200';
+
+function readListen(listen: string): { host: string; port: number } {
+  const [, host = '', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(listen) ?? [];
+  if (port === '' || Number(port) > 65_535)
+    throw usage(`--listen must be HOST:PORT, such as 0.0.0.0:4200, not "${listen}".`);
+  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+}
+
+async function readParts(parts: readonly string[]): Promise<readonly PartId[] | undefined> {
+  for (const part of parts) {
+    if ((partIds as readonly string[]).includes(part)) continue;
+    const known = partIds.slice(1).join(', ');
+    throw usage(`--part must be one of ${known}, not "${part}".`, await didYouMean(part, partIds));
+  }
+  return parts.length === 0 ? undefined : (parts as readonly PartId[]);
+}
+
+/** Formats a time span as minutes and seconds: `7:05`. */
+function elapsed(spanMs: number): string {
+  const seconds = Math.floor(spanMs / secondMs);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Returns the URL for the TV. A wildcard address becomes the address of this machine. */
+function urlForTv(url: string): string {
+  const shown = new URL(url);
+  if (!['0.0.0.0', '[::]'].includes(shown.hostname)) return url;
+  const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  const outer = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
+  shown.hostname = outer?.address ?? '127.0.0.1';
+  return shown.origin;
+}
+
+/** Shows a code in two groups, as `signage pair` does. */
+const shownCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
+
+function showSummary(call: CommandContext, { summary, strangers, requests }: TvExamReport): void {
+  if (requests === 0) call.note('No TV registered.');
+  if (strangers > 0)
+    call.note(`${countText(strangers, 'request')} of other devices came, and was not judged.`);
+  call.note(summary);
+}
+
+/** Runs `signage conformance --tv`. Returns the exit code. */
+export async function runTvExamCommand(
+  call: CommandContext,
+  options: TvExamFlags,
+): Promise<number> {
+  const { io, clock, random, interrupted } = call;
+  const { speed: pace = 1, quick } = options;
+  if (!Number.isFinite(pace)) throw usage('--speed max cannot be examined. Use a number.');
+  const folder = options.state === undefined ? undefined : await openExamFolder(options.state);
+  const program =
+    options.powerCmd === undefined ? undefined : new PowerProgram(options.powerCmd, interrupted);
+  const startMs = clock.now();
+  const report = await runTvExam({
+    ...readListen(options.listen ?? defaultListen),
+    ...folder,
+    parts: await readParts(options.part),
+    quick,
+    pace,
+    power: program ?? (call.prompter.canAsk ? askForPower(call) : undefined),
+    onCode: (code, url) =>
+      io.stderr.write(
+        `Enter the pairing code ${shownCode(code)} at the TV. Its service is ${urlForTv(url)}\n`,
+      ),
+    onStep: ({ part, text }) =>
+      call.note(`${elapsed(clock.now() - startMs)} ${part}: The TV ${text}.`),
+    signal: interrupted,
+    clock,
+    random,
+  });
+  await call.results.list([report.checks], outcomeView(call.common.output));
+  showSummary(call, report);
+  if (report.isInterrupted) return Number(interrupted.reason);
+  if (program?.problem) throw program.problem;
+  return report.isPassed ? 0 : failedExitCode;
+}

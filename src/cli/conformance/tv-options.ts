@@ -1,0 +1,54 @@
+import { partIds } from '../../exam/part-ids.ts';
+import type { Flags } from '../command/environment.ts';
+import * as option from '../options/option.ts';
+import { usage, type Values } from '../options/settings.ts';
+import { speed } from '../simulate/options.ts';
+
+/** The options of `signage conformance --tv`. */
+export const tvExamOptions = {
+  tv: option.flag('--tv', 'examine a TV in place of a deployment'),
+  listen: option.text(
+    '--listen <host:port>',
+    'with --tv: where the TV finds the service (default: 127.0.0.1:4200)',
+  ),
+  quick: option.flag('--quick', 'with --tv: the exam of 8 minutes; the full one takes 25'),
+  part: option.repeated(
+    '--part <name>',
+    `with --tv: only this part after the registration: ${partIds.slice(1).join(', ')}`,
+  ),
+  state: option.text(
+    '--state <folder>',
+    'with --tv: keep the exam here; the same command later goes on after the last finished part',
+  ),
+  powerCmd: option.text(
+    '--power-cmd <program>',
+    'with --tv: a program that is run with "off" and "on" and switches the power of the TV',
+  ),
+  speed: speed(
+    '--speed <factor>',
+    'with --tv: the TV lives this much faster, such as signage tv --speed 20 (default: 1)',
+  ),
+};
+
+export type TvExamFlags = Values<typeof tvExamOptions>;
+
+/** Flags that are about deployments, by the names that commander gives them. */
+const deploymentFlags = {
+  url: '--url',
+  tokenFile: '--token-file',
+  tenant: '--tenant',
+  only: '--only',
+  row: '--row',
+  slow: '--slow',
+  withGuessing: '--with-guessing',
+  withTenants: '--with-tenants',
+};
+
+/** Throws `usage` for an option that does not go with `--tv`, or that needs it. */
+export function checkTvFlags(flags: Flags): void {
+  const isGiven = (name: string) => flags[name] !== undefined;
+  const other = Object.entries(deploymentFlags).find(([name]) => isGiven(name));
+  if (flags.tv && other) throw usage(`${other[1]} is about a deployment, and not about --tv.`);
+  const own = Object.entries(tvExamOptions).find(([name]) => isGiven(name));
+  if (!flags.tv && own) throw usage(`${own[1].flags.split(' ')[0]} goes with --tv.`);
+}

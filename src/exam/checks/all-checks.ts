@@ -1,0 +1,25 @@
+import { changesChecks } from './changes.ts';
+import type { TvCheck } from './check.ts';
+import { configChecks } from './config.ts';
+import { credentialChecks } from './credentials.ts';
+import { eventChecks } from './events.ts';
+import { networkChecks, powerChecks } from './outages.ts';
+import { playlistChecks } from './playlist.ts';
+import { registrationChecks } from './registration.ts';
+import { retryChecks, wireChecks } from './retries.ts';
+import { rotationChecks } from './rotation.ts';
+
+/** All checks, in the order of the report. */
+export const allTvChecks: readonly TvCheck[] = [
+  ...registrationChecks,
+  ...configChecks,
+  ...playlistChecks,
+  ...eventChecks,
+  ...retryChecks,
+  ...credentialChecks,
+  ...networkChecks,
+  ...changesChecks,
+  ...rotationChecks,
+  ...powerChecks,
+  ...wireChecks,
+];

@@ -1,0 +1,148 @@
+import { isGood } from '../parts/part.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { fail, pass, skip, type TvCheck } from './check.ts';
+import { type ExamView, shown } from './exam-view.ts';
+
+const inChanges = { level: 'must', section: '2.9', part: 'changes' } as const;
+const notUsed = skip('The TV does not ask for changes.');
+
+/** Seconds between two requests with an unchanged cursor, less a tolerance. */
+const pauseSeconds = 4.5;
+/** Seconds that a TV has to fetch what has changed. */
+const fetchSeconds = 10;
+const slackMs = 200;
+
+/** Consecutive requests for changes that do not overlap. */
+function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
+  return view.of('getDeviceChanges').flatMap((before) => {
+    const after = view.nextOf(before);
+    return after && after.atMs >= before.endMs ? [{ before, after }] : [];
+  });
+}
+
+/** The answers that named another playlist than the one that the TV had. */
+function newsOf(view: ExamView): Exchange[] {
+  return view.of('getDeviceChanges').filter((one) => {
+    if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;
+    const held = view.of('getPlaylist').findLast(({ endMs }) => endMs <= one.endMs);
+    const isFailing = held !== undefined && (held.answer?.status ?? 500) >= 500;
+    return !isFailing && held?.answer?.etag !== one.answer.playlistEtag;
+  });
+}
+
+export const changesChecks: readonly TvCheck[] = [
+  {
+    ...inChanges,
+    id: 'tv.changes.no-hot-loop',
+    title: 'Answers at once do not make the TV ask in a loop',
+    expected: 'at most one request in 5 seconds with the same cursor',
+    advice: 'Wait until 5 seconds after the last request, unless the cursor has changed.',
+    judge(view) {
+      const pairs = pairsOf(view).filter(
+        ({ before, after }) =>
+          isGood(before) && before.answer?.cursor === after.after && before.after === after.after,
+      );
+      const early = pairs.filter(
+        ({ before, after }) => view.tvSeconds(before.atMs, after.atMs) < pauseSeconds,
+      );
+      const [first] = early;
+      if (pairs.length === 0) return notUsed;
+      return first
+        ? fail(
+            `${early.length} times. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,
+          )
+        : pass(`${pairs.length} requests with an unchanged cursor.`);
+    },
+  },
+  {
+    ...inChanges,
+    id: 'tv.changes.fetches-change',
+    title: 'The TV fetches what has changed',
+    expected: 'a request for the playlist within 10 seconds',
+    advice: 'Compare the ETags of the answer with your own, and fetch what is different.',
+    judge(view) {
+      const news = newsOf(view);
+      if (news.length === 0) return skip('No answer told of a new playlist.');
+      const missed = news.find((one) => {
+        const next = view.of('getPlaylist').find(({ atMs }) => atMs >= one.endMs);
+        return !next || next.atMs - one.endMs > fetchSeconds * view.timing.tvSecondMs + slackMs;
+      });
+      return missed
+        ? fail(`${shown(missed)} named another playlist; the TV did not fetch it.`)
+        : pass(`${news.length} changes, each fetched.`);
+    },
+  },
+  {
+    ...inChanges,
+    id: 'tv.changes.keeps-syncing',
+    title: 'The TV goes on with its usual requests',
+    expected: 'playlist requests at the sync interval',
+    advice: 'A request for changes is a hint. Fetch playlist and config at their interval, too.',
+    judge(view) {
+      if (view.of('getDeviceChanges').length < 3) return notUsed;
+      const gaps = view.gaps('getPlaylist');
+      const late = gaps.find(({ ms, maxMinutes }) => !view.isSoonEnough(ms, maxMinutes));
+      if (gaps.length === 0) return skip('The TV sent too few requests to measure.');
+      return late
+        ? fail(`${shown(late.after)}, ${view.span(late.ms)} after the answer before it.`)
+        : pass(`${gaps.length} gaps.`);
+    },
+  },
+  {
+    ...inChanges,
+    id: 'tv.changes.cut-shorter',
+    level: 'should',
+    title: 'After a cut, the TV asks for shorter waits',
+    expected: 'a smaller waitSeconds',
+    advice: 'A proxy cuts early. Ask for 0.8 times the seconds that the last request lasted.',
+    judge(view) {
+      const [cut] = view.faulted('changes.cut');
+      if (!cut) return notUsed;
+      const next = view.exchanges.find(
+        ({ operation, number, waitSeconds }) =>
+          operation === 'getDeviceChanges' && number > cut.number && waitSeconds !== undefined,
+      );
+      if (!next) return skip('The TV did not ask for changes again.');
+      const seen = `waitSeconds ${cut.waitSeconds}, then ${next.waitSeconds}.`;
+      return (next.waitSeconds ?? 0) < (cut.waitSeconds ?? 0) ? pass(seen) : fail(seen);
+    },
+  },
+  {
+    ...inChanges,
+    id: 'tv.changes.503-waits',
+    title: 'A request for changes waits for Retry-After',
+    expected: 'no request for changes before Retry-After is over',
+    advice: 'After 503, wait as many seconds as Retry-After says.',
+    judge(view) {
+      const [refused] = view.faulted('changes.503');
+      if (!refused) return notUsed;
+      const next = view.nextOf(refused);
+      if (!next) return skip('The TV did not ask for changes again.');
+      const waitedMs = next.atMs - refused.endMs;
+      const seen = `${shown(refused)}; the next after ${view.span(waitedMs)}.`;
+      return view.isAfter(refused.answer?.retryAfterSeconds ?? 0, waitedMs)
+        ? pass(seen)
+        : fail(seen);
+    },
+  },
+  {
+    ...inChanges,
+    id: 'tv.changes.404-stops',
+    title: 'The TV goes on without changes after 404',
+    expected: 'no further request for changes',
+    advice: 'An older service has no such endpoint. Ask again in 24 hours.',
+    judge(view) {
+      const [missing] = view.faulted('changes.404');
+      if (!missing) return notUsed;
+      // A TV may ask again after a restart.
+      const endMs = view.markedMs('power goes') ?? Number.POSITIVE_INFINITY;
+      const again = view
+        .of('getDeviceChanges')
+        .filter(({ atMs, key }) => atMs > missing.endMs && atMs < endMs && key === missing.key);
+      const [first] = again;
+      return first
+        ? fail(`${shown(missing)}; ${again.length} more requests. ${shown(first)}.`)
+        : pass(`${shown(missing)}; no further request.`);
+    },
+  },
+];

@@ -1,0 +1,98 @@
+import type { Exchange } from '../wire/exchange.ts';
+import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
+import { type ExamView, shown } from './exam-view.ts';
+
+const keeps = { level: 'must', section: '2.1', part: 'config' } as const;
+
+/** Judges whether the TV goes on with its key after a 401. */
+function keepsKey(view: ExamView, fault: string): Verdict {
+  const [refused] = view.faulted(fault);
+  if (!refused) return skip('The TV sent no request at that time.');
+  const next = view.exchanges.find(
+    ({ number, key, operation, atMs }) =>
+      number > refused.number &&
+      atMs >= refused.endMs &&
+      (operation === 'registerDevice' || key !== undefined),
+  );
+  if (!next) return fail(`${shown(refused)}; no request followed.`);
+  if (next.operation === 'registerDevice') return fail(`${shown(refused)}; ${shown(next)}.`);
+  return next.key === refused.key
+    ? pass(`${shown(refused)}; ${shown(next)}, with the same key.`)
+    : fail(`${shown(refused)}; ${shown(next)}, with another key.`);
+}
+
+const keepAdvice =
+  'Forget the key only after device_key_revoked and device_key_orphaned. Then ask for a code.';
+
+const isRevoked = ({ answer, end }: Exchange) =>
+  end === 'answered' && answer?.code === 'device_key_revoked';
+
+/** Requests with a revoked key that may follow: the TV may try it once beside an older one. */
+const allowedTries = 1;
+/** Real milliseconds in which requests arrive that the TV sent before it read the answer. */
+const underWayMs = 300;
+
+export const credentialChecks: readonly TvCheck[] = [
+  {
+    ...keeps,
+    id: 'tv.401.mismatch-keeps-key',
+    title: 'The TV keeps its key after 401 device_key_mismatch',
+    expected: 'further requests with the same key',
+    advice: `${keepAdvice} Check the id in the URL.`,
+    judge: (view) => keepsKey(view, 'config.401-mismatch'),
+  },
+  {
+    ...keeps,
+    id: 'tv.401.missing-keeps-key',
+    title: 'The TV keeps its key after 401 device_key_missing',
+    expected: 'further requests with the same key',
+    advice: `${keepAdvice} Check the header Authorization.`,
+    judge: (view) => keepsKey(view, 'config.401-missing'),
+  },
+  {
+    ...keeps,
+    id: 'tv.401.uncoded-keeps-key',
+    level: 'should',
+    section: '2.6',
+    title: 'The TV keeps its key after the 401 of a proxy',
+    expected: 'further requests with the same key',
+    advice: `${keepAdvice} A 401 without a code is not from the service.`,
+    judge: (view) => keepsKey(view, 'config.401-uncoded'),
+  },
+  {
+    ...keeps,
+    part: 'revoke',
+    id: 'tv.401.revoked-drops-key',
+    title: 'The TV forgets a key that was revoked',
+    expected: 'no request with the key after 401 device_key_revoked',
+    advice: 'After device_key_revoked, delete the key and ask for a pairing code.',
+    judge(view) {
+      const revokedMs = view.markedMs('revoked') ?? Number.POSITIVE_INFINITY;
+      const refused = view.exchanges.find((one) => one.atMs >= revokedMs && isRevoked(one));
+      if (!refused) return skip('The TV sent no request after it was revoked.');
+      const again = view.exchanges.filter(
+        ({ key, atMs }) => key === refused.key && atMs > refused.endMs + underWayMs,
+      );
+      const last = again.at(-1);
+      return last && again.length > allowedTries
+        ? fail(`${shown(refused)}; ${again.length} requests with the key followed. ${shown(last)}.`)
+        : pass(`${shown(refused)}.`);
+    },
+  },
+  {
+    ...keeps,
+    part: 'revoke',
+    id: 'tv.revoke.pairs-again',
+    title: 'A revoked TV can be paired again',
+    expected: 'a registration with the new code',
+    advice: 'Ask for a pairing code when the key is lost, without a restart.',
+    judge(view) {
+      const sinceMs = view.markedMs('new code');
+      if (sinceMs === undefined) return skip('The TV was not revoked.');
+      const again = view.registrations.find(({ atMs }) => atMs >= sinceMs);
+      return again
+        ? pass(`Registered after ${view.span(again.endMs - sinceMs)}.`)
+        : fail('No registration with the new code came.');
+    },
+  },
+];

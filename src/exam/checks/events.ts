@@ -1,0 +1,264 @@
+import { refusedIndex } from '../parts/events.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { fail, pass, skip, type TvCheck, type Verdict } from './check.ts';
+import { type ExamView, shown } from './exam-view.ts';
+
+const inEvents = { level: 'must', section: '2.5', part: 'events' } as const;
+
+/** Judges whether the TV sends the same batch again after a fault. */
+function sameBatchAfter(view: ExamView, fault: string): Verdict {
+  const faulted = view.faulted(fault);
+  if (faulted.length === 0) return skip('The TV sent no batch at that time.');
+  for (const first of faulted) {
+    const next = view.nextOf(first);
+    if (!next) return fail(`${shown(first)}; the TV sent no batch after it.`);
+    const changed = [
+      ...(next.idempotencyKey === first.idempotencyKey ? [] : ['another Idempotency-Key']),
+      ...(next.bodyDigest === first.bodyDigest ? [] : ['other bytes']),
+      ...(first.idempotencyKey === undefined ? ['no Idempotency-Key'] : []),
+    ];
+    if (changed.length > 0)
+      return fail(`${shown(first)}; ${shown(next)}, with ${changed.join(' and ')}.`);
+  }
+  return pass(`${faulted.length} times the same bytes under the same key.`);
+}
+
+/** The batches that came after an exchange. */
+const later = (view: ExamView, { number }: Exchange) =>
+  view.of('postEvents').filter((one) => one.number > number);
+
+/** The event that a 400 named. */
+const namedEvent = (refused: Exchange | undefined) => refused?.events[refusedIndex(refused)];
+
+/** Types of events that have a time of their own each. */
+const distinctTypes = ['impression', 'heartbeat'];
+
+const idleAdvice = 'Send at least a heartbeat event in each heartbeat interval.';
+const sameBatchAdvice =
+  'Keep the batch with its Idempotency-Key until it gets a 202, and send the same bytes again.';
+
+export const eventChecks: readonly TvCheck[] = [
+  {
+    ...inEvents,
+    id: 'tv.events.sends',
+    title: 'The TV sends events',
+    expected: 'a batch of events after the registration',
+    advice: idleAdvice,
+    judge(view) {
+      const batches = view.of('postEvents');
+      return batches.length > 0
+        ? pass(`${batches.length} batches.`)
+        : fail('The TV sent no batch of events.');
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.idempotency-key',
+    title: 'Each batch has an Idempotency-Key',
+    expected: 'an Idempotency-Key on each batch',
+    advice: 'Make a random key, such as a UUID, for each batch.',
+    judge(view) {
+      const batches = view.of('postEvents');
+      const bare = batches.find(({ idempotencyKey }) => idempotencyKey === undefined);
+      if (batches.length === 0) return skip('The TV sent no batch of events.');
+      return bare
+        ? fail(`${shown(bare)}, without the header.`)
+        : pass(`${batches.length} batches.`);
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.new-batch-new-key',
+    title: 'A new batch has a new Idempotency-Key',
+    expected: 'a key stands for the same bytes each time',
+    advice: 'Make a new key for each batch. Repeat a key only with the same bytes.',
+    judge(view) {
+      const bodies = new Map<string, Exchange>();
+      for (const batch of view.of('postEvents')) {
+        if (batch.idempotencyKey === undefined) continue;
+        const first = bodies.get(batch.idempotencyKey);
+        if (first && first.bodyDigest !== batch.bodyDigest)
+          return fail(`${shown(first)}; ${shown(batch)}, with the same key and other bytes.`);
+        bodies.set(batch.idempotencyKey, first ?? batch);
+      }
+      return bodies.size > 1 ? pass(`${bodies.size} keys.`) : skip('The TV used one key at most.');
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.same-bytes-same-key',
+    title: 'A batch without an answer comes again unchanged',
+    expected: 'the same bytes under the same Idempotency-Key',
+    advice: sameBatchAdvice,
+    judge: (view) => sameBatchAfter(view, 'events.lost'),
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.same-batch-after-500',
+    section: '2.6',
+    title: 'A batch comes again unchanged after 500',
+    expected: 'the same bytes under the same Idempotency-Key',
+    advice: sameBatchAdvice,
+    judge: (view) => sameBatchAfter(view, 'events.500'),
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.same-batch-after-503',
+    section: '2.6',
+    title: 'A batch comes again unchanged after 503',
+    expected: 'the same bytes under the same Idempotency-Key',
+    advice: sameBatchAdvice,
+    judge: (view) => sameBatchAfter(view, 'events.503'),
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.400-drops-named',
+    title: 'An event that a 400 names is not sent again as it was',
+    expected: 'later batches without the named event',
+    advice: 'Drop or repair the events whose index stands in the paths of errors.',
+    judge(view) {
+      const [refused] = view.faulted('events.400');
+      if (!refused) return skip('The TV sent no batch at that time.');
+      const named = namedEvent(refused);
+      const again = later(view, refused).find(({ events }) =>
+        events.some(({ digest }) => digest === named?.digest),
+      );
+      return again
+        ? fail(
+            `${shown(refused)} names event ${refusedIndex(refused)}; ${shown(again)} has it again.`,
+          )
+        : pass('The named event did not come again.');
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.400-sends-rest',
+    title: 'The other events of a refused batch are sent',
+    expected: 'the events that the 400 does not name, in later batches',
+    advice: 'Send the events that errors does not name, under a new Idempotency-Key.',
+    judge(view) {
+      const [refused] = view.faulted('events.400');
+      if (!refused) return skip('The TV sent no batch at that time.');
+      const at = refusedIndex(refused);
+      return missingAfter(
+        view,
+        refused,
+        refused.events.filter((_, index) => index !== at),
+      );
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.413-smaller',
+    section: '2.6',
+    title: 'A batch that is too large comes in smaller parts',
+    expected: 'batches with fewer events after 413',
+    advice: 'Split the batch, for example in halves.',
+    judge(view) {
+      const [large] = view.faulted('events.413');
+      if (!large) return skip('The TV sent no batch of several events at that time.');
+      const next = later(view, large).find(({ events }) =>
+        events.some(({ digest }) => large.events.some((one) => one.digest === digest)),
+      );
+      if (!next) return skip('The events of the batch did not come again.');
+      const sizes = `${large.events.length} events, then ${next.events.length}`;
+      return next.events.length < large.events.length
+        ? pass(`${sizes}.`)
+        : fail(`${shown(large)}; ${shown(next)}: ${sizes}.`);
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.413-sends-all',
+    section: '2.6',
+    title: 'No event of a batch that is too large is lost',
+    expected: 'each of its events in a later batch',
+    advice: 'Keep the events of the batch until each of its parts got a 202.',
+    judge(view) {
+      const [large] = view.faulted('events.413');
+      if (!large) return skip('The TV sent no batch of several events at that time.');
+      // The TV may have dropped the event of a part that a 400 named later.
+      const dropped = namedEvent(view.faulted('events.400')[0]);
+      return missingAfter(
+        view,
+        large,
+        large.events.filter(({ digest }) => digest !== dropped?.digest),
+      );
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.413-own-keys',
+    section: '2.6',
+    title: 'Each part of a batch that is too large has a key of its own',
+    expected: 'another Idempotency-Key for each part',
+    advice: 'Make a new Idempotency-Key for each part.',
+    judge(view) {
+      const [large] = view.faulted('events.413');
+      if (!large) return skip('The TV sent no batch of several events at that time.');
+      const parts = later(view, large).filter(
+        ({ bodyDigest, events }) =>
+          bodyDigest !== large.bodyDigest &&
+          events.some(({ digest }) => large.events.some((one) => one.digest === digest)),
+      );
+      if (parts.some(({ idempotencyKey }) => idempotencyKey === undefined))
+        return skip('The parts have no Idempotency-Key.');
+      const keys = new Set([large.idempotencyKey]);
+      const bodies = new Set<string>();
+      for (const part of parts) {
+        if (bodies.has(part.bodyDigest)) continue;
+        if (keys.has(part.idempotencyKey))
+          return fail(`${shown(large)}; ${shown(part)}, with a key that was used before.`);
+        keys.add(part.idempotencyKey);
+        bodies.add(part.bodyDigest);
+      }
+      return parts.length > 0
+        ? pass(`${keys.size} keys.`)
+        : skip('The events of the batch did not come again in parts.');
+    },
+  },
+  {
+    ...inEvents,
+    id: 'tv.events.no-duplicates',
+    title: 'No event is accepted twice',
+    expected: 'each event in one accepted batch',
+    advice: 'Never put an event into a new batch before the service has refused the old one.',
+    judge(view) {
+      const keys = new Map<string, Exchange>();
+      // A lost 202 was accepted, too.
+      const accepted = view.of('postEvents').filter(({ answer }) => answer?.status === 202);
+      for (const batch of accepted) {
+        // Other events, such as those of a log, may be equal.
+        const distinct = batch.events.filter(({ type }) => distinctTypes.includes(type));
+        for (const { digest } of distinct) {
+          const first = keys.get(digest);
+          const isRepeat =
+            first?.idempotencyKey !== undefined && first.idempotencyKey === batch.idempotencyKey;
+          if (first && first !== batch && !isRepeat)
+            return fail(`${shown(first)}; ${shown(batch)}, with an equal event.`);
+          keys.set(digest, first ?? batch);
+        }
+      }
+      return keys.size > 0
+        ? pass(`${keys.size} impressions and heartbeats, each once.`)
+        : skip('The TV sent no impressions and no heartbeats.');
+    },
+  },
+];
+
+/** Whether the service itself answered. An event that it refuses has still come again. */
+const isServed = ({ end, fault }: Exchange) => end === 'answered' && fault === undefined;
+
+/** Judges whether each event comes in a batch after an exchange. */
+function missingAfter(view: ExamView, refused: Exchange, expected: Exchange['events']): Verdict {
+  if (expected.length === 0) return skip('The batch had no other event.');
+  const sent = new Set(
+    later(view, refused)
+      .filter(isServed)
+      .flatMap(({ events }) => events.map(({ digest }) => digest)),
+  );
+  const missing = expected.filter(({ digest }) => !sent.has(digest));
+  return missing.length === 0
+    ? pass(`All ${expected.length} of them.`)
+    : fail(`${shown(refused)}; ${missing.length} of ${expected.length} events did not come again.`);
+}

@@ -1,0 +1,152 @@
+import type { Timing } from '../options.ts';
+import { isGood } from '../parts/part.ts';
+import type { Exchange, TvOperation } from '../wire/exchange.ts';
+import type { Mark } from '../wire/recording.ts';
+import { TvPlayback } from './tv-playback.ts';
+
+export interface RecordedExam {
+  exchanges: readonly Exchange[];
+  marks: readonly Mark[];
+  timing: Timing;
+  isQuick: boolean;
+}
+
+/** The time between an answer and the next request of the same operation. */
+export interface Gap {
+  before: Exchange;
+  after: Exchange;
+  ms: number;
+  /** Sync intervals of the config in force at both ends, in minutes. */
+  minMinutes: number;
+  maxMinutes: number;
+  /** Whether something else than the interval may have caused the second request. */
+  isPrompted: boolean;
+}
+
+/** Real milliseconds that a busy machine may delay a request. */
+const slackMs = 300;
+/** Seconds in which a TV fetches what an answer about changes names. */
+const promptSeconds = 10;
+
+/** The recorded exam, as the checks ask about it. */
+export class ExamView {
+  readonly exchanges: readonly Exchange[];
+  readonly timing: Timing;
+  readonly isQuick: boolean;
+  readonly playback: TvPlayback;
+  readonly #marks: readonly Mark[];
+
+  constructor({ exchanges, marks, timing, isQuick }: RecordedExam) {
+    this.exchanges = exchanges;
+    this.timing = timing;
+    this.isQuick = isQuick;
+    this.#marks = marks;
+    this.playback = new TvPlayback(this.of('postEvents'), timing);
+  }
+
+  /** All exchanges of an operation. */
+  of(operation: TvOperation): Exchange[] {
+    return this.exchanges.filter((one) => one.operation === operation);
+  }
+
+  /** The exchanges that a fault was applied to. */
+  faulted(id: string): Exchange[] {
+    return this.exchanges.filter(({ fault }) => fault === id);
+  }
+
+  /** The next exchange of the same operation. */
+  nextOf({ operation, number }: Exchange): Exchange | undefined {
+    return this.exchanges.find((one) => one.operation === operation && one.number > number);
+  }
+
+  /** The latest time of a mark. */
+  markedMs(name: string): number | undefined {
+    return this.#marks.findLast((mark) => mark.name === name)?.atMs;
+  }
+
+  /** The registrations that gave the TV a key. */
+  get registrations(): Exchange[] {
+    return this.of('registerDevice').filter(isGood);
+  }
+
+  /** Sync interval of the config that the TV had at a moment, in minutes. */
+  syncMinutesAt(atMs: number): number {
+    const last = this.exchanges.findLast(
+      (one) => one.endMs <= atMs && isGood(one) && one.answer?.syncMinutes !== undefined,
+    );
+    return last?.answer?.syncMinutes ?? 1;
+  }
+
+  /** The gaps after good answers to an operation, while the TV was paired and had power. */
+  gaps(operation: 'getPlaylist' | 'getDeviceConfig'): Gap[] {
+    const all = this.of(operation);
+    return all.flatMap((before, at) => {
+      const after = all[at + 1];
+      if (!after || !isGood(before) || this.#isRestarted(before.endMs, after.atMs)) return [];
+      const ends = [this.syncMinutesAt(before.endMs), this.syncMinutesAt(after.atMs)];
+      const isPrompted = this.isPrompted(before, after);
+      const ms = after.atMs - before.endMs;
+      const [minMinutes, maxMinutes] = [Math.min(...ends), Math.max(...ends)];
+      return [{ before, after, ms, minMinutes, maxMinutes, isPrompted }];
+    });
+  }
+
+  /** Whether an answer about changes may have caused one of two consecutive requests. */
+  isPrompted(before: Exchange, after: Exchange): boolean {
+    const fromMs = before.atMs - promptSeconds * this.timing.tvSecondMs;
+    return this.of('getDeviceChanges').some(
+      ({ endMs, answer }) => endMs >= fromMs && endMs <= after.atMs && answer?.status === 200,
+    );
+  }
+
+  /** Whether the TV registered, had no power, was revoked, or the exam paused meanwhile. */
+  #isRestarted(fromMs: number, toMs: number): boolean {
+    const isBetween = (atMs: number) => atMs >= fromMs && atMs <= toMs;
+    return (
+      this.of('registerDevice').some(({ atMs }) => isBetween(atMs)) ||
+      this.#marks.some(({ name, atMs }) => /^(power|revoked|resumed)/.test(name) && isBetween(atMs))
+    );
+  }
+
+  /** Seconds of TV time between two moments. */
+  tvSeconds(fromMs: number, toMs: number): number {
+    return (toMs - fromMs) / this.timing.tvSecondMs;
+  }
+
+  /** Whether a gap is at most 1.5 times an interval in minutes. */
+  isSoonEnough(gapMs: number, minutes: number): boolean {
+    return gapMs <= 1.5 * minutes * this.timing.minuteMs + slackMs;
+  }
+
+  /** Whether a gap is at least half an interval in minutes. */
+  isLateEnough(gapMs: number, minutes: number): boolean {
+    return gapMs >= 0.5 * minutes * this.timing.minuteMs - slackMs;
+  }
+
+  /** Whether the TV waited as long as a `Retry-After` says. */
+  isAfter(retryAfterSeconds: number, waitedMs: number): boolean {
+    return waitedMs >= retryAfterSeconds * 1000 - slackMs;
+  }
+
+  /** Shows a time span: in seconds, and in seconds of TV time if that is something else. */
+  span(ms: number): string {
+    const seconds = (ms / 1000).toFixed(1);
+    const tvSeconds = (ms / this.timing.tvSecondMs).toFixed(0);
+    return this.timing.pace === 1 ? `${seconds} s` : `${seconds} s (${tvSeconds} s of TV time)`;
+  }
+}
+
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+/** Shows an exchange: its time of day, the request without its id, and its answer. */
+export function shown({ method, path, atMs, end, answer }: Exchange): string {
+  const time = new Date(atMs).toISOString().slice(11, 21);
+  const code = answer?.code === undefined ? '' : ` ${answer.code}`;
+  const outcomes = {
+    answered: `${answer?.status}${code}`,
+    lost: 'answer lost',
+    cut: 'connection cut',
+    abandoned: 'the TV gave up',
+  };
+  return `${time} ${method} ${path.replaceAll(uuid, '…')}: ${outcomes[end]}`;
+}

@@ -1,0 +1,220 @@
+import { campaignId, itemCount, itemOf, itemSeconds } from '../exam-service.ts';
+import { isGood } from '../parts/part.ts';
+import type { Exchange, SentEvent } from '../wire/exchange.ts';
+import { fail, pass, skip, type TvCheck } from './check.ts';
+import { judgeConditional, judgeFetched } from './config.ts';
+import { type ExamView, shown } from './exam-view.ts';
+
+const inPlaylist = { level: 'must', section: '2.3', part: 'playlist' } as const;
+const noImpressions = skip('The TV reported no impressions.');
+const percent = (share: number) => `${Math.round(100 * share)} % of the time`;
+
+/** Seconds that a TV may take to finish its item and to start the next playlist. */
+const switchSeconds = 2 * itemSeconds + 2;
+/** Seconds in which a TV plays each item once, and some more. */
+const roundSeconds = itemCount * itemSeconds + switchSeconds;
+
+/** When the parts end that run beside this one. */
+const networkMs = (view: ExamView) => view.markedMs('network goes') ?? Number.POSITIVE_INFINITY;
+
+const isGone = ({ answer }: Exchange) => answer?.code === 'playlist_not_found';
+const editionOf = ({ creativeId }: SentEvent) => itemOf(creativeId)?.edition;
+
+/** The answers that gave the TV an edition for the first time. */
+function deliveries(view: ExamView): { edition: number; given: Exchange }[] {
+  const found: { edition: number; given: Exchange }[] = [];
+  for (let edition = 1; ; edition++) {
+    const publishedMs = view.markedMs(`edition ${edition}`);
+    if (publishedMs === undefined) return found;
+    const given = view
+      .of('getPlaylist')
+      .find((one) => one.atMs >= publishedMs && isGood(one) && one.answer?.status === 200);
+    if (given) found.push({ edition, given });
+  }
+}
+
+/** Whether the TV sent a batch so late that it must report what it played after `sinceMs`. */
+const hasReported = (view: ExamView, sinceMs: number, seconds: number) =>
+  view.of('postEvents').some((one) => isGood(one) && view.tvSeconds(sinceMs, one.atMs) > seconds);
+
+/** An impression that does not follow its predecessor in the playlist. */
+function outOfOrder(impressions: readonly SentEvent[]): SentEvent[] {
+  return impressions.filter((event, at) => {
+    const before = impressions[at - 1];
+    const item = itemOf(event.creativeId);
+    const itemBefore = itemOf(before?.creativeId);
+    if (!before || !item || item.edition !== itemBefore?.edition) return false;
+    // After a pause, the playlist may start again, or an event may be missing.
+    const apart = (event.seconds ?? 0) - (before.seconds ?? 0);
+    return apart < 1.8 * itemSeconds && item.index !== (itemBefore.index + 1) % itemCount;
+  });
+}
+
+export const playlistChecks: readonly TvCheck[] = [
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.fetched',
+    title: 'The TV fetches its playlist',
+    expected: 'a request within 1.5 sync intervals after the registration',
+    advice: 'Call GET /devices/:id/playlist at the start, and then in each sync interval.',
+    judge: (view) => judgeFetched(view, 'getPlaylist'),
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.conditional',
+    level: 'should',
+    title: 'Requests for the playlist carry the ETag',
+    expected: 'If-None-Match with the ETag of the last answer',
+    advice: 'Keep the ETag with the playlist, and send it as If-None-Match.',
+    judge: (view) => judgeConditional(view, 'getPlaylist'),
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.impressions',
+    section: '2.5',
+    title: 'The TV reports what it played',
+    expected: 'impressions with playlistId, creativeId and campaignId of the playlist',
+    advice: 'After each item, queue an impression with the ids of the playlist and the item.',
+    judge(view) {
+      const { impressions } = view.playback;
+      const given = new Set(view.of('getPlaylist').map(({ answer }) => answer?.playlistId));
+      const wrong = impressions.filter(
+        (event) =>
+          !itemOf(event.creativeId) ||
+          event.campaignId !== campaignId ||
+          event.playlistId === undefined ||
+          !given.has(event.playlistId),
+      );
+      if (view.of('postEvents').length === 0) return skip('The TV sent no events.');
+      if (impressions.length === 0) return fail('The TV reported no impressions.');
+      return wrong.length === 0
+        ? pass(`${impressions.length} impressions.`)
+        : fail(`${wrong.length} of ${impressions.length} impressions name other ids.`);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.order',
+    title: 'The items are played in order',
+    expected: 'the items in the order of the playlist, again and again',
+    advice: 'Play items in order, and begin again after the last one.',
+    judge(view) {
+      const { impressions } = view.playback;
+      if (impressions.length < 2) return noImpressions;
+      const wrong = outOfOrder(impressions);
+      const seen = `${wrong.length} of ${impressions.length} impressions out of order.`;
+      return wrong.length * 10 > impressions.length ? fail(seen) : pass(seen);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.new-version',
+    title: 'The TV plays a new version of its playlist',
+    expected: 'impressions of the items of the new version, and no others',
+    advice: 'Replace the whole playlist when a 200 brings another one.',
+    judge(view) {
+      const { impressions } = view.playback;
+      const newer = deliveries(view).filter(({ edition }) => edition > 1);
+      if (newer.length === 0) return skip('The TV fetched no second version.');
+      if (impressions.length === 0) return noImpressions;
+      for (const { edition, given } of newer) {
+        const sinceSeconds =
+          (view.playback.clockAt(given.endMs) ?? 0) + switchSeconds + itemSeconds;
+        const stale = impressions.filter(
+          (event) => (editionOf(event) ?? edition) < edition && (event.seconds ?? 0) > sinceSeconds,
+        );
+        if (stale.length > 1)
+          return fail(`${shown(given)}; then ${stale.length} impressions of the old version.`);
+        const isNewest = edition === newer.at(-1)?.edition;
+        const isPlayed = impressions.some((event) => editionOf(event) === edition);
+        if (isNewest && !isPlayed)
+          return hasReported(view, given.endMs, roundSeconds)
+            ? fail(`${shown(given)}; no impression of the new version.`)
+            : skip('The TV sent no events after the new version.');
+      }
+      return pass(`${newer.length} new versions.`);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.plays-on-500',
+    title: 'The TV plays on while its playlist cannot be fetched',
+    expected: 'impressions of at least half of the time',
+    advice: 'Keep the playlist, and keep playing it, after each 5xx.',
+    judge(view) {
+      const first = view.faulted('playlist.500-retry-after')[0] ?? view.faulted('playlist.500')[0];
+      const endMs = view.markedMs('playlist failures end');
+      if (!first || endMs === undefined) return skip('The TV did not ask for its playlist then.');
+      const isPairing = view.registrations.some(
+        ({ endMs: registeredMs }) => registeredMs > first.endMs && registeredMs < networkMs(view),
+      );
+      if (isPairing) return skip('The TV lost its key at that time.');
+      if (!hasReported(view, endMs, 0)) return skip('The TV sent no events after that time.');
+      const fromMs = first.endMs + switchSeconds * view.timing.tvSecondMs;
+      const share = view.playback.share(fromMs, endMs);
+      if (share === undefined) return skip('The time was too short to measure.');
+      const seen = `${shown(first)}; the TV played ${percent(share)} until the end of the failures.`;
+      return share >= 0.5 ? pass(seen) : fail(seen);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.stops-on-404',
+    title: 'The TV stops playing a playlist that was withdrawn',
+    expected: 'no impressions after 404 playlist_not_found',
+    advice: 'After 404 playlist_not_found, drop the playlist and show the idle picture.',
+    judge(view) {
+      const gone = view.of('getPlaylist').find(isGone);
+      const backMs = view.markedMs('playlist comes back');
+      if (!gone || backMs === undefined) return skip('The TV did not ask for its playlist then.');
+      if (!hasReported(view, backMs, 0)) return skip('The TV sent no events after that time.');
+      const share = view.playback.share(
+        gone.endMs + switchSeconds * view.timing.tvSecondMs,
+        backMs,
+      );
+      if (share === undefined) return skip('The time was too short to measure.');
+      const seen = `${shown(gone)}; then the TV played ${percent(share)}.`;
+      return share <= 0.25 ? pass(seen) : fail(seen);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.asks-after-404',
+    title: 'The TV keeps asking for a playlist',
+    expected: 'a request after 0.5 to 1.5 sync intervals',
+    advice: 'After 404 playlist_not_found, ask again at the usual interval.',
+    judge(view) {
+      const gone = view.of('getPlaylist').find(isGone);
+      if (!gone) return skip('The TV did not ask for its playlist then.');
+      const next = view.nextOf(gone);
+      if (!next) return fail(`${shown(gone)}; the TV did not ask again.`);
+      const minutes = view.syncMinutesAt(gone.endMs);
+      const waitedMs = next.atMs - gone.endMs;
+      const seen = `${shown(gone)}; again after ${view.span(waitedMs)}. The interval was ${minutes} min.`;
+      const isEarly = !view.isPrompted(gone, next) && !view.isLateEnough(waitedMs, minutes);
+      return view.isSoonEnough(waitedMs, minutes) && !isEarly ? pass(seen) : fail(seen);
+    },
+  },
+  {
+    ...inPlaylist,
+    id: 'tv.playlist.plays-again',
+    title: 'The TV plays again when it has a playlist again',
+    expected: 'impressions of the playlist that follows the 404',
+    advice: 'Start to play as soon as a request brings a playlist.',
+    judge(view) {
+      const gone = view.of('getPlaylist').find(isGone);
+      const endMs = networkMs(view);
+      const back = deliveries(view).find(
+        ({ given }) => given.number > (gone?.number ?? 0) && given.atMs < endMs,
+      );
+      if (!gone || !back) return skip('The TV fetched no playlist after the 404.');
+      const { impressions } = view.playback;
+      if (impressions.length === 0) return noImpressions;
+      if (impressions.some((event) => editionOf(event) === back.edition))
+        return pass('It reported impressions.');
+      return hasReported(view, back.given.endMs, roundSeconds)
+        ? fail(`${shown(back.given)}; no impression of it.`)
+        : skip('The TV sent no events after that time.');
+    },
+  },
+];

@@ -1,0 +1,215 @@
+import { secondConfig } from '../options.ts';
+import { isGood } from '../parts/part.ts';
+import type { Exchange, TvOperation } from '../wire/exchange.ts';
+import { fail, pass, skip, type TvCheck } from './check.ts';
+import { type ExamView, shown } from './exam-view.ts';
+
+const always = { level: 'must', section: '2.6' } as const;
+
+/** A time in which each request of an operation failed. */
+interface Outage {
+  attempts: readonly Exchange[];
+  tvSeconds: number;
+}
+
+const operations: readonly TvOperation[] = ['getPlaylist', 'getDeviceConfig', 'postEvents'];
+
+/** The times in which requests failed without a `Retry-After`. */
+function outages(view: ExamView): Outage[] {
+  const ends = [
+    ['playlist.500', 'playlist failures end'],
+    ['config.500', 'config failures end'],
+    ['network.away', 'network is back'],
+  ] as const;
+  return ends.flatMap(([fault, mark]) => {
+    const endMs = view.markedMs(mark);
+    if (endMs === undefined) return [];
+    return operations.flatMap((operation) => {
+      const attempts = view.faulted(fault).filter((one) => one.operation === operation);
+      const [first] = attempts;
+      return first ? [{ attempts, tvSeconds: view.tvSeconds(first.endMs, endMs) }] : [];
+    });
+  });
+}
+
+/**
+ * Number of attempts that an exponential backoff makes at most: one that begins with a second and
+ * doubles, one in each interval, and three more.
+ */
+function allowedAttempts(tvSeconds: number): number {
+  const intervalSeconds =
+    60 * Math.min(secondConfig.syncIntervalMinutes, secondConfig.heartbeatIntervalMinutes);
+  return Math.ceil(3 + Math.log2(1 + tvSeconds) + tvSeconds / intervalSeconds);
+}
+
+/** Relative difference and real milliseconds up to which delays count as equal. */
+const equalShare = 0.03;
+const equalMs = 8;
+
+/**
+ * The delays after the nth failure in a row, by n. Rows with a `Retry-After` do not count, because
+ * a TV may count that failure or not.
+ */
+function retryDelays(view: ExamView): Map<number, number[]> {
+  const delays = new Map<number, number[]>();
+  for (const operation of operations) {
+    let failures = 0;
+    let isRowTold = false;
+    const all = view.of(operation);
+    for (const [at, one] of all.entries()) {
+      const next = all[at + 1];
+      const isTold = one.answer?.retryAfterSeconds !== undefined;
+      const isFailure = one.end === 'cut' || one.end === 'lost' || (one.answer?.status ?? 0) >= 500;
+      failures = isFailure ? failures + 1 : 0;
+      isRowTold = isFailure && (isRowTold || isTold);
+      if (failures === 0 || isRowTold || !next) continue;
+      delays.set(failures, [...(delays.get(failures) ?? []), next.atMs - one.endMs]);
+    }
+  }
+  return delays;
+}
+
+/** The delays of a group that equal its median. */
+function equalDelays(delays: readonly number[]): number[] {
+  const sorted = delays.toSorted((one, other) => one - other);
+  const median = sorted[sorted.length >> 1] as number;
+  const tolerance = Math.max(equalShare * median, equalMs);
+  return delays.filter((ms) => Math.abs(ms - median) <= tolerance);
+}
+
+/** Whether most delays are equal. A busy machine may have added to the others. */
+function areEqual(groups: readonly number[][]): boolean {
+  return groups.flatMap(equalDelays).length >= 0.75 * groups.flat().length;
+}
+
+export const retryChecks: readonly TvCheck[] = [
+  {
+    ...always,
+    id: 'tv.retry-after.honoured',
+    title: 'The TV waits for Retry-After',
+    expected: 'the same request no earlier than Retry-After says',
+    advice: 'After an answer with Retry-After, wait that many seconds before the same request.',
+    judge(view) {
+      const told = view.exchanges.filter(
+        ({ operation, end, answer }) =>
+          operation !== 'registerDevice' &&
+          operation !== 'getDeviceChanges' &&
+          end === 'answered' &&
+          answer?.retryAfterSeconds !== undefined,
+      );
+      const pairs = told.flatMap((one) => {
+        const next = view.nextOf(one);
+        return next ? [{ one, next }] : [];
+      });
+      const early = pairs.find(
+        ({ one, next }) => !view.isAfter(one.answer?.retryAfterSeconds ?? 0, next.atMs - one.endMs),
+      );
+      if (pairs.length === 0) return skip('The TV got no answer with Retry-After.');
+      if (!early) return pass(`${pairs.length} answers with Retry-After.`);
+      const { one, next } = early;
+      return fail(
+        `${shown(one)}, Retry-After: ${one.answer?.retryAfterSeconds}; the next request after ${view.span(next.atMs - one.endMs)}.`,
+      );
+    },
+  },
+  {
+    ...always,
+    id: 'tv.backoff.grows',
+    title: 'The TV asks less and less often while requests fail',
+    expected: 'delays that double, up to the sync interval',
+    advice: 'Wait a second or two after a failure, and double that each time.',
+    judge(view) {
+      const all = outages(view);
+      if (all.length === 0) return skip('No request failed for a while.');
+      const worst = all.find(
+        ({ attempts, tvSeconds }) => attempts.length > allowedAttempts(tvSeconds),
+      );
+      const counts = all.map(
+        ({ attempts, tvSeconds }) => `${attempts.length} in ${tvSeconds.toFixed(0)} s`,
+      );
+      if (!worst) return pass(`Attempts: ${counts.join(', ')}.`);
+      const { attempts, tvSeconds } = worst;
+      return fail(
+        `${shown(attempts[0] as Exchange)}; ${attempts.length} attempts in ${tvSeconds.toFixed(0)} s, at most ${allowedAttempts(tvSeconds)} are expected.`,
+      );
+    },
+  },
+  {
+    ...always,
+    level: 'should',
+    id: 'tv.backoff.jitter',
+    title: 'Delays after failures are random',
+    expected: 'delays that differ from one failure to the next',
+    advice: 'Multiply each delay by a random number, such as one from 0.5 to 1.',
+    judge(view) {
+      const groups = [...retryDelays(view).values()].filter((delays) => delays.length >= 3);
+      if (groups.length === 0) return skip('Too few requests failed to measure.');
+      const first = (groups[0] as number[]).map((ms) => view.span(ms)).slice(0, 4);
+      const seen = `Delays after the first failure: ${first.join(', ')}.`;
+      return areEqual(groups) ? fail(seen) : pass(seen);
+    },
+  },
+  {
+    ...always,
+    part: 'config',
+    id: 'tv.errors.no-hammering',
+    title: 'The TV does not hammer after 403',
+    expected: 'the next request after at least half a sync interval',
+    advice: 'Treat any other 4xx as a mistake: log it, and ask again at the sync interval.',
+    judge(view) {
+      const [refused] = view.faulted('config.403');
+      const next = refused && view.nextOf(refused);
+      if (!next) return skip('The TV sent no request after the 403.');
+      const waitedMs = next.atMs - refused.endMs;
+      const seen = `${shown(refused)}; the next request after ${view.span(waitedMs)}.`;
+      return view.isLateEnough(waitedMs, view.syncMinutesAt(refused.endMs))
+        ? pass(seen)
+        : fail(seen);
+    },
+  },
+];
+
+/** Judges whether the service had to refuse a request that the exam did not touch. */
+const mistakes = [400, 404, 405, 408, 413, 415, 431, 501];
+const noMistakes = ['playlist_not_found', 'pairing_code_not_found', 'idempotency_key_reused'];
+
+export const wireChecks: readonly TvCheck[] = [
+  {
+    id: 'tv.http.valid-requests',
+    level: 'must',
+    section: '1.3',
+    title: 'All requests are valid',
+    expected: 'no request that the service refuses as a mistake of the app',
+    advice: 'Compare the request with the protocol. The answer to it names what is wrong.',
+    judge(view) {
+      const own = view.exchanges.filter(
+        ({ operation, fault, end }) =>
+          operation !== 'registerDevice' && fault === undefined && end === 'answered',
+      );
+      const wrong = own.filter(
+        ({ answer }) =>
+          answer !== undefined &&
+          mistakes.includes(answer.status) &&
+          !noMistakes.includes(answer.code ?? ''),
+      );
+      if (own.length === 0) return skip('The TV sent no requests with a key.');
+      const [first] = wrong;
+      return first
+        ? fail(`${wrong.length} of ${own.length} requests. ${shown(first)}.`)
+        : pass(`${own.length} requests, ${own.filter(isGood).length} good answers.`);
+    },
+  },
+  {
+    id: 'tv.http.secret-not-in-url',
+    level: 'must',
+    section: '2.1',
+    title: 'Keys and codes are not part of a URL',
+    expected: 'the key in the header Authorization, the code in the body',
+    advice: 'Proxies and logs keep URLs. Send the key in the header Authorization only.',
+    judge(view) {
+      const leaking = view.exchanges.find(({ hasSecretInPath }) => hasSecretInPath);
+      if (view.exchanges.length === 0) return skip('The TV sent no requests.');
+      return leaking ? fail(`${shown(leaking)}.`) : pass(`${view.exchanges.length} requests.`);
+    },
+  },
+];

@@ -1,0 +1,85 @@
+import { itemSeconds } from '../exam-service.ts';
+import type { Timing } from '../options.ts';
+import type { Exchange, SentEvent } from '../wire/exchange.ts';
+
+/** An impression, by the TV's clock. */
+interface Played {
+  fromSeconds: number;
+  toSeconds: number;
+}
+
+/** The time of one batch by both clocks, in seconds of TV time. */
+interface Anchor {
+  seconds: number;
+  offset: number;
+}
+
+/** How far from a moment a batch may tell what the TV's clock showed, in seconds of TV time. */
+const anchorRangeSeconds = 150;
+/** Longer durations are not believed. */
+const maxDuration = 2 * itemSeconds;
+
+/**
+ * The playing time that the TV reports. The TV's clock may be wrong, so the newest event of each
+ * batch tells what the clock showed when the batch was sent.
+ */
+export class TvPlayback {
+  readonly #timing: Timing;
+  readonly #anchors: readonly Anchor[];
+  /** All events, each once, in order of arrival. */
+  readonly events: readonly SentEvent[];
+  readonly #played: readonly Played[];
+
+  constructor(batches: readonly Exchange[], timing: Timing) {
+    this.#timing = timing;
+    const events = new Map<string, SentEvent>();
+    const anchors: Anchor[] = [];
+    for (const { atMs, events: sent } of batches) {
+      const fresh = sent.filter(({ digest }) => !events.has(digest));
+      for (const event of fresh) events.set(event.digest, event);
+      const newest = Math.max(...fresh.map((event) => event.seconds ?? Number.NEGATIVE_INFINITY));
+      const seconds = this.#tvSeconds(atMs);
+      if (Number.isFinite(newest)) anchors.push({ seconds, offset: newest - seconds });
+    }
+    this.#anchors = anchors;
+    this.events = [...events.values()];
+    this.#played = this.impressions.flatMap(({ seconds, duration = itemSeconds }) =>
+      seconds === undefined
+        ? []
+        : [{ fromSeconds: seconds - Math.min(duration, maxDuration), toSeconds: seconds }],
+    );
+  }
+
+  /** The impressions, in order of their timestamps. */
+  get impressions(): SentEvent[] {
+    return this.events
+      .filter(({ type }) => type === 'impression')
+      .sort((one, other) => (one.seconds ?? 0) - (other.seconds ?? 0));
+  }
+
+  /** Returns what the TV's clock showed at a moment, or `undefined` if the TV sent no events. */
+  clockAt(atMs: number): number | undefined {
+    const seconds = this.#tvSeconds(atMs);
+    const distance = (anchor: Anchor) => Math.abs(anchor.seconds - seconds);
+    const near = this.#anchors.filter((anchor) => distance(anchor) <= anchorRangeSeconds);
+    const nearest = this.#anchors.toSorted((one, other) => distance(one) - distance(other));
+    const used = near.length > 0 ? near : nearest.slice(0, 1);
+    // A batch of old events has an offset that is too small.
+    return used.length === 0 ? undefined : seconds + Math.max(...used.map(({ offset }) => offset));
+  }
+
+  /** Returns the share of a time span in which the TV played, from 0 to 1. */
+  share(fromMs: number, toMs: number): number | undefined {
+    const from = this.clockAt(fromMs);
+    const to = this.clockAt(toMs);
+    if (from === undefined || to === undefined || to <= from) return undefined;
+    const overlaps = this.#played.map(({ fromSeconds, toSeconds }) =>
+      Math.max(0, Math.min(toSeconds, to) - Math.max(fromSeconds, from)),
+    );
+    return Math.min(1, overlaps.reduce((sum, one) => sum + one, 0) / (to - from));
+  }
+
+  #tvSeconds(atMs: number): number {
+    return atMs / this.#timing.tvSecondMs;
+  }
+}

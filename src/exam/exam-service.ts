@@ -1,0 +1,144 @@
+import { Readable } from 'node:stream';
+import { ManagementClient } from '../client/management-client.ts';
+import type { MakeRequester } from '../client/requester.ts';
+import { makeKey } from '../domain/api-key.ts';
+import type { Clock, Random } from '../domain/clock.ts';
+import { hasCode } from '../domain/error.ts';
+import { type Running, serve } from '../serve.ts';
+
+/** The URL of requests that do not go over the network. */
+const inProcessUrl = 'http://signage.invalid';
+/** Longest lifetime of a pairing code, in minutes: a person enters it. */
+const codeTtlMinutes = 60;
+/** Seconds that a TV shows each item. */
+export const itemSeconds = 5;
+
+/** Files of the demo, which the service serves. */
+const media = ['welcome.svg', 'flat-white.svg', 'jazz-night.svg'];
+export const campaignId = 'ca000000-0000-4000-8000-000000000001';
+const playlistValidDays = 30;
+
+/** Returns the id of an item. Each edition of the playlist has ids of its own. */
+const creativeIdOf = (edition: number, index: number): string =>
+  `c0000000-0000-4000-8000-${String(edition).padStart(4, '0')}${String(index).padStart(8, '0')}`;
+
+/** Returns the edition and index of an item, or `undefined` for another id. */
+export function itemOf(
+  creativeId: string | undefined,
+): { edition: number; index: number } | undefined {
+  const [, edition, index] =
+    /^c0000000-0000-4000-8000-(\d{4})(\d{8})$/.exec(creativeId ?? '') ?? [];
+  if (edition === undefined || Number(index) >= media.length) return undefined;
+  return { edition: Number(edition), index: Number(index) };
+}
+
+/** Number of items in each edition of the playlist. */
+export const itemCount = media.length;
+
+/** Makes requests of a `ManagementClient` to a service in this process. */
+function requesterOf(service: Pick<Running, 'fetch'>): MakeRequester {
+  return async () => async (url, parts) => {
+    const response = await service.fetch(new Request(url, parts), { remoteAddress: '127.0.0.1' });
+    const body = Readable.from([Buffer.from(await response.arrayBuffer())]);
+    return { statusCode: response.status, headers: Object.fromEntries(response.headers), body };
+  };
+}
+
+/** The service that the TV talks to, and its one screen. */
+export class ExamService {
+  readonly running: Running;
+  readonly #management: ManagementClient;
+  readonly #screenId: string;
+  readonly #clock: Clock;
+
+  private constructor(
+    running: Running,
+    management: ManagementClient,
+    screenId: string,
+    clock: Clock,
+  ) {
+    this.running = running;
+    this.#management = management;
+    this.#screenId = screenId;
+    this.#clock = clock;
+  }
+
+  /** Starts the service, with a screen for the TV. `store` is as in `serve`. */
+  static async start(store: string, { clock, random }: { clock: Clock; random: Random }) {
+    const adminToken = makeKey('mak_', random);
+    const fixed = { listen: false, publicUrl: inProcessUrl, codeTtlMinutes, corsOrigins: ['*'] };
+    const running = await serve({ ...fixed, demo: true, store, adminToken, clock, random });
+    try {
+      const management = new ManagementClient({
+        url: inProcessUrl,
+        token: adminToken,
+        makeRequester: requesterOf(running),
+        clock,
+        random,
+      });
+      const screenId = await findOrCreateScreen(management);
+      return new ExamService(running, management, screenId, clock);
+    } catch (error) {
+      await running.close();
+      throw error;
+    }
+  }
+
+  /** Creates a pairing code for the screen. Revokes the device that the screen has. */
+  async createCode(): Promise<string> {
+    await this.revoke();
+    return (await this.#management.call('createCode', { body: { screenId: this.#screenId } })).code;
+  }
+
+  /** Revokes the device of the screen, if there is one. */
+  async revoke(): Promise<void> {
+    const query = { screenId: this.#screenId, state: 'bound' as const };
+    for await (const { id } of this.#management.all('listDevices', { query }))
+      await this.#management.call('revokeDevice', { params: { id }, body: {} });
+  }
+
+  async setConfig(body: { syncIntervalMinutes: number; heartbeatIntervalMinutes: number }) {
+    await this.#management.call('putScreenConfig', { params: { id: this.#screenId }, body });
+  }
+
+  /**
+   * Publishes an edition of the playlist: three images of 5 seconds. `mediaUrl` is the URL of the
+   * exam, as the TV knows it.
+   */
+  async publish(edition: number, mediaUrl: string): Promise<void> {
+    const items = media.map((name, index) => ({
+      creativeId: creativeIdOf(edition, index),
+      creativeUrl: `${mediaUrl}/media/${name}`,
+      creativeType: 'image' as const,
+      duration: itemSeconds,
+      campaignId,
+    }));
+    const validUntil = Math.floor(this.#clock.now() / 1000) + playlistValidDays * 86_400;
+    const params = { id: this.#screenId };
+    await this.#management.call('publishPlaylist', { params, body: { items, validUntil } });
+  }
+
+  /** Withdraws the playlist of the screen. */
+  async withdraw(): Promise<void> {
+    const call = this.#management.call('withdrawPlaylist', { params: { id: this.#screenId } });
+    await call.catch((error) => {
+      if (!hasCode(error, 'playlist_not_found')) throw error;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.running.close();
+  }
+}
+
+const venueName = 'TV exam';
+
+async function findOrCreateScreen(management: ManagementClient): Promise<string> {
+  for await (const venue of management.all('listVenues'))
+    if (venue.name === venueName)
+      for await (const { id } of management.all('listScreens', { query: { venueId: venue.id } }))
+        return id;
+  const venue = await management.call('createVenue', { body: { name: venueName } });
+  const body = { venueId: venue.id, name: 'TV' };
+  return (await management.call('createScreen', { body })).id;
+}

@@ -1,0 +1,96 @@
+import type { Clock, Random } from '../domain/clock.ts';
+import type { PartId } from './part-ids.ts';
+
+/** Options of `runTvExam`. */
+export interface TvExamOptions {
+  /** Address to listen on. Default: `127.0.0.1`. */
+  host?: string;
+  /** Port to listen on. 0 takes any free port. Default: 0. */
+  port?: number;
+  /** Runs the short exam, of at most 8 minutes. Default: false. */
+  quick?: boolean;
+  /**
+   * How many times faster than real time the TV lives, as a `Player` with this `speed`. Intervals,
+   * backoff and playing time are judged in TV time. `Retry-After` and `waitSeconds` stay real
+   * seconds. Default: 1.
+   */
+  pace?: number;
+  /** `Retry-After` of the answers that the exam gives, in real seconds. Default: 5. */
+  retryAfterSeconds?: number;
+  /** How long the exam waits for a registration, in real seconds. Default: 1,800. */
+  pairingSeconds?: number;
+  /** Runs only these parts. `register` always runs. Default: all. */
+  parts?: readonly PartId[] | undefined;
+  /**
+   * Store of the service, as in `serve`. An exam that is resumed needs the store of the first run.
+   * Default: `memory:`.
+   */
+  store?: string;
+  /** Keeps the exam, so that a later run goes on after the last finished part. Default: none. */
+  memory?: TvExamMemory | undefined;
+  /** Called with each pairing code to enter at the TV, and the URL of the service for the TV. */
+  onCode(code: string, url: string): void;
+  /** Called with each step that the TV is put through. */
+  onStep?(step: TvExamStep): void;
+  /** Cuts and restores the power of the TV. Default: the checks of power cuts are skipped. */
+  power?: TvPower | undefined;
+  /** Ends the exam early. The report then has what was judged so far. */
+  signal?: AbortSignal | undefined;
+  clock?: Clock;
+  random?: Random;
+}
+
+/** An exam that was interrupted. It contains no secret. */
+export interface SavedTvExam {
+  format: 1;
+  quick: boolean;
+  finished: readonly PartId[];
+  /** What was recorded, as JSON. Its members may change with each version. */
+  recording: unknown;
+}
+
+/** Persistent memory of an exam. */
+export interface TvExamMemory {
+  /** Resolves with the last saved exam, or `undefined` if there is none. */
+  load(): Promise<SavedTvExam | undefined>;
+  /** Resolves once the exam is durable. Called after each part. */
+  save(exam: SavedTvExam): Promise<void>;
+}
+
+/** A step of the exam. */
+export interface TvExamStep {
+  part: PartId;
+  /** What the TV is being put through. */
+  text: string;
+}
+
+/** The power of the TV. If a method rejects, the exam rejects. */
+export interface TvPower {
+  /** Cuts the power. Resolves with whether it is off. If not, the part is skipped. */
+  off(): Promise<boolean>;
+  /** Restores the power. */
+  on(): Promise<void>;
+}
+
+/** The time of the TV, and the intervals that its config prescribes. */
+export interface Timing {
+  pace: number;
+  /** A minute of TV time, in real milliseconds. */
+  minuteMs: number;
+  /** A second of TV time, in real milliseconds. */
+  tvSecondMs: number;
+  retryAfterSeconds: number;
+}
+
+export function timingOf({ pace = 1, retryAfterSeconds = 5 }: TvExamOptions): Timing {
+  return { pace, minuteMs: 60_000 / pace, tvSecondMs: 1000 / pace, retryAfterSeconds };
+}
+
+/** Intervals of the first config and of the second one, in minutes. */
+export const firstConfig = { syncIntervalMinutes: 2, heartbeatIntervalMinutes: 1 };
+export const secondConfig = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1 };
+
+/** Length of each phase in seconds of TV time. */
+export function phasesOf(isQuick: boolean): { failing: number; away: number; dark: number } {
+  return isQuick ? { failing: 40, away: 75, dark: 35 } : { failing: 120, away: 300, dark: 90 };
+}

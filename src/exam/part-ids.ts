@@ -1,0 +1,12 @@
+/** The parts of the exam, in the order in which they begin. */
+export const partIds = [
+  'register',
+  'playlist',
+  'config',
+  'events',
+  'changes',
+  'network',
+  'power',
+  'revoke',
+] as const;
+export type PartId = (typeof partIds)[number];

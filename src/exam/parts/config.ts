@@ -1,0 +1,58 @@
+import { firstConfig, secondConfig } from '../options.ts';
+import type { Effect } from '../wire/faults.ts';
+import type { Part } from './part.ts';
+
+const unauthorized = (code?: string): Effect => ({
+  kind: 'answer',
+  status: 401,
+  ...(code !== undefined && { code }),
+});
+
+/** Answers that must neither make the TV forget its key nor make it hammer the service. */
+const refusals: readonly { id: string; effect: Effect }[] = [
+  { id: 'config.401-mismatch', effect: unauthorized('device_key_mismatch') },
+  { id: 'config.401-missing', effect: unauthorized('device_key_missing') },
+  { id: 'config.401-uncoded', effect: unauthorized() },
+  { id: 'config.403', effect: { kind: 'answer', status: 403 } },
+];
+
+/** The config changes, and requests for it are refused. */
+export const config: Part = {
+  id: 'config',
+  title: 'config and credentials',
+  async run(exam) {
+    exam.step('fetches its config');
+    const firstMs = exam.minutes(1.6 * firstConfig.syncIntervalMinutes);
+    await exam.untilGood('getDeviceConfig', 0, firstMs);
+    await exam.service.setConfig(secondConfig);
+    exam.step('gets another sync interval');
+    const second = await exam.untilExchange(
+      ({ answer, operation }) =>
+        operation === 'getDeviceConfig' && answer?.syncMinutes === secondConfig.syncIntervalMinutes,
+      firstMs,
+    );
+    if (!second) return;
+    exam.step('gets 401 and 403 for its config, of the service and of proxies');
+    for (const { id, effect } of refusals)
+      exam.inject({ id, effect, operation: 'getDeviceConfig', times: 1 });
+    const maxMs = exam.minutes(1.6 * secondConfig.syncIntervalMinutes);
+    let met = second;
+    // The first request after `second` meets the first refusal, and one more request follows.
+    for (const _ of [...refusals, undefined]) {
+      const next = await exam.untilNext(met, maxMs);
+      if (!next) await exam.repair();
+      met = next ?? (await exam.untilNext(met, maxMs)) ?? met;
+    }
+    if (exam.isQuick) return;
+    exam.step('gets 500 for its config');
+    const failing = exam.inject({
+      id: 'config.500',
+      operation: 'getDeviceConfig',
+      effect: { kind: 'answer', status: 500, code: 'internal_error' },
+    });
+    await exam.until(() => failing.count > 0, exam.minutes(1.6));
+    await exam.pause(exam.minutes(1.6 * secondConfig.syncIntervalMinutes));
+    exam.mark('config failures end');
+    exam.remove(failing);
+  },
+};

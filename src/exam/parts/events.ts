@@ -1,0 +1,57 @@
+import type { TvRequest } from '../wire/exchange.ts';
+import type { Effect, Fault } from '../wire/faults.ts';
+import { type Exam, type Part, reportMinutes } from './part.ts';
+
+/** TV seconds that the TV has to send the parts of a batch that was too large. */
+const partsSeconds = 20;
+
+const hasSeveral = ({ events }: TvRequest) => events.length > 1;
+
+/** Index of the event that the exam refuses: the fourth, or the last one of a smaller batch. */
+export const refusedIndex = ({ events }: Pick<TvRequest, 'events'>): number =>
+  Math.min(3, events.length - 1);
+
+/** Plays a fault on batches, and waits for the batch after it. */
+async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> {
+  const sinceMs = exam.now();
+  const active = exam.inject({ ...fault, operation: 'postEvents' });
+  const isMet = () => active.count >= (fault.times ?? 1);
+  await exam.until(isMet, exam.minutes(reportMinutes));
+  exam.remove(active);
+  const last = exam.recording.ofTv.findLast((one) => one.fault === fault.id && one.atMs >= sinceMs);
+  if (last) await exam.untilNext(last, exam.minutes(reportMinutes));
+}
+
+/** Answers to batches of events are lost, and batches fail and are refused. */
+export const events: Part = {
+  id: 'events',
+  title: 'events',
+  async run(exam) {
+    const { retryAfterSeconds } = exam.timing;
+    exam.step('loses the answers to a batch of events');
+    await meet(exam, { id: 'events.lost', effect: { kind: 'lose' }, times: 2 });
+    exam.step('gets 500, 503 with Retry-After and 413 for a batch of events');
+    const internal: Effect = { kind: 'answer', status: 500, code: 'internal_error' };
+    const busy: Effect = { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds };
+    const large: Effect = { kind: 'answer', status: 413, code: 'body_too_large' };
+    const operation = 'postEvents';
+    const failures = [
+      exam.inject({ id: 'events.500', operation, effect: internal, times: 1 }),
+      exam.inject({ id: 'events.503', operation, effect: busy, times: 1 }),
+    ];
+    await meet(exam, { id: 'events.413', effect: large, times: 1, applies: hasSeveral });
+    for (const active of failures) exam.remove(active);
+    await exam.pauseTv(partsSeconds);
+    exam.step('gets 400 for one event of a batch');
+    const errors = (request: TvRequest) => [
+      { path: `/${refusedIndex(request)}/timestamp`, message: 'must be a whole number' },
+    ];
+    const invalid: Effect = { kind: 'answer', status: 400, code: 'invalid_request', errors };
+    let single = 0;
+    // A TV may send each event on its own.
+    const applies = (request: TvRequest) => hasSeveral(request) || ++single > 1;
+    await meet(exam, { id: 'events.400', effect: invalid, times: 1, applies });
+    exam.step('sends its events undisturbed');
+    await exam.untilGood('postEvents', exam.now(), exam.minutes(reportMinutes));
+  },
+};

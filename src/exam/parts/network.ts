@@ -1,0 +1,27 @@
+import { phasesOf, secondConfig } from '../options.ts';
+import { type Part, reportMinutes } from './part.ts';
+
+/** The network is away for some minutes: each connection breaks without an answer. */
+export const network: Part = {
+  id: 'network',
+  title: 'network',
+  async run(exam) {
+    const { away } = phasesOf(exam.isQuick);
+    const sync = secondConfig.syncIntervalMinutes;
+    await exam.untilSettled();
+    exam.step('has no network');
+    exam.mark('network goes');
+    const cut = exam.inject({ id: 'network.away', effect: { kind: 'cut' } });
+    await exam.pauseTv(away);
+    exam.remove(cut);
+    exam.mark('network is back');
+    const backMs = exam.now();
+    exam.step('finds its network again');
+    await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
+    const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
+    if (!sent) return;
+    exam.step('sends the events of the time without network');
+    await exam.pauseTv(15);
+    if (!exam.isQuick) await exam.untilNext(sent, exam.minutes(reportMinutes));
+  },
+};

@@ -1,0 +1,196 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { ExamService } from '../exam-service.ts';
+import { firstConfig, type Timing, type TvExamOptions, type TvPower } from '../options.ts';
+import type { PartId } from '../part-ids.ts';
+import type { Exchange, TvOperation } from '../wire/exchange.ts';
+import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
+import type { Recording } from '../wire/recording.ts';
+
+/** TV minutes in which each TV sends its events, also one that collects them. */
+export const reportMinutes = 6;
+
+/** TV minutes without a request after which a TV counts as unpaired. */
+const silentMinutes = 1.6;
+
+/** A wait that ended because the exam was interrupted. */
+export class ExamInterrupted extends Error {}
+
+interface ExamDependencies {
+  service: ExamService;
+  recording: Recording;
+  faults: Faults;
+  timing: Timing;
+  clock: Clock;
+  signal: AbortSignal;
+  power: TvPower | undefined;
+  url: string;
+  options: Pick<TvExamOptions, 'quick' | 'pairingSeconds' | 'onCode' | 'onStep'>;
+  /** Registers a pairing code, so that requests with it count as those of the TV. */
+  addCode(code: string): void;
+}
+
+/** Checks of an exam read the exchanges; parts of an exam make them happen. */
+export class Exam {
+  readonly timing: Timing;
+  readonly service: ExamService;
+  readonly recording: Recording;
+  readonly power: TvPower | undefined;
+  readonly isQuick: boolean;
+  readonly #part: PartId;
+  readonly #deps: ExamDependencies;
+
+  constructor(part: PartId, deps: ExamDependencies) {
+    this.#part = part;
+    this.#deps = deps;
+    this.timing = deps.timing;
+    this.service = deps.service;
+    this.recording = deps.recording;
+    this.power = deps.power;
+    this.isQuick = deps.options.quick === true;
+  }
+
+  /** Real seconds that a person has to enter a code. */
+  get pairingSeconds(): number {
+    return this.#deps.options.pairingSeconds ?? 1800;
+  }
+
+  now(): number {
+    return this.#deps.clock.now();
+  }
+
+  /** Tells the user what the TV is being put through. */
+  step(text: string): void {
+    this.#deps.options.onStep?.({ part: this.#part, text });
+  }
+
+  mark(name: string): void {
+    this.recording.mark(name);
+  }
+
+  inject(fault: Fault): ActiveFault {
+    return this.#deps.faults.add(fault);
+  }
+
+  remove(active: ActiveFault): void {
+    this.#deps.faults.remove(active);
+  }
+
+  /** Shows a new pairing code. The device that the screen has is revoked. */
+  async showCode(): Promise<void> {
+    const code = await this.service.createCode();
+    this.#deps.addCode(code);
+    this.#deps.options.onCode(code, this.#deps.url);
+  }
+
+  /**
+   * Shows a new code if the TV has lost its key: it has sent no request with a key for a while, or
+   * since the exam was resumed. Returns whether the TV is paired.
+   */
+  async repair(): Promise<boolean> {
+    const { recording } = this;
+    const silentMs = this.minutes(silentMinutes);
+    const resumedMs = recording.marks.findLast(({ name }) => name === 'resumed')?.atMs ?? 0;
+    const sinceMs = Math.max(resumedMs, this.now() - silentMs);
+    const isOfPaired = (one: Exchange) =>
+      one.key !== undefined || (one.operation === 'registerDevice' && isGood(one));
+    const isHeard = () => recording.ofTv.some((one) => one.atMs >= sinceMs && isOfPaired(one));
+    if (await this.until(isHeard, sinceMs + silentMs - this.now())) return true;
+    this.step('lost its key: enter the new code');
+    const shownMs = this.now();
+    await this.showCode();
+    const registered = await this.untilGood('registerDevice', shownMs, this.pairingSeconds * 1000);
+    return registered !== undefined;
+  }
+
+  /** Publishes the next edition of the playlist, with media at the address that the TV uses. */
+  async publish(): Promise<number> {
+    const edition = 1 + this.recording.marks.filter(({ name }) => /^edition /.test(name)).length;
+    const host = this.recording.ofTv.find(({ host }) => host !== undefined)?.host ?? '';
+    const named = `http://${host}`;
+    await this.service.publish(
+      edition,
+      host !== '' && URL.canParse(named) ? named : this.#deps.url,
+    );
+    this.mark(`edition ${edition}`);
+    return edition;
+  }
+
+  /** Waits real milliseconds. Throws `ExamInterrupted`. */
+  async pause(delayMs: number): Promise<void> {
+    await this.until(() => false, delayMs);
+  }
+
+  /** Waits seconds of TV time. Throws `ExamInterrupted`. */
+  pauseTv(seconds: number): Promise<void> {
+    return this.pause(seconds * this.timing.tvSecondMs);
+  }
+
+  /**
+   * Waits until the recording meets a condition, at most `maxMs` real milliseconds. Returns whether
+   * it does. Throws `ExamInterrupted`.
+   */
+  until(isMet: () => boolean, maxMs: number): Promise<boolean> {
+    const { clock, signal } = this.#deps;
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        cancel();
+        stopListening();
+        signal.removeEventListener('abort', interrupt);
+        settle();
+      };
+      const check = () => {
+        if (isMet()) end(() => resolve(true));
+      };
+      const interrupt = () => end(() => reject(new ExamInterrupted()));
+      const cancel = clock.after(maxMs, () => end(() => resolve(isMet())));
+      const stopListening = this.recording.onChange(check);
+      signal.addEventListener('abort', interrupt);
+      if (signal.aborted) interrupt();
+      else check();
+    });
+  }
+
+  /** Waits for an exchange of the TV. Returns it, or `undefined` if none came in time. */
+  async untilExchange(
+    isMeant: (exchange: Exchange) => boolean,
+    maxMs: number,
+  ): Promise<Exchange | undefined> {
+    const find = () => this.recording.ofTv.find(isMeant);
+    await this.until(() => find() !== undefined, maxMs);
+    return find();
+  }
+
+  /** Waits for the next good answer to an operation that ends after `afterMs`. */
+  untilGood(operation: TvOperation, afterMs: number, maxMs: number): Promise<Exchange | undefined> {
+    return this.untilExchange(
+      (one) => one.operation === operation && one.atMs >= afterMs && isGood(one),
+      maxMs,
+    );
+  }
+
+  /** Waits until the TV has a playlist and has sent events. */
+  async untilSettled(): Promise<void> {
+    await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
+    await this.untilGood('postEvents', 0, this.minutes(reportMinutes));
+  }
+
+  /** Waits for the next exchange of the same operation. */
+  untilNext({ operation, number }: Exchange, maxMs: number): Promise<Exchange | undefined> {
+    return this.untilExchange((one) => one.operation === operation && one.number > number, maxMs);
+  }
+
+  /** Real milliseconds of minutes of TV time, and of a `Retry-After` that delays the TV. */
+  minutes(count: number): number {
+    return count * this.timing.minuteMs + this.timing.retryAfterSeconds * 1000;
+  }
+}
+
+/** Whether the TV got a good answer. */
+export const isGood = ({ end, answer }: Exchange): boolean =>
+  end === 'answered' && answer !== undefined && answer.status < 400;
+
+export interface Part {
+  id: PartId;
+  title: string;
+  run(exam: Exam): Promise<void>;
+}

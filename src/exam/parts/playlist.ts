@@ -1,0 +1,70 @@
+import { itemOf } from '../exam-service.ts';
+import { firstConfig, phasesOf, secondConfig } from '../options.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { type Exam, type Part, reportMinutes } from './part.ts';
+
+/** Waits until the TV has reported an impression of an edition. */
+async function untilPlayed(exam: Exam, edition: number): Promise<void> {
+  const { syncIntervalMinutes: sync } = secondConfig;
+  await exam.untilExchange(
+    ({ events }) => events.some(({ creativeId }) => itemOf(creativeId)?.edition === edition),
+    exam.minutes(1.6 * sync + reportMinutes),
+  );
+}
+
+/**
+ * The playlist cannot be fetched for a while, is withdrawn, and is published again with other
+ * items.
+ */
+export const playlist: Part = {
+  id: 'playlist',
+  title: 'playlist',
+  async run(exam) {
+    const { retryAfterSeconds } = exam.timing;
+    const phases = phasesOf(exam.isQuick);
+    const sync = secondConfig.syncIntervalMinutes;
+    exam.step('fetches its playlist');
+    await exam.untilGood('getPlaylist', 0, exam.minutes(1.6 * firstConfig.syncIntervalMinutes));
+    exam.step('gets 500 for its playlist, first with Retry-After');
+    exam.inject({
+      id: 'playlist.500-retry-after',
+      operation: 'getPlaylist',
+      effect: { kind: 'answer', status: 500, code: 'playlist_fetch_failed', retryAfterSeconds },
+      times: 1,
+    });
+    const failing = exam.inject({
+      id: 'playlist.500',
+      operation: 'getPlaylist',
+      effect: { kind: 'answer', status: 500, code: 'internal_error' },
+    });
+    const startMs = exam.now();
+    const failed = await exam.untilExchange(
+      ({ fault, atMs }) => fault === 'playlist.500' && atMs >= startMs,
+      exam.minutes(1.6 * firstConfig.syncIntervalMinutes),
+    );
+    if (failed) await exam.pauseTv(phases.failing);
+    exam.mark('playlist failures end');
+    await exam.service.withdraw();
+    exam.remove(failing);
+
+    exam.step('has no playlist: 404, because it was withdrawn');
+    const isGone = (sinceMs: number) => (one: Exchange) =>
+      one.atMs >= sinceMs && one.answer?.code === 'playlist_not_found';
+    const withdrawnMs = exam.now();
+    const gone = await exam.untilExchange(isGone(withdrawnMs), exam.minutes(1.6 * sync));
+    if (gone) {
+      await exam.pauseTv(phases.dark);
+      if (!exam.isQuick) await exam.untilNext(gone, exam.minutes(1.6 * sync));
+    }
+    exam.mark('playlist comes back');
+    const edition = await exam.publish();
+
+    exam.step('gets a new playlist');
+    const publishedMs = exam.now();
+    const given = await exam.untilGood('getPlaylist', publishedMs, exam.minutes(1.6 * sync));
+    if (!given || exam.isQuick) return;
+    await untilPlayed(exam, edition);
+    exam.step('gets another playlist while it plays');
+    await untilPlayed(exam, await exam.publish());
+  },
+};

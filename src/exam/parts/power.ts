@@ -1,0 +1,47 @@
+import { type Part, reportMinutes } from './part.ts';
+
+/** TV seconds without network after the power is back. */
+const offlineSeconds = 60;
+/** TV minutes that a TV has to start. */
+const bootMinutes = 5;
+
+/**
+ * The power is cut while the answer to a batch is lost. The network comes back later than the
+ * power.
+ */
+export const power: Part = {
+  id: 'power',
+  title: 'power',
+  async run(exam) {
+    if (!exam.power) return;
+    await exam.untilSettled();
+    exam.step('loses the answer to a batch of events');
+    const lost = exam.inject({
+      id: 'power.lost',
+      operation: 'postEvents',
+      effect: { kind: 'lose' },
+    });
+    if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
+      return exam.remove(lost);
+    exam.step('has its power cut: pull the plug now');
+    if (!(await exam.power.off())) return exam.remove(lost);
+    exam.mark('power goes');
+    const offline = exam.inject({ id: 'power.offline', effect: { kind: 'cut' } });
+    exam.remove(lost);
+    exam.step('has its power back, but no network');
+    await exam.power.on();
+    exam.mark('power is back');
+    const poweredMs = exam.now();
+    const started = await exam.untilExchange(
+      ({ atMs, fault }) => fault === 'power.offline' && atMs >= poweredMs,
+      bootMinutes * exam.timing.minuteMs,
+    );
+    if (started) await exam.pauseTv(offlineSeconds);
+    exam.remove(offline);
+    exam.mark('power found its network');
+    exam.step('finds its network again');
+    const backMs = exam.now();
+    const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
+    if (sent) await exam.untilNext(sent, exam.minutes(reportMinutes));
+  },
+};

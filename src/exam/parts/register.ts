@@ -1,0 +1,64 @@
+import { firstConfig } from '../options.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { type Exam, isGood, type Part } from './part.ts';
+
+/** TV minutes that the TV has to repeat a registration whose answer was lost. */
+const repeatMinutes = 3;
+
+const isRegistration = ({ operation }: Exchange) => operation === 'registerDevice';
+const isRegistered = (exchange: Exchange) => isRegistration(exchange) && isGood(exchange);
+const isUsedUp = (exchange: Exchange) =>
+  isRegistration(exchange) && exchange.end === 'answered' && (exchange.answer?.status ?? 0) === 409;
+
+/** Waits until the TV has registered. Returns whether it has. */
+export async function untilRegistered(exam: Exam, sinceMs: number): Promise<boolean> {
+  const found = await exam.untilExchange(
+    (one) => one.atMs >= sinceMs && isRegistered(one),
+    exam.pairingSeconds * 1000,
+  );
+  return found !== undefined;
+}
+
+/**
+ * The TV registers. Its first attempt gets 503, and the answer to its second attempt is lost. A TV
+ * that then cannot register with the same code gets a new one.
+ */
+export const register: Part = {
+  id: 'register',
+  title: 'registration',
+  async run(exam) {
+    await exam.service.setConfig(firstConfig);
+    const { retryAfterSeconds } = exam.timing;
+    const unavailable = exam.inject({
+      id: 'register.503',
+      operation: 'registerDevice',
+      effect: { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds },
+      times: 1,
+    });
+    const lost = exam.inject({
+      id: 'register.lost',
+      operation: 'registerDevice',
+      effect: { kind: 'lose' },
+      times: 1,
+    });
+    exam.step('waits for its pairing code; its registration then gets 503');
+    await exam.showCode();
+    const first = await exam.untilExchange(isRegistration, exam.pairingSeconds * 1000);
+    if (!first) return;
+    await exam.publish();
+    exam.step('repeats its registration, and the answer is lost');
+    await exam.until(
+      () => exam.recording.ofTv.some((one) => isRegistered(one) || isUsedUp(one)),
+      exam.minutes(2 * repeatMinutes),
+    );
+    exam.remove(unavailable);
+    exam.remove(lost);
+    if (!exam.recording.ofTv.some(isRegistered)) {
+      exam.step('could not repeat its registration: enter the new code');
+      const sinceMs = exam.now();
+      await exam.showCode();
+      if (!(await untilRegistered(exam, sinceMs))) return;
+    }
+    exam.mark('registered');
+  },
+};

@@ -1,0 +1,38 @@
+import { secondConfig } from '../options.ts';
+import type { Part } from './part.ts';
+import { untilRegistered } from './register.ts';
+
+/** TV seconds in which the TV must not use its old key any more. */
+const watchSeconds = 30;
+
+/** The device is revoked, and the screen gets a new code. */
+export const revoke: Part = {
+  id: 'revoke',
+  title: 'revoked',
+  async run(exam) {
+    await exam.untilSettled();
+    exam.step('is revoked');
+    exam.mark('revoked');
+    await exam.service.revoke();
+    const isRevoked = ({
+      answer,
+      end,
+    }: {
+      end: string;
+      answer: { code?: string | undefined } | undefined;
+    }) => end === 'answered' && answer?.code === 'device_key_revoked';
+    const told = await exam.untilExchange(
+      isRevoked,
+      exam.minutes(1.6 * secondConfig.syncIntervalMinutes),
+    );
+    if (!told) return;
+    exam.step('gets a new pairing code');
+    exam.mark('new code');
+    const sinceMs = exam.now();
+    await exam.showCode();
+    if (!(await untilRegistered(exam, sinceMs))) return;
+    exam.step('uses its new key');
+    await exam.untilGood('getPlaylist', sinceMs, exam.minutes(3));
+    await exam.pauseTv(watchSeconds);
+  },
+};

@@ -1,0 +1,195 @@
+import { setMaxListeners } from 'node:events';
+import { type Clock, systemClock, systemRandom } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { ExamService } from './exam-service.ts';
+import { type Timing, type TvExamOptions, timingOf } from './options.ts';
+import type { PartId } from './part-ids.ts';
+import { changes } from './parts/changes.ts';
+import { config } from './parts/config.ts';
+import { events } from './parts/events.ts';
+import { network } from './parts/network.ts';
+import { Exam, ExamInterrupted, isGood, type Part } from './parts/part.ts';
+import { playlist } from './parts/playlist.ts';
+import { power } from './parts/power.ts';
+import { register } from './parts/register.ts';
+import { revoke } from './parts/revoke.ts';
+import { makeReport, type TvExamReport } from './report.ts';
+import { fingerprint } from './wire/exchange.ts';
+import { type Fault, Faults } from './wire/faults.ts';
+import { type Front, openFront } from './wire/front.ts';
+import { Recording, type SavedRecording } from './wire/recording.ts';
+
+/** What follows the registration. The parts of a stage run side by side. */
+const stages: readonly (readonly Part[])[] = [
+  [playlist, config, events, changes],
+  [network],
+  [power],
+  [revoke],
+];
+
+/** A TV may change its key at any time. The first answer to that is lost. */
+const lostRotation: Fault = {
+  id: 'rotation.lost',
+  operation: 'rotateDeviceKey',
+  effect: { kind: 'lose' },
+  times: 1,
+};
+
+/** Longest hold of a request for changes, in seconds of TV time. */
+const holdTvSeconds = 25;
+
+/** One run of an exam: the service, what was recorded, and the parts that are over. */
+class ExamRun {
+  readonly #options: TvExamOptions;
+  readonly #timing: Timing;
+  readonly #recording: Recording;
+  readonly #faults = new Faults();
+  readonly #clock: Clock;
+  readonly #codes: string[] = [];
+  readonly #finished = new Set<PartId>();
+  readonly #interruption = new AbortController();
+
+  constructor(options: TvExamOptions) {
+    this.#options = options;
+    this.#timing = timingOf(options);
+    this.#clock = options.clock ?? systemClock;
+    this.#recording = new Recording(this.#clock);
+    // Each wait of a part adds a listener.
+    setMaxListeners(0, this.#interruption.signal);
+  }
+
+  async run(): Promise<TvExamReport> {
+    const { signal, store = 'memory:', random = systemRandom } = this.#options;
+    await this.#load();
+    const interrupt = () => this.#interruption.abort();
+    signal?.addEventListener('abort', interrupt);
+    if (signal?.aborted) interrupt();
+    try {
+      const service = await ExamService.start(store, { clock: this.#clock, random });
+      try {
+        await this.#serve(service);
+      } finally {
+        await service.close();
+      }
+    } catch (error) {
+      if (!(error instanceof ExamInterrupted)) throw error;
+    } finally {
+      signal?.removeEventListener('abort', interrupt);
+    }
+    return this.#report();
+  }
+
+  async #load(): Promise<void> {
+    const saved = await this.#options.memory?.load();
+    if (!saved) return;
+    if (saved.quick !== (this.#options.quick === true))
+      throw new SignageError(
+        'invalid_option',
+        `The saved exam is ${saved.quick ? 'a quick' : 'a full'} one. Resume it as such, or start anew.`,
+      );
+    this.#recording.load(saved.recording as SavedRecording);
+    for (const part of saved.finished) this.#finished.add(part);
+    this.#recording.mark('resumed');
+  }
+
+  async #save(): Promise<void> {
+    await this.#options.memory?.save({
+      format: 1,
+      quick: this.#options.quick === true,
+      finished: [...this.#finished],
+      recording: this.#recording.save(),
+    });
+  }
+
+  /** Opens the port for the TV and runs the parts that are not over yet. */
+  async #serve(service: ExamService): Promise<void> {
+    const { host = '127.0.0.1', port = 0 } = this.#options;
+    const front = await openFront({
+      host,
+      port,
+      service: service.running,
+      recording: this.#recording,
+      faults: this.#faults,
+      codes: this.#codes,
+      holdSeconds: Math.max(1, Math.floor(holdTvSeconds / this.#timing.pace)),
+      clock: this.#clock,
+    });
+    try {
+      this.#faults.add(lostRotation);
+      await this.#runPart(register, service, front);
+      for (const stage of stages) {
+        const isDue = stage.some((part) => this.#isDue(part));
+        if (isDue && !(await this.#isPaired(service, front))) return;
+        await Promise.all(stage.map((part) => this.#runPart(part, service, front)));
+      }
+    } finally {
+      await front.close();
+    }
+  }
+
+  /** Whether the TV has a key. A TV that has lost it gets a new code. */
+  async #isPaired(service: ExamService, front: Front): Promise<boolean> {
+    const hasRegistered = this.#recording.ofTv.some(
+      (one) => one.operation === 'registerDevice' && isGood(one),
+    );
+    return hasRegistered && this.#examOf('register', service, front).repair();
+  }
+
+  /** Whether a part was chosen, and is not over. */
+  #isDue({ id }: Part): boolean {
+    const { parts } = this.#options;
+    const isChosen = id === 'register' || (parts?.includes(id) ?? true);
+    return isChosen && !this.#finished.has(id);
+  }
+
+  async #runPart(part: Part, service: ExamService, front: Front): Promise<void> {
+    if (this.#isDue(part)) {
+      await part.run(this.#examOf(part.id, service, front));
+      this.#finished.add(part.id);
+      await this.#save();
+    }
+    this.#recording.mark(`${part.id} over`);
+  }
+
+  #examOf(part: PartId, service: ExamService, { url }: Front): Exam {
+    return new Exam(part, {
+      service,
+      recording: this.#recording,
+      faults: this.#faults,
+      timing: this.#timing,
+      clock: this.#clock,
+      signal: this.#interruption.signal,
+      power: this.#options.power,
+      url,
+      options: this.#options,
+      addCode: (code) => {
+        this.#codes.push(code);
+        this.#recording.addCode(fingerprint(code));
+      },
+    });
+  }
+
+  #report(): TvExamReport {
+    const exam = {
+      exchanges: this.#recording.ofTv,
+      marks: this.#recording.marks,
+      timing: this.#timing,
+      isQuick: this.#options.quick === true,
+      strangers: this.#recording.strangers,
+      isInterrupted: this.#interruption.signal.aborted,
+    };
+    return makeReport(exam, [...this.#finished]);
+  }
+}
+
+/**
+ * Starts a service for one TV, puts the TV through the parts of the exam, and judges what it did.
+ * Resolves with the report, also when the signal aborts. Throws `port_taken` and `invalid_option`.
+ *
+ * @example
+ * const report = await runTvExam({ quick: true, onCode: (code, url) => enter(code, url) });
+ * if (!report.isPassed) process.exitCode = 9;
+ */
+export function runTvExam(options: TvExamOptions): Promise<TvExamReport> {
+  return new ExamRun(options).run();
+}

@@ -1,0 +1,219 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pause } from '../../client/pause.ts';
+import { type Clock, randomHex, secondMs, systemRandom } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { readBody } from '../../domain/json/read-body.ts';
+import type { Running } from '../../serve.ts';
+import { errorKind } from '../../wire/errors.ts';
+import {
+  type ExchangeEnd,
+  readAnswer,
+  readRequest,
+  type TvAnswer,
+  type TvRequest,
+} from './exchange.ts';
+import type { Effect, Fault, Faults } from './faults.ts';
+import type { Recording } from './recording.ts';
+
+/** Stands for the URL of the service, because requests name only a path. */
+const baseUrl = 'http://tv.invalid';
+/** Larger bodies are not read. The largest body of the protocol has 1 MiB. */
+const maxBodyBytes = 2 * 1024 * 1024;
+/** Connections of a TV, and of anything else that finds the port. */
+const maxConnections = 500;
+const requestTimeoutMs = 15 * secondMs;
+/** Address of all other devices, from a range reserved for documentation (RFC 5737). */
+const strangerAddress = '192.0.2.1';
+
+export interface FrontOptions {
+  host: string;
+  port: number;
+  service: Pick<Running, 'fetch'>;
+  recording: Recording;
+  faults: Faults;
+  /** The pairing codes that were shown so far. Recorded paths do not contain them. */
+  codes: readonly string[];
+  /** Longest hold of a request for changes, in seconds. */
+  holdSeconds: number;
+  clock: Clock;
+}
+
+/** The address that the TV connects to. */
+export interface Front {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** What the exam sends to the TV. */
+interface Answer {
+  response: Response;
+  body: Buffer;
+}
+
+/** A request that is being handled. */
+interface Call {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  body: Buffer;
+  isOfTv: boolean;
+}
+
+/** Names of headers that describe the connection, and not the message. */
+const connectionHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'upgrade'];
+
+function forwardedHeaders(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (connectionHeaders.includes(name)) continue;
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  return headers;
+}
+
+/** A web TV of any origin may read the answers, as it may read those of the exam's service. */
+const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
+
+/** Returns an error as the service would answer it, or as a proxy would if it has no code. */
+function problem(effect: Effect & { kind: 'answer' }, request: TvRequest): Answer {
+  const { status, code, retryAfterSeconds, errors } = effect;
+  const headers = new Headers({ ...corsHeaders, 'Cache-Control': 'no-store' });
+  if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signage"');
+  if (retryAfterSeconds !== undefined) headers.set('Retry-After', String(retryAfterSeconds));
+  headers.set('Content-Type', code === undefined ? 'text/html' : 'application/problem+json');
+  const document = {
+    type: 'about:blank',
+    title: errorKind(code ?? '').title,
+    status,
+    detail: 'The exam for TVs gives this answer on purpose.',
+    code,
+    requestId: randomHex(systemRandom, 8),
+    ...(errors && { errors: errors(request) }),
+  };
+  const page = `<html><body><h1>${status}</h1></body></html>`;
+  const body = Buffer.from(code === undefined ? page : JSON.stringify(document));
+  return { response: new Response(null, { status, headers }), body };
+}
+
+function writeAnswer(outgoing: ServerResponse, { response, body }: Answer): Promise<void> {
+  const headers = Object.fromEntries(response.headers);
+  delete headers['transfer-encoding'];
+  if (response.status !== 304) headers['content-length'] = String(body.length);
+  return new Promise((done) => {
+    outgoing.once('close', done);
+    outgoing.writeHead(response.status, headers);
+    outgoing.end(body, done);
+  });
+}
+
+/** Passes requests to the service and plays the faults that are in force. */
+class FrontHandler {
+  readonly #options: FrontOptions;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { clock, recording, codes } = this.#options;
+    const atMs = clock.now();
+    const number = recording.nextNumber();
+    const { socket, method = 'GET', url = '/' } = incoming;
+    const address = socket.remoteAddress ?? '';
+    const body = await readBody(incoming, maxBodyBytes);
+    if (!body || !URL.canParse(url, baseUrl)) return void socket.destroy();
+    const request = readRequest(method, url, incoming.headers, body, { address, codes });
+    const isOfTv = recording.isOfTv(request);
+    if (isOfTv) recording.claim(request);
+    const fault = isOfTv ? this.#options.faults.take(request) : undefined;
+    const { end, answer } = await this.#play(fault, request, { incoming, outgoing, body, isOfTv });
+    const endMs = clock.now();
+    if (!isOfTv) recording.addStranger();
+    else recording.add({ ...request, number, atMs, endMs, end, answer, fault: fault?.id });
+  }
+
+  async #play(
+    fault: Fault | undefined,
+    request: TvRequest,
+    call: Call,
+  ): Promise<{ end: ExchangeEnd; answer: TvAnswer | undefined }> {
+    const { recording, clock } = this.#options;
+    const { incoming, outgoing } = call;
+    const effect = fault?.effect;
+    if (effect?.kind === 'cut') {
+      if (effect.afterMs !== undefined) await pause(clock, effect.afterMs);
+      incoming.socket.destroy();
+      return { end: 'cut', answer: undefined };
+    }
+    const given =
+      effect?.kind === 'answer'
+        ? problem(effect, request)
+        : await this.#askService(call, request, effect?.kind === 'at-once');
+    const answer = readAnswer(given.response.status, given.response.headers, given.body);
+    if (call.isOfTv) recording.learn(answer);
+    if (effect?.kind === 'lose') {
+      incoming.socket.destroy();
+      return { end: 'lost', answer };
+    }
+    if (outgoing.destroyed) return { end: 'abandoned', answer };
+    await writeAnswer(outgoing, given);
+    return { end: 'answered', answer };
+  }
+
+  async #askService(
+    { incoming, outgoing, body, isOfTv }: Call,
+    { operation }: TvRequest,
+    isAtOnce: boolean,
+  ): Promise<Answer> {
+    const url = new URL(incoming.url ?? '/', baseUrl);
+    const wait = Number(url.searchParams.get('waitSeconds') ?? Number.NaN);
+    if (operation === 'getDeviceChanges' && wait > this.#options.holdSeconds)
+      url.searchParams.set('waitSeconds', String(this.#options.holdSeconds));
+    if (isAtOnce) url.searchParams.delete('waitSeconds');
+    const gone = new AbortController();
+    outgoing.once('close', () => gone.abort());
+    const method = incoming.method ?? 'GET';
+    const request = new Request(url, {
+      method,
+      headers: forwardedHeaders(incoming),
+      body:
+        body.length === 0 || method === 'GET' || method === 'HEAD' ? null : new Uint8Array(body),
+      signal: gone.signal,
+    });
+    // Guesses of codes by others must not lock out the TV.
+    const remoteAddress = isOfTv ? incoming.socket.remoteAddress : strangerAddress;
+    const response = await this.#options.service.fetch(request, { remoteAddress });
+    return { response, body: Buffer.from(await response.arrayBuffer()) };
+  }
+}
+
+/** Listens for the TV. Throws `port_taken` or `invalid_option`. */
+export async function openFront(options: FrontOptions): Promise<Front> {
+  const { host, port } = options;
+  const handler = new FrontHandler(options);
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (incoming, outgoing) => {
+    const { socket } = incoming;
+    // The client has gone, or has sent something that is not a request.
+    handler.handle(incoming, outgoing).catch(() => socket.destroy());
+  });
+  server.maxConnections = maxConnections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === 'EADDRINUSE';
+      const message = isTaken
+        ? `Another program listens on ${host}:${port}. Choose another port.`
+        : `Cannot listen on ${host}:${port}: ${error.message}.`;
+      reject(new SignageError(isTaken ? 'port_taken' : 'invalid_option', message));
+    });
+    server.listen(port, host, resolve);
+  });
+  const { address, port: actualPort, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { Exchange, TvAnswer, TvRequest } from './exchange.ts';
+
+/** A moment of the exam, such as the publication of a playlist. */
+export interface Mark {
+  name: string;
+  atMs: number;
+}
+
+/** What a resumed exam needs to know about the run so far. */
+export interface SavedRecording {
+  exchanges: readonly Exchange[];
+  marks: readonly Mark[];
+  /** Each code that was shown, with the address that used it first. */
+  codes: readonly (readonly [code: string, address: string | null])[];
+  keys: readonly string[];
+}
+
+/** Further exchanges are not recorded, so that a flood cannot fill the memory. */
+const maxExchanges = 20_000;
+
+/** All requests that reached the exam, and the moments that the checks refer to. */
+export class Recording {
+  readonly #clock: Clock;
+  #exchanges: Exchange[] = [];
+  #strangers = 0;
+  #marks: Mark[] = [];
+  /**
+   * The address that used each code first, by the fingerprint of the code. `null`: not used yet. A
+   * TV may have another address when it registers again.
+   */
+  readonly #codes = new Map<string, string | null>();
+  /** Fingerprints of the device keys that the service gave for these codes. */
+  readonly #keys = new Set<string>();
+  #listeners = new Set<() => void>();
+  #number = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The exchanges of the TV, in order of arrival. */
+  get ofTv(): readonly Exchange[] {
+    return this.#exchanges;
+  }
+
+  /** Number of requests of other TVs and programs. */
+  get strangers(): number {
+    return this.#strangers;
+  }
+
+  get marks(): readonly Mark[] {
+    return this.#marks;
+  }
+
+  nextNumber(): number {
+    this.#number++;
+    return this.#number;
+  }
+
+  /** Tells the exam that a code was shown. */
+  addCode(code: string): void {
+    this.#codes.set(code, null);
+  }
+
+  /**
+   * Returns whether a request comes from the TV that sits the exam: it has a code or a key of the
+   * exam, or neither and the TV's address.
+   */
+  isOfTv({ operation, pairingCode, key, address }: TvRequest): boolean {
+    if (operation === 'registerDevice') {
+      const firstAddress = this.#codes.get(pairingCode ?? '');
+      return firstAddress === null || firstAddress === address;
+    }
+    if (key !== undefined) return this.#keys.has(key);
+    return [...this.#codes.values()].includes(address);
+  }
+
+  /** Remembers the new key of an answer. Call this before the TV gets the answer. */
+  learn({ newKey }: TvAnswer): void {
+    if (newKey !== undefined) this.#keys.add(newKey);
+  }
+
+  /** Reserves a code for the address that used it first. */
+  claim({ pairingCode, address }: TvRequest): void {
+    if (pairingCode !== undefined) this.#codes.set(pairingCode, address);
+  }
+
+  addStranger(): void {
+    this.#strangers++;
+  }
+
+  /** Adds an exchange of the TV. */
+  add(exchange: Exchange): void {
+    if (this.#exchanges.length >= maxExchanges) return;
+    // Exchanges end in another order than they begin, and most of them take no time.
+    const later = this.#exchanges.findLastIndex(({ number }) => number < exchange.number);
+    this.#exchanges.splice(later + 1, 0, exchange);
+    this.notify();
+  }
+
+  mark(name: string): void {
+    this.#marks.push({ name, atMs: this.#clock.now() });
+    this.notify();
+  }
+
+  /** Calls `listener` after each change. Returns a function that stops that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  save(): SavedRecording {
+    return {
+      exchanges: this.#exchanges,
+      marks: this.#marks,
+      codes: [...this.#codes],
+      keys: [...this.#keys],
+    };
+  }
+
+  load({ exchanges, marks, codes, keys }: SavedRecording): void {
+    this.#exchanges = [...exchanges];
+    this.#marks = [...marks];
+    for (const [code, address] of codes) this.#codes.set(code, address);
+    for (const key of keys) this.#keys.add(key);
+    this.#number = Math.max(0, ...exchanges.map(({ number }) => number));
+  }
+}

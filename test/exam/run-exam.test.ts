@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { SavedTvExam, TvExamOptions } from '../../src/exam/options.ts';
+import type { PartId } from '../../src/exam/part-ids.ts';
+import type { TvExamReport } from '../../src/exam/report.ts';
+import { runTvExam } from '../../src/exam/run-exam.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ExaminedTv } from './examined-tv.ts';
+
+const pace = 20;
+
+async function examine(tv: ExaminedTv, options: Partial<TvExamOptions>): Promise<TvExamReport> {
+  const { onCode } = tv;
+  try {
+    return await runTvExam({ quick: true, pace, retryAfterSeconds: 1, onCode, ...options });
+  } finally {
+    await tv.off();
+  }
+}
+
+const idsOf = ({ checks }: TvExamReport, result: 'pass' | 'fail' | 'skip') =>
+  checks.filter((check) => check.result === result).map(({ id }) => id);
+
+describe('an exam of the simulated TV', () => {
+  it('passes each check that the TV gives occasion to', async () => {
+    const tv = new ExaminedTv(pace, { rotateEveryMs: 180_000 });
+    const codes: string[] = [];
+    const saved: SavedTvExam[] = [];
+    const report = await examine(tv, {
+      power: tv,
+      onCode(code, url) {
+        codes.push(code);
+        tv.onCode(code, url);
+      },
+      memory: { load: async () => undefined, save: async (exam) => void saved.push(exam) },
+    });
+    expect(report.checks.filter(({ result }) => result === 'fail')).toEqual([]);
+    expect(report.isPassed).toBe(true);
+    const unjudged = idsOf(report, 'skip').filter((id) => !id.startsWith('tv.changes.'));
+    expect(unjudged).toEqual(['tv.config.keeps-on-500']);
+    expect(report.summary).toMatch(
+      /^signage TV exam \(quick\): (\d+) of \1 must, (\d) of \2 should, \d+ not judged$/,
+    );
+    // Codes, keys and idempotency keys are not in the saved exam.
+    const text = JSON.stringify(saved.at(-1));
+    expect(codes.length).toBe(2);
+    for (const code of codes) expect(text).not.toContain(code);
+    expect(text).not.toMatch(/dak_[0-9A-Za-z]/);
+    expect(text).not.toMatch(/"[0-9a-f]{32}"/);
+  }, 120_000);
+
+  it('goes on after the last finished part when it is resumed', async () => {
+    const store = await temporaryFolder();
+    const tv = new ExaminedTv(pace);
+    let saved: SavedTvExam | undefined;
+    const memory = {
+      load: async () => saved,
+      async save(exam: SavedTvExam) {
+        saved = structuredClone(exam);
+      },
+    };
+    const parts: PartId[] = ['network', 'revoke'];
+    const stop = new AbortController();
+    const steps: string[] = [];
+    const common = { quick: true, pace, retryAfterSeconds: 1, onCode: tv.onCode, store, memory };
+    let port = 0;
+    const first = await runTvExam({
+      ...common,
+      parts,
+      signal: stop.signal,
+      onCode(code, url) {
+        port = Number(new URL(url).port);
+        tv.onCode(code, url);
+      },
+      onStep: ({ part }) => part === 'network' && stop.abort(),
+    });
+    expect(first.isInterrupted).toBe(true);
+    expect(saved?.finished).toEqual(['register']);
+    expect(idsOf(first, 'pass')).toContain('tv.register.repeats-lost-answer');
+    expect(idsOf(first, 'skip')).toContain('tv.network.comes-back');
+
+    const onStep = ({ part }: { part: string }) => void steps.push(part);
+    const second = await examine(tv, { ...common, parts, port, onStep });
+    expect(second.isInterrupted).toBe(false);
+    expect(steps[0]).toBe('network');
+    expect(idsOf(second, 'fail')).toEqual([]);
+    expect(idsOf(second, 'pass')).toEqual(
+      expect.arrayContaining([
+        'tv.register.repeats-lost-answer',
+        'tv.network.comes-back',
+        'tv.revoke.pairs-again',
+      ]),
+    );
+    await expect(runTvExam({ ...common, quick: false, onCode: tv.onCode })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('Resume it as such, or start anew'),
+    });
+  }, 120_000);
+});
+
+describe('an exam without a TV', () => {
+  it('fails, and says that no registration came', async () => {
+    const report = await runTvExam({ pairingSeconds: 0.2, onCode: () => {} });
+    expect(report).toMatchObject({ isPassed: false, requests: 0, isInterrupted: false });
+    expect(idsOf(report, 'pass')).toEqual([]);
+    expect(report.checks[0]).toMatchObject({
+      id: 'tv.register.valid-request',
+      result: 'fail',
+      seen: 'No registration came.',
+    });
+  });
+
+  it('rejects with port_taken when another program listens there', async () => {
+    let port = 0;
+    const stop = new AbortController();
+    const other = runTvExam({
+      signal: stop.signal,
+      onCode: (_, url) => {
+        port = Number(new URL(url).port);
+      },
+    });
+    await expect.poll(() => port).toBeGreaterThan(0);
+    await expect(runTvExam({ port, onCode: () => {} })).rejects.toMatchObject({
+      code: 'port_taken',
+    });
+    stop.abort();
+    expect((await other).isInterrupted).toBe(true);
+  });
+});

@@ -1,0 +1,70 @@
+// What an exam does when other devices and broken programs use its port.
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { runTvExam } from '../../src/exam/run-exam.ts';
+import { ExaminedTv } from './examined-tv.ts';
+
+/** Sends a registration, and returns its status. */
+async function register(url: string, pairingCode: string, localAddress?: string): Promise<number> {
+  const headers = { 'Content-Type': 'application/json' };
+  const own = localAddress === undefined ? {} : { localAddress };
+  const outgoing = request(`${url}/devices/register`, { method: 'POST', headers, ...own });
+  outgoing.end(JSON.stringify({ pairingCode, deviceInfo: {} }));
+  const [answer] = await once(outgoing, 'response');
+  answer.resume();
+  return answer.statusCode;
+}
+
+/** Sends a body, and resolves with the status, or `undefined` if the connection was cut. */
+function post(url: string, body: string): Promise<number | undefined> {
+  return fetch(url, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } }).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+}
+
+it('judges only its own TV, and survives nonsense, floods and silent connections', async () => {
+  const tv = new ExaminedTv(20);
+  const sockets: Socket[] = [];
+  let attacked: Promise<void> | undefined;
+  let code = '';
+
+  async function attack(url: string): Promise<void> {
+    const { hostname, port } = new URL(url);
+    for (const sent of ['', 'GET /devices/x/config HTTP/1.1\r\nHo', 'nonsense\r\n\r\n']) {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => {});
+      socket.write(sent);
+      sockets.push(socket);
+    }
+    expect(await post(`${url}/devices/x/events`, 'x'.repeat(1_000_000))).toBe(401);
+    expect(await post(`${url}/devices/register`, '['.repeat(1_000_000))).toBe(413);
+    expect(await post(`${url}/devices/register`, 'x'.repeat(5_000_000))).toBeUndefined();
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => register(url, `ABCDE${100 + at}`)),
+    );
+    expect(new Set(statuses)).toEqual(new Set([404, 429]));
+  }
+
+  try {
+    const report = await runTvExam({
+      ...{ quick: true, pace: 20, retryAfterSeconds: 1, parts: ['network'] },
+      onCode(shown, url) {
+        code = shown;
+        attacked = attack(url).then(() => tv.onCode(shown, url));
+      },
+      onStep({ part }) {
+        if (part === 'network') void register(tv.url, code, '127.0.0.2').catch(() => {});
+      },
+    });
+    await attacked;
+    expect(report.checks.filter(({ result }) => result === 'fail')).toEqual([]);
+    expect(report.isPassed).toBe(true);
+    expect(report.strangers).toBeGreaterThan(100);
+  } finally {
+    await tv.off();
+    for (const socket of sockets) socket.destroy();
+  }
+}, 120_000);
