@@ -46,8 +46,12 @@ const playlist = (n: number) => ({
 });
 
 /** Starts a script with TVs, and waits until each one holds a request. */
-async function holdAll(served: Served, tvs: readonly BoundTv[], script = 'changes-load.js') {
-  const load = await startProgram(new URL(script, import.meta.url));
+async function holdAll(
+  served: Served,
+  tvs: readonly BoundTv[],
+  script = new URL('changes-load.js', import.meta.url),
+) {
+  const load = await startProgram(script);
   await load.ask({ url: served.url, tvs });
   const expected = tvs.length;
   for (let n = 0; n < 300; n++) {
@@ -106,7 +110,7 @@ it('time from a publication on 1,000 screens to the last of their players', asyn
   const data = await temporaryFolder();
   const tvs = await fillWithFleet(data, 1000);
   const served = await startServed(data, token);
-  const players = await holdAll(served, tvs, 'players.js');
+  const players = await holdAll(served, tvs, new URL('players.js', import.meta.url));
   const file = join(await temporaryFolder(), 'playlist.json');
   const fetched: number[] = [];
   const shown: number[] = [];
