@@ -2,8 +2,8 @@
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import type { TvPower } from '../../src/exam/options.ts';
 import type { PlayerOptions } from '../../src/player/options.ts';
-import { Player } from '../../src/player/player.ts';
 import { ramMemory } from '../../src/player/state.ts';
+import { SimulatedPlayer } from '../../src/simulator/tv/simulated-player.ts';
 
 /** A simulated TV: a person enters codes at it, and can pull its plug. */
 export class ExaminedTv implements TvPower {
@@ -32,7 +32,7 @@ export class ExaminedTv implements TvPower {
 
   async on(): Promise<void> {
     this.#plug = new AbortController();
-    const player = new Player({
+    const player = new SimulatedPlayer({
       client: new RuntimeClient({ url: this.url, timeoutMs: 5000 }),
       deviceInfo: { model: 'TV' },
       speed: this.#speed,
