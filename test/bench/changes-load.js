@@ -28,15 +28,30 @@ function holdTv({ port, host }, { screenId, apiKey }, tally) {
   socket.on('connect', ask);
 }
 
+/** Pipelines held requests, and never reads. */
+function attack({ port, host }, { screenId, apiKey }, after) {
+  const socket = connect(port, host);
+  sockets.push(socket);
+  const request =
+    `GET /devices/${screenId}/changes?waitSeconds=50&after=${after} HTTP/1.1\r\n` +
+    `Host: ${host}:${port}\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
+  socket.on('error', () => {});
+  socket.on('connect', () => socket.pause().write(request.repeat(20)));
+}
+
 const sockets = [];
 const tally = { byStatus: {}, lost: 0, toldAtMs: [] };
-process.on('message', ({ url, tvs }) => {
+process.on('message', ({ url, tvs, attackAfter }) => {
   if (url) {
     const { hostname: host, port } = new URL(url);
     let next = 0;
     // Opens 2,000 connections a second.
     const opening = setInterval(() => {
-      for (const tv of tvs.slice(next, next + 20)) holdTv({ host, port: Number(port) }, tv, tally);
+      for (const tv of tvs.slice(next, next + 20)) {
+        const at = { host, port: Number(port) };
+        if (attackAfter) attack(at, tv, attackAfter);
+        else holdTv(at, tv, tally);
+      }
       next += 20;
       if (next >= tvs.length) clearInterval(opening);
     }, 10);

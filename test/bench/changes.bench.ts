@@ -1,12 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool as Connections } from 'pg';
+import { Agent, request } from 'undici';
 import { expect, it } from 'vitest';
+import { ManagementClient } from '../../src/client/management-client.ts';
+import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 import { startProgram } from '../support/program.ts';
 import { startProcess } from '../support/signage-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type BoundTv, fillWithFleet } from './fleet.ts';
-import { median } from './measure.ts';
+import { median, timeCalls } from './measure.ts';
 import { type Served, startServed } from './served.ts';
 
 const token = `mak_${'TellTheFleet'.repeat(3)}`;
@@ -25,7 +30,14 @@ interface Tally {
 const share = (values: readonly number[], part: number) =>
   values.toSorted((one, other) => one - other)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
 
-async function manage({ url }: Served, method: string, path: string, body: unknown): Promise<void> {
+type HeldTv = Pick<BoundTv, 'tenantId' | 'screenId' | 'apiKey'>;
+
+async function manage(
+  { url }: Pick<Served, 'url'>,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<void> {
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -48,7 +60,7 @@ const playlist = (n: number) => ({
 /** Starts a script with TVs, and waits until each one holds a request. */
 async function holdAll(
   served: Served,
-  tvs: readonly BoundTv[],
+  tvs: readonly HeldTv[],
   script = new URL('changes-load.js', import.meta.url),
 ) {
   const load = await startProgram(script);
@@ -62,46 +74,119 @@ async function holdAll(
   return load;
 }
 
-it('memory and CPU of held requests', async () => {
+const authorization = ({ apiKey }: HeldTv) => ({ authorization: `Bearer ${apiKey}` });
+
+/** Returns the milliseconds of playlist requests of a TV, one after another, 200 a second. */
+async function playlistTimes({ url }: Served, tv: HeldTv): Promise<number[]> {
+  const dispatcher = new Agent({ connections: 1 });
+  const times: number[] = [];
+  for (let n = 0; n < (quick ? 400 : 3000); n++) {
+    const startMs = performance.now();
+    const { statusCode, body } = await request(`${url}/devices/${tv.screenId}/playlist`, {
+      headers: authorization(tv),
+      dispatcher,
+    });
+    await body.dump();
+    expect(statusCode).toBe(200);
+    times.push(performance.now() - startMs);
+    await sleep(5);
+  }
+  await dispatcher.close();
+  return times;
+}
+
+const ms = (value: number) => `${value.toFixed(2)} ms`;
+
+it('memory and CPU of held requests, and playlists of other TVs beside them', async () => {
   const data = await temporaryFolder();
-  const fleet = await fillWithFleet(data, held);
+  const [other, ...fleet] = (await fillWithFleet(data, held + 1)) as [BoundTv, ...BoundTv[]];
   const served = await startServed(data, token);
+  await playlistTimes(served, other);
+  const alone = share(await playlistTimes(served, other), 0.99);
   const before = await served.usage();
   const load = await holdAll(served, fleet);
   const after = await served.usage();
   await sleep(idleSeconds * 1000);
   const idle = await served.usage();
+  const beside = share(await playlistTimes(served, other), 0.99);
   const { byStatus, lost } = await load.ask<Tally>({});
   console.log(
     `${held} held: ${(((after.residentMB - before.residentMB) * 1024) / held).toFixed(1)} KB each (bar: 12), ` +
       `${((idle.cpuMs - after.cpuMs) / idleSeconds / 10).toFixed(1)} % of a core (bar: 5); answers ${JSON.stringify(byStatus)}, lost ${lost}`,
   );
+  console.log(
+    `playlists of another TV, p99: alone ${ms(alone)}, beside them ${ms(beside)}, ${(beside / alone).toFixed(2)} times (bar: 1.5)`,
+  );
   await load.stop();
   await served.stop();
 });
+
+it('one key in 2,000 connections that pipeline holds and never read', async () => {
+  const data = await temporaryFolder();
+  const [honest, stolen] = (await fillWithFleet(data, 1000)) as [BoundTv, BoundTv];
+  const served = await startServed(data, token);
+  await playlistTimes(served, honest);
+  const alone = share(await playlistTimes(served, honest), 0.99);
+  const before = await served.usage();
+  const changes = await request(`${served.url}/devices/${stolen.screenId}/changes`, {
+    headers: authorization(stolen),
+  });
+  const { cursor } = (await changes.body.json()) as { cursor: string };
+  const load = await startProgram(new URL('changes-load.js', import.meta.url));
+  const tvs = Array.from({ length: quick ? 500 : 2000 }, () => stolen);
+  await load.ask({ url: served.url, tvs, attackAfter: cursor });
+  const beside = share(await playlistTimes(served, honest), 0.99);
+  const after = await served.usage();
+  console.log(
+    `${tvs.length} connections of one key with 20 pipelined holds each: ${(after.residentMB - before.residentMB).toFixed(0)} MB; ` +
+      `playlists of an honest TV, p99: alone ${ms(alone)}, beside them ${ms(beside)}, ${(beside / alone).toFixed(2)} times (bar: 2)`,
+  );
+  await load.stop();
+  await served.stop();
+});
+
+/** Publishes to one screen after another. Returns the milliseconds until each hint. */
+async function hintTimes(
+  publisher: Pick<Served, 'url'>,
+  fleet: readonly HeldTv[],
+  load: Awaited<ReturnType<typeof holdAll>>,
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < (quick ? 50 : 500); n++) {
+    const tv = fleet[(n * 7) % fleet.length] as HeldTv;
+    const sentMs = Date.now();
+    await manage(publisher, 'PUT', `/v1/screens/${tv.screenId}/playlist`, playlist(n));
+    await sleep(20);
+    const { toldAtMs } = await load.ask<Tally>({});
+    if (toldAtMs[0] !== undefined) times.push(toldAtMs[0] - sentMs);
+  }
+  return times;
+}
+
+/** Prints the times of single hints, and of one config for all TVs. */
+async function printHints(
+  title: string,
+  publisher: Pick<Served, 'url'>,
+  fleet: readonly HeldTv[],
+  load: Awaited<ReturnType<typeof holdAll>>,
+): Promise<void> {
+  const times = await hintTimes(publisher, fleet, load);
+  const startMs = Date.now();
+  await manage(publisher, 'PUT', `/v1/tenants/${fleet[0]?.tenantId}/config`, { colour: 'red' });
+  await sleep(3000);
+  const { toldAtMs } = await load.ask<Tally>({});
+  console.log(
+    `${title}: from the request of a publication to the hint: median ${median(times)}, p99 ${share(times, 0.99)} ms of ${times.length}; ` +
+      `one config for ${toldAtMs.length} TVs: last one told after ${Math.max(...toldAtMs) - startMs} ms`,
+  );
+}
 
 it('time from a publication to its hint, with 1,000 TVs that hold', async () => {
   const data = await temporaryFolder();
   const fleet = await fillWithFleet(data, 1000);
   const served = await startServed(data, token);
   const load = await holdAll(served, fleet);
-  const times: number[] = [];
-  for (let n = 0; n < (quick ? 50 : 500); n++) {
-    const tv = fleet[(n * 7) % fleet.length] as BoundTv;
-    const sentMs = Date.now();
-    await manage(served, 'PUT', `/v1/screens/${tv.screenId}/playlist`, playlist(n));
-    await sleep(20);
-    const { toldAtMs } = await load.ask<Tally>({});
-    if (toldAtMs[0] !== undefined) times.push(toldAtMs[0] - sentMs);
-  }
-  const startMs = Date.now();
-  await manage(served, 'PUT', `/v1/tenants/${fleet[0]?.tenantId}/config`, { colour: 'red' });
-  await sleep(3000);
-  const { toldAtMs } = await load.ask<Tally>({});
-  console.log(
-    `from the request of a publication to the hint: median ${median(times)}, p99 ${share(times, 0.99)} ms of ${times.length} (bar: 200); ` +
-      `one config for ${toldAtMs.length} TVs: last one told after ${Math.max(...toldAtMs) - startMs} ms`,
-  );
+  await printHints('one instance (bar: p99 200)', served, fleet, load);
   await load.stop();
   await served.stop();
 });
@@ -135,4 +220,38 @@ it('time from a publication on 1,000 screens to the last of their players', asyn
   );
   await players.stop();
   await served.stop();
+});
+
+/** Registers TVs, each on a screen of its own. */
+async function register({ url }: Served, count: number): Promise<HeldTv[]> {
+  const management = new ManagementClient({ url, token });
+  const anyone = new RuntimeClient({ url });
+  const venue = await management.call('createVenue', { body: { name: 'Benchmark' } });
+  const tvs: HeldTv[] = [];
+  await timeCalls(count, 16, async (n) => {
+    const screen = await management.call('createScreen', {
+      body: { venueId: venue.id, name: `Screen ${n}` },
+    });
+    const { code } = await management.call('createCode', { body: { screenId: screen.id } });
+    tvs.push(await anyone.register({ pairingCode: code, deviceInfo: { model: 'Benchmark' } }));
+  });
+  return tvs;
+}
+
+it('time to the hint through another instance on PostgreSQL, with 1,000 TVs that hold', async () => {
+  const server = await startPostgres({ settings: ['fsync=on', 'full_page_writes=on'] });
+  const admin = new Connections({ connectionString: server.url('postgres'), max: 1 });
+  await admin.query('CREATE DATABASE changes');
+  await admin.end();
+  const store = server.url('changes');
+  const folder = await temporaryFolder();
+  const holding = await startServed(folder, token, { store });
+  const publishing = await startServed(folder, token, { store });
+  const fleet = await register(holding, quick ? 200 : 1000);
+  const load = await holdAll(holding, fleet);
+  await printHints('through another instance (bar: p99 500)', publishing, fleet, load);
+  await load.stop();
+  await holding.stop();
+  await publishing.stop();
+  await server.end();
 });

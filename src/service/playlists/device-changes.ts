@@ -25,6 +25,8 @@ export function makeDeviceChanges(
 ) {
   const holds = new HoldTable();
   const turns = new Turns(clock, look);
+  // A device with many requests fills only these turns, so it does not delay the hints of others.
+  const replacedTurns = new Turns(clock, answerReplaced);
   const timers = new SharedTimers<Hold>(clock, (hold) => {
     if (hold.dueStep === hold.endStep) hold.isOver = true;
     wake(hold);
@@ -51,7 +53,7 @@ export function makeDeviceChanges(
     const ofDevice = holds.concernedBy(hold.deviceId);
     if (ofDevice.size <= maxHoldsPerDevice) return;
     const [oldest] = ofDevice;
-    if (oldest) replace(oldest);
+    if (oldest && remove(oldest)) replacedTurns.add(oldest);
   }
 
   /** Returns whether the hold was in the table. */
@@ -63,17 +65,6 @@ export function makeDeviceChanges(
       stopWatching = undefined;
     }
     return true;
-  }
-
-  /** Answers a hold at once. A device with many holds must not delay the turns of others. */
-  function replace(hold: Hold): void {
-    hold.isOver = true;
-    if (hold.state === 'looking') {
-      hold.hasChanged = true;
-      return;
-    }
-    timers.delete(hold, hold.dueStep);
-    void look(hold);
   }
 
   /** Answers a hold in its turn, even without a change. */
@@ -126,11 +117,22 @@ export function makeDeviceChanges(
     listener.answer(changes);
   }
 
+  /** Answers a hold that another one of its device replaced. Never rejects. */
+  async function answerReplaced(hold: Hold): Promise<void> {
+    let answers: CurrentAnswers;
+    try {
+      answers = await read(hold);
+    } catch (error) {
+      hold.listener.fail(error);
+      return;
+    }
+    hold.listener.answer(answers.changes);
+  }
+
   /** Waits for a change, for the end of the playlist, or for the end of the hold. */
   function wait(hold: Hold, playlistEndsAtMs = Number.POSITIVE_INFINITY): void {
     if (hold.hasChanged) {
-      if (hold.isOver) void look(hold);
-      else queue(hold);
+      queue(hold);
       return;
     }
     hold.state = 'waiting';
@@ -182,6 +184,7 @@ export function makeDeviceChanges(
     stop(): void {
       isStopping = true;
       turns.drainWithin(stopMs);
+      replacedTurns.drainWithin(stopMs);
       for (const hold of holds.all) end(hold);
     },
   };
