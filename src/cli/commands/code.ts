@@ -208,6 +208,7 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
     venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
     screen: option.text('--screen <screen>', 'the screen in that venue, by id or name'),
     create: option.flag('--create', 'create the venue and the screen if they do not exist'),
+    tv: option.text('--tv <claim>', 'pair the TV that shows this claim, such as K7Q2MX'),
     replace: option.flag('--replace', 'revoke the TV that is now on the screen, then pair another'),
     ...pairingOptions('why the old TV is revoked; recorded in the audit trail'),
     all: option.flag('--all', 'pair all screens of the venue that have no TV'),
@@ -215,6 +216,7 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
   examples: [
     ['signage pair', 'asks for venue and screen, then shows what to do'],
     ['signage pair Lobby/Main', 'one screen'],
+    ['signage pair Lobby/Main --tv K7Q2MX', 'the TV that shows K7Q 2MX; --yes for scripts'],
     [
       'signage pair Lobby/Main --replace --reason "Panel is broken"',
       'revokes the TV on the screen and pairs another',
@@ -234,7 +236,10 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
     ],
   ],
   effect: 'changes',
-  hints: { screen_already_bound: 'To revoke the TV on the screen: signage pair … --replace' },
+  hints: {
+    ...claimHints,
+    screen_already_bound: 'To revoke the TV on the screen: signage pair … --replace',
+  },
   async run(call) {
     const { runPair } = await import('../pair/run-pair.ts');
     return runPair(call, call.options);
