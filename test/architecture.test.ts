@@ -112,6 +112,7 @@ const bans: { what: string[]; except: string[] }[] = [
       'housekeeping',
       'auth/management-auth',
       'playlists/on-demand-versions',
+      'pairing/claims',
       'pairing/registration',
       'services',
     ].map((subject) => `service/${subject}.ts`),

@@ -11,6 +11,12 @@ export type ScreenStatus = ListItem<'listScreenStatus'>;
 export type Device = CallAnswer<'getDevice'>;
 export type PairingCode = CallAnswer<'createCode'>;
 export type CodeStatus = CallAnswer<'getCodeStatus'>;
+/** The answer to a TV that makes a claim. It contains the secret of the claim, `clm_…`. */
+export type CreatedClaim = CallAnswer<'createClaim'>;
+/** The status of a claim, as its TV reads it. */
+export type ClaimStatus = CallAnswer<'getClaimStatus'>;
+/** The TV that shows a claim, as an installer sees it. */
+export type Claim = CallAnswer<'getClaim'>;
 /** A playlist in the management API. */
 export type Playlist = CallAnswer<'readPlaylist'>;
 /** A playlist as TVs get it: it always has an end. */

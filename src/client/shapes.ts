@@ -136,6 +136,21 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
     config: 'object',
   },
   rotated: { apiKey: 'text' },
+  createdClaim: { claim: 'text', token: 'text', expiresInSeconds: 'number' },
+  claimStatus: {
+    status: 'text',
+    pairingCode: 'text?',
+    expiresInSeconds: 'number',
+    offer: ['maybe', { tenant: 'text', venue: 'text', screen: 'text', confirm: 'boolean' }],
+  },
+  claim: {
+    claim: 'text',
+    status: 'text',
+    deviceInfo,
+    address: 'text?',
+    createdAt: 'text',
+    expiresInSeconds: 'number',
+  },
   activePlaylist: { ...playlist, validUntil: 'number', items: ['list', 'object'] },
   deviceConfig: {
     syncIntervalMinutes: 'number',

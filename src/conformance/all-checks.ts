@@ -9,7 +9,7 @@ import { listChecks } from './checks/lists.ts';
 import { playlistChecks } from './checks/playlist.ts';
 import { publishingChecks } from './checks/publishing.ts';
 import { readingChecks } from './checks/reading.ts';
-import { registrationChecks } from './checks/registration.ts';
+import { claimChecks, registrationChecks } from './checks/registration.ts';
 import { guessingChecks, registrationFailureChecks } from './checks/registration-failures.ts';
 import { revokeChecks } from './checks/revoke.ts';
 import { creationChecks, revisionChecks } from './checks/safe-changes.ts';
@@ -35,6 +35,7 @@ export const allChecks: readonly Check[] = [
   ...eventChecks,
   ...rotationChecks,
   ...codeChecks,
+  ...claimChecks,
   ...revokeChecks,
   ...wireChecks,
   ...credentialChecks,

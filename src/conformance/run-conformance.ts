@@ -45,7 +45,7 @@ const maxSeenLength = 400;
 /** Masks keys, tokens and pairing codes, and truncates long texts. */
 function mask(text: string): string {
   const masked = text
-    .replaceAll(/\b([dm]ak_)[0-9A-Za-z]+/g, '$1…')
+    .replaceAll(/\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g, '$1…')
     .replaceAll(/(\/provisioning-codes\/)[^/?\s]+/g, '$1…');
   return masked.length > maxSeenLength ? `${masked.slice(0, maxSeenLength)}…` : masked;
 }

@@ -1,10 +1,10 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { BoundedMap } from './bounded-map.ts';
 import type { Random } from './clock.ts';
 
-/** `dak_`: key of a TV. `mak_`: management token. */
-export type KeyPrefix = 'dak_' | 'mak_';
+/** `dak_`: key of a TV. `mak_`: management token. `clm_`: secret of a claim. */
+export type KeyPrefix = 'dak_' | 'mak_' | 'clm_';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^[0-9A-Za-z]{49}$/;
@@ -45,8 +45,8 @@ export function makeKey(prefix: KeyPrefix, random: Random): string {
   return withChecksum(prefix, random(32));
 }
 
-function derive(serverSecret: Uint8Array, text: string): string {
-  return withChecksum('dak_', createHmac('sha256', serverSecret).update(text).digest());
+function derive(serverSecret: Uint8Array, text: string, prefix: KeyPrefix = 'dak_'): string {
+  return withChecksum(prefix, createHmac('sha256', serverSecret).update(text).digest());
 }
 
 /**
@@ -75,6 +75,28 @@ export function deriveNextKey(
   idempotencyKey: string,
 ): string {
   return derive(serverSecret, `next-device-key\n${keyId}\n${nextId}\n${idempotencyKey}`);
+}
+
+/**
+ * Derives the secret of a claim from its `Idempotency-Key`, so that the response can be repeated
+ * (docs/protocol.md §3.6).
+ */
+export function deriveClaimToken(
+  serverSecret: Uint8Array,
+  claim: string,
+  idempotencyKey: string,
+): string {
+  return derive(serverSecret, `claim-token\n${claim}\n${idempotencyKey}`, 'clm_');
+}
+
+/**
+ * Returns a source of bytes derived with HKDF (RFC 5869) from the server's secret. The same inputs
+ * always give the same bytes.
+ */
+export function derivedRandom(serverSecret: Uint8Array, salt: string, purpose: string): Random {
+  let block = 0;
+  return (length) =>
+    new Uint8Array(hkdfSync('sha256', serverSecret, salt, `${purpose}\n${block++}`, length));
 }
 
 /** Returns whether a text is a well-formed key with this prefix, checksum included. */

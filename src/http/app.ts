@@ -5,6 +5,7 @@ import { ListLimit } from './admission/list-limit.ts';
 import type { AppOptions } from './app-options.ts';
 import { isCompressible, makeCompressAnswer } from './compression.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
+import { claimHandlers } from './handlers/claims.ts';
 import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
@@ -104,6 +105,7 @@ export function makeApp(options: AppOptions): Hono<App> {
   operationRoutes(app, options, {
     ...runtimeHandlers(services, metrics),
     ...managementHandlers(services, options.stopping),
+    ...claimHandlers(services, options.stopping),
   });
   systemRoutes(app, options);
   app.use('/docs/*', setOperation('docs'));

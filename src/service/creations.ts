@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { derivedRandom } from '../domain/api-key.ts';
 import { hourMs, type Random } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import type { Creation } from '../domain/records/rows.ts';
@@ -40,16 +41,6 @@ const deletedAtOnce = 100;
 
 function hmac(secret: Uint8Array, purpose: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${purpose}\n`).update(content).digest('hex');
-}
-
-/**
- * Returns a source of bytes derived from the server's secret, a creation and its key (HKDF, RFC
- * 5869). The same inputs always give the same bytes.
- */
-function derivedRandom(secret: Uint8Array, creationId: string, key: string): Random {
-  let block = 0;
-  return (length) =>
-    new Uint8Array(hkdfSync('sha256', secret, key, `creation\n${creationId}\n${block++}`, length));
 }
 
 /** Returns creations to delete, so that a token keeps a limited number. */
@@ -101,7 +92,7 @@ export async function prepareCreation(
     const id = earlier?.id ?? newId();
     return {
       earlierId: earlier?.recordId,
-      random: derivedRandom(store.secret, id, key),
+      random: derivedRandom(store.secret, key, `creation\n${id}`),
       async remember(recordId) {
         for (const old of found ? [found, ...surplus] : surplus)
           await tx.delete('creations', old.id);

@@ -1,6 +1,7 @@
 import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import { startPeriodicJob } from '../domain/periodic-job.ts';
+import { isLiveClaim } from '../domain/records/claim.ts';
 import type { SystemDependencies } from './context.ts';
 import { creationRetentionMs } from './creations.ts';
 
@@ -11,8 +12,8 @@ const batchSize = 500;
 
 /**
  * Starts the housekeeping, which runs once a minute. It purges codes that finished more than a day
- * ago, creations older than a day, and events and audit entries past their retention. Returns a
- * function that stops it.
+ * ago, expired claims, creations older than a day, and events and audit entries past their
+ * retention. Returns a function that stops it.
  */
 export function startHousekeeping(
   { store, clock }: SystemDependencies,
@@ -34,6 +35,26 @@ export function startHousekeeping(
     }
   }
 
+  async function purgeClaims(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await store.list('claims', {
+        limit: batchSize,
+        ...(after !== undefined && { after }),
+      });
+      const old = items.filter((claim) => !isLiveClaim(claim, clock.now()));
+      if (old.length > 0)
+        await store.write(async (tx) => {
+          for (const { id } of old) {
+            // The TV's next request may have made a new claim with the same text.
+            const current = await tx.get('claims', id);
+            if (current && !isLiveClaim(current, tx.now)) await tx.delete('claims', id);
+          }
+        });
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
   async function purge(): Promise<void> {
     for (let ids = await nextFinishedIds(); ids.length > 0; ids = await nextFinishedIds()) {
       await store.write(async (tx) => {
@@ -41,6 +62,7 @@ export function startHousekeeping(
       });
     }
     await purgeCreations();
+    await purgeClaims();
     await store.purgeBefore(clock.now() - retentionDays * dayMs);
   }
 

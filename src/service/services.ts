@@ -24,6 +24,8 @@ import { makeFleetCounts, makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
+import { makeClaimOffers } from './pairing/claim-offers.ts';
+import { makeClaims } from './pairing/claims.ts';
 import { makeCodes } from './pairing/codes.ts';
 import { makeDevices } from './pairing/devices.ts';
 import { type LockOut, makeGuessRateLimit } from './pairing/rate-limit.ts';
@@ -102,6 +104,7 @@ export function makeServices(options: ServiceOptions) {
   const ready = makeReadiness(store, clock);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
+  const claimOffers = makeClaimOffers(deps, codes);
   const playback = makePlayback(deps, {
     ask: origins.ask,
     served,
@@ -112,12 +115,12 @@ export function makeServices(options: ServiceOptions) {
     /** Throws `<kind>_not_found` unless the caller may see the record in the path of a request. */
     async checkRecord(
       caller: Caller,
-      kind: RecordKind | 'pairing_code',
+      kind: RecordKind | 'pairing_code' | 'claim',
       id: string,
     ): Promise<void> {
-      await (kind === 'pairing_code'
-        ? codes.lookUp(store.read, caller, id)
-        : lookUp(store.read, caller, kind, id));
+      if (kind === 'pairing_code') await codes.lookUp(store.read, caller, id);
+      else if (kind === 'claim') await claimOffers.lookUp(caller, id);
+      else await lookUp(store.read, caller, kind, id);
     },
     denials,
     /** Hashes of recently verified credentials. They affect priority, never authentication. */
@@ -137,6 +140,8 @@ export function makeServices(options: ServiceOptions) {
     deviceChanges: makeDeviceChanges(deps, playback, options.onHint),
     telemetry: makeTelemetry(deps),
     codes,
+    claims: makeClaims(system, trustedSources),
+    claimOffers,
     tenants: makeTenants(deps),
     tokens: makeTokens(deps),
     rotateToken: makeTokenRotation(deps),

@@ -6,6 +6,7 @@ import type { TableName } from '../domain/records/rows.ts';
  */
 export function topicOf(table: TableName, id: string): string | undefined {
   switch (table) {
+    case 'claims':
     case 'codes':
     case 'devices':
     case 'screens':

@@ -13,7 +13,8 @@ export type ListedTable =
   | 'screens'
   | 'devices'
   | 'mirrorPending'
-  | 'creations';
+  | 'creations'
+  | 'claims';
 
 export interface ListQuery<T extends ListedTable> {
   /** Members that must equal the value, or one of the values. */

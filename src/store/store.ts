@@ -132,9 +132,10 @@ export interface Store {
    * Calls `wake` after each durable change of a topic. Spurious calls are possible. Returns a
    * function that stops the watch.
    *
-   * Topics: `codes/<id>`, `devices/<id>`, `events/<tenant id>`, and `screens/<id>` for a screen,
-   * its playlist or its config. `venues/<id>` and `tenants/<id>` are for their configs. `*` stands
-   * for all topics. `wake` gets the changed topic, or `*` if the store does not know which changed.
+   * Topics: `claims/<id>`, `codes/<id>`, `devices/<id>`, `events/<tenant id>`, and `screens/<id>`
+   * for a screen, its playlist or its config. `venues/<id>` and `tenants/<id>` are for their
+   * configs. `*` stands for all topics. `wake` gets the changed topic, or `*` if the store does not
+   * know which changed.
    */
   watch(topic: string, wake: (topic: string) => void): () => void;
 

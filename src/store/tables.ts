@@ -46,6 +46,7 @@ export const tables = {
   mirrorPending: { unique: {}, indexed: [] },
   mirrorTargets: { unique: {}, indexed: [] },
   creations: { unique: { request: (row) => row.request }, indexed: ['tokenId'] },
+  claims: { unique: {}, indexed: ['source', 'state'] },
 } satisfies { [T in TableName]: Table<Rows[T]> };
 
 export const tableNames = Object.keys(tables) as TableName[];

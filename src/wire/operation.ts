@@ -3,7 +3,14 @@ import type { ServiceErrorCode } from './errors.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** Kinds of records that a path can name. */
-export type RecordKind = 'tenant' | 'token' | 'venue' | 'screen' | 'device' | 'pairing_code';
+export type RecordKind =
+  | 'tenant'
+  | 'token'
+  | 'venue'
+  | 'screen'
+  | 'device'
+  | 'pairing_code'
+  | 'claim';
 
 /** One operation of the API, as plain data. */
 export interface Operation {
@@ -15,8 +22,8 @@ export interface Operation {
   /** Whether tokens that are bound to venues are rejected. */
   wholeTenant?: boolean;
   /**
-   * Kind of the record that `:id` or `:code` names. The record is looked up before query and body
-   * are validated.
+   * Kind of the record that `:id`, `:code` or `:claim` names. The record is looked up before query
+   * and body are validated.
    */
   record?: RecordKind;
   query?: SchemaName;

@@ -2,6 +2,14 @@ import { z } from 'zod';
 import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/events/event.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
 import { auditEntry, auditQuery } from '../domain/records/audit.ts';
+import {
+  claim,
+  claimCreation,
+  claimStatus,
+  claimStatusQuery,
+  createdClaim,
+  offerCreation,
+} from '../domain/records/claim.ts';
 import { configBody, deviceConfig } from '../domain/records/config.ts';
 import {
   device,
@@ -69,10 +77,16 @@ export const schemas = {
   activePlaylist,
   auditList: listOf(auditEntry),
   auditQuery,
+  claim,
+  claimCreation,
+  offerCreation,
+  claimStatus,
+  claimStatusQuery,
   codeCreation,
   codeStatus,
   codeStatusQuery: z.strictObject({ waitSeconds }),
   configBody,
+  createdClaim,
   createdCode,
   createdToken,
   device,

@@ -19,6 +19,7 @@ interface World {
   /** The screen Lobby/Free, with a pairing code. */
   freeId: string;
   code: string;
+  claim: string;
   emptyVenueId: string;
   tenant: { id: string; name: string };
   tokenId: string;
@@ -121,6 +122,16 @@ const rows: readonly Row[] = [
     request: ({ code }) => ({
       method: 'DELETE',
       path: `/v1/devices/provisioning-codes/${code}`,
+    }),
+  },
+  {
+    command: 'code offer',
+    named: free,
+    words: (name, { claim }) => [name, claim],
+    request: ({ claim, freeId }) => ({
+      method: 'POST',
+      path: `/v1/devices/claims/${claim}/offer`,
+      body: { screenId: freeId },
     }),
   },
   {
@@ -228,6 +239,8 @@ beforeAll(async () => {
   const { deviceId } = await service.tv(mainId);
   const { id: freeId } = await service.screen({ venueId, name: 'Free' });
   const { code } = await service.code(freeId);
+  const { claim } = (await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } }))
+    .body;
   const { id: emptyVenueId } = await service.venue({ name: 'Empty' });
   const publish = (duration: number) =>
     service.manage('PUT', `/v1/screens/${mainId}/playlist`, { items: [{ ...item, duration }] });
@@ -242,6 +255,7 @@ beforeAll(async () => {
     deviceId,
     freeId,
     code,
+    claim,
     emptyVenueId,
     tenant: tenants[0],
     tokenId: token.body.id,

@@ -1,6 +1,6 @@
 // signage code create, status, cancel.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { groupedCode, readCode } from '../../src/cli/options/pairing-code.ts';
+import { groupedCode, readClaim, readCode } from '../../src/cli/options/pairing-code.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -39,7 +39,16 @@ describe('spelling of pairing codes', () => {
     },
   );
 
+  it.each(['K7Q2MX', 'k7q2-mx', 'K7Q 2MX', ' k7 q2 mx\n'])('%j is the claim K7Q2MX', (text) => {
+    expect(readClaim(text)).toBe('K7Q2MX');
+  });
+
+  it.each(['', 'K7Q2M', '../../me', 'K7Q2MÄ'])('%j is not a claim', (text) => {
+    expect(() => readClaim(text)).toThrow(/6 letters and digits/);
+  });
+
   it('is shown in two groups', () => {
+    expect(groupedCode('K7Q2MX')).toBe('K7Q 2MX');
     expect(groupedCode('ABCD2345')).toBe('ABCD 2345');
     expect(groupedCode('\u001b[2J')).toBe('\u001b[2J');
   });
@@ -230,5 +239,33 @@ describe('signage code get', () => {
     const { code } = await service.code(id);
     const run = await cli(['code', 'get', code, '-o', 'json']);
     expect(run).toMatchObject({ code: 0, json: { status: 'pending', screenId: id } });
+  });
+});
+
+describe('signage code claim and code offer', () => {
+  const makeClaim = async () =>
+    (await service.send('POST', '/devices/claims', { body: { deviceInfo: { model: 'QM55C' } } }))
+      .body;
+
+  it('show the TV, and send it a code for a screen', async () => {
+    const { claim, token } = await makeClaim();
+    const shown = await cli(['code', 'claim', claim.toLowerCase(), '-o', 'json']);
+    expect(shown).toMatchObject({ code: 0, json: { claim, deviceInfo: { model: 'QM55C' } } });
+    const table = await cli(['code', 'claim', claim.slice(0, 3), claim.slice(3)]);
+    expect(table.stdout).toContain('QM55C');
+    const screen = await service.screen({ name: 'Offered' });
+    const offered = await cli(['code', 'offer', screen.id, claim, '-o', 'json']);
+    expect(offered).toMatchObject({ code: 0, json: { screenId: screen.id, status: 'pending' } });
+    const { body } = await service.send('GET', `/devices/claims/${claim}`, { key: token });
+    expect(body.pairingCode).toBe(offered.json.code);
+    const again = await cli(['code', 'offer', screen.id, claim]);
+    expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('new claim') });
+  });
+
+  it('3 for an unknown claim, 2 for a pairing code', async () => {
+    const unknown = await cli(['code', 'claim', '000000']);
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('shows now') });
+    const code = await cli(['code', 'claim', 'ABCD2345']);
+    expect(code).toMatchObject({ code: 2, stderr: expect.stringContaining('typed on the TV') });
   });
 });

@@ -100,6 +100,16 @@ async function pairAndPlay(screenId: string): Promise<void> {
   const cancelled = await makeCode();
   await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
   await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
+  const { claim, token } = (
+    await send('POST', '/devices/claims', { body: { deviceInfo: { model: 'TV' } } })
+  ).body;
+  await send('GET', `/devices/claims/${claim}`, { key: token });
+  await send('GET', `/devices/claims/${claim}`);
+  await manage('GET', `/v1/devices/claims/${claim}`);
+  await manage('GET', '/v1/devices/claims/AAAAAA');
+  for (let times = 0; times < 2; times++)
+    await manage('POST', `/v1/devices/claims/${claim}/offer`, { screenId });
+  await send('GET', `/devices/claims/${claim}`, { key: token });
   const code = await makeCode();
   await manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
   const pair = (pairingCode: string, deviceInfo: unknown = {}) =>

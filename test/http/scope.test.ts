@@ -27,7 +27,8 @@ const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
   path.startsWith('/v1/'),
 ) as Management[];
 const ofTenants = table.filter(([, { access }]) => access !== 'platform' && access !== 'backup');
-const withRecord = ofTenants.filter(([, { record }]) => record);
+/** A claim belongs to no tenant. */
+const withRecord = ofTenants.filter(([, { record }]) => record && record !== 'claim');
 const tenantRoles = rankedRoles.filter((role) => role !== 'platform');
 
 let service: TestService;
@@ -166,7 +167,7 @@ describe('a token that has expired', () => {
       await expectNoChange(async () => {
         for (const { caller } of Object.values(expired)) {
           for (const id of ids) {
-            const path = operation.path.replace(/:(id|code)/, id);
+            const path = operation.path.replace(/:(id|code|claim)/, id);
             const answer = await caller.send(
               operation.method,
               path,
@@ -242,7 +243,7 @@ describe.each(withRecord)('%s with a token that is bound to venues', (_, operati
         expectProblem(foreign, `${operation.record as 'screen'}_not_found`);
         expect(bare(foreign)).toBe(bare(absent));
         expect(headerNames(foreign)).toEqual(headerNames(absent));
-        const path = operation.path.replace(/:(id|code)/, id);
+        const path = operation.path.replace(/:(id|code|claim)/, id);
         const nonsense = await send(
           operation.method,
           path,

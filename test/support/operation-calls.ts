@@ -11,7 +11,7 @@ interface Where {
 
 /** Calls operations of the table with valid input. `maker` creates the records that they need. */
 export function operationCalls(
-  service: Pick<TestService, 'register'>,
+  service: Pick<TestService, 'register' | 'send'>,
   maker: Manager,
   tenantId: string,
 ) {
@@ -32,12 +32,18 @@ export function operationCalls(
       const { code } = await maker.code(await make.screen(venueId));
       return (await service.register(code)).body.deviceId;
     },
+    claim: async () =>
+      (await service.send('POST', '/devices/claims', { body: { deviceInfo: {} } })).body.claim,
     pairing_code: async (venueId) => (await maker.code(await make.screen(venueId))).code,
   };
 
   /** Valid bodies. Records that they refer to are given, or created in the given venue. */
   const bodies: Partial<Record<SchemaName, (where: Where) => unknown>> = {
     codeCreation: async ({ screenId, venueId }) => ({
+      screenId: screenId ?? (await make.screen(venueId)),
+    }),
+    claimCreation: () => ({ deviceInfo: {} }),
+    offerCreation: async ({ screenId, venueId }) => ({
       screenId: screenId ?? (await make.screen(venueId)),
     }),
     revocation: () => ({ reason: 'stolen' }),
@@ -72,7 +78,7 @@ export function operationCalls(
     return make(where);
   }
 
-  /** Sends an operation with a valid body. `id` replaces `:id` and `:code`. */
+  /** Sends an operation with a valid body. `id` replaces the parameter of the path. */
   async function perform(
     send: Manager['send'],
     operation: Operation,
@@ -82,7 +88,7 @@ export function operationCalls(
     const body = await bodyOf(operation, venueId === undefined ? {} : { venueId });
     return send(
       operation.method,
-      operation.path.replace(/:(id|code)/, id),
+      operation.path.replace(/:(id|code|claim)/, id),
       body === undefined ? {} : { body },
     );
   }

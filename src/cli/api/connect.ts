@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 const codeInPath = /(\/provisioning-codes\/)[^/?]+/gi;
-const secrets = /\b([dm]ak_)[0-9A-Za-z]+/g;
+const secrets = /\b((?:dak|mak|clm)_)[0-9A-Za-z]+/g;
 const withoutSecrets = (path: string) =>
   path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
 /** Decodes the percent-encoded ASCII characters of a path. */

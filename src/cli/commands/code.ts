@@ -2,9 +2,9 @@ import type { CallAnswer } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { CommandContext } from '../command/context.ts';
 import { forEachRecord } from '../command/for-each-record.ts';
-import { alias, defineCommand, many, optional, some } from '../command/spec.ts';
+import { alias, defineCommand, many, one, optional, some } from '../command/spec.ts';
 import * as option from '../options/option.ts';
-import { readCodeWords } from '../options/pairing-code.ts';
+import { readClaim, readCodeWords } from '../options/pairing-code.ts';
 import {
   confirmSelected,
   type Selected,
@@ -12,7 +12,9 @@ import {
   selectScreens,
 } from '../options/select-screens.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
+import { findScreen } from '../records/find.ts';
 import {
+  claimView,
   codeResultColumns,
   codeStatusView,
   createdCodeView,
@@ -141,7 +143,58 @@ quickly created.`,
   },
 });
 
-export const code = { create, status, get: alias(status, 'code status', 'code get'), cancel };
+const claimHints = {
+  claim_not_found:
+    'Type what the TV shows now: a claim ends after ten minutes. Claims never contain 0, O, 1, I or L.',
+  claim_offered: 'Start pairing at the TV again: it then shows a new claim.',
+};
+
+const claim = defineCommand({
+  summary: 'Show the TV that shows a claim',
+  description: `A TV that waits to be paired may show a claim of 6 characters. Compare the device
+and its address with the TV in front of you before you offer it a screen.`,
+  arguments: { claim: many('the claim, such as K7Q2MX or k7q-2mx') },
+  examples: [
+    ['signage code claim K7Q2MX', 'model, versions and address of the TV'],
+    ['signage code claim K7Q 2MX -o json', 'for scripts'],
+  ],
+  hints: claimHints,
+  async run(call) {
+    const params = { claim: readClaim(call.args.claim.join('')) };
+    await call.results.record(await call.read('getClaim', { params }), claimView);
+  },
+});
+
+const offer = defineCommand({
+  summary: 'Create a pairing code and send it to the TV that shows a claim',
+  description: `The TV registers with the code by itself, and may ask for confirmation first.
+signage pair --tv also shows the TV, and follows it until it plays.`,
+  arguments: {
+    screen: one('its id, or its name such as Lobby/Main', 'screen'),
+    claim: many('the claim that the TV shows, such as K7Q2MX or k7q-2mx'),
+  },
+  examples: [['signage code offer Lobby/Main K7Q2MX', 'the TV that shows K7Q 2MX gets the code']],
+  effect: 'changes',
+  hints: {
+    ...claimHints,
+    screen_already_bound: 'Free the screen first: signage device revoke {screen}',
+  },
+  async run(call) {
+    const params = { claim: readClaim(call.args.claim.join('')) };
+    const { id } = await findScreen(call, call.args.screen);
+    const made = await call.change('offerClaim', { params, body: { screenId: id } });
+    if (made) await call.results.record(made.answer, createdCodeView(call, made.answer));
+  },
+});
+
+export const code = {
+  create,
+  status,
+  get: alias(status, 'code status', 'code get'),
+  cancel,
+  claim,
+  offer,
+};
 
 export const pair = defineCommand({
   summary: 'Pair a TV with a screen, step by step',
@@ -155,6 +208,7 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
     venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
     screen: option.text('--screen <screen>', 'the screen in that venue, by id or name'),
     create: option.flag('--create', 'create the venue and the screen if they do not exist'),
+    tv: option.text('--tv <claim>', 'pair the TV that shows this claim, such as K7Q2MX'),
     replace: option.flag('--replace', 'revoke the TV that is now on the screen, then pair another'),
     ...pairingOptions('why the old TV is revoked; recorded in the audit trail'),
     all: option.flag('--all', 'pair all screens of the venue that have no TV'),
@@ -162,6 +216,7 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
   examples: [
     ['signage pair', 'asks for venue and screen, then shows what to do'],
     ['signage pair Lobby/Main', 'one screen'],
+    ['signage pair Lobby/Main --tv K7Q2MX', 'the TV that shows K7Q 2MX; --yes for scripts'],
     [
       'signage pair Lobby/Main --replace --reason "Panel is broken"',
       'revokes the TV on the screen and pairs another',
@@ -181,7 +236,10 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
     ],
   ],
   effect: 'changes',
-  hints: { screen_already_bound: 'To revoke the TV on the screen: signage pair … --replace' },
+  hints: {
+    ...claimHints,
+    screen_already_bound: 'To revoke the TV on the screen: signage pair … --replace',
+  },
   async run(call) {
     const { runPair } = await import('../pair/run-pair.ts');
     return runPair(call, call.options);

@@ -36,7 +36,7 @@ export function usage(message: string, hint?: string): SignageError {
 }
 
 /** Whether a text has a key, a token, or a URL with a password. It must not reach an error. */
-export const looksSecret = (text: string): boolean => /[dm]ak_|:\/\/[^/]*@/i.test(text);
+export const looksSecret = (text: string): boolean => /(?:dak|mak|clm)_|:\/\/[^/]*@/i.test(text);
 export const secretAdvice =
   'It looks like a secret, and other users can read the command line: give it by a file or stdin.';
 

@@ -22,8 +22,12 @@ const minHoldMs = 500;
 
 async function makeCode(session: PairSession, pairing: Pairing): Promise<void> {
   const { call } = session;
-  const body = { screenId: pairing.place.screen.id };
-  const made = await call.change('createCode', { body, signal: session.graceSignal });
+  const { place, claim } = pairing;
+  const input = { body: { screenId: place.screen.id }, signal: session.graceSignal };
+  const made =
+    claim === undefined
+      ? await call.change('createCode', input)
+      : await call.change('offerClaim', { ...input, params: { claim } });
   if (!made) return;
   const { code, createdAt, expiresAt, expiresInSeconds } = made.answer;
   const endsAtMs = call.clock.now() + expiresInSeconds * 1000;
@@ -137,6 +141,11 @@ async function* untilRegistered(
       throw new SignageError('pairing_code_cancelled', message, {
         hint: `To get a new one: signage pair ${placeArgument(pairing.place)}`,
       });
+    }
+    if (pairing.claim !== undefined) {
+      const message = `The TV that showed ${groupedCode(pairing.claim)} did not register in time.`;
+      const hint = 'Start pairing at the TV again: it then shows a new claim.';
+      throw new SignageError('pairing_code_expired', message, { hint });
     }
     await renewCode(session, pairing);
   }

@@ -34,11 +34,12 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     options.screen !== undefined ||
     options.create ||
     options.replace ||
-    options.qr
+    options.qr ||
+    options.tv !== undefined
   ) {
     const meant = args.screen ?? options.screen;
     throw usage(
-      '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace or --qr.',
+      '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace, --qr or --tv.',
       meant && `Did you mean signage pair --venue ${shellQuote(meant.replace(/\/.*/s, ''))} --all?`,
     );
   }

@@ -32,6 +32,8 @@ interface LiveCode {
 /** Progress of one pairing. Mutable: the live view reads it at each redraw. */
 export interface Pairing {
   readonly place: Place;
+  /** The claim that the TV shows. The TV then gets the code from the service. */
+  readonly claim: string | undefined;
   code: LiveCode | undefined;
   device: Device | undefined;
   /** Milestones that the TV has reached so far. */
@@ -43,9 +45,10 @@ export interface Pairing {
   state: 'going' | 'done' | 'failed';
 }
 
-export function newPairing(place: Place): Pairing {
+export function newPairing(place: Place, claim?: string): Pairing {
   return {
     place,
+    claim,
     code: undefined,
     device: undefined,
     reached: [],

@@ -45,10 +45,18 @@ function milestoneLines({ reached }: Pairing, waitFor: Milestone): LiveLine[] {
 const blank = line('');
 
 function codeLines(
-  { code }: Pairing,
+  { code, claim }: Pairing,
   clock: Clock,
   letters: readonly string[] | undefined,
 ): LiveLine[] {
+  if (claim !== undefined) {
+    const left = code ? ` ${countdown(code.endsAtMs, clock)} left` : '';
+    return [
+      line(`The TV that shows ${groupedCode(claim)}`, 'strong'),
+      line(`It may ask for confirmation: press OK on the TV.${left}`),
+      blank,
+    ];
+  }
   if (!code) return [line('Creating a code …'), blank];
   const large = letters ? [...letters.map((text) => line(text, 'strong')), blank] : [];
   return [
@@ -109,8 +117,11 @@ export function renderPairing(
     const lines = [title, ...codeLines(pairing, clock, undefined), ...rest];
     return withQr(drawQr(pairing.code.link), lines, size);
   }
-  const letters = pairing.code && blockLetters(pairing.code.code, size.columns - 1);
-  const large = [title, blank, ...codeLines(pairing, clock, letters), ...rest];
+  const letters =
+    pairing.claim === undefined &&
+    pairing.code &&
+    blockLetters(pairing.code.code, size.columns - 1);
+  const large = [title, blank, ...codeLines(pairing, clock, letters || undefined), ...rest];
   return large.length < size.rows
     ? large
     : [title, ...codeLines(pairing, clock, undefined), ...rest];

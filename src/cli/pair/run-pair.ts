@@ -3,17 +3,18 @@ import { mayAct } from '../../domain/records/role.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
+import { readClaim } from '../options/pairing-code.ts';
 import { findScreen } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
 import { followTv } from './follow-tv.ts';
+import { modelText } from './pair-update.ts';
 import { pairVenue } from './pair-venue.ts';
 import {
   describeUnfinished,
   newPairing,
   type Pairing,
   type PairSession,
-  type Place,
   placeArgument,
   placeName,
   signalsOf,
@@ -34,6 +35,8 @@ import { renderPaired, renderPairing } from './render-pairing.ts';
 
 interface PairingOptions {
   waitFor: Milestone | undefined;
+  /** The claim that the TV shows, as typed. */
+  tv?: string | undefined;
   /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
 }
@@ -77,9 +80,8 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
 }
 
 /** Pairs one screen. If the pairing ends early, describes what was left behind. */
-async function pairScreen(session: PairSession, place: Place): Promise<void> {
+async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
-  const pairing = newPairing(place);
   try {
     const drawQr = call.options.qr ? await loadQrCodes() : undefined;
     if (drawQr) await noteUnreachable(call);
@@ -113,10 +115,30 @@ async function pairAt(
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
 ): Promise<void> {
+  const claim = options.tv === undefined ? undefined : await confirmTv(call, options.tv, chosen);
   if (chosen.screen.id !== undefined) warnOfOtherCodes(call, [chosen.screen]);
   const place = await preparePlace(call, chosen, replacement);
-  if (call.common.dryRun) await call.change('createCode', { body: { screenId: place.screen.id } });
-  else await pairScreen(await makeSession(call, rights, options), place);
+  const body = { screenId: place.screen.id };
+  if (!call.common.dryRun)
+    await pairScreen(await makeSession(call, rights, options), newPairing(place, claim));
+  else if (claim === undefined) await call.change('createCode', { body });
+  else await call.change('offerClaim', { params: { claim }, body });
+}
+
+/** Asks whether the TV that shows a claim is the right one. Returns the claim. */
+async function confirmTv(
+  call: CommandContext,
+  typed: string,
+  { venue, screen }: ChosenPlace,
+): Promise<string> {
+  const claim = readClaim(typed);
+  const { deviceInfo, address } = await call.read('getClaim', { params: { claim } });
+  const model = modelText(deviceInfo) || 'A TV of unknown model';
+  const place = JSON.stringify(`${venue.name}/${screen.name}`);
+  await call.confirmDestruction(
+    `${model} from ${address ?? 'an unknown address'}: pair it with ${place}?`,
+  );
+  return claim;
 }
 
 /** Runs `signage pair`. Returns the exit code. */

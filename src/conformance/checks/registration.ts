@@ -1,7 +1,7 @@
 import { isKey } from '../../domain/api-key.ts';
-import { at, schemaViolations, textAt } from '../answer.ts';
+import { type Answer, at, schemaViolations, textAt } from '../answer.ts';
 import { type Check, checkGroup, profile, required } from '../check.ts';
-import { deviceInfo } from '../content.ts';
+import { deviceInfo, unknownId } from '../content.ts';
 import type { Fixture } from '../fixture.ts';
 
 /** Registers a TV with this `deviceInfo` on a new screen. */
@@ -175,3 +175,102 @@ export const registrationChecks: readonly Check[] = checkGroup(
     ),
   ],
 );
+
+const claimsPath = '/v1/devices/claims';
+const makeClaim = (fixture: Fixture, headers: Record<string, string> = {}) =>
+  fixture.send('POST', '/devices/claims', { body: { deviceInfo }, headers });
+/** Returns the status of a TV's claim. */
+const claimStatus = (fixture: Fixture, { json }: Answer, key = textAt(json, 'token'), query = '') =>
+  fixture.send('GET', `/devices/claims/${textAt(json, 'claim')}${query}`, { key });
+const offer = (fixture: Fixture, { json }: Answer, screenId: string) =>
+  fixture.manage('POST', `${claimsPath}/${textAt(json, 'claim')}/offer`, { screenId });
+
+/** Checks of claims (docs/protocol.md §3.6). */
+export const claimChecks: readonly Check[] = [
+  ...checkGroup({ id: 'claim', subject: 'POST /devices/claims', section: '3.6' }, [
+    profile('201', '201 with a claim of 6 characters, a secret and the seconds left').expects(
+      '201, K7Q2MX, clm_, integer',
+      async (fixture) => {
+        const answer = await makeClaim(fixture);
+        const { json } = answer;
+        return [
+          answer,
+          /^[A-Z0-9]{6}$/.test(textAt(json, 'claim')) ? 'K7Q2MX' : 'another form',
+          textAt(json, 'token').slice(0, 4),
+          Number.isInteger(at(json, 'expiresInSeconds')) ? 'integer' : 'no integer',
+        ];
+      },
+    ),
+    profile('key', 'the same Idempotency-Key gets the same claim and secret').expects(
+      'the same',
+      async (fixture) => {
+        const headers = { 'idempotency-key': fixture.idempotencyKey() };
+        const [{ json: first }, { json: again }] = [
+          await makeClaim(fixture, headers),
+          await makeClaim(fixture, headers),
+        ];
+        const isSame = ['claim', 'token'].every((name) => textAt(first, name) === at(again, name));
+        return isSame ? 'the same' : 'another';
+      },
+    ),
+    profile('400', '400 without deviceInfo').expects(
+      '400 invalid_request at /deviceInfo',
+      (fixture) => fixture.send('POST', '/devices/claims', { body: {} }),
+    ),
+  ]),
+  ...checkGroup({ id: 'claim-status', subject: 'GET /devices/claims/:claim', section: '3.6' }, [
+    profile('offered', 'held until an installer offers a screen, then 404 once it is used').expects(
+      'waiting, null, offered, the code, 201, 404 claim_not_found',
+      async (fixture) => {
+        const made = await makeClaim(fixture);
+        const { json: before } = await claimStatus(fixture, made);
+        const held = claimStatus(fixture, made, undefined, '?waitSeconds=20');
+        const code = textAt((await offer(fixture, made, await fixture.screen())).json, 'code');
+        const { json: after } = await held;
+        return [
+          at(before, 'status'),
+          at(before, 'pairingCode'),
+          at(after, 'status'),
+          at(after, 'pairingCode') === code ? 'the code' : 'another code',
+          await fixture.register(code),
+          await claimStatus(fixture, made),
+        ];
+      },
+    ),
+    profile('404', '404 without the secret of the claim').expects(
+      '404 claim_not_found',
+      async (fixture) => claimStatus(fixture, await makeClaim(fixture), 'clm_other'),
+    ),
+  ]),
+  ...checkGroup({ id: 'claim-offer', subject: `POST ${claimsPath}/:claim/offer`, section: '3.6' }, [
+    profile('look', 'an installer sees the deviceInfo first, and no secret').expects(
+      '200, the deviceInfo, no secret',
+      async (fixture) => {
+        const made = await makeClaim(fixture);
+        const answer = await fixture.manage('GET', `${claimsPath}/${textAt(made.json, 'claim')}`);
+        const isModel = at(answer.json, 'deviceInfo.model') === deviceInfo.model;
+        const text = JSON.stringify(answer.json);
+        return [
+          answer,
+          isModel ? 'the deviceInfo' : 'another deviceInfo',
+          text.includes(textAt(made.json, 'token')) ? 'the secret' : 'no secret',
+        ];
+      },
+    ),
+    profile('409', '409 for a screen with a TV, and for a second offer').expects(
+      '409 screen_already_bound, 201, 409 claim_offered',
+      async (fixture) => {
+        const made = await makeClaim(fixture);
+        const { screenId } = await fixture.tv();
+        return [
+          await offer(fixture, made, screenId),
+          await offer(fixture, made, await fixture.screen()),
+          await offer(fixture, made, await fixture.screen()),
+        ];
+      },
+    ),
+    profile('404', '404 for an unknown screen').expects('404 screen_not_found', async (fixture) =>
+      offer(fixture, await makeClaim(fixture), unknownId),
+    ),
+  ]),
+];

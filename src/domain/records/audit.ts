@@ -21,6 +21,7 @@ export const auditActions = [
   'screen.delete',
   'code.create',
   'code.cancel',
+  'claim.offer',
   'playlist.publish',
   'playlist.withdraw',
   'playlist.refresh',

@@ -86,16 +86,20 @@ export const deviceQuery = z.strictObject({
 export type DeviceQuery = z.infer<typeof deviceQuery>;
 
 const text = z.string().nullable();
-const shownInfo = Object.fromEntries(
-  Object.keys(infoMembers).map((name) => [name, text]),
-) as Record<keyof DeviceInfo, typeof text>;
+/** Device info in answers. It may have been stored by an earlier version. */
+export const shownDeviceInfo = z.object(
+  Object.fromEntries(Object.keys(infoMembers).map((name) => [name, text])) as Record<
+    keyof DeviceInfo,
+    typeof text
+  >,
+);
 
 export const device = z
   .object({
     id: recordId,
     screenId: recordId,
     state,
-    deviceInfo: z.object(shownInfo),
+    deviceInfo: shownDeviceInfo,
     createdAt: isoTime,
     lastSeenAt: isoTime.nullable(),
     lastAddress: text,

@@ -19,19 +19,22 @@ export const codeStatuses = ['pending', 'used', 'expired', 'cancelled'] as const
 export type CodeStatus = (typeof codeStatuses)[number];
 
 /**
- * Returns a new code of 8 uniformly distributed characters. Discards bytes that would bias the
+ * Returns uniformly distributed characters of codes. Discards bytes that would bias the
  * distribution.
  */
-export function makeCode(random: Random): string {
+export function codeCharacters(random: Random, length: number): string {
   const fair = 256 - (256 % codeAlphabet.length);
   let code = '';
-  while (code.length < codeLength) {
-    for (const byte of random(codeLength)) {
-      if (byte < fair && code.length < codeLength) code += codeAlphabet[byte % codeAlphabet.length];
+  while (code.length < length) {
+    for (const byte of random(length)) {
+      if (byte < fair && code.length < length) code += codeAlphabet[byte % codeAlphabet.length];
     }
   }
   return code;
 }
+
+/** Returns a new code of 8 characters. */
+export const makeCode = (random: Random): string => codeCharacters(random, codeLength);
 
 /**
  * Returns the stored form of a code: an HMAC with the server's secret. It is also the id of the

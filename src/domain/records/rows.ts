@@ -271,6 +271,24 @@ export interface GuessCounter {
   vouched?: Readonly<Record<string, number>>;
 }
 
+/** A TV that shows a claim, and waits for an installer (docs/protocol.md §3.6). */
+export interface Claim {
+  /** The text that the TV shows. */
+  id: string;
+  /** SHA-256 of the TV's secret, in hex. */
+  tokenHash: string;
+  deviceInfo: DeviceInfo;
+  /** The TV's address. `null`: unknown. */
+  address: string | null;
+  /** The IPv4 address or IPv6 /64 whose claims are counted together, or `unknown`. */
+  source: string;
+  state: 'waiting' | 'offered';
+  createdAt: number;
+  expiresAt: number;
+  /** `null` while waiting. The pairing code is derived from `id`. `codeId` is the id of its row. */
+  offer: { id: string; codeId: string; screenId: string; tenantId: string } | null;
+}
+
 /** All tables and their row types. */
 export interface Rows {
   tenants: Tenant;
@@ -286,6 +304,7 @@ export interface Rows {
   mirrorPending: MirrorPending;
   mirrorTargets: MirrorTarget;
   creations: Creation;
+  claims: Claim;
 }
 
 export type TableName = keyof Rows;

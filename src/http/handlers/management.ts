@@ -42,8 +42,11 @@ async function created<T extends { id: string }>(
   return { body, headers: { ...headers, Location: `/v1/${collection}/${body.id}` } };
 }
 
+/** Path of the status of a code. */
+export const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
+
 /** Returns the `Idempotency-Key` of a creation, with the request that it identifies. */
-function idempotentRequest(
+export function idempotentRequest(
   operation: OperationId,
   { request, sent }: Pick<Call<OperationId>, 'request' | 'sent'>,
 ): IdempotentRequest | undefined {
@@ -54,8 +57,8 @@ function idempotentRequest(
 /** Handlers of the management API (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal) {
   const longPollReply = makeLongPollReply(stopping);
-  const { backups, codes, copies, deps, playlists, reading, requests, screenStatus, telemetry } =
-    services;
+  const { backups, codes, copies, deps, playlists } = services;
+  const { reading, requests, screenStatus, telemetry } = services;
   return {
     ...recordHandlers(services),
     ...configHandlers(services),
@@ -77,8 +80,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal) {
       const { caller, body: wanted } = call;
       const request = idempotentRequest('createCode', call);
       const body = await codes.create(caller, wanted, request);
-      const path = `/v1/devices/provisioning-codes/${body.code}/status`;
-      return { body, headers: { Location: path, ...noStore } };
+      return { body, headers: { Location: codePath(body.code), ...noStore } };
     },
     getCodeStatus: ({ caller, id, query, request }) =>
       longPollReply(request, query, (signal) =>

@@ -69,6 +69,8 @@ const ownHeaders: Record<string, HeaderName[]> = {
   registerDevice: ['Cache-Control', ...rateLimit],
   getPlaylist: ['X-Playlist-Version', 'X-Source', 'Cache-Control'],
   getDeviceConfig: ['X-Config-Source', 'Cache-Control'],
+  createClaim: ['Cache-Control'],
+  getClaimStatus: ['Cache-Control'],
   getDeviceChanges: ['Cache-Control'],
   rotateDeviceKey: ['Cache-Control'],
   createBackup: ['Content-Disposition'],
@@ -93,7 +95,7 @@ const meanings = {
 
 /** Returns the links from the response of a creation to the operations on the new record. */
 function linksOf({ path, method }: Operation): oas31.LinksObject {
-  const onRecord = new RegExp(`^${path}/:(id|code)(?:/status)?$`);
+  const onRecord = new RegExp(`^${path}/:(id|code|claim)(?:/status)?$`);
   const links = Object.entries<Operation>(operations).flatMap(([operationId, other]) => {
     const [, parameter] = onRecord.exec(other.path) ?? [];
     return parameter === undefined

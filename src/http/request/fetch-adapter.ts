@@ -20,7 +20,7 @@ class FetchExchange implements Exchange {
   constructor(context: Ctx) {
     this.context = context;
     this.client = context.var.client;
-    this.id = context.req.param('id') ?? context.req.param('code') ?? '';
+    this.id = Object.values(context.req.param())[0] ?? '';
     this.incoming = context.env?.incoming;
     this.outgoing = context.env?.outgoing;
   }

@@ -52,6 +52,17 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
   };
 }
 
+/** Calls `create` again with other random values while the code or claim that it made exists. */
+export async function untilUnused<T>(create: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await create(attempt);
+    } catch (error) {
+      if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
 /** Pairing codes: creates, watches and cancels them (docs/protocol.md §4). */
 export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   const { store, clock } = deps;
@@ -113,15 +124,16 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     throw notRepeatable('the code is no longer pending. Use a new key to create another.');
   }
 
-  async function createIn(
+  /**
+   * Adds a code for a screen. Throws `screen_not_found`, `screen_already_bound`, or `conflict` if
+   * the code exists.
+   */
+  async function add(
     tx: Tx,
     caller: Caller,
     { screenId, simulated }: CodeCreation,
-    begin: BeginCreation,
-  ): Promise<CreatedCode> {
-    const creation = await begin(tx);
-    const code = makeCode(creation.random);
-    if (creation.earlierId !== undefined) return repeatCreation(tx, caller, code);
+    code: string,
+  ): Promise<PairingCode> {
     const screen = await lookUp(tx, caller, 'screen', screenId);
     if (screen.state === 'active') {
       const detail = `The screen ${JSON.stringify(screen.name)} has a device: revoke it first (POST /v1/devices/${screen.deviceId}/revoke).`;
@@ -146,6 +158,19 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       ...(simulated && { simulated }),
     };
     await tx.put('codes', row);
+    return row;
+  }
+
+  async function createIn(
+    tx: Tx,
+    caller: Caller,
+    wanted: CodeCreation,
+    begin: BeginCreation,
+  ): Promise<CreatedCode> {
+    const creation = await begin(tx);
+    const code = makeCode(creation.random);
+    if (creation.earlierId !== undefined) return repeatCreation(tx, caller, code);
+    const row = await add(tx, caller, wanted, code);
     await creation.remember(row.id);
     await recordChange(deps, tx, caller, change('create', row));
     return createdView(row, code, tx.now);
@@ -158,13 +183,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     request?: IdempotentRequest,
   ): Promise<CreatedCode> {
     const begin = await prepareCreation(deps, caller, request);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await deps.write(caller, (tx) => createIn(tx, caller, wanted, begin));
-      } catch (error) {
-        if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
-      }
-    }
+    return untilUnused(() => deps.write(caller, (tx) => createIn(tx, caller, wanted, begin)));
   }
 
   /**
@@ -205,5 +224,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     });
   }
 
-  return { create, status, cancel, lookUp: lookUpCode };
+  return { create, add, repeatCreation, createdView, status, cancel, lookUp: lookUpCode };
 }
+
+export type Codes = ReturnType<typeof makeCodes>;

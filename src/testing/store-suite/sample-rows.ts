@@ -1,5 +1,6 @@
 import type {
   AuditEntry,
+  Claim,
   Creation,
   Device,
   DeviceKey,
@@ -24,6 +25,32 @@ export function creationRow(number: number, more: Partial<Creation> = {}): Creat
     body: 'body',
     recordId: guid('venu', number),
     createdAt,
+    ...more,
+  };
+}
+
+export function claimRow(number: number, more: Partial<Claim> = {}): Claim {
+  const { createdAt } = created;
+  const deviceInfo = {
+    manufacturer: null,
+    model: 'TV',
+    osVersion: null,
+    appVersion: null,
+    macAddress: null,
+    ipAddress: null,
+    deviceName: null,
+    locationHint: null,
+  };
+  return {
+    id: `CLAIM${number}`,
+    tokenHash: `hash ${number}`,
+    deviceInfo,
+    address: '192.0.2.17',
+    source: '192.0.2.17',
+    state: 'waiting',
+    createdAt,
+    expiresAt: createdAt + 600_000,
+    offer: null,
     ...more,
   };
 }

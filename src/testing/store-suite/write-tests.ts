@@ -5,6 +5,7 @@ import type { Store, Tx } from '../../store/store.ts';
 import { guid, tenantA, tenantB } from './sample-batch.ts';
 import {
   auditRow,
+  claimRow,
   codeRow,
   configRow,
   creationRow,
@@ -55,6 +56,7 @@ export function writeTests(open: OpenEmptyStore): StoreTest[] {
       mirrorPending: [{ id: guid('scre', 1), tenantId: tenantA, queuedAt: 1_760_000_000_000 }],
       mirrorTargets: [{ id: 'current', location: 'file:///var/lib/signage/mirror' }],
       creations: [creationRow(1)],
+      claims: [claimRow(1)],
     };
     await put(rows);
     for (const restarted of [false, true]) {

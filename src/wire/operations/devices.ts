@@ -25,6 +25,22 @@ export const devicesOperations = {
     errors: ['pairing_code_not_pending'],
     command: ['code', 'cancel'],
   }),
+  getClaim: get('/v1/devices/claims/:claim', 'installer', {
+    summary: 'The TV that shows a claim',
+    record: 'claim',
+    answer: 'claim',
+    errors: ['too_many_attempts'],
+    command: ['code', 'claim'],
+  }),
+  offerClaim: create('/v1/devices/claims/:claim/offer', 'installer', {
+    summary: 'Make a pairing code for a screen, and send it to the TV that shows a claim',
+    record: 'claim',
+    headers: ['Idempotency-Key'],
+    body: 'offerCreation',
+    answer: 'createdCode',
+    errors: ['screen_not_found', 'claim_offered', 'screen_already_bound', 'too_many_attempts'],
+    command: ['code', 'offer'],
+  }),
   revokeDevice: post('/v1/devices/:id/revoke', 'installer', {
     summary: 'Revoke a device and free its screen',
     record: 'device',

@@ -16,6 +16,20 @@ export const runtimeOperations = {
       'too_many_attempts',
     ],
   }),
+  createClaim: create('/devices/claims', 'public', {
+    summary: 'Make a claim, which the TV shows until an installer offers it a screen',
+    body: 'claimCreation',
+    bodyLimit: 16 * 1024,
+    answer: 'createdClaim',
+    headers: ['Idempotency-Key'],
+    errors: ['too_many_attempts'],
+  }),
+  getClaimStatus: get('/devices/claims/:claim', 'public', {
+    summary: 'The pairing code that an installer offered, held until there is one',
+    query: 'claimStatusQuery',
+    answer: 'claimStatus',
+    errors: ['claim_not_found'],
+  }),
   getPlaylist: get('/devices/:id/playlist', 'device', {
     summary: 'The active playlist of the screen',
     answer: 'activePlaylist',

@@ -9,6 +9,7 @@ import { type Fixture, makeFixture } from './fixture.ts';
 /** Treatment of unknown members (docs/protocol.md §1.7). Default: refused. */
 const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
   registration: 'ignored',
+  claimCreation: 'ignored',
   codeCreation: 'ignored',
   revocation: 'ignored',
   eventBatch: 'kept',
@@ -110,7 +111,7 @@ export async function runAssignments(
       const before = service.changes.length;
       const answer = await sender(operation)(
         operation.method,
-        operation.path.replace(/:(id|code)/, named),
+        operation.path.replace(/:(id|code|claim)/, named),
         { body },
       );
       cells++;

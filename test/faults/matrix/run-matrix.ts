@@ -31,7 +31,10 @@ export interface MatrixOptions {
 type Row = [id: string, operation: Operation, method: string];
 
 function rows(only: readonly string[] | undefined): Row[] {
-  const all = Object.entries<Operation>(operations).filter(([id]) => !only || only.includes(id));
+  const all = Object.entries<Operation>(operations).filter(
+    // A claim belongs to no tenant.
+    ([id, { path }]) => !path.includes('/:claim') && (!only || only.includes(id)),
+  );
   return all.flatMap(([id, operation]): Row[] => [
     [id, operation, operation.method],
     ...(operation.method === 'GET' ? [[id, operation, 'HEAD'] as Row] : []),
@@ -100,7 +103,7 @@ class Matrix {
     const expected = expectedAnswer(operation, caller.who, target, members, known);
     const isOpen = expected === 'open';
     const path = operation.path.replace(
-      /:(id|code)/,
+      /:(id|code|claim)/,
       isOpen ? await this.#expendable(operation, caller, target) : target.id,
     );
     const body = await this.bodyFor(operation, target);

@@ -218,6 +218,7 @@ describe.each(table)('%s in the document', (id, operation) => {
       {
         getPlaylist: ['X-Playlist-Version', 'X-Source'],
         getDeviceConfig: ['X-Config-Source'],
+        getClaimStatus: ['Cache-Control'],
         getDeviceChanges: ['Cache-Control'],
         createBackup: ['Content-Disposition'],
         registerDevice: ['RateLimit-Policy', 'RateLimit'],

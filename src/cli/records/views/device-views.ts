@@ -1,4 +1,5 @@
 import type { CallAnswer } from '../../../client/call.ts';
+import type { Claim } from '../../../client/entities.ts';
 import type { Reader } from '../../api/client.ts';
 import type { CommandContext } from '../../command/context.ts';
 import { isForPeople } from '../../options/format.ts';
@@ -76,6 +77,19 @@ export const revocationView = (screen: string): View<CallAnswer<'revokeDevice'>>
   ],
   nameOf: ({ device }) => device.id,
 });
+
+/** The view of the TV that shows a claim. */
+export const claimView: View<Claim> = {
+  columns: [
+    { name: 'claim', value: ({ claim }) => claim, shown: ({ claim }) => groupedCode(claim) },
+    member('status'),
+    ...(['manufacturer', 'model', 'appVersion', 'osVersion', 'deviceName'] as const).map(
+      (name): Column<Claim> => ({ name, value: ({ deviceInfo }) => deviceInfo[name] }),
+    ),
+    ...members<Claim>('address', 'createdAt', 'expiresInSeconds'),
+  ],
+  nameOf: ({ claim }) => claim,
+};
 
 type Code = CallAnswer<'createCode'>;
 type CodeStatus = CallAnswer<'getCodeStatus'>;

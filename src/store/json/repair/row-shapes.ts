@@ -119,6 +119,17 @@ const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: z.ZodType } } = {
     recordId: text,
     createdAt: number,
   },
+  claims: {
+    id: text,
+    tokenHash: text,
+    deviceInfo: object,
+    address: text.nullable(),
+    source: text,
+    state: z.enum(['waiting', 'offered']),
+    createdAt: number,
+    expiresAt: number,
+    offer: object.nullable(),
+  },
 };
 
 const schemas = tableNames.map((table) => ({ table, schema: z.strictObject(shapes[table]) }));

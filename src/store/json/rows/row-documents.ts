@@ -36,6 +36,7 @@ const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   mirrorPending: (row) => configDocument.screen(row.id),
   mirrorTargets: configDocument.tenant,
   creations: (row) => creationDocument(row.id),
+  claims: () => 'rows-claims',
 };
 
 const inMemoryTables = Object.keys(documentOf) as InMemoryTable[];
@@ -45,7 +46,7 @@ type DocumentIds = { [T in InMemoryTable]?: string[] };
 
 /**
  * The documents of the in-memory tables: `rows-tenants`, `rows-venues-<shard>`,
- * `rows-screens-<shard>`, `rows-playlists-<shard>`, `rows-creations-<shard>`.
+ * `rows-screens-<shard>`, `rows-playlists-<shard>`, `rows-creations-<shard>`, `rows-claims`.
  */
 export class RowDocuments implements DocumentOwner {
   readonly kind = 'rows';

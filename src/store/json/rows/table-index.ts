@@ -46,6 +46,7 @@ const listed: readonly TableName[] = [
   'devices',
   'mirrorPending',
   'creations',
+  'claims',
 ] satisfies ListedTable[];
 
 interface UniqueIndex {

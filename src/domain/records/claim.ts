@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { derivedRandom } from '../api-key.ts';
+import type { Random } from '../clock.ts';
+import { isoTime, recordId } from '../fields.ts';
+import { waitSecondsUpTo } from '../paging.ts';
+import { deviceInfo, shownDeviceInfo } from './device.ts';
+import { codeCharacters, makeCode } from './pairing-code.ts';
+import type { Claim } from './rows.ts';
+
+const claimLength = 6;
+
+/** A claim as an installer types it (docs/protocol.md §3.6). */
+export const claimText = z
+  .string()
+  .regex(/^[A-Z0-9]{6}$/, 'must be exactly 6 characters of A-Z and 0-9')
+  .meta({ example: 'K7Q2MX' });
+
+/** Returns a new claim of 6 uniformly distributed characters. */
+export const makeClaim = (random: Random): string => codeCharacters(random, claimLength);
+
+/**
+ * Returns the pairing code of an offer. It is derived from the server's secret, so that no store
+ * contains the code, and each instance can tell it to the TV.
+ */
+export function offeredCode(serverSecret: Uint8Array, claimId: string, offerId: string): string {
+  return makeCode(derivedRandom(serverSecret, offerId, `offered-code\n${claimId}`));
+}
+
+/** Whether a TV with this claim still waits for an installer, or for the code of an offer. */
+export const isLiveClaim = ({ expiresAt }: Claim, nowMs: number): boolean => expiresAt > nowMs;
+
+export const claimCreation = z.object({ deviceInfo }).meta({ id: 'ClaimCreation' });
+export type ClaimCreation = z.infer<typeof claimCreation>;
+
+const expiresInSeconds = z.int().min(0).meta({ description: 'seconds left' });
+
+export const createdClaim = z
+  .object({
+    claim: claimText.meta({ description: 'The text that the TV shows.' }),
+    token: z.string().meta({
+      description: 'Secret of the TV. It reads the claim with it.',
+      example: 'clm_…',
+    }),
+    expiresInSeconds,
+  })
+  .meta({ id: 'CreatedClaim' });
+export type CreatedClaim = z.infer<typeof createdClaim>;
+
+export const claimStatusQuery = z.strictObject({
+  waitSeconds: waitSecondsUpTo(50),
+});
+
+const claimStates = ['waiting', 'offered'] as const;
+
+export const claimStatus = z
+  .object({
+    status: z.enum(claimStates),
+    pairingCode: z.string().nullable().meta({ description: '`null` while waiting' }),
+    expiresInSeconds,
+    offer: z
+      .object({
+        tenant: z.string(),
+        venue: z.string(),
+        screen: z.string(),
+        confirm: z.boolean().meta({
+          description: 'Whether somebody at the TV must agree before it registers.',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'Names of the screen that was offered. `null` while waiting.' }),
+  })
+  .meta({ id: 'ClaimStatus' });
+export type ClaimStatusView = z.infer<typeof claimStatus>;
+
+const text = z.string().nullable();
+export const claim = z
+  .object({
+    claim: claimText,
+    status: z.enum(claimStates),
+    deviceInfo: shownDeviceInfo,
+    address: text.meta({ description: 'Where the TV made the claim. `null`: unknown.' }),
+    createdAt: isoTime,
+    expiresInSeconds,
+  })
+  .meta({ id: 'Claim' });
+export type ClaimView = z.infer<typeof claim>;
+
+export const offerCreation = z.strictObject({ screenId: recordId }).meta({ id: 'OfferCreation' });

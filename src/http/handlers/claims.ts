@@ -1,0 +1,37 @@
+import { bearerToken } from '../../domain/api-key.ts';
+import type { Services } from '../../service/services.ts';
+import { makeLongPollReply } from '../request/held.ts';
+import type { Handlers } from '../request/pipeline.ts';
+import { secretIdempotencyKey } from '../request/validate.ts';
+import { codePath, idempotentRequest } from './management.ts';
+
+/** Headers of a response that contains a secret. */
+const noStore = { 'Cache-Control': 'no-store' };
+
+/** Handlers of claims (docs/protocol.md §3.6). `stopping` ends long polls. */
+export function claimHandlers({ claims, claimOffers }: Services, stopping: AbortSignal) {
+  const longPollReply = makeLongPollReply(stopping);
+  return {
+    async createClaim({ body, request }) {
+      const { address } = request.client;
+      const idempotencyKey = secretIdempotencyKey(request);
+      return { body: await claims.create({ address, body, idempotencyKey }), headers: noStore };
+    },
+    async getClaimStatus({ id, query, request }) {
+      const token = bearerToken(request.header('authorization') ?? '');
+      const reply = await longPollReply(request, query, (signal) =>
+        claims.status(id, token, query.waitSeconds, signal),
+      );
+      return { ...reply, headers: noStore };
+    },
+    async getClaim({ id }) {
+      return { body: await claimOffers.get(id) };
+    },
+    async offerClaim(call) {
+      const { caller, id, body: wanted } = call;
+      const request = idempotentRequest('offerClaim', call);
+      const body = await claimOffers.offer(caller, id, wanted, request);
+      return { body, headers: { Location: codePath(body.code), ...noStore } };
+    },
+  } satisfies Partial<Handlers>;
+}

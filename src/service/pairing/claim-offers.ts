@@ -1,0 +1,147 @@
+import { iso, minuteMs, secondMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { type ClaimView, claimText, isLiveClaim, offeredCode } from '../../domain/records/claim.ts';
+import type { CreatedCode } from '../../domain/records/pairing-code.ts';
+import type { Claim, GuessCounter } from '../../domain/records/rows.ts';
+import type { Reader, Tx } from '../../store/store.ts';
+import {
+  type Caller,
+  recordChange,
+  type ServiceDependencies,
+  type TenantCaller,
+} from '../context.ts';
+import { type BeginCreation, type IdempotentRequest, prepareCreation } from '../creations.ts';
+import { venuesOf } from '../lookup.ts';
+import { claimNotFound, secondsLeft } from './claims.ts';
+import { type Codes, untilUnused } from './codes.ts';
+
+/**
+ * Limits of unknown claims within the window: of one token, and of all tokens of one tenant
+ * (docs/protocol.md §3.6). A token that was made to guess on does not get more for its tenant.
+ */
+const maxOfToken = 10;
+const maxOfTenant = 30;
+const windowMs = 10 * minuteMs;
+
+/** Claims, as installers use them: they look at one, and offer it a screen. */
+export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
+  const { store, newId } = deps;
+
+  /** Counts a look-up of an unknown claim. Throws `too_many_attempts` beyond the limits. */
+  async function judge({ actor, tenantId }: Caller, isUnknown: boolean): Promise<void> {
+    const sources = [`claims/token/${actor.id}`, `claims/tenant/${tenantId}`];
+    const limits = [maxOfToken, maxOfTenant];
+    const waitMs = await store.updateGuessCounters(sources, (counters, nowMs) => {
+      const current = counters.map((counter) => within(counter, nowMs));
+      const waits = current.map((times, index) =>
+        times.length < (limits[index] as number) ? 0 : (times[0] as number) + windowMs - nowMs,
+      );
+      const result = Math.max(...waits);
+      if (!isUnknown || result > 0) return { attempts: counters, result };
+      const counted = current.map((times) => counterOf([...times, nowMs], nowMs));
+      return { attempts: counted, result };
+    });
+    if (waitMs === 0) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
+    const detail = `Too many unknown claims: wait ${retryAfterSeconds} seconds, then check the text that the TV shows.`;
+    throw new SignageError('too_many_attempts', detail, { retryAfterSeconds });
+  }
+
+  async function find(reader: Reader, id: string, nowMs: number): Promise<Claim | undefined> {
+    if (!claimText.safeParse(id).success) return undefined;
+    const row = await reader.get('claims', id);
+    return row && isLiveClaim(row, nowMs) ? row : undefined;
+  }
+
+  /**
+   * Returns a claim for an installer. Throws `claim_not_found`, or `too_many_attempts` after many
+   * look-ups of unknown claims.
+   */
+  async function lookUp(caller: Caller, id: string): Promise<Claim> {
+    const row = await find(store.read, id, deps.clock.now());
+    await judge(caller, row === undefined);
+    if (!row) throw claimNotFound();
+    return row;
+  }
+
+  /** Throws `claim_not_found`. */
+  async function get(id: string): Promise<ClaimView> {
+    const row = await find(store.read, id, deps.clock.now());
+    if (!row) throw claimNotFound();
+    const { state, deviceInfo, address, createdAt } = row;
+    return {
+      claim: row.id,
+      status: state,
+      deviceInfo,
+      address,
+      createdAt: iso(createdAt),
+      expiresInSeconds: secondsLeft(row, deps.clock.now()),
+    };
+  }
+
+  async function offerIn(
+    tx: Tx,
+    caller: TenantCaller,
+    id: string,
+    screenId: string,
+    begin: BeginCreation,
+  ): Promise<CreatedCode> {
+    const claim = await find(tx, id, tx.now);
+    if (!claim) throw claimNotFound();
+    const creation = await begin(tx);
+    if (claim.offer && creation.earlierId === claim.offer.codeId)
+      return codes.repeatCreation(tx, caller, offeredCode(store.secret, id, claim.offer.id));
+    if (claim.state === 'offered')
+      throw new SignageError(
+        'claim_offered',
+        'This TV was offered a screen already. Wait until it has registered, or let it show a new claim.',
+      );
+    const offerId = newId();
+    const code = offeredCode(store.secret, id, offerId);
+    const row = await codes.add(tx, caller, { screenId }, code);
+    const { tenantId } = row;
+    await tx.put('claims', {
+      ...claim,
+      state: 'offered',
+      // The TV may ask again for as long as the code can be used.
+      expiresAt: Math.max(claim.expiresAt, row.expiresAt),
+      offer: { id: offerId, codeId: row.id, screenId: row.screenId, tenantId },
+    });
+    await creation.remember(row.id);
+    await recordChange(deps, tx, caller, {
+      action: 'claim.offer',
+      subject: { kind: 'screen', id: row.screenId },
+      tenantId,
+      venueIds: venuesOf('pairing_code', row),
+      details: { claim: id, address: claim.address },
+    });
+    return codes.createdView(row, code, tx.now);
+  }
+
+  /**
+   * Makes a pairing code for a screen, which the TV with this claim gets. Throws `claim_not_found`,
+   * `claim_offered`, `screen_not_found`, `screen_already_bound`, `not_repeatable`.
+   */
+  async function offer(
+    caller: TenantCaller,
+    id: string,
+    { screenId }: { screenId: string },
+    request?: IdempotentRequest,
+  ): Promise<CreatedCode> {
+    const begin = await prepareCreation(deps, caller, request);
+    return untilUnused(() => deps.write(caller, (tx) => offerIn(tx, caller, id, screenId, begin)));
+  }
+
+  return { lookUp, get, offer };
+}
+
+/** Returns the times of the guesses within the window. */
+const within = (counter: GuessCounter | undefined, nowMs: number) =>
+  (counter?.times ?? []).filter((time) => time > nowMs - windowMs);
+
+const counterOf = (times: readonly number[], nowMs: number): GuessCounter => ({
+  times,
+  waitUntil: 0,
+  waitMs: 0,
+  forgetAt: nowMs + windowMs,
+});

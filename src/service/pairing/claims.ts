@@ -1,0 +1,203 @@
+import { deriveClaimToken, derivedRandom, hashKey, isKey, makeKey } from '../../domain/api-key.ts';
+import { minuteMs, secondMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import {
+  type ClaimCreation,
+  type ClaimStatusView,
+  type CreatedClaim,
+  claimText,
+  isLiveClaim,
+  makeClaim,
+  offeredCode,
+} from '../../domain/records/claim.ts';
+import { codeStatusAt } from '../../domain/records/pairing-code.ts';
+import type { Claim } from '../../domain/records/rows.ts';
+import type { Reader, Tx } from '../../store/store.ts';
+import type { ClientInfo, SystemDependencies } from '../context.ts';
+import { longPoll } from '../long-poll.ts';
+import { untilUnused } from './codes.ts';
+import { sourceOf, unknownSource } from './guess-source.ts';
+import type { TrustedSources } from './trusted-sources.ts';
+
+/** Time for which a claim waits for an installer (docs/protocol.md §3.6). */
+const claimTtlMs = 10 * minuteMs;
+/** Limits of waiting claims: of one source, of one trusted source, and of all sources. */
+const maxOfSource = 5;
+const maxOfTrustedSource = 50;
+const maxClaims = 10_000;
+
+/** A request for a claim, with its client. */
+export interface ClaimRequest extends Pick<ClientInfo, 'address'> {
+  body: ClaimCreation;
+  idempotencyKey: string | undefined;
+}
+
+export const claimNotFound = () =>
+  new SignageError(
+    'claim_not_found',
+    'There is no such claim: it may have expired. The TV shows a new one when it asks again.',
+  );
+
+function tooManyClaims(whose: string, waitMs: number): SignageError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
+  const detail = `Too many TVs ${whose} wait to be paired: pair them, or try again in ${retryAfterSeconds} seconds.`;
+  return new SignageError('too_many_attempts', detail, { retryAfterSeconds });
+}
+
+export const secondsLeft = ({ expiresAt }: Pick<Claim, 'expiresAt'>, nowMs: number) =>
+  Math.max(0, Math.ceil((expiresAt - nowMs) / secondMs));
+
+/** Claims, as TVs use them: a TV shows one, and gets a pairing code (docs/protocol.md §3.6). */
+export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSources) {
+  const { store, random, clock } = deps;
+  /** Ends the open long poll of a claim. A claim has one at a time. */
+  const holds = new Map<string, () => void>();
+
+  /** Returns the tenants that trust the source of an address. */
+  function tenantsTrusting(source: string): Promise<readonly string[]> {
+    return store.updateGuessCounters([source], (counters, nowMs) => ({
+      attempts: counters,
+      result: trustedSources.of(source, counters[0], nowMs),
+    }));
+  }
+
+  async function limitOf(source: string): Promise<number> {
+    if (source === unknownSource) return maxOfTrustedSource;
+    return (await tenantsTrusting(source)).length > 0 ? maxOfTrustedSource : maxOfSource;
+  }
+
+  /** Returns a claim and its secret. The same key and attempt give the same ones. */
+  function makeSecrets(key: string | undefined, attempt: number): { id: string; token: string } {
+    if (key === undefined) return { id: makeClaim(random), token: makeKey('clm_', random) };
+    const id = makeClaim(derivedRandom(store.secret, key, `claim\n${attempt}`));
+    return { id, token: deriveClaimToken(store.secret, id, key) };
+  }
+
+  /** Adds the claim, or finds the same one. Throws `conflict` if another TV has this claim. */
+  async function addClaim(
+    tx: Tx,
+    claim: Pick<Claim, 'id' | 'tokenHash' | 'source'>,
+    { body, address }: ClaimRequest,
+    limit: number,
+  ): Promise<Claim> {
+    const existing = await tx.get('claims', claim.id);
+    if (existing && isLiveClaim(existing, tx.now)) {
+      if (existing.tokenHash === claim.tokenHash) return existing;
+      throw new SignageError('conflict', 'This claim exists already.');
+    }
+    const ofSource = await tx.select('claims', 'source', [claim.source]);
+    const waiting = ofSource.filter((row) => row.state === 'waiting' && isLiveClaim(row, tx.now));
+    const nextEndMs = Math.min(...waiting.map(({ expiresAt }) => expiresAt));
+    if (waiting.length >= limit) throw tooManyClaims('at this address', nextEndMs - tx.now);
+    for (const row of ofSource) if (!isLiveClaim(row, tx.now)) await tx.delete('claims', row.id);
+    const row: Claim = {
+      ...claim,
+      deviceInfo: body.deviceInfo,
+      address,
+      state: 'waiting',
+      createdAt: tx.now,
+      expiresAt: tx.now + claimTtlMs,
+      offer: null,
+    };
+    await tx.put('claims', row);
+    return row;
+  }
+
+  /**
+   * Makes a claim for a TV. The same `Idempotency-Key` gets the same answer while the claim lives.
+   * Throws `too_many_attempts`.
+   */
+  async function create(request: ClaimRequest): Promise<CreatedClaim> {
+    const { idempotencyKey } = request;
+    const source = sourceOf(request.address);
+    const limit = await limitOf(source);
+    if ((await store.read.count('claims', 'state', 'waiting')) >= maxClaims)
+      throw tooManyClaims('of this service', minuteMs);
+    return untilUnused((attempt) => {
+      const { id, token } = makeSecrets(idempotencyKey, attempt);
+      return store.write(async (tx) => {
+        const claim = { id, tokenHash: hashKey(token), source };
+        const row = await addClaim(tx, claim, request, limit);
+        return { claim: id, token, expiresInSeconds: secondsLeft(row, tx.now) };
+      });
+    });
+  }
+
+  /** Returns the claim of a TV's secret. Every other combination is unknown. */
+  async function lookUp(reader: Reader, id: string, token: string | undefined): Promise<Claim> {
+    const row =
+      token !== undefined && isKey('clm_', token) && claimText.safeParse(id).success
+        ? await reader.get('claims', id)
+        : undefined;
+    if (row?.tokenHash !== hashKey(token ?? '') || !isLiveClaim(row, clock.now()))
+      throw claimNotFound();
+    return row;
+  }
+
+  async function view(row: Claim): Promise<ClaimStatusView> {
+    const nowMs = clock.now();
+    const { offer } = row;
+    if (!offer) {
+      const expiresInSeconds = secondsLeft(row, nowMs);
+      return { status: 'waiting', pairingCode: null, expiresInSeconds, offer: null };
+    }
+    const [code, screen, tenant, trusting] = await Promise.all([
+      store.read.get('codes', offer.codeId),
+      store.read.get('screens', offer.screenId),
+      store.read.get('tenants', offer.tenantId),
+      tenantsTrusting(row.source),
+    ]);
+    const venue = screen && (await store.read.get('venues', screen.venueId));
+    if (!code || codeStatusAt(code, nowMs) !== 'pending' || !screen || !tenant || !venue)
+      throw claimNotFound();
+    return {
+      status: 'offered',
+      pairingCode: offeredCode(store.secret, row.id, offer.id),
+      expiresInSeconds: secondsLeft(code, nowMs),
+      offer: {
+        tenant: tenant.name,
+        venue: venue.name,
+        screen: screen.name,
+        confirm: !trusting.includes(tenant.id),
+      },
+    };
+  }
+
+  /**
+   * Returns the status of a TV's claim. With `waitSeconds`, long-polls until it was offered. A
+   * further long poll of the same claim ends the previous one. Throws `claim_not_found`, also when
+   * the offered code is no longer pending.
+   */
+  async function status(
+    id: string,
+    token: string | undefined,
+    waitSeconds: number | undefined,
+    signal: AbortSignal,
+  ): Promise<ClaimStatusView> {
+    const first = await lookUp(store.read, id, token);
+    if (waitSeconds === undefined) return view(first);
+    holds.get(id)?.();
+    const check = async () => void (await lookUp(store.read, id, token));
+    const own = new AbortController();
+    const end = () => own.abort();
+    holds.set(id, end);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    const forMs = Math.min(waitSeconds * secondMs, first.expiresAt - clock.now());
+    try {
+      return await longPoll(
+        deps,
+        { topics: [`claims/${id}`], forMs, signal: own.signal, check },
+        async () => {
+          const row = await lookUp(store.read, id, token);
+          return { value: await view(row), settled: row.state === 'offered' };
+        },
+      );
+    } finally {
+      signal.removeEventListener('abort', end);
+      if (holds.get(id) === end) holds.delete(id);
+    }
+  }
+
+  return { create, status };
+}
