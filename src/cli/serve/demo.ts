@@ -5,7 +5,9 @@ import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
+import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { Player } from '../../player/player.ts';
+import { groupedCode } from '../options/pairing-code.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
 import { oldestTenant, type Simulation } from './simulated-tvs.ts';
@@ -34,15 +36,15 @@ interface Place {
   deviceInfo: DeviceInfoInput;
 }
 
-/** Returns the first places of the demo, with the device info of their TVs. */
-function demoPlaces(count: number): Place[] {
+/** Returns the places of the demo, with the device info of their TVs. */
+function demoPlaces(): Place[] {
   const { venues } = JSON.parse(readAsset('fixtures', 'demo.json').toString()) as {
     venues: { name: string; screens: { name: string; device: string }[] }[];
   };
   const places = venues.flatMap(({ name: venue, screens }) =>
     screens.map(({ name: screen, device }) => ({ venue, screen, device })),
   );
-  return places.slice(0, count).map(({ device, ...place }) => ({
+  return places.map(({ device, ...place }) => ({
     ...place,
     deviceInfo: readDeviceProfile(device, 'The device of the demo'),
   }));
@@ -112,12 +114,31 @@ async function pairTv(
  */
 async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
   const tvs: DemoTv[] = [];
-  for (const place of demoPlaces(count)) {
+  for (const place of demoPlaces().slice(0, count)) {
     const screen = await findScreen(demo, place);
     if (!screen || !(await freeScreen(demo, screen, place.deviceInfo))) continue;
     tvs.push(await pairTv(demo, screen, place));
   }
   return tvs;
+}
+
+/**
+ * Makes a pairing code for a free screen of the demo, and tells how to make a browser its TV. Does
+ * nothing without a free screen.
+ */
+async function offerBrowser(demo: Demo): Promise<void> {
+  const { management, url, io, interrupted: signal } = demo;
+  for (const place of demoPlaces().slice(tvCount)) {
+    const screen = await findScreen(demo, place);
+    if (!screen || screen.deviceId !== null) continue;
+    const body = { screenId: screen.id };
+    const { code, expiresInSeconds } = await management.call('createCode', { body, signal });
+    const minutes = Math.floor((expiresInSeconds * secondMs) / minuteMs);
+    io.stdout.write(
+      `A TV in your browser, for ${escapeControl(`${place.venue} / ${place.screen}`)}:\n  Open ${url}/player and type ${groupedCode(code)} within ${minutes} minutes.\n\n`,
+    );
+    return;
+  }
 }
 
 type StoredEvent = CallAnswer<'listEvents'>['items'][number];
@@ -175,7 +196,6 @@ function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
   io.stdout.write(
     `Simulated TVs, playing until the service stops:\n${tvs.map((tv) => `  ${tv.place}: ${how(tv)}\n`).join('')}\n`,
   );
-  io.stdout.write('Events as they arrive (GET /v1/events):\n');
 }
 
 async function keepPlaying({ interrupted, log }: Demo, { place, player }: DemoTv): Promise<void> {
@@ -187,8 +207,8 @@ async function keepPlaying({ interrupted, log }: Demo, { place, player }: DemoTv
   );
 }
 
-async function run(simulation: Simulation): Promise<void> {
-  const { url, token, clock, random, log } = simulation;
+async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
+  const { url, token, clock, random, log, io } = simulation;
   if (token === undefined) {
     log.warn(
       {},
@@ -208,16 +228,20 @@ async function run(simulation: Simulation): Promise<void> {
     return;
   }
   announce(demo, tvs);
+  if (hasPlayer) await offerBrowser(demo);
+  io.stdout.write('Events as they arrive (GET /v1/events):\n');
   await Promise.all([printEvents(demo, tvs), ...tvs.map((tv) => keepPlaying(demo, tv))]);
 }
 
 /**
  * Runs a few simulated TVs, and prints each event that arrives to `stdout`, until the service is
  * interrupted. Never throws.
+ *
+ * @param hasPlayer whether the service has the web player
  */
-export async function runDemo(simulation: Simulation): Promise<void> {
+export async function runDemo(simulation: Simulation, hasPlayer: boolean): Promise<void> {
   try {
-    await run(simulation);
+    await run(simulation, hasPlayer);
   } catch (err) {
     if (!simulation.interrupted.aborted)
       simulation.log.warn({ err }, 'No simulated TVs: they could not be paired.');

@@ -53,7 +53,7 @@ async function runUntilInterrupted(
   const needsToken = settings.demo || settings.simulate !== undefined;
   const token = known.token ?? (needsToken ? await ownToken(running, io) : undefined);
   const simulation = { ...environment, url: running.url, token, log };
-  const demo = settings.demo ? runDemo(simulation) : undefined;
+  const demo = settings.demo ? runDemo(simulation, !settings.noPlayer) : undefined;
   const simulatedTvs = runSimulatedTvs(simulation, settings);
   if (!interrupted.aborted) await once(interrupted, 'abort');
   log.info({}, 'Stopping after the requests in flight. Interrupt again to stop at once.');

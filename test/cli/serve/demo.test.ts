@@ -47,6 +47,31 @@ describe('signage serve --demo', () => {
     expect(await stop()).toBe(0);
   });
 
+  it('makes a browser a TV with the code that it prints', async () => {
+    const { io, url } = await start(join(folder, 'browser'));
+    const [, code = ''] =
+      /Open http:\S+\/player and type (\w{4} \w{4}) within 15 minutes/.exec(
+        await io.until(/Open .* within 15 minutes/),
+      ) ?? [];
+    const registered = await fetch(`${url}/devices/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ pairingCode: code.replace(' ', ''), deviceInfo: {} }),
+    });
+    expect(registered.status).toBe(201);
+    expect((await fetch(`${url}/player`)).status).toBe(200);
+    const { screenId, apiKey } = (await registered.json()) as Record<string, string>;
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const playlist = await fetch(`${url}/devices/${screenId}/playlist`, { headers });
+    expect(playlist.status).toBe(200);
+  });
+
+  it('names no player that is turned off', async () => {
+    const { io } = await start(join(folder, 'without'), false, '--no-player');
+    await io.until(/Events as they arrive/);
+    expect(io.out()).not.toContain('/player');
+  });
+
   it('replaces its TVs at a second start with the same data folder, and says so', async () => {
     const { io, url } = await start(data);
     await io.until(/Window +impression/);
