@@ -14,6 +14,10 @@ const sections: Partial<Record<OperationId, string>> = {
   getDeviceChanges: '2.9',
   postEvents: '2.5',
   rotateDeviceKey: '2.8',
+  createClaim: '3.6',
+  getClaimStatus: '3.6',
+  getClaim: '3.6',
+  offerClaim: '3.6',
   createCode: '4',
 };
 

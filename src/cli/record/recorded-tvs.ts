@@ -21,15 +21,28 @@ export function textMember(json: unknown, name: string): string | undefined {
 export const credentialOf = ({ request }: RecordedExchange): string | undefined =>
   request.headers.authorization?.replace(/^Bearer /, '');
 
-/** Whether an exchange issued a device key. */
-const issuesKey = ({ operation, status }: RecordedExchange) =>
-  status === 201 && (operation === 'registerDevice' || operation === 'rotateDeviceKey');
+/** Returns the name by which the TV of a request is known. */
+function nameOf(exchange: RecordedExchange): string | undefined {
+  const { operation, request, answer } = exchange;
+  if (operation === 'registerDevice') return textMember(request.json, 'pairingCode');
+  return operation === 'createClaim' ? textMember(answer.json, 'token') : credentialOf(exchange);
+}
+
+/** Returns the names that an answer gave to the TV: a key, or the code of an offer. */
+function issuedNames({ operation, status, answer }: RecordedExchange): string[] {
+  const isKey =
+    status === 201 && (operation === 'registerDevice' || operation === 'rotateDeviceKey');
+  const isOffer = status === 200 && operation === 'getClaimStatus';
+  const name = isKey || isOffer ? textMember(answer.json, isKey ? 'apiKey' : 'pairingCode') : '';
+  return name ? [name] : [];
+}
 
 export const isManagement = ({ path }: RecordedExchange): boolean => /^\/v1(?:[/?]|$)/.test(path);
 
 /**
  * Groups the exchanges by TV: a registration with the requests of the keys that follow from it.
- * Omits management requests. A TV is known by its pairing code or its key.
+ * Omits management requests. A TV is known by its
+ * claim, its pairing code or its key.
  */
 export function recordedTvs(exchanges: readonly RecordedExchange[]): RecordedTv[] {
   const tvs: RecordedTv[] = [];
@@ -44,14 +57,11 @@ export function recordedTvs(exchanges: readonly RecordedExchange[]): RecordedTv[
   };
   for (const exchange of exchanges) {
     if (isManagement(exchange)) continue;
-    const code = textMember(exchange.request.json, 'pairingCode');
-    const isRegistration = exchange.operation === 'registerDevice';
-    const tv = tvOf((isRegistration ? code : credentialOf(exchange)) ?? 'no credential');
+    const tv = tvOf(nameOf(exchange) ?? 'no credential');
     tv.exchanges.push(exchange);
-    if (!issuesKey(exchange)) continue;
-    const key = textMember(exchange.answer.json, 'apiKey');
-    if (key !== undefined) byName.set(key, tv);
-    tv.screenId ??= textMember(exchange.answer.json, 'screenId');
+    for (const name of issuedNames(exchange)) byName.set(name, tv);
+    if (exchange.operation === 'registerDevice')
+      tv.screenId ??= textMember(exchange.answer.json, 'screenId');
   }
   return tvs;
 }

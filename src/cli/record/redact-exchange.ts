@@ -93,6 +93,7 @@ class Redaction {
   #segment(segment: string, previous: string | undefined): string {
     if (previous === 'provisioning-codes' && segment !== '')
       return this.#names.ofCode(decodeSafely(segment));
+    if (previous === 'claims' && segment !== '') return this.#names.ofClaim(decodeSafely(segment));
     if (uuid.test(segment) || word.test(segment)) return segment;
     return this.#private(segment);
   }
@@ -153,6 +154,8 @@ class Redaction {
         return this.#names.ofCode(value);
       case 'code':
         return groupedCode.test(value) ? this.#names.ofCode(value) : this.#names.inText(value);
+      case 'claim':
+        return this.#names.ofClaim(value);
       case 'apikey':
       case 'token':
       case 'secret':

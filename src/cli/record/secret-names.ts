@@ -5,14 +5,17 @@ import { decodedAscii } from '../api/connect.ts';
  * The kinds of names. `private` stands for a value in the place of a secret that does not have the
  * form of one, such as a pairing code in lower case.
  */
-export type SecretKind = 'dak' | 'mak' | 'code' | 'idempotency' | 'mac' | 'ip' | 'private';
+export type SecretKind = KeyKind | 'claim' | 'code' | 'idempotency' | 'mac' | 'ip' | 'private';
+/** Prefixes of device keys, management tokens and the secrets of claims. */
+type KeyKind = 'dak' | 'mak' | 'clm';
 
 const macForm = /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5})$/i;
 const codeForm = /^[A-Z0-9]{8}$/;
-const keyForm = /^([dm]ak)_[0-9A-Za-z]+$/;
+const claimForm = /^[A-Z0-9]{6}$/;
+const keyForm = /^([dm]ak|clm)_[0-9A-Za-z]+$/;
 const visibleAscii = /^[\x21-\x7e]+$/;
 
-const keys = /[dm]ak_[0-9a-z]+/gi;
+const keys = /(?:[dm]ak|clm)_[0-9a-z]+/gi;
 const macs =
   /(?<![0-9a-z])(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-z])/gi;
 /** 12 hex digits with a letter and a decimal digit. A dash before them would be that of a UUID. */
@@ -88,13 +91,18 @@ export class SecretNames {
     this.#names.set(id, name);
     if (kind === 'ip' || plain.length < (minLengths[kind] ?? windowLength)) return name;
     this.#searchFor(plain, name);
-    if (kind === 'dak' || kind === 'mak') this.#searchFor(plain.slice(kind.length), name);
+    if (['dak', 'mak', 'clm'].includes(kind)) this.#searchFor(plain.slice(kind.length), name);
     return name;
+  }
+
+  /** A claim is as short as a word. So `inText` does not find it. */
+  ofClaim(secret: string): string {
+    return this.of(claimForm.test(secret) ? 'claim' : 'private', secret);
   }
 
   /** Returns the name of a device key or a token, or of any other credential. */
   ofCredential(secret: string): string {
-    return this.of((keyForm.exec(secret)?.[1] as 'dak' | 'mak' | undefined) ?? 'private', secret);
+    return this.of((keyForm.exec(secret)?.[1] as KeyKind | undefined) ?? 'private', secret);
   }
 
   /** Returns the name of a value that may be a secret. */
@@ -173,7 +181,7 @@ export class SecretNames {
 
   #withoutForms(text: string): string {
     return text
-      .replaceAll(keys, (key) => this.of(key.slice(0, 3).toLowerCase() as 'dak' | 'mak', key))
+      .replaceAll(keys, (key) => this.of(key.slice(0, 3).toLowerCase() as KeyKind, key))
       .replaceAll(macs, (mac) => this.of('mac', mac))
       .replaceAll(bareMacs, (mac) => this.of('mac', mac))
       .replaceAll(ipv4s, (ip) => (isIPv4(ip) ? this.of('ip', ip) : ip))

@@ -1,7 +1,7 @@
 import type { Random } from '../../domain/clock.ts';
 import { makeCode } from '../../domain/records/pairing-code.ts';
 
-const names = /\b(dak|mak|code|idempotency|mac|ip)_#(\d+)/g;
+const names = /\b(dak|mak|clm|claim|code|idempotency|mac|ip)_#(\d+)/g;
 const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const entityTags = /(?:W\/)?"[^"]*"/g;
 
@@ -57,6 +57,8 @@ export class RealValues {
     switch (kind) {
       case 'code':
         return makeCode(this.#random);
+      case 'claim':
+        return 'ZZZZZZ';
       case 'idempotency':
         return crypto.randomUUID();
       case 'mac':

@@ -163,7 +163,7 @@ export class ReplayedTv {
     this.#real.set(answer.headers.etag, header(reply, 'etag'));
     this.#real.set(member('cursor'), json.cursor);
     if (reply.status !== 201) return;
-    this.#real.set(member('apiKey'), json.apiKey);
+    for (const secret of ['apiKey', 'token', 'claim']) this.#real.set(member(secret), json[secret]);
     for (const id of ids) this.#real.set(member(id)?.toLowerCase(), json[id]);
   }
 }

@@ -197,6 +197,35 @@ describe('signage replay', () => {
     expect(performance.now() - startedMs).toBeGreaterThan(700);
   });
 
+  it('pairs a TV that showed a claim, and shows no claim, secret or code in the recording', async () => {
+    const { screenId } = await place(service);
+    const secrets: string[] = [];
+    const recording = await recordWhile(service.url, async (url) => {
+      const made = await sendTo(url, 'POST', '/devices/claims', { body: { deviceInfo: {} } });
+      const { claim, token } = made.body;
+      const path = `/v1/devices/claims/${claim}`;
+      const management = { key: adminToken };
+      await sendTo(url, 'GET', path, management);
+      await sendTo(url, 'POST', `${path}/offer`, { ...management, body: { screenId } });
+      const status = await sendTo(url, 'GET', `/devices/claims/${claim}?waitSeconds=1`, {
+        key: token,
+      });
+      const { pairingCode } = status.body;
+      await sendTo(url, 'POST', '/devices/register', { body: { pairingCode, deviceInfo: {} } });
+      secrets.push(claim, token, pairingCode);
+    });
+    for (const secret of secrets) expect(recording.text + recording.stderr).not.toContain(secret);
+    expect(recording.exchanges.flatMap(({ wrong }) => wrong)).toEqual([]);
+    expect(recording.text).toContain('/devices/claims/claim_#1?waitSeconds=1');
+    const { code, rows } = await replay(recording, service);
+    expect(rows).toEqual([
+      'createClaim 201 → 201 × 1',
+      'registerDevice 201 → 201 × 1',
+      'getClaimStatus 200 → 200 × 1',
+    ]);
+    expect(code).toBe(0);
+  });
+
   it('sends malformed requests and refused keys again, and gets the same errors', async () => {
     const recording = await recordWhile(service.url, async (url) => {
       const register = (body: unknown, key: string) =>
