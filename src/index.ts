@@ -30,6 +30,7 @@ export type { Role } from './domain/records/role.ts';
 export type {
   Actor,
   AuditEntry as AuditRow,
+  Claim as ClaimRow,
   ConfigLevel,
   Creation as CreationRow,
   Device as DeviceRow,

@@ -46,15 +46,26 @@ const codesOf = (operation: Operation, status: number) =>
  */
 const apiPaths = ['v1', 'devices'];
 
+/**
+ * Returns whether a rule names an operation. The segments `devices`, `*`, `playlst` do not name
+ * `/devices/claims/:claim`: `*` would stand for a literal, and a literal for the parameter.
+ */
+function namesOperation(target: FaultTarget, { method, path }: Operation): boolean {
+  const template = segmentsOf(path);
+  const hasLiteral = template.some((one, at) => isAny(one) && !isAny(target.segments?.[at] ?? '*'));
+  const hasStar = template.some((one, at) => !isAny(one) && isAny(target.segments?.[at] ?? one));
+  return isTarget(target, method, template) && !(hasLiteral && hasStar);
+}
+
 /** Returns whether a rule for a path of the API can match no operation, as after a typing error. */
 export function isUnknownTarget(target: FaultTarget): boolean {
   const isOfApi = apiPaths.includes(target.segments?.[0] ?? '');
-  return isOfApi && !all.some(({ method, path }) => isTarget(target, method, segmentsOf(path)));
+  return isOfApi && !all.some((operation) => namesOperation(target, operation));
 }
 
 /** Returns the codes with this status that are documented for the operations a rule matches. */
 export function documentedCodes(target: FaultTarget, status: number): ServiceErrorCode[] {
-  const matching = all.filter(({ method, path }) => isTarget(target, method, segmentsOf(path)));
+  const matching = all.filter((operation) => namesOperation(target, operation));
   return [...new Set(matching.flatMap((operation) => codesOf(operation, status)))];
 }
 

@@ -35,6 +35,7 @@ describe('settings of signage serve', () => {
       demo: false,
       noCompression: false,
       noContext: false,
+      noPlayer: false,
       logLevel: 'info',
       logFormat: 'auto',
     });

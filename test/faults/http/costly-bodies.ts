@@ -94,7 +94,10 @@ export const costlyBodies: readonly (readonly [name: string, body: string])[] = 
 
 /** Returns the operations with a body, each with a credential and a path. */
 export function bodyTargets({ token, key, screenId }: Aim, ids: Partial<Record<string, string>>) {
-  const all = Object.entries<Operation>(operations).filter(([, { body }]) => body !== undefined);
+  // The claim in a path is looked up before the body is read.
+  const all = Object.entries<Operation>(operations).filter(
+    ([, { body, record }]) => body !== undefined && record !== 'claim',
+  );
   return all.map(([id, { method, path, access, record = 'screen' }]) => ({
     id,
     method,
