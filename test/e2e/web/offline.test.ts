@@ -151,13 +151,13 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       return new Set((await tv.events('impression')).map(({ creativeId }) => creativeId));
     };
     await expect
-      .poll(shownIds, { interval: 4000 })
+      .poll(shownIds, { interval: 8000, timeout: 100_000 })
       .toEqual(
         expect.toSatisfy((ids: Set<unknown>) => items.every((one) => ids.has(one.creativeId))),
       );
     expect((await tv.events('app_started')).length).toBeLessThan(15);
     await tv.browser.close();
-  });
+  }, 120_000);
 
   it('evicts the least recently used files beyond the size of the config', async () => {
     const tv = await startTvOnScreen({

@@ -117,7 +117,7 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     await again.page.goto(`${proxy.url}player`);
     await expect.poll(() => again.page.locator('#panel').isVisible()).toBe(false);
     expect(await bound()).toBe(1);
-    expect(await storedBinding(again.page)).toContain(screenId);
+    await expect.poll(() => storedBinding(again.page)).toContain(screenId);
   });
 
   it('counts down after too many wrong codes', async () => {
