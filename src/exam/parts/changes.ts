@@ -17,7 +17,6 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
 /** Held requests for changes are answered at once, cut, refused, and not offered any more. */
 export const changes: Part = {
   id: 'changes',
-  title: 'changes at once',
   async run(exam) {
     const isUsed = () =>
       exam.recording.ofTv.some(({ operation }) => operation === 'getDeviceChanges');

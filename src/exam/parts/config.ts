@@ -19,7 +19,6 @@ const refusals: readonly { id: string; effect: Effect }[] = [
 /** The config changes, and requests for it are refused. */
 export const config: Part = {
   id: 'config',
-  title: 'config and credentials',
   async run(exam) {
     exam.step('fetches its config');
     const firstMs = exam.minutes(1.6 * firstConfig.syncIntervalMinutes);

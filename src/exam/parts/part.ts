@@ -29,7 +29,7 @@ interface ExamDependencies {
   addCode(code: string): void;
 }
 
-/** Checks of an exam read the exchanges; parts of an exam make them happen. */
+/** The tools of a part: it injects faults, and waits for the requests of the TV. */
 export class Exam {
   readonly timing: Timing;
   readonly service: ExamService;
@@ -168,7 +168,7 @@ export class Exam {
     );
   }
 
-  /** Waits until the TV has a playlist and has sent events. */
+  /** Waits until the TV has a playlist and has sent events, at most until it must have. */
   async untilSettled(): Promise<void> {
     await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
     await this.untilGood('postEvents', 0, this.minutes(reportMinutes));
@@ -191,6 +191,5 @@ export const isGood = ({ end, answer }: Exchange): boolean =>
 
 export interface Part {
   id: PartId;
-  title: string;
   run(exam: Exam): Promise<void>;
 }
