@@ -144,8 +144,11 @@ class FrontHandler {
     const effect = fault?.effect;
     if (effect?.kind === 'cut') {
       const { afterMs } = effect;
-      if (afterMs !== undefined)
+      if (afterMs !== undefined) {
         await new Promise<void>((elapsed) => clock.after(afterMs, elapsed));
+        // A browser repeats a request by itself if the connection breaks before the answer begins.
+        outgoing.writeHead(200).flushHeaders();
+      }
       incoming.socket.destroy();
       return { end: 'cut', answer: undefined };
     }
