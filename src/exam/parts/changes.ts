@@ -38,8 +38,7 @@ export const changes: Part = {
       times: 1,
     });
     exam.step('learns of changes');
-    const isOver = () => exam.recording.marks.some(({ name }) => name === 'playlist over');
-    await exam.until(isOver, exam.minutes(12));
+    await exam.untilOver('playlist');
     await exam.pauseTv(20);
     exam.step('finds no request for changes: 404');
     exam.inject({

@@ -43,6 +43,7 @@ export const config: Part = {
       met = next ?? (await exam.untilNext(met, maxMs)) ?? met;
     }
     if (exam.isQuick) return;
+    await exam.untilOver('playlist');
     exam.step('gets 500 for its config');
     const failing = exam.inject({
       id: 'config.500',

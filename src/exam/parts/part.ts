@@ -9,6 +9,8 @@ import type { Recording } from '../wire/recording.ts';
 /** TV minutes in which each TV sends its events, also one that collects them. */
 export const reportMinutes = 6;
 
+const longestPartMinutes = 30;
+
 /** TV minutes without a request after which a TV counts as unpaired. */
 const silentMinutes = 1.6;
 
@@ -166,6 +168,12 @@ export class Exam {
       (one) => one.operation === operation && one.atMs >= afterMs && isGood(one),
       maxMs,
     );
+  }
+
+  /** Waits until a part is over that runs beside this one. */
+  async untilOver(part: PartId): Promise<void> {
+    const isOver = () => this.recording.marks.some(({ name }) => name === `${part} over`);
+    await this.until(isOver, this.minutes(longestPartMinutes));
   }
 
   /** Waits until the TV has a playlist and has sent events, at most until it must have. */
