@@ -20,7 +20,7 @@ type NextCode = (signal: AbortSignal) => Promise<string>;
 type MakeTv = (url: string, nextCode: NextCode) => Examinee;
 
 /** How many times faster than real time the TVs live. */
-export const pace = 20;
+const pace = 20;
 
 /** The codes that a person types into the TV, one after another. */
 class TypedCodes extends EventTarget {

@@ -36,7 +36,7 @@ async function fetchPlaylist(core: TvCore): Promise<void> {
 }
 
 /** Waits for an interval with jitter. A change of the interval has effect at once. */
-export async function sleepInterval(core: TvCore, intervalMs: () => number): Promise<void> {
+async function sleepInterval(core: TvCore, intervalMs: () => number): Promise<void> {
   const startedMs = core.now();
   const factor = core.habits.jitter(1);
   const leftMs = () => startedMs + factor * intervalMs() - core.now();

@@ -8,7 +8,7 @@ const page = new URL('../../../docs/tv.md', import.meta.url);
 const fastTime = fileURLToPath(new URL('fast-time.js', import.meta.url));
 
 /** Returns the program of docs/tv.md as it stands there. */
-export function programOfPage(): string {
+function programOfPage(): string {
   const [, program] = /^```js\n(\/\/ tv\.mjs.*?)^```$/ms.exec(readFileSync(page, 'utf8')) ?? [];
   if (program === undefined) throw new Error('docs/tv.md has no program tv.mjs.');
   return program;

@@ -4,7 +4,7 @@ export interface TvConfig {
   heartbeatIntervalMinutes: number;
 }
 
-export interface TvItem {
+interface TvItem {
   creativeId: string;
   campaignId?: string;
   duration: number;
