@@ -45,6 +45,10 @@ describe('signage conformance', () => {
         title: 'POST /devices/:id/events: received is the count of 3 events',
       },
     ]);
+    const junit = await cli(['conformance', '--row', 'events.received.3', '-o', 'junit']);
+    expect(junit.code).toBe(9);
+    expect(junit.stdout).toContain('<testsuite name="signage" tests="1" failures="1" skipped="0">');
+    expect(junit.stdout).toContain('><failure message="expected 3, saw 4"/></testcase>');
     expect(
       (await cli(['conformance', '--row', 'events.400.0', '-o', 'ndjson'])).ndjson,
     ).toHaveLength(2);

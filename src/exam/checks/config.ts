@@ -75,7 +75,10 @@ export const configChecks: readonly TvCheck[] = [
     expected: `0.5 to 1.5 times syncIntervalMinutes, ${secondConfig.syncIntervalMinutes} min now`,
     advice: 'Apply each new config at once, without a restart.',
     judge(view) {
-      const isSecond = ({ maxMinutes }: Gap) => maxMinutes === secondConfig.syncIntervalMinutes;
+      // While its config cannot be fetched, another check judges the TV.
+      const failingMs = view.faulted('config.500')[0]?.atMs ?? Number.POSITIVE_INFINITY;
+      const isSecond = ({ maxMinutes, after }: Gap) =>
+        maxMinutes === secondConfig.syncIntervalMinutes && after.atMs < failingMs;
       return judgeGaps(view, syncGaps(view).filter(isSecond));
     },
   },

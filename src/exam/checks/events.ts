@@ -230,8 +230,10 @@ export const eventChecks: readonly TvCheck[] = [
       for (const batch of accepted) {
         // Other events, such as those of a log, may be equal.
         const distinct = batch.events.filter(({ type }) => distinctTypes.includes(type));
-        for (const { digest } of distinct) {
+        for (const { digest, type } of distinct) {
           const first = keys.get(digest);
+          // A TV may start again in the second of its last heartbeat.
+          if (type === 'heartbeat' && first?.fault === 'power.lost') continue;
           const isRepeat =
             first?.idempotencyKey !== undefined && first.idempotencyKey === batch.idempotencyKey;
           if (first && first !== batch && !isRepeat)

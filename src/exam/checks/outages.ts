@@ -1,6 +1,6 @@
 import { itemSeconds } from '../exam-service.ts';
 import { isGood } from '../parts/part.ts';
-import type { Exchange } from '../wire/exchange.ts';
+import type { Exchange, SentEvent } from '../wire/exchange.ts';
 import { fail, pass, skip, type TvCheck } from './check.ts';
 import { type ExamView, shown } from './exam-view.ts';
 
@@ -187,24 +187,41 @@ export const powerChecks: readonly TvCheck[] = [
       const backMs = view.markedMs('power found its network');
       if (!first || goneMs === undefined || backMs === undefined) return noPower;
       if (!hasPlaylist(view, goneMs)) return skip('The TV had no playlist.');
-      const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
-      const sent = view
-        .of('postEvents')
-        .find(
-          (one) =>
-            one.atMs >= backMs && isGood(one) && digestsOf(one).some((one) => !pending.has(one)),
-        );
-      if (!sent) return skip('The TV sent no new events after that.');
-      const fresh = sent.events.filter(
-        ({ digest, type }) => type === 'impression' && !pending.has(digest),
-      );
-      const played = fresh.reduce((sum, { duration = itemSeconds }) => sum + duration, 0);
+      const { events, lastMs } = eventsAfterPower(view, first);
+      const newest = Math.max(...events.map(({ seconds = 0 }) => seconds));
+      const onlineSeconds = Math.max(0, view.tvSeconds(backMs, lastMs));
+      const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < newest - onlineSeconds - 5;
+      if (!events.some(isOfOffline)) return skip('The TV delivered no events of that time.');
+      const impressions = events.filter(({ type }) => type === 'impression');
+      const played = impressions.reduce((sum, { duration = itemSeconds }) => sum + duration, 0);
       const offlineSeconds = view.tvSeconds(first.atMs, backMs);
-      const onlineSeconds = view.tvSeconds(backMs, sent.atMs);
       const seen = `${played.toFixed(0)} s played, ${offlineSeconds.toFixed(0)} s of them without network at most.`;
       return played >= 0.4 * offlineSeconds + onlineSeconds ? pass(seen) : fail(seen);
     },
   },
 ];
+
+/** Seconds in which the TV may send its queue in several batches. */
+const queueSeconds = 10;
+
+/**
+ * The events that the TV made after its power was back, each once, as far as the batches that were
+ * accepted at the end of the outage. `lastMs` is the time of the last one.
+ */
+function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
+  const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));
+  const isFresh = ({ digest }: SentEvent) => !pending.has(digest);
+  const batches = view
+    .of('postEvents')
+    .filter((one) => one.atMs >= startMs && one.events.some(isFresh));
+  const accepted = batches.filter(isGood);
+  const endMs = (accepted[0]?.atMs ?? 0) + queueSeconds * view.timing.tvSecondMs;
+  const last = accepted.findLast(({ atMs }) => atMs <= endMs);
+  const sent = batches.filter(({ number }) => number <= (last?.number ?? 0));
+  const events = new Map(
+    sent.flatMap((one) => one.events.filter(isFresh).map((event) => [event.digest, event])),
+  );
+  return { events: [...events.values()], lastMs: last?.atMs ?? 0 };
+}
 
 const digestsOf = ({ events }: Exchange) => events.map(({ digest }) => digest);

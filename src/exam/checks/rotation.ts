@@ -48,11 +48,14 @@ export const rotationChecks: readonly TvCheck[] = [
       const [rotated] = view.of('rotateDeviceKey').filter(isGood);
       if (!rotated) return notUsed;
       const intervalMs = secondConfig.syncIntervalMinutes * view.timing.minuteMs;
+      // A revoked TV may try its former key once.
+      const endMs = view.markedMs('revoked') ?? Number.POSITIVE_INFINITY;
       const stale = view.exchanges.find(
         ({ key, atMs, operation }) =>
           operation !== 'rotateDeviceKey' &&
           key === rotated.key &&
-          atMs > rotated.endMs + intervalMs,
+          atMs > rotated.endMs + intervalMs &&
+          atMs < endMs,
       );
       if (stale) return fail(`${shown(rotated)}; ${shown(stale)}, with the old key.`);
       const used = view.exchanges.find(({ key }) => key === rotated.answer?.newKey);

@@ -17,7 +17,6 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
 /** Held requests for changes are answered at once, cut, refused, and not offered any more. */
 export const changes: Part = {
   id: 'changes',
-  title: 'changes at once',
   async run(exam) {
     const isUsed = () =>
       exam.recording.ofTv.some(({ operation }) => operation === 'getDeviceChanges');
@@ -39,8 +38,7 @@ export const changes: Part = {
       times: 1,
     });
     exam.step('learns of changes');
-    const isOver = () => exam.recording.marks.some(({ name }) => name === 'playlist over');
-    await exam.until(isOver, exam.minutes(12));
+    await exam.untilOver('playlist');
     await exam.pauseTv(20);
     exam.step('finds no request for changes: 404');
     exam.inject({

@@ -19,7 +19,6 @@ const refusals: readonly { id: string; effect: Effect }[] = [
 /** The config changes, and requests for it are refused. */
 export const config: Part = {
   id: 'config',
-  title: 'config and credentials',
   async run(exam) {
     exam.step('fetches its config');
     const firstMs = exam.minutes(1.6 * firstConfig.syncIntervalMinutes);
@@ -44,6 +43,7 @@ export const config: Part = {
       met = next ?? (await exam.untilNext(met, maxMs)) ?? met;
     }
     if (exam.isQuick) return;
+    await exam.untilOver('playlist');
     exam.step('gets 500 for its config');
     const failing = exam.inject({
       id: 'config.500',

@@ -25,11 +25,11 @@ async function meet(exam: Exam, fault: Omit<Fault, 'operation'>): Promise<void> 
 /** Answers to batches of events are lost, and batches fail and are refused. */
 export const events: Part = {
   id: 'events',
-  title: 'events',
   async run(exam) {
     const { retryAfterSeconds } = exam.timing;
     exam.step('loses the answers to a batch of events');
     await meet(exam, { id: 'events.lost', effect: { kind: 'lose' }, times: 2 });
+    if (!exam.recording.ofTv.some(({ operation }) => operation === 'postEvents')) return;
     exam.step('gets 500, 503 with Retry-After and 413 for a batch of events');
     const internal: Effect = { kind: 'answer', status: 500, code: 'internal_error' };
     const busy: Effect = { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds };

@@ -4,7 +4,6 @@ import { type Part, reportMinutes } from './part.ts';
 /** The network is away for some minutes: each connection breaks without an answer. */
 export const network: Part = {
   id: 'network',
-  title: 'network',
   async run(exam) {
     const { away } = phasesOf(exam.isQuick);
     const sync = secondConfig.syncIntervalMinutes;

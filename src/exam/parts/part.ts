@@ -9,6 +9,8 @@ import type { Recording } from '../wire/recording.ts';
 /** TV minutes in which each TV sends its events, also one that collects them. */
 export const reportMinutes = 6;
 
+const longestPartMinutes = 30;
+
 /** TV minutes without a request after which a TV counts as unpaired. */
 const silentMinutes = 1.6;
 
@@ -29,7 +31,7 @@ interface ExamDependencies {
   addCode(code: string): void;
 }
 
-/** Checks of an exam read the exchanges; parts of an exam make them happen. */
+/** The tools of a part: it injects faults, and waits for the requests of the TV. */
 export class Exam {
   readonly timing: Timing;
   readonly service: ExamService;
@@ -168,7 +170,13 @@ export class Exam {
     );
   }
 
-  /** Waits until the TV has a playlist and has sent events. */
+  /** Waits until a part is over that runs beside this one. */
+  async untilOver(part: PartId): Promise<void> {
+    const isOver = () => this.recording.marks.some(({ name }) => name === `${part} over`);
+    await this.until(isOver, this.minutes(longestPartMinutes));
+  }
+
+  /** Waits until the TV has a playlist and has sent events, at most until it must have. */
   async untilSettled(): Promise<void> {
     await this.untilGood('getPlaylist', 0, this.minutes(1.6 * firstConfig.syncIntervalMinutes));
     await this.untilGood('postEvents', 0, this.minutes(reportMinutes));
@@ -191,6 +199,5 @@ export const isGood = ({ end, answer }: Exchange): boolean =>
 
 export interface Part {
   id: PartId;
-  title: string;
   run(exam: Exam): Promise<void>;
 }

@@ -18,7 +18,6 @@ async function untilPlayed(exam: Exam, edition: number): Promise<void> {
  */
 export const playlist: Part = {
   id: 'playlist',
-  title: 'playlist',
   async run(exam) {
     const { retryAfterSeconds } = exam.timing;
     const phases = phasesOf(exam.isQuick);

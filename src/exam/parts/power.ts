@@ -11,7 +11,6 @@ const bootMinutes = 5;
  */
 export const power: Part = {
   id: 'power',
-  title: 'power',
   async run(exam) {
     if (!exam.power) return;
     await exam.untilSettled();

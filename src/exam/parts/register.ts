@@ -25,7 +25,6 @@ export async function untilRegistered(exam: Exam, sinceMs: number): Promise<bool
  */
 export const register: Part = {
   id: 'register',
-  title: 'registration',
   async run(exam) {
     await exam.service.setConfig(firstConfig);
     const { retryAfterSeconds } = exam.timing;

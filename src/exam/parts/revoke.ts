@@ -8,7 +8,6 @@ const watchSeconds = 30;
 /** The device is revoked, and the screen gets a new code. */
 export const revoke: Part = {
   id: 'revoke',
-  title: 'revoked',
   async run(exam) {
     await exam.untilSettled();
     exam.step('is revoked');

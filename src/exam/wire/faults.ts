@@ -57,10 +57,6 @@ export class Faults {
     this.#active = this.#active.filter((one) => one !== active);
   }
 
-  clear(): void {
-    this.#active = [];
-  }
-
   /** Returns the first fault that applies to a request, and counts it. */
   take(request: TvRequest): Fault | undefined {
     const found = this.#active.find(

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pause } from '../../client/pause.ts';
 import { type Clock, randomHex, secondMs, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { readBody } from '../../domain/json/read-body.ts';
@@ -95,10 +94,13 @@ function problem(effect: Effect & { kind: 'answer' }, request: TvRequest): Answe
   return { response: new Response(null, { status, headers }), body };
 }
 
+/** Statuses of answers without a body and without a `Content-Length` (RFC 9110 section 8.6). */
+const bodiless = [204, 304];
+
 function writeAnswer(outgoing: ServerResponse, { response, body }: Answer): Promise<void> {
   const headers = Object.fromEntries(response.headers);
   delete headers['transfer-encoding'];
-  if (response.status !== 304) headers['content-length'] = String(body.length);
+  if (!bodiless.includes(response.status)) headers['content-length'] = String(body.length);
   return new Promise((done) => {
     outgoing.once('close', done);
     outgoing.writeHead(response.status, headers);
@@ -141,7 +143,12 @@ class FrontHandler {
     const { incoming, outgoing } = call;
     const effect = fault?.effect;
     if (effect?.kind === 'cut') {
-      if (effect.afterMs !== undefined) await pause(clock, effect.afterMs);
+      const { afterMs } = effect;
+      if (afterMs !== undefined) {
+        await new Promise<void>((elapsed) => clock.after(afterMs, elapsed));
+        // A browser repeats a request by itself if the connection breaks before the answer begins.
+        outgoing.writeHead(200).flushHeaders();
+      }
       incoming.socket.destroy();
       return { end: 'cut', answer: undefined };
     }

@@ -1,0 +1,43 @@
+// Examines one correct TV, the program of docs/tv.md and TVs with a seeded defect, in the parts
+// that concern them. `npm run faults` runs the whole exam for all styles and defects.
+import { describe, expect, it } from 'vitest';
+import type { PartId } from '../../../src/entry/conformance.ts';
+import { allTvChecks } from '../../../src/exam/checks/all-checks.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { examineHabits, examinePageTv, failedIds } from './examine.ts';
+import { seededDefects } from './seeded-defects.ts';
+
+const quickDefects: [name: string, part: PartId][] = [
+  ['sends each retry under a new key', 'events'],
+  ['drops the good events of a batch with a bad one', 'events'],
+  ['goes dark after a 500', 'playlist'],
+  ['forgets its key after a mismatch', 'config'],
+];
+
+describe('the seeded defects', () => {
+  it('fail each check at least once', () => {
+    const failed = new Set(Object.values(seededDefects).flatMap(({ fails }) => fails));
+    // A TV that never uses its key fails many checks: test/exam/run-exam.test.ts has one.
+    failed.add('tv.register.uses-key');
+    expect([...failed].toSorted()).toEqual(allTvChecks.map(({ id }) => id).toSorted());
+  });
+});
+
+describe.concurrent('the exam of a TV', { timeout: 120_000 }, () => {
+  it('passes if the TV is correct', async () => {
+    const report = await examineHabits({}, { parts: ['events', 'playlist', 'config'] });
+    expect(failedIds(report)).toEqual([]);
+    expect(report.checks.filter(({ result }) => result === 'pass').length).toBeGreaterThan(25);
+  });
+
+  it('passes if the TV is the program of docs/tv.md', async () => {
+    const report = await examinePageTv(await temporaryFolder(), { parts: ['events'] });
+    expect(failedIds(report)).toEqual([]);
+  });
+
+  it.each(quickDefects)('fails exactly the expected checks if it %s', async (name, part) => {
+    const { habits, fails } = seededDefects[name] ?? { habits: {}, fails: ['no such defect'] };
+    const report = await examineHabits(habits, { parts: [part] });
+    expect(failedIds(report).toSorted()).toEqual([...fails].toSorted());
+  });
+});

@@ -1,0 +1,27 @@
+// Proves that the exam for TVs fails no correct TV, and that each seeded defect fails exactly the
+// expected checks.
+import { describe, it } from 'vitest';
+import { examineHabits, examinePageTv, failedIds } from '../../conformance/tv/examine.ts';
+import { seededDefects } from '../../conformance/tv/seeded-defects.ts';
+import { styles } from '../../conformance/tv/styles.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+describe.concurrent('a TV without defects', () => {
+  it.for(Object.entries(styles))('that %s fails no check', async ([, habits], { expect }) => {
+    expect(failedIds(await examineHabits(habits))).toEqual([]);
+  });
+
+  it('that is the program of docs/tv.md fails no check', async ({ expect }) => {
+    expect(failedIds(await examinePageTv(await temporaryFolder()))).toEqual([]);
+  });
+});
+
+describe.concurrent('a TV that', () => {
+  it.for(Object.entries(seededDefects))(
+    '%s: fails exactly the expected checks',
+    async ([, { habits, fails, needsFullExam }], { expect }) => {
+      const report = await examineHabits(habits, { quick: !needsFullExam });
+      expect(failedIds(report).toSorted()).toEqual(fails.toSorted());
+    },
+  );
+});
