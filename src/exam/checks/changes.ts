@@ -47,7 +47,8 @@ export const changesChecks: readonly TvCheck[] = [
       );
       const [first] = early;
       if (pairs.length === 0) return notUsed;
-      return first
+      // A busy machine may delay one request and not the next.
+      return first && early.length > 1
         ? fail(
             `${early.length} times. ${shown(first.before)}; again after ${view.span(first.after.atMs - first.before.atMs)}.`,
           )

@@ -109,11 +109,10 @@ export class Exam {
     const edition = 1 + this.recording.marks.filter(({ name }) => /^edition /.test(name)).length;
     const host = this.recording.ofTv.find(({ host }) => host !== undefined)?.host ?? '';
     const named = `http://${host}`;
-    await this.service.publish(
-      edition,
-      host !== '' && URL.canParse(named) ? named : this.#deps.url,
-    );
+    const mediaUrl = host !== '' && URL.canParse(named) ? named : this.#deps.url;
+    // A TV may fetch the playlist before the call returns.
     this.mark(`edition ${edition}`);
+    await this.service.publish(edition, mediaUrl);
     return edition;
   }
 

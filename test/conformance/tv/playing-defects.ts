@@ -30,7 +30,7 @@ export const playingDefects: Readonly<Record<string, SeededDefect>> = {
   },
   'polls more often than the config says': {
     habits: { pollMs: (syncMs) => syncMs / 4 },
-    fails: ['tv.config.sync-interval', 'tv.config.new-interval'],
+    fails: ['tv.config.sync-interval'],
   },
   'sends heartbeats too rarely': {
     habits: { heartbeatMs: (config) => 3 * config.heartbeatIntervalMinutes * minuteMs },
@@ -81,6 +81,7 @@ export const playingDefects: Readonly<Record<string, SeededDefect>> = {
         failure.status === 0 && failure.failures > 3 ? dayMs : retryMs(failure),
     },
     fails: ['tv.network.comes-back'],
+    needsFullExam: true,
   },
   'goes dark without a network': {
     habits: { isDark: (status) => status === 0 },
