@@ -27,8 +27,9 @@ const maxDelayMs = minuteMs;
 const unsupportedStatuses: readonly unknown[] = [405, 501];
 
 /**
- * Makes claims until an installer has offered a pairing code, and returns the code (docs/protocol.md
- * §3.6). Repeats failed requests. Rejects with `not_supported` if the service has no claims.
+ * Makes claims until an installer has offered a pairing code, and returns the code
+ * (docs/protocol.md §3.6). Repeats failed requests. Rejects with `not_supported` if the service has
+ * no claims.
  */
 export async function offeredCode(options: ClaimOptions): Promise<string> {
   for (;;) {
