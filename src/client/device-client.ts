@@ -9,6 +9,8 @@ import {
 } from './caller.ts';
 import type {
   ActivePlaylist,
+  ClaimStatus,
+  CreatedClaim,
   DeviceConfig,
   EventInput,
   Registered,
@@ -116,6 +118,32 @@ export class DeviceClient {
     return (
       await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})
     ).answer;
+  }
+
+  /**
+   * Makes a claim, which the TV shows until an installer offers it a pairing code. Returns the
+   * claim and its secret.
+   */
+  async createClaim(
+    body: Pick<Registration, 'deviceInfo'>,
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+  ): Promise<CreatedClaim> {
+    return (
+      await this.#caller.exchange('createClaim', { body, idempotencyKey, signal, attempts }, {})
+    ).answer;
+  }
+
+  /**
+   * Fetches the status of a claim by its secret. With `waitSeconds`, the service holds the answer
+   * until an installer offers a screen. Throws `claim_not_found` once the claim has ended.
+   */
+  async fetchClaim(
+    claim: string,
+    token: string,
+    { waitSeconds, signal }: Omit<ChangesCall, 'after'> = {},
+  ): Promise<ClaimStatus> {
+    const input = { params: { claim }, query: { waitSeconds }, signal, attempts: 1 };
+    return (await this.#caller.exchange('getClaimStatus', input, authorization(token))).answer;
   }
 
   /** Fetches the active playlist of the screen. Throws `playlist_not_found` if there is none. */

@@ -15,6 +15,8 @@ export type CodeStatus = CallAnswer<'getCodeStatus'>;
 export type CreatedClaim = CallAnswer<'createClaim'>;
 /** The status of a claim, as its TV reads it. */
 export type ClaimStatus = CallAnswer<'getClaimStatus'>;
+/** The screen that an installer offered to the TV that shows a claim. */
+export type ClaimOffer = NonNullable<ClaimStatus['offer']>;
 /** The TV that shows a claim, as an installer sees it. */
 export type Claim = CallAnswer<'getClaim'>;
 /** A playlist in the management API. */

@@ -8,7 +8,7 @@ import { fetchConfig, fetchPlaylist } from './fetch.ts';
 import { rotateOnce } from './key-rotation.ts';
 import { runNetworkLoop, sendRemainingEvents } from './loop.ts';
 import type { PlayerEnd, PlayerOptions, PlayerView } from './options.ts';
-import { pair, registerOnce } from './pairing.ts';
+import { pair, registerOnce } from './pairing/pairing.ts';
 import { showItems } from './playback.ts';
 
 /** Cuts the player's power when the signal aborts. Returns a function that removes the listener. */

@@ -1,8 +1,10 @@
 import { DeviceClient } from '../client/device-client.ts';
 import type { EventInput } from '../client/entities.ts';
 import { makeFetchRequester } from '../client/fetch-requester.ts';
-import { dayMs, minuteMs, secondMs, systemClock } from '../domain/clock.ts';
+import { dayMs, minuteMs, secondMs, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import type { UnpairedReason } from '../player/observer.ts';
+import { offeredCode } from '../player/pairing/claim.ts';
 import { Player } from '../player/player.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { MediaBudget, storageQuota } from './media/media-budget.ts';
@@ -102,9 +104,37 @@ export async function startPlayer(): Promise<void> {
     elementOf('stage').style.background = background;
     budget.setPolicy(config?.cachePolicy);
   };
+  const client = new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester });
+  const deviceInfo = readDeviceInfo(navigator.userAgent, build);
+
+  /** Resolves with the code that a person types, or that an installer offers to this TV's claim. */
+  async function askForCode(why: UnpairedReason, error: SignageError | undefined) {
+    const ending = new AbortController();
+    const typed = screen.ask(why, error);
+    offeredCode({
+      client,
+      deviceInfo,
+      clock: systemClock,
+      random: systemRandom,
+      onClaim: (claim) => screen.showClaim(claim),
+      confirm: (offer) => screen.confirm(offer),
+      signal: ending.signal,
+    }).then(
+      (code) => screen.submit(code),
+      // Without a claim, a person types the code.
+      () => screen.showClaim(undefined),
+    );
+    try {
+      return await typed;
+    } finally {
+      ending.abort();
+      screen.showClaim(undefined);
+    }
+  }
+
   const player = new Player({
-    client: new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester }),
-    deviceInfo: readDeviceInfo(navigator.userAgent, build),
+    client,
+    deviceInfo,
     memory,
     stage,
     rotateEveryMs,
@@ -112,7 +142,7 @@ export async function startPlayer(): Promise<void> {
     async nextCode(why, error) {
       const code = firstCode;
       firstCode = undefined;
-      return code ?? screen.ask(why, error);
+      return code ?? askForCode(why, error);
     },
     observer: {
       onPhase(phase) {

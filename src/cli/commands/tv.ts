@@ -26,6 +26,7 @@ reached to register, 130 Ctrl-C.`,
       'signage tv --code ABCD-2345 --state tv.json --profile lg-webos',
       'a TV that survives a restart',
     ],
+    ['signage tv --claim', 'shows a claim; signage pair Lobby/Main --tv CLAIM pairs it'],
     [
       'signage tv --url https://signage.example.com --code ABCD2345 --speed 60',
       'another service, 60 times faster',

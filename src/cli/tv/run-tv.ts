@@ -108,7 +108,8 @@ async function runWithState(
   const hardStop = new AbortController();
   const watch = new PairingWatch(file?.saved?.tv.binding !== undefined, hardStop);
   const display = new TvDisplay(call, once, (size) => renderTv(player.state, status, now(), size));
-  const nextCode = await codeSource(call, options, (ask) => display.suspend(ask));
+  const unpaired = { client, deviceInfo };
+  const nextCode = await codeSource(call, options, unpaired, (ask) => display.suspend(ask));
   const log = (entry: TvLogEntry) => {
     watch.handle(entry);
     updateStatus(status, entry);

@@ -10,6 +10,8 @@ export const tvOptions = {
     '--code <code>',
     'the pairing code, such as ABCD2345 or abcd-2345; - reads it from stdin',
   ),
+  claim: option.flag('--claim', 'show a claim, and wait until signage pair --tv offers a screen'),
+  yes: option.flag('--yes', 'with --claim: accept the offered screen without asking'),
   state: option.text(
     '--state <file>',
     'keep identity, key, playlist and unsent events in this file, readable only by you',

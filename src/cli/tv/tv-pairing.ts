@@ -1,8 +1,12 @@
+import type { DeviceClient } from '../../client/device-client.ts';
+import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
+import { offeredCode } from '../../player/pairing/claim.ts';
 import type { CommandContext } from '../command/context.ts';
-import { readCode, readCodeWords } from '../options/pairing-code.ts';
+import { groupedCode, readCode, readCodeWords } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
+import { defaultSize } from '../terminal/live-view.ts';
 import { type TvLogEntry, unpairedWords } from './tv-log.ts';
 import type { TvOptions } from './tv-options.ts';
 
@@ -22,15 +26,61 @@ export function codeProblem(text: string): string | undefined {
   }
 }
 
+/** A TV that needs a code. */
+interface UnpairedTv {
+  client: DeviceClient;
+  deviceInfo: DeviceInfoInput;
+}
+
+/** Closes the display while a person is asked. */
+type Suspend = <T>(ask: () => Promise<T>) => Promise<T>;
+
+/** Shows a claim in large letters, and how to pair the TV that has it. */
+async function showClaim({ io, note }: CommandContext, claim: string): Promise<void> {
+  const { blockLetters } = await import('../pair/draw-code.ts');
+  const letters = blockLetters(claim, (io.stderr.columns ?? defaultSize.columns) - 1);
+  const shown = groupedCode(claim);
+  if (letters && io.stderr.isTTY) io.stderr.write(`\n${letters.join('\n')}\n\n`);
+  note(`This TV shows the claim ${shown}. Pair it: signage pair VENUE/SCREEN --tv ${claim}`);
+}
+
+/**
+ * Returns a source of codes that installers offer to the claims of this TV. `isAccepted`: without
+ * asking.
+ */
+function claimSource(
+  call: CommandContext,
+  { client, deviceInfo }: UnpairedTv,
+  isAccepted: boolean,
+  suspend: Suspend,
+): CodeSource {
+  const { clock, random, interrupted: signal, prompter } = call;
+  const confirm = async ({ tenant, venue, screen }: ClaimOffer) => {
+    const place = JSON.stringify(`${venue}/${screen}`);
+    const question = `${JSON.stringify(tenant)} offers this TV the screen ${place}. Accept?`;
+    if (isAccepted) return true;
+    if (!prompter.canAsk) throw usage(`${question} Questions cannot be asked here: give --yes.`);
+    return prompter.confirm({ message: question, flag: '--yes' });
+  };
+  const onClaim = (claim: string) => void showClaim(call, claim);
+  return () =>
+    suspend(() => offeredCode({ client, deviceInfo, clock, random, onClaim, confirm, signal }));
+}
+
 /**
  * Returns a source of codes: first the code of `--code`, then codes typed at the terminal. Without
- * a terminal, the code of `--code` is the only one.
+ * a terminal, the code of `--code` is the only one. With `--claim`, installers offer the codes.
  */
 export async function codeSource(
-  { io, prompter }: CommandContext,
+  call: CommandContext,
   options: TvOptions,
-  suspend: <T>(ask: () => Promise<T>) => Promise<T>,
+  tv: UnpairedTv,
+  suspend: Suspend,
 ): Promise<CodeSource> {
+  const { io, prompter } = call;
+  if (options.claim && options.code !== undefined)
+    throw usage('--claim waits for an offered code, so --code does not work with it.');
+  if (options.claim) return claimSource(call, tv, options.yes, suspend);
   let given = options.code === undefined ? undefined : await readCodeWords(io, [options.code]);
   return async (why, error) => {
     const first = given;

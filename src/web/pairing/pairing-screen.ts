@@ -1,3 +1,4 @@
+import type { ClaimOffer } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
@@ -27,9 +28,12 @@ export class PairingScreen {
   readonly #boxes: HTMLElement[];
   readonly #buttons: HTMLElement[];
   readonly #message: HTMLElement;
+  readonly #claim: HTMLElement;
+  readonly #answers: HTMLElement;
   #code = '';
   #selected = 0;
   #submit: ((code: string) => void) | undefined;
+  #confirm: ((isAccepted: boolean) => void) | undefined;
   #countdown: number | undefined;
 
   /** `notes` are lines about this TV, below the keypad. */
@@ -43,6 +47,17 @@ export class PairingScreen {
     this.#boxes = [...formatCode('')].map(() => add(code, 'span', 'box'));
     const keypad = add(root, 'div', 'keypad');
     this.#buttons = keys.map((key, index) => this.#addKey(keypad, key, index));
+    this.#answers = add(root, 'div', 'answers');
+    for (const [label, isAccepted] of [
+      ['OK', true],
+      ['Back', false],
+    ] as const) {
+      const button = add(this.#answers, 'button', 'answer', label);
+      button.setAttribute('type', 'button');
+      button.addEventListener('click', () => this.#answer(isAccepted));
+    }
+    this.#answers.hidden = true;
+    this.#claim = add(root, 'p', 'claim');
     for (const note of notes) add(root, 'p', 'note', note);
     document.addEventListener('keydown', (event) => this.#onKey(event));
     this.hide();
@@ -82,6 +97,32 @@ export class PairingScreen {
     this.#code = code;
     this.#render();
     submit?.(code);
+  }
+
+  /** Shows the claim of this TV. `undefined`: none. */
+  showClaim(claim: string | undefined): void {
+    this.#claim.textContent =
+      claim === undefined
+        ? ''
+        : `Or from a computer: signage pair Venue/Screen --tv ${claim.slice(0, 3)}-${claim.slice(3)}`;
+  }
+
+  /** Asks whether to accept an offer: OK or Back of a remote control, or a pointer. */
+  confirm({ tenant, venue, screen }: ClaimOffer): Promise<boolean> {
+    this.#stopCountdown();
+    this.#show(`Pair this TV with ${venue}/${screen} of ${tenant}? Press OK, or Back.`, true);
+    this.#answers.hidden = false;
+    return new Promise((resolve) => {
+      this.#confirm = resolve;
+    });
+  }
+
+  #answer(isAccepted: boolean): void {
+    const confirm = this.#confirm;
+    this.#confirm = undefined;
+    this.#answers.hidden = true;
+    if (!isAccepted) this.#show('Type the pairing code of the screen.', false);
+    confirm?.(isAccepted);
   }
 
   /** Shows that a code is being checked. */
@@ -131,6 +172,11 @@ export class PairingScreen {
     if (!this.#isShown || !this.#submit || event.ctrlKey || event.metaKey || event.altKey) return;
     const input = readRemoteKey(event);
     if (!input) return;
+    if (this.#confirm) {
+      event.preventDefault();
+      if (input.kind === 'ok' || input.kind === 'back') this.#answer(input.kind === 'ok');
+      return;
+    }
     // With nothing to delete, Back leaves the player as on every page.
     if (input.kind === 'back' && this.#code === '') return;
     event.preventDefault();
@@ -148,7 +194,7 @@ export class PairingScreen {
   }
 
   #press(key: Key): void {
-    if (!this.#submit) return;
+    if (!this.#submit || this.#confirm) return;
     this.#code = key === deleteKey ? this.#code.slice(0, -1) : this.#code + key;
     this.#render();
     if (this.#code.length === codeLength) this.submit(this.#code);

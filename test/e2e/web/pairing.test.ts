@@ -136,4 +136,46 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     await expect.poll(() => message(tv.page).innerText()).not.toBe(before);
     await tv.close();
   });
+
+  it('shows a claim, and pairs when an installer offers a screen', async () => {
+    const tv = await openTvBrowser();
+    await tv.page.goto(`${service.url}/player`);
+    const shown = () => tv.page.locator('.claim').innerText();
+    await expect.poll(shown).toMatch(/--tv \w{3}-\w{3}$/);
+    const claim = (await shown()).slice(-7).replace('-', '');
+    const { id: screenId } = await service.screen();
+    const path = `/v1/devices/claims/${claim}`;
+    const { body } = await service.manage('GET', path);
+    expect(body.deviceInfo.model).toBeTruthy();
+    await service.manage('POST', `${path}/offer`, { screenId });
+    await expect.poll(() => storedBinding(tv.page)).toContain(screenId);
+    expect(tv.problems).toEqual([]);
+    await tv.close();
+  });
+
+  it('asks at the TV before it accepts an offer of a tenant that is new at its address', async () => {
+    const guarded = await startService<Clock>({ clock: systemClock, trustProxy: ['127.0.0.1'] });
+    const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.4' } };
+    const venue = await guarded.manage('POST', '/v1/venues', { name: 'Lobby' }, elsewhere);
+    const place = { venueId: venue.body.id, name: 'Main' };
+    const screen = await guarded.manage('POST', '/v1/screens', place, elsewhere);
+    const tv = await openTvBrowser();
+    await tv.page.goto(`${guarded.url}/player`);
+    const claimOf = async () => (await tv.page.locator('.claim').innerText()).slice(-7);
+    const offer = async (claim: string) => {
+      const path = `/v1/devices/claims/${claim.replace('-', '')}/offer`;
+      await guarded.manage('POST', path, { screenId: screen.body.id }, elsewhere);
+      await expect.poll(() => message(tv.page).innerText()).toContain('Lobby/Main');
+    };
+    await expect.poll(claimOf).toMatch(/^\w{3}-\w{3}$/);
+    const first = await claimOf();
+    await offer(first);
+    await pressRemoteKey(tv.page, backOfWebOs);
+    await expect.poll(claimOf).not.toBe(first);
+    expect((await storedBinding(tv.page)) ?? '').not.toContain(screen.body.id);
+    await offer(await claimOf());
+    await tv.page.keyboard.press('Enter');
+    await expect.poll(() => storedBinding(tv.page)).toContain(screen.body.id);
+    await tv.close();
+  });
 });

@@ -1,0 +1,86 @@
+import type { DeviceClient } from '../../client/device-client.ts';
+import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
+import { interrupted, pause } from '../../client/pause.ts';
+import { type Clock, minuteMs, type Random, randomHex, secondMs } from '../../domain/clock.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+
+export interface ClaimOptions {
+  client: DeviceClient;
+  deviceInfo: DeviceInfoInput;
+  clock: Clock;
+  random: Random;
+  /** Called with each new claim, to show it. */
+  onClaim(claim: string): void;
+  /** Asks a person at the TV whether to accept an offer. After a refusal there is a new claim. */
+  confirm(offer: ClaimOffer): Promise<boolean>;
+  /** Ends the wait, which then rejects with `interrupted`. */
+  signal: AbortSignal;
+}
+
+/** Longest hold in the API (docs/protocol.md §3.6). */
+const waitSeconds = 50;
+/** Pause after an answer that was not held. */
+const minIntervalMs = 5 * secondMs;
+const firstDelayMs = 2 * secondMs;
+const maxDelayMs = minuteMs;
+/** Statuses of a service without claims. */
+const unsupportedStatuses: readonly unknown[] = [405, 501];
+
+/**
+ * Makes claims until an installer has offered a pairing code, and returns the code
+ * (docs/protocol.md §3.6). Repeats failed requests. Rejects with `not_supported` if the service has
+ * no claims.
+ */
+export async function offeredCode(options: ClaimOptions): Promise<string> {
+  for (;;) {
+    const code = await codeOfNextClaim(options);
+    if (code !== undefined) return code;
+  }
+}
+
+/** Returns the code that was offered to one claim. `undefined`: the claim has ended without one. */
+async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefined> {
+  const { client, deviceInfo, clock, random, onClaim, confirm, signal } = options;
+  const idempotencyKey = randomHex(random, 16);
+  const { claim, token } = await repeated(options, () =>
+    client.createClaim({ deviceInfo }, { idempotencyKey, attempts: 1, signal }),
+  );
+  onClaim(claim);
+  const read = () => client.fetchClaim(claim, token, { waitSeconds, signal });
+  for (;;) {
+    const askedAtMs = clock.now();
+    const status = await repeated(options, read).catch((error) => {
+      if (hasCode(error, 'claim_not_found')) return undefined;
+      throw error;
+    });
+    if (!status) return undefined;
+    const { pairingCode, offer } = status;
+    if (pairingCode !== null && offer)
+      return !offer.confirm || (await confirm(offer)) ? pairingCode : undefined;
+    const tookMs = clock.now() - askedAtMs;
+    if (tookMs < minIntervalMs) await pause(clock, minIntervalMs - tookMs, signal);
+  }
+}
+
+/** Repeats a request until it has an answer. Throws `claim_not_found` and `not_supported`. */
+async function repeated<T>(
+  { clock, random, signal }: ClaimOptions,
+  send: () => Promise<T>,
+): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    if (signal.aborted) throw interrupted(signal);
+    try {
+      return await send();
+    } catch (error) {
+      if (hasCode(error, 'interrupted') || hasCode(error, 'claim_not_found')) throw error;
+      const { status, code, retryAfterSeconds } = error as SignageError;
+      if (unsupportedStatuses.includes(status) || code === 'not_found')
+        throw new SignageError('not_supported', 'The service has no claims.', { cause: error });
+      const stepMs = Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
+      const [fraction = 0] = random(1);
+      const spreadMs = stepMs * (0.5 + fraction / 512);
+      const waitMs = retryAfterSeconds === undefined ? spreadMs : retryAfterSeconds * secondMs;
+      await pause(clock, waitMs, signal);
+    }
+  }
+}
