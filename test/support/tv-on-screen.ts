@@ -1,5 +1,6 @@
 // A TV with the web player, its service and its media, for tests in a real Chromium.
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { openTvBrowser, type TvBrowser, type TvBrowserOptions } from './chromium.ts';
 import { startService, type TestService } from './service.ts';
@@ -60,6 +61,9 @@ export async function startTvOnScreen({
   const browser = await openTvBrowser(options);
   const { page } = browser;
   await page.goto(`${await url(service.url)}/player#${code}`);
+  // A reload before the code is saved would lose it.
+  const binding = "localStorage.getItem('signage-player-binding') ?? ''";
+  await expect.poll(() => page.evaluate(binding)).toContain('apiKey');
   return {
     service,
     screenId,
