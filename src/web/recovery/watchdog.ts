@@ -2,8 +2,11 @@ import { hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
 import type { LoadReason, Reloader } from './reload.ts';
 
 const checkMs = 5 * secondMs;
-/** The page is reloaded when nothing was shown for this time although an item is due. */
-const darkLimitMs = minuteMs;
+/**
+ * The page is reloaded after this many checks in a row, a minute, in which an item was due but none
+ * was shown. Checks are counted, because a browser that was suspended has missed its items, too.
+ */
+const darkCheckLimit = minuteMs / checkMs;
 const updateCheckMs = 10 * minuteMs;
 const defaultReloadHours = 7 * 24;
 const maxHeapShare = 0.8;
@@ -35,7 +38,7 @@ function heapShare(): number {
 export class Watchdog {
   readonly #options: WatchdogOptions;
   readonly #loadedAtMs = performance.now();
-  #shownAtMs = performance.now();
+  #darkChecks = 0;
   #updateCheckedAtMs = performance.now();
   #hasUpdate = false;
 
@@ -60,9 +63,9 @@ export class Watchdog {
     const { isDue, isShowing, reloader } = this.#options;
     const now = performance.now();
     if (isShowing()) reloader.noteRecovered();
-    if (isShowing() || !isDue()) this.#shownAtMs = now;
-    if (now - this.#shownAtMs > darkLimitMs && reloader.mayRecover) {
-      this.#shownAtMs = now;
+    this.#darkChecks = isShowing() || !isDue() ? 0 : this.#darkChecks + 1;
+    if (this.#darkChecks > darkCheckLimit && reloader.mayRecover) {
+      this.#darkChecks = 0;
       await reloader.reload('watchdog');
     }
     if (now - this.#updateCheckedAtMs > updateCheckMs) {

@@ -84,7 +84,11 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
     await tv.page.clock.install();
     await tv.reload();
     await expect.poll(async () => (await reasons(tv)).length).toBe(2);
-    await tv.page.clock.runFor(1.2 * minuteMs);
+    // A browser that was suspended gets a minute, too.
+    await tv.page.clock.fastForward(10 * minuteMs);
+    await tv.page.clock.runFor(0.5 * minuteMs);
+    expect(await reasons(tv)).toEqual(['cold', 'cold']);
+    await tv.page.clock.runFor(0.7 * minuteMs);
     await expect.poll(() => reasons(tv)).toEqual(['cold', 'cold', 'watchdog']);
     await tv.page.clock.runFor(3 * minuteMs);
     expect((await reasons(tv)).length).toBe(3);
