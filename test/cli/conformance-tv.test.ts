@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ExaminedTv } from '../exam/examined-tv.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import { freePort } from '../support/free-port.ts';
@@ -9,14 +9,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runCli } from './run-cli.ts';
 
 const speed = 30;
-let tv = new ExaminedTv(speed);
-afterEach(() => tv.off());
 
 const shownCode = /code ([A-Z2-9]{4})-([A-Z2-9]{4}) at the TV\. Its service is (\S+)/g;
 
 /** Runs the command, and enters each code that it shows at a new TV. */
 async function examine(argv: readonly string[]) {
-  tv = new ExaminedTv(speed);
+  const tv = new ExaminedTv(speed);
   let hasEnded = false;
   const enterCodes = async (io: FakeIo) => {
     for (let entered = 0; !hasEnded; ) {
@@ -31,10 +29,12 @@ async function examine(argv: readonly string[]) {
   const common = ['conformance', '--tv', '--quick', '--speed', String(speed), '--listen', listen];
   const run = await runCli([...common, ...argv], { during: enterCodes });
   hasEnded = true;
+  await tv.off();
   return run;
 }
 
-describe('signage conformance --tv', () => {
+// The exams wait most of their time, so they run side by side.
+describe.concurrent('signage conformance --tv', () => {
   it('0 when no row failed, with the rows, the steps and a line for a README', async () => {
     const { code, json, stderr } = await examine(['--part', 'revoke', '-o', 'json']);
     expect(stderr).toContain('register: The TV waits for its pairing code');

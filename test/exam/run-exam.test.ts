@@ -31,7 +31,8 @@ async function registerOnly(url: string, pairingCode: string): Promise<void> {
   }
 }
 
-describe('an exam of the simulated TV', () => {
+// The exams wait most of their time, so they run side by side.
+describe.concurrent('an exam of the simulated TV', () => {
   it('passes each check that the TV gives occasion to', async () => {
     // Slower than the others, because the machine may be busy.
     const steadyPace = 12;
@@ -113,7 +114,7 @@ describe('an exam of the simulated TV', () => {
   }, 120_000);
 });
 
-describe('an exam without a TV', () => {
+describe.concurrent('an exam without a TV', () => {
   it('ends when the TV falls silent after its registration, and does not enter a new code', async () => {
     const codes: string[] = [];
     const report = await runTvExam({
