@@ -10,7 +10,7 @@ import { runCli } from './run-cli.ts';
 
 const speed = 30;
 
-const shownCode = /code ([A-Z2-9]{4})-([A-Z2-9]{4}) at the TV\. Its service is (\S+)/g;
+const shownCode = /code ([A-Z2-9]{4})-([A-Z2-9]{4}) at the TV\.\nIts service is (\S+)/g;
 
 /** Runs the command, and enters each code that it shows at a new TV. */
 async function examine(argv: readonly string[]) {

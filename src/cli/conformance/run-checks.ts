@@ -10,6 +10,7 @@ import { member, type View } from '../output/view.ts';
 import { didYouMean } from '../records/near-names.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { withProgress } from '../terminal/progress.ts';
+import { showFailures } from './show-failures.ts';
 
 const pageSize = 25;
 
@@ -105,6 +106,7 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
     call.common.verbose,
   );
   const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
+  const failed: Outcome[] = [];
   const leftovers: string[] = [];
   const run = {
     url,
@@ -124,9 +126,10 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
   try {
     await withProgress(call, (show, erase) => {
       const onProgress = (done: number, of: number) => show(`${done} of ${of} rows`);
-      const pages = inPages(runConformance({ ...run, onProgress }), ({ result }) => {
+      const pages = inPages(runConformance({ ...run, onProgress }), (outcome) => {
         erase();
-        counts[result]++;
+        counts[outcome.result]++;
+        if (outcome.result === 'fail') failed.push(outcome);
       });
       return call.results.list(pages, outcomeView(call.common.output));
     });
@@ -135,6 +138,10 @@ export async function runChecks(call: CommandContext, options: CheckOptions): Pr
   } finally {
     for (const what of leftovers) call.note(`Could not be removed: ${what}`);
   }
+  showFailures(
+    call,
+    failed.map((outcome) => ({ id: outcome.id, text: note(outcome) ?? '' })),
+  );
   call.note(`${counts.pass} rows passed, ${counts.fail} failed, ${counts.skip} were skipped.`);
   return counts.fail > 0 || leftovers.length > 0 ? failedExitCode : 0;
 }

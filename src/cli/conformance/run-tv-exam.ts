@@ -12,6 +12,7 @@ import { didYouMean } from '../records/near-names.ts';
 import { countText } from '../records/text.ts';
 import { wideMembers } from '../records/views/columns.ts';
 import { openExamFolder } from './exam-folder.ts';
+import { showFailures } from './show-failures.ts';
 import type { TvExamFlags } from './tv-options.ts';
 import { askForPower, PowerProgram } from './tv-power.ts';
 
@@ -105,6 +106,7 @@ export async function runTvExamCommand(
   const folder = options.state === undefined ? undefined : await openExamFolder(options.state);
   const program =
     options.powerCmd === undefined ? undefined : new PowerProgram(options.powerCmd, interrupted);
+  const questionLeft = new AbortController();
   const startMs = clock.now();
   const report = await runTvExam({
     ...readListen(options.listen ?? defaultListen),
@@ -112,19 +114,25 @@ export async function runTvExamCommand(
     parts: await readParts(options.part),
     quick,
     pace,
-    power: program ?? (call.prompter.canAsk ? askForPower(call) : undefined),
+    power: program ?? (call.prompter.canAsk ? askForPower(call, questionLeft) : undefined),
     onCode: (code, url) =>
       io.stderr.write(
-        `Enter the pairing code ${shownCode(code)} at the TV. Its service is ${urlForTv(url)}\n`,
+        `Enter the pairing code ${shownCode(code)} at the TV.\nIts service is ${urlForTv(url)}\n`,
       ),
     onStep: ({ part, text }) =>
       call.note(`${elapsed(clock.now() - startMs)} ${part}: The TV ${text}.`),
-    signal: interrupted,
+    signal: AbortSignal.any([interrupted, questionLeft.signal]),
     clock,
     random,
   });
   await call.results.list([report.checks], outcomeView(call.common.output));
+  const failed = report.checks.filter(({ result }) => result === 'fail');
+  showFailures(
+    call,
+    failed.map((check) => ({ id: check.id, text: note(check) ?? '' })),
+  );
   showSummary(call, report);
+  questionLeft.signal.throwIfAborted();
   if (report.isInterrupted) return Number(interrupted.reason);
   if (program?.problem) throw program.problem;
   return report.isPassed ? 0 : failedExitCode;

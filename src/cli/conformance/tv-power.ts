@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { hasCode } from '../../domain/error.ts';
 import type { TvPower } from '../../exam/options.ts';
 import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
@@ -48,17 +49,21 @@ export class PowerProgram implements TvPower {
   }
 }
 
-/** Asks a person at the terminal to switch the TV. */
-export function askForPower({ prompter }: CommandContext): TvPower {
-  const flag = '--power-cmd';
+/** Asks a person at the terminal to switch the TV. Ctrl-C at a question aborts `stop`. */
+export function askForPower({ prompter }: CommandContext, stop: AbortController): TvPower {
+  async function confirm(message: string): Promise<boolean> {
+    try {
+      return await prompter.confirm({ message, flag: '--power-cmd', initial: true });
+    } catch (error) {
+      if (!hasCode(error, 'interrupted')) throw error;
+      stop.abort(error);
+      return false;
+    }
+  }
   return {
-    off() {
-      const message = 'Pull the plug of the TV now. Is it off? (no: skip this part)';
-      return prompter.confirm({ message, flag, initial: true });
-    },
+    off: () => confirm('Pull the plug of the TV now. Is it off? (no: skip this part)'),
     async on() {
-      const message = 'Plug the TV in again. Is it on?';
-      while (!(await prompter.confirm({ message, flag, initial: true })));
+      while (!(await confirm('Plug the TV in again. Is it on?')) && !stop.signal.aborted);
     },
   };
 }
