@@ -188,9 +188,9 @@ export const powerChecks: readonly TvCheck[] = [
       if (!first || goneMs === undefined || backMs === undefined) return noPower;
       if (!hasPlaylist(view, goneMs)) return skip('The TV had no playlist.');
       const { events, lastMs } = eventsAfterPower(view, first);
-      const newest = Math.max(...events.map(({ seconds = 0 }) => seconds));
       const onlineSeconds = Math.max(0, view.tvSeconds(backMs, lastMs));
-      const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < newest - onlineSeconds - 5;
+      const back = tvClockAt(view, backMs);
+      const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < back - 5;
       if (!events.some(isOfOffline)) return skip('The TV delivered no events of that time.');
       const impressions = events.filter(({ type }) => type === 'impression');
       const played = impressions.reduce((sum, { duration = itemSeconds }) => sum + duration, 0);
@@ -222,6 +222,20 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
     sent.flatMap((one) => one.events.filter(isFresh).map((event) => [event.digest, event])),
   );
   return { events: [...events.values()], lastMs: last?.atMs ?? 0 };
+}
+
+/**
+ * Returns the time of the TV's clock at `sinceMs`, in epoch seconds. A batch is not sent before its
+ * newest event, so each later batch gives a lower limit, and the highest of them is near.
+ */
+function tvClockAt(view: ExamView, sinceMs: number): number {
+  const limits = view
+    .of('postEvents')
+    .filter(({ atMs }) => atMs >= sinceMs)
+    .flatMap(({ atMs, events }) =>
+      events.map(({ seconds = 0 }) => seconds - view.tvSeconds(sinceMs, atMs)),
+    );
+  return Math.max(...limits);
 }
 
 const digestsOf = ({ events }: Exchange) => events.map(({ digest }) => digest);
