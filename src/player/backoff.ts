@@ -18,7 +18,7 @@ export function withJitter(core: PlayerCore, ms: number): number {
  * Whether the same request may succeed later. Any other error is a bug of the app, and must not
  * cause rapid retries (docs/protocol.md §2.6).
  */
-function isTransient(error: SignageError): boolean {
+export function isTransient(error: SignageError): boolean {
   const { code, status, retryAfterSeconds } = error;
   if (code === 'unreachable' || retryAfterSeconds !== undefined || status === 429 || status === 401)
     return true;

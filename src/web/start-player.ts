@@ -1,10 +1,10 @@
 import { DeviceClient } from '../client/device-client.ts';
-import type { EventInput } from '../client/entities.ts';
+import type { ClaimOffer, EventInput } from '../client/entities.ts';
 import { makeFetchRequester } from '../client/fetch-requester.ts';
 import { dayMs, minuteMs, secondMs, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { UnpairedReason } from '../player/observer.ts';
-import { offeredCode } from '../player/pairing/claim.ts';
+import { type ClaimKeyMemory, offeredCode } from '../player/pairing/claim.ts';
 import { Player } from '../player/player.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { MediaBudget, storageQuota } from './media/media-budget.ts';
@@ -16,6 +16,7 @@ import { PlayerDatabase } from './memory/database.ts';
 import { IndexedDbMemory } from './memory/indexed-db-memory.ts';
 import { pixelShift, readSettings } from './page-settings.ts';
 import { codeInFragment } from './pairing/keypad.ts';
+import { explainDelay, explainNoClaim } from './pairing/messages.ts';
 import { PairingScreen } from './pairing/pairing-screen.ts';
 import { Reloader, takeLoadReason } from './recovery/reload.ts';
 import { takeOver } from './recovery/single-tab.ts';
@@ -29,6 +30,9 @@ const shiftMs = 10 * minuteMs;
 const retryMs = 30 * secondMs;
 /** Longest time that the player may take to send its events before a reload. */
 const stopLimitMs = 5 * secondMs;
+/** How long an offer is shown that needs no answer. */
+const offerShownMs = 3 * secondMs;
+const claimItem = 'signage-player-claim';
 
 const elementOf = (id: string) => document.getElementById(id) as HTMLElement;
 
@@ -38,12 +42,17 @@ const buildOf = (script: HTMLScriptElement | SVGScriptElement | null) =>
 // `currentScript` is only known while the script is evaluated.
 const build = buildOf(document.currentScript);
 
-/** Returns the code of the URL and removes it, so that a reload does not use it again. */
-function takeCode(): string | undefined {
-  const code = codeInFragment(location.hash);
+/** Removes a code from the URL, so that a reload does not use it again. */
+function clearFragment(): void {
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
-  return code;
 }
+
+/** Keeps the key of the claim, so that the page shows the same claim after a reload. */
+const claimKey: ClaimKeyMemory = {
+  load: () => localStorage.getItem(claimItem) ?? undefined,
+  save: (key) =>
+    key === undefined ? localStorage.removeItem(claimItem) : localStorage.setItem(claimItem, key),
+};
 
 /** Returns an event of the type `log`, whose further members are kept as they are. */
 const logEvent = (message: string, more: object): EventInput => ({
@@ -95,7 +104,7 @@ export async function startPlayer(): Promise<void> {
     `Get a code with: signage pair Venue/Screen --url ${serviceUrl}`,
     ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
   ]);
-  let firstCode = takeCode();
+  let firstCode = codeInFragment(location.hash);
 
   const applyConfig = () => {
     const { config } = player.state;
@@ -107,6 +116,14 @@ export async function startPlayer(): Promise<void> {
   const client = new DeviceClient({ url: serviceUrl, makeRequester: makeFetchRequester });
   const deviceInfo = readDeviceInfo(navigator.userAgent, build);
 
+  /** Shows an offer, and asks if the service wants it. */
+  async function accept(offer: ClaimOffer): Promise<boolean> {
+    if (offer.confirm) return screen.confirm(offer);
+    screen.tell(`This TV becomes ${offer.venue}/${offer.screen} of ${offer.tenant}.`);
+    await new Promise((resolve) => setTimeout(resolve, offerShownMs));
+    return true;
+  }
+
   /** Resolves with the code that a person types, or that an installer offers to this TV's claim. */
   async function askForCode(why: UnpairedReason, error: SignageError | undefined) {
     const ending = new AbortController();
@@ -116,19 +133,21 @@ export async function startPlayer(): Promise<void> {
       deviceInfo,
       clock: systemClock,
       random: systemRandom,
+      keyMemory: claimKey,
       onClaim: (claim) => screen.showClaim(claim),
-      confirm: (offer) => screen.confirm(offer),
+      onFailure: (error) => screen.showNoClaim(explainDelay(error)),
+      accept,
       signal: ending.signal,
     }).then(
       (code) => screen.submit(code),
       // Without a claim, a person types the code.
-      () => screen.showClaim(undefined),
+      (error) => screen.showNoClaim(explainNoClaim(error)),
     );
     try {
       return await typed;
     } finally {
       ending.abort();
-      screen.showClaim(undefined);
+      screen.showNoClaim();
     }
   }
 
@@ -142,7 +161,9 @@ export async function startPlayer(): Promise<void> {
     async nextCode(why, error) {
       const code = firstCode;
       firstCode = undefined;
-      return code ?? askForCode(why, error);
+      if (code !== undefined) return code;
+      clearFragment();
+      return askForCode(why, error);
     },
     observer: {
       onPhase(phase) {
@@ -156,6 +177,7 @@ export async function startPlayer(): Promise<void> {
         screen.showDelay(known);
       },
       onBound() {
+        clearFragment();
         screen.hide();
         applyConfig();
         void started.then((event) => player.report(event));
@@ -170,8 +192,9 @@ export async function startPlayer(): Promise<void> {
     },
   });
   window.addEventListener('hashchange', () => {
-    const code = takeCode();
-    if (code) screen.submit(code);
+    const code = codeInFragment(location.hash);
+    if (code && player.state.deviceId === undefined) screen.submit(code);
+    else clearFragment();
   });
 
   const power = new AbortController();
@@ -204,7 +227,10 @@ export async function startPlayer(): Promise<void> {
   try {
     const { deviceId } = await player.load();
     applyConfig();
-    if (deviceId !== undefined) void started.then((event) => player.report(event));
+    if (deviceId !== undefined) {
+      clearFragment();
+      void started.then((event) => player.report(event));
+    }
     const ended = player.run(power.signal);
     stage.onNext = () => {
       const reason = watchdog.wantedReload;

@@ -56,6 +56,32 @@ describe.skipIf(process.platform !== 'linux')(
       ]);
     });
 
+    it('shows a claim in large letters, asks before it accepts a screen, and plays', async () => {
+      const guarded = await startService<Clock>({ clock: systemClock, trustProxy: ['127.0.0.1'] });
+      const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.4' } };
+      const venue = await guarded.manage('POST', '/v1/venues', { name: 'Lobby' }, elsewhere);
+      const main = { venueId: venue.body.id, name: 'Main' };
+      const screen = await guarded.manage('POST', '/v1/screens', main, elsewhere);
+      const terminal = openTerminal(['tv', '--claim'], { ...env, SIGNAGE_URL: guarded.url });
+      const offer = async (shown: RegExp) => {
+        const [, claim] = await terminal.until(shown);
+        const path = `/v1/devices/claims/${claim}/offer`;
+        await guarded.manage('POST', path, { screenId: screen.body.id }, elsewhere);
+      };
+      await offer(/█[\s\S]*signage pair VENUE\/SCREEN --tv (\w{6})$/m);
+      await terminal.until(/"default" offers this TV the screen "Lobby\/Main"\. Accept\? \(y\/N\)/);
+      // Enter alone accepts nothing: there is a new claim.
+      terminal.type('\r');
+      await offer(/Accept\? No[\s\S]*--tv (\w{6})$/m);
+      await terminal.until(/Accept\? No[\s\S]*Accept\? \(y\/N\)/);
+      terminal.type('y\r');
+      await terminal.until(/^nothing to show$/m);
+      terminal.type('\u0003');
+      expect(await terminal.ended).toBe(130);
+      const { body } = await guarded.manage('GET', `/v1/screens/${screen.body.id}`);
+      expect(body.state).toBe('active');
+    });
+
     it('follows a terminal that becomes narrow, without colours', async () => {
       const { code } = await place();
       const terminal = openTerminal(['tv', '--code', code], { ...env, NO_COLOR: '1' });

@@ -35,36 +35,55 @@ interface UnpairedTv {
 /** Closes the display while a person is asked. */
 type Suspend = <T>(ask: () => Promise<T>) => Promise<T>;
 
-/** Shows a claim in large letters, and how to pair the TV that has it. */
-async function showClaim({ io, note }: CommandContext, claim: string): Promise<void> {
+/** Number of failed attempts after which a TV that was never paired gives up. */
+const maxAttempts = 3;
+
+/** Shows a claim in large letters, and how to pair the TV that has it. Also with `--quiet`. */
+async function showClaim({ io }: CommandContext, claim: string): Promise<void> {
   const { blockLetters } = await import('../pair/draw-code.ts');
   const letters = blockLetters(claim, (io.stderr.columns ?? defaultSize.columns) - 1);
-  const shown = groupedCode(claim);
   if (letters && io.stderr.isTTY) io.stderr.write(`\n${letters.join('\n')}\n\n`);
-  note(`This TV shows the claim ${shown}. Pair it: signage pair VENUE/SCREEN --tv ${claim}`);
+  io.stderr.write(
+    `This TV shows the claim ${groupedCode(claim)}.\n` +
+      `Pair it: signage pair VENUE/SCREEN --tv ${claim}\n`,
+  );
 }
 
 /**
- * Returns a source of codes that installers offer to the claims of this TV. `isAccepted`: without
- * asking.
+ * Returns a source of codes that installers offer to the claims of this TV. Gives up after
+ * `maxAttempts` failures if no claim was shown yet, and always with `--once`.
  */
 function claimSource(
   call: CommandContext,
   { client, deviceInfo }: UnpairedTv,
-  isAccepted: boolean,
+  { yes, once }: TvOptions,
   suspend: Suspend,
 ): CodeSource {
   const { clock, random, interrupted: signal, prompter } = call;
-  const confirm = async ({ tenant, venue, screen }: ClaimOffer) => {
+  const accept = async ({ tenant, venue, screen, confirm }: ClaimOffer) => {
     const place = JSON.stringify(`${venue}/${screen}`);
-    const question = `${JSON.stringify(tenant)} offers this TV the screen ${place}. Accept?`;
-    if (isAccepted) return true;
-    if (!prompter.canAsk) throw usage(`${question} Questions cannot be asked here: give --yes.`);
-    return prompter.confirm({ message: question, flag: '--yes' });
+    const offer = `${JSON.stringify(tenant)} offers this TV the screen ${place}.`;
+    if (yes || !confirm) {
+      call.note(offer);
+      return true;
+    }
+    if (!prompter.canAsk) throw usage(`${offer} Questions cannot be asked here: give --yes.`);
+    return prompter.confirm({ message: `${offer} Accept?`, flag: '--yes' });
   };
-  const onClaim = (claim: string) => void showClaim(call, claim);
-  return () =>
-    suspend(() => offeredCode({ client, deviceInfo, clock, random, onClaim, confirm, signal }));
+  return () => {
+    let failures = 0;
+    let isShown = false;
+    const onClaim = (claim: string) => {
+      isShown = true;
+      void showClaim(call, claim);
+    };
+    const onFailure = (error: SignageError) => {
+      if (++failures >= maxAttempts && (once || !isShown)) throw error;
+      call.note(`${error.message} The TV tries again.`);
+    };
+    const of = { client, deviceInfo, clock, random, signal };
+    return suspend(() => offeredCode({ ...of, onClaim, onFailure, accept }));
+  };
 }
 
 /**
@@ -80,7 +99,9 @@ export async function codeSource(
   const { io, prompter } = call;
   if (options.claim && options.code !== undefined)
     throw usage('--claim waits for an offered code, so --code does not work with it.');
-  if (options.claim) return claimSource(call, tv, options.yes, suspend);
+  if (options.yes && !options.claim)
+    throw usage('--yes accepts the screen that is offered to a claim: give --claim, too.');
+  if (options.claim) return claimSource(call, tv, options, suspend);
   let given = options.code === undefined ? undefined : await readCodeWords(io, [options.code]);
   return async (why, error) => {
     const first = given;
@@ -106,9 +127,6 @@ export function needCode(): SignageError {
     'Create a code: signage code create, or signage pair.',
   );
 }
-
-/** Number of failed attempts after which a TV that was never paired gives up. */
-const maxAttempts = 3;
 
 const transientCodes = ['unreachable', 'unavailable', 'internal_error'];
 const isRejection = ({ code, status }: SignageError) =>

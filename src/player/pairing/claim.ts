@@ -3,16 +3,31 @@ import type { ClaimOffer, DeviceInfoInput } from '../../client/entities.ts';
 import { interrupted, pause } from '../../client/pause.ts';
 import { type Clock, minuteMs, type Random, randomHex, secondMs } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
+import { isTransient } from '../backoff.ts';
+
+/** Keeps the `Idempotency-Key` of a claim, which is a secret (docs/protocol.md §3.6). */
+export interface ClaimKeyMemory {
+  load(): string | undefined;
+  /** `undefined`: the claim has ended. */
+  save(key: string | undefined): void;
+}
 
 export interface ClaimOptions {
   client: DeviceClient;
   deviceInfo: DeviceInfoInput;
   clock: Clock;
   random: Random;
+  /** With it, a TV that is restarted shows the same claim again. */
+  keyMemory?: ClaimKeyMemory | undefined;
   /** Called with each new claim, to show it. */
   onClaim(claim: string): void;
-  /** Asks a person at the TV whether to accept an offer. After a refusal there is a new claim. */
-  confirm(offer: ClaimOffer): Promise<boolean>;
+  /** Called before a request is repeated. May throw, to give up. */
+  onFailure?(error: SignageError): void;
+  /**
+   * Shows an offer. Asks a person at the TV whether to accept it, if `offer.confirm` is true. After
+   * a refusal there is a new claim.
+   */
+  accept(offer: ClaimOffer): Promise<boolean>;
   /** Ends the wait, which then rejects with `interrupted`. */
   signal: AbortSignal;
 }
@@ -28,20 +43,22 @@ const unsupportedStatuses: readonly unknown[] = [405, 501];
 
 /**
  * Makes claims until an installer has offered a pairing code, and returns the code
- * (docs/protocol.md §3.6). Repeats failed requests. Rejects with `not_supported` if the service has
- * no claims.
+ * (docs/protocol.md §3.6). Repeats requests that may succeed later, and rejects with all other
+ * errors: with `not_supported` if the service has no claims.
  */
 export async function offeredCode(options: ClaimOptions): Promise<string> {
   for (;;) {
     const code = await codeOfNextClaim(options);
+    options.keyMemory?.save(undefined);
     if (code !== undefined) return code;
   }
 }
 
 /** Returns the code that was offered to one claim. `undefined`: the claim has ended without one. */
 async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefined> {
-  const { client, deviceInfo, clock, random, onClaim, confirm, signal } = options;
-  const idempotencyKey = randomHex(random, 16);
+  const { client, deviceInfo, clock, random, keyMemory, onClaim, accept, signal } = options;
+  const idempotencyKey = keyMemory?.load() ?? randomHex(random, 16);
+  keyMemory?.save(idempotencyKey);
   const { claim, token } = await repeated(options, () =>
     client.createClaim({ deviceInfo }, { idempotencyKey, attempts: 1, signal }),
   );
@@ -55,16 +72,15 @@ async function codeOfNextClaim(options: ClaimOptions): Promise<string | undefine
     });
     if (!status) return undefined;
     const { pairingCode, offer } = status;
-    if (pairingCode !== null && offer)
-      return !offer.confirm || (await confirm(offer)) ? pairingCode : undefined;
+    if (pairingCode !== null && offer) return (await accept(offer)) ? pairingCode : undefined;
     const tookMs = clock.now() - askedAtMs;
     if (tookMs < minIntervalMs) await pause(clock, minIntervalMs - tookMs, signal);
   }
 }
 
-/** Repeats a request until it has an answer. Throws `claim_not_found` and `not_supported`. */
+/** Repeats a request while it fails for a transient reason. */
 async function repeated<T>(
-  { clock, random, signal }: ClaimOptions,
+  { clock, random, onFailure, signal }: ClaimOptions,
   send: () => Promise<T>,
 ): Promise<T> {
   for (let failures = 1; ; failures++) {
@@ -72,10 +88,13 @@ async function repeated<T>(
     try {
       return await send();
     } catch (error) {
-      if (hasCode(error, 'interrupted') || hasCode(error, 'claim_not_found')) throw error;
-      const { status, code, retryAfterSeconds } = error as SignageError;
+      if (!(error instanceof SignageError)) throw error;
+      if (error.code === 'interrupted' || error.code === 'claim_not_found') throw error;
+      const { status, code, retryAfterSeconds } = error;
       if (unsupportedStatuses.includes(status) || code === 'not_found')
         throw new SignageError('not_supported', 'The service has no claims.', { cause: error });
+      if (!isTransient(error)) throw error;
+      onFailure?.(error);
       const stepMs = Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
       const [fraction = 0] = random(1);
       const spreadMs = stepMs * (0.5 + fraction / 512);

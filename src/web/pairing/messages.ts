@@ -38,6 +38,12 @@ export function explainDelay({ code, message }: SignageError): string {
   return delays[code] ?? message;
 }
 
+/** Returns why this TV shows no claim, in words. Empty for a service of before, which has none. */
+export function explainNoClaim({ code, message }: SignageError): string {
+  const isExpected = code === 'not_supported' || code === 'interrupted';
+  return isExpected ? '' : `This TV cannot be paired from a computer: ${message}`;
+}
+
 /** Returns a time as people read it: `45 seconds`, `3:05 minutes`. */
 export function formatSeconds(seconds: number): string {
   if (seconds === 1) return '1 second';

@@ -2,22 +2,11 @@ import type { ClaimOffer } from '../../client/entities.ts';
 import { secondMs } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../player/observer.ts';
+import { addButton, addElement } from './add-element.ts';
 import { codeLength, deleteKey, formatCode, type Key, keys, neighbour } from './keypad.ts';
 import { explainDelay, explainRequest, formatSeconds } from './messages.ts';
+import { OfferQuestion } from './offer-question.ts';
 import { readRemoteKey } from './remote-keys.ts';
-
-function add<K extends keyof HTMLElementTagNameMap>(
-  parent: HTMLElement,
-  tag: K,
-  className: string,
-  text = '',
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
 
 /**
  * The screen on which a person types a pairing code: with the arrow keys and OK of a remote
@@ -29,36 +18,26 @@ export class PairingScreen {
   readonly #buttons: HTMLElement[];
   readonly #message: HTMLElement;
   readonly #claim: HTMLElement;
-  readonly #answers: HTMLElement;
+  readonly #question: OfferQuestion;
   #code = '';
   #selected = 0;
   #submit: ((code: string) => void) | undefined;
-  #confirm: ((isAccepted: boolean) => void) | undefined;
   #countdown: number | undefined;
 
   /** `notes` are lines about this TV, below the keypad. */
   constructor(root: HTMLElement, notes: readonly string[]) {
     this.#root = root;
     root.textContent = '';
-    add(root, 'h1', 'title', 'Pair this TV');
-    this.#message = add(root, 'p', 'message');
+    addElement(root, 'h1', 'title', 'Pair this TV');
+    this.#message = addElement(root, 'p', 'message');
     this.#message.setAttribute('role', 'status');
-    const code = add(root, 'div', 'code');
-    this.#boxes = [...formatCode('')].map(() => add(code, 'span', 'box'));
-    const keypad = add(root, 'div', 'keypad');
+    const code = addElement(root, 'div', 'code');
+    this.#boxes = [...formatCode('')].map(() => addElement(code, 'span', 'box'));
+    const keypad = addElement(root, 'div', 'keypad');
     this.#buttons = keys.map((key, index) => this.#addKey(keypad, key, index));
-    this.#answers = add(root, 'div', 'answers');
-    for (const [label, isAccepted] of [
-      ['OK', true],
-      ['Back', false],
-    ] as const) {
-      const button = add(this.#answers, 'button', 'answer', label);
-      button.setAttribute('type', 'button');
-      button.addEventListener('click', () => this.#answer(isAccepted));
-    }
-    this.#answers.hidden = true;
-    this.#claim = add(root, 'p', 'claim');
-    for (const note of notes) add(root, 'p', 'note', note);
+    this.#question = new OfferQuestion(root);
+    this.#claim = addElement(root, 'p', 'claim');
+    for (const note of notes) addElement(root, 'p', 'note', note);
     document.addEventListener('keydown', (event) => this.#onKey(event));
     this.hide();
   }
@@ -69,12 +48,14 @@ export class PairingScreen {
 
   hide(): void {
     this.#stopCountdown();
+    this.#question.close();
     this.#root.hidden = true;
   }
 
   /** Shows only a message, such as a progress. */
   tell(message: string): void {
     this.#stopCountdown();
+    this.#question.close();
     this.#show(message, true);
   }
 
@@ -94,35 +75,29 @@ export class PairingScreen {
   submit(code: string): void {
     const submit = this.#submit;
     this.#submit = undefined;
+    this.#question.close();
     this.#code = code;
     this.#render();
     submit?.(code);
   }
 
-  /** Shows the claim of this TV. `undefined`: none. */
-  showClaim(claim: string | undefined): void {
-    this.#claim.textContent =
-      claim === undefined
-        ? ''
-        : `Or from a computer: signage pair Venue/Screen --tv ${claim.slice(0, 3)}-${claim.slice(3)}`;
+  /** Shows the claim of this TV. */
+  showClaim(claim: string): void {
+    const grouped = `${claim.slice(0, 3)}-${claim.slice(3)}`;
+    this.#claim.textContent = `Or from a computer: signage pair Venue/Screen --tv ${grouped}`;
   }
 
-  /** Asks whether to accept an offer: OK or Back of a remote control, or a pointer. */
-  confirm({ tenant, venue, screen }: ClaimOffer): Promise<boolean> {
-    this.#stopCountdown();
-    this.#show(`Pair this TV with ${venue}/${screen} of ${tenant}? Press OK, or Back.`, true);
-    this.#answers.hidden = false;
-    return new Promise((resolve) => {
-      this.#confirm = resolve;
-    });
+  /** Shows why this TV has no claim, or nothing. */
+  showNoClaim(why = ''): void {
+    this.#claim.textContent = why;
   }
 
-  #answer(isAccepted: boolean): void {
-    const confirm = this.#confirm;
-    this.#confirm = undefined;
-    this.#answers.hidden = true;
-    if (!isAccepted) this.#show('Type the pairing code of the screen.', false);
-    confirm?.(isAccepted);
+  /** Asks whether to accept an offer. Keeps a code that is half typed. */
+  async confirm(offer: ClaimOffer): Promise<boolean> {
+    this.#root.classList.add('asking');
+    const isAccepted = await this.#question.ask(offer);
+    this.#root.classList.remove('asking');
+    return isAccepted;
   }
 
   /** Shows that a code is being checked. */
@@ -157,14 +132,12 @@ export class PairingScreen {
   }
 
   #addKey(keypad: HTMLElement, key: Key, index: number): HTMLElement {
-    const button = add(keypad, 'button', 'key', key === deleteKey ? '⌫' : key);
-    if (key === deleteKey) button.setAttribute('aria-label', 'Delete');
-    button.setAttribute('type', 'button');
-    button.setAttribute('data-key', key);
-    button.addEventListener('click', () => {
+    const button = addButton(keypad, 'key', key === deleteKey ? '⌫' : key, () => {
       this.#select(index);
       this.#press(key);
     });
+    if (key === deleteKey) button.setAttribute('aria-label', 'Delete');
+    button.setAttribute('data-key', key);
     return button;
   }
 
@@ -172,15 +145,14 @@ export class PairingScreen {
     if (!this.#isShown || !this.#submit || event.ctrlKey || event.metaKey || event.altKey) return;
     const input = readRemoteKey(event);
     if (!input) return;
-    if (this.#confirm) {
-      event.preventDefault();
-      if (input.kind === 'ok' || input.kind === 'back') this.#answer(input.kind === 'ok');
-      return;
-    }
+    const isAsking = this.#question.isOpen;
     // With nothing to delete, Back leaves the player as on every page.
-    if (input.kind === 'back' && this.#code === '') return;
+    if (input.kind === 'back' && this.#code === '' && !isAsking) return;
     event.preventDefault();
-    if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));
+    // A key that is held down must not type twice, or answer a question that appears meanwhile.
+    if (event.repeat && input.kind !== 'move') return;
+    if (isAsking) this.#question.press(input);
+    else if (input.kind === 'move') this.#select(neighbour(this.#selected, input.direction));
     else if (input.kind === 'ok') this.#press(keys[this.#selected] as Key);
     else if (input.kind === 'back') this.#press(deleteKey);
     else if (keys.includes(input.character)) this.#press(input.character);
@@ -194,7 +166,7 @@ export class PairingScreen {
   }
 
   #press(key: Key): void {
-    if (!this.#submit || this.#confirm) return;
+    if (!this.#submit) return;
     this.#code = key === deleteKey ? this.#code.slice(0, -1) : this.#code + key;
     this.#render();
     if (this.#code.length === codeLength) this.submit(this.#code);

@@ -143,11 +143,12 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     const shown = () => tv.page.locator('.claim').innerText();
     await expect.poll(shown).toMatch(/--tv \w{3}-\w{3}$/);
     const claim = (await shown()).slice(-7).replace('-', '');
-    const { id: screenId } = await service.screen();
+    const { id: screenId, name } = await service.screen();
     const path = `/v1/devices/claims/${claim}`;
     const { body } = await service.manage('GET', path);
     expect(body.deviceInfo.model).toBeTruthy();
     await service.manage('POST', `${path}/offer`, { screenId });
+    await expect.poll(() => message(tv.page).innerText()).toContain(`/${name} of `);
     await expect.poll(() => storedBinding(tv.page)).toContain(screenId);
     expect(tv.problems).toEqual([]);
     await tv.close();
@@ -161,21 +162,42 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     const screen = await guarded.manage('POST', '/v1/screens', place, elsewhere);
     const tv = await openTvBrowser();
     await tv.page.goto(`${guarded.url}/player`);
+    const question = tv.page.locator('.question-text');
     const claimOf = async () => (await tv.page.locator('.claim').innerText()).slice(-7);
     const offer = async (claim: string) => {
       const path = `/v1/devices/claims/${claim.replace('-', '')}/offer`;
       await guarded.manage('POST', path, { screenId: screen.body.id }, elsewhere);
-      await expect.poll(() => message(tv.page).innerText()).toContain('Lobby/Main');
+      await expect.poll(() => question.innerText()).toContain('Lobby/Main');
     };
+    const bound = async () => (await storedBinding(tv.page)) ?? '';
     await expect.poll(claimOf).toMatch(/^\w{3}-\w{3}$/);
     const first = await claimOf();
+    // A reload shows the same claim.
+    await tv.page.reload();
+    await expect.poll(claimOf).toBe(first);
+    await tv.page.keyboard.type('AB');
+    // OK is held down for a key of the keypad while the offer of a stranger appears.
+    await tv.page.keyboard.down('Enter');
     await offer(first);
-    await pressRemoteKey(tv.page, backOfWebOs);
-    await expect.poll(claimOf).not.toBe(first);
-    expect((await storedBinding(tv.page)) ?? '').not.toContain(screen.body.id);
-    await offer(await claimOf());
+    await tv.page.keyboard.down('Enter');
+    expect(await question.isVisible()).toBe(true);
+    expect(await tv.page.locator('.code').isVisible()).toBe(false);
+    await tv.page.keyboard.up('Enter');
+    // The next OK, which was meant for the keypad, accepts nothing.
     await tv.page.keyboard.press('Enter');
-    await expect.poll(() => storedBinding(tv.page)).toContain(screen.body.id);
+    await expect.poll(() => question.isVisible()).toBe(false);
+    await expect.poll(claimOf).not.toBe(first);
+    expect(await typed(tv.page)).toBe('ABA');
+    const second = await claimOf();
+    await offer(second);
+    await tv.page.keyboard.press('ArrowRight');
+    await pressRemoteKey(tv.page, backOfWebOs);
+    await expect.poll(claimOf).not.toBe(second);
+    expect(await bound()).not.toContain(screen.body.id);
+    await offer(await claimOf());
+    await tv.page.keyboard.press('ArrowRight');
+    await tv.page.keyboard.press('Enter');
+    await expect.poll(bound).toContain(screen.body.id);
     await tv.close();
   });
 });

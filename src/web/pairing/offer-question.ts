@@ -1,0 +1,63 @@
+import type { ClaimOffer } from '../../client/entities.ts';
+import { addButton, addElement } from './add-element.ts';
+import type { RemoteInput } from './remote-keys.ts';
+
+/**
+ * Asks whether to accept an offer. "Back" is selected at first, so that OK alone accepts nothing:
+ * somebody may press it for the keypad while a stranger's offer appears.
+ */
+export class OfferQuestion {
+  readonly #root: HTMLElement;
+  readonly #text: HTMLElement;
+  readonly #accept: HTMLElement;
+  readonly #back: HTMLElement;
+  #isAcceptSelected = false;
+  #answer: ((isAccepted: boolean) => void) | undefined;
+
+  constructor(parent: HTMLElement) {
+    this.#root = addElement(parent, 'div', 'question');
+    this.#text = addElement(this.#root, 'p', 'question-text');
+    const buttons = addElement(this.#root, 'div', 'answers');
+    this.#back = addButton(buttons, 'answer', 'Back', () => this.close());
+    this.#accept = addButton(buttons, 'answer', 'Pair', () => this.#end(true));
+    this.#root.hidden = true;
+  }
+
+  get isOpen(): boolean {
+    return !this.#root.hidden;
+  }
+
+  /** Resolves with the answer, or `false` when it is closed. */
+  ask({ tenant, venue, screen }: ClaimOffer): Promise<boolean> {
+    this.#text.textContent = `Pair this TV with ${venue}/${screen} of ${tenant}?`;
+    this.#select(false);
+    this.#root.hidden = false;
+    return new Promise((resolve) => {
+      this.#answer = resolve;
+    });
+  }
+
+  /** Takes a key of a remote control. */
+  press(input: RemoteInput): void {
+    if (input.kind === 'move') this.#select(!this.#isAcceptSelected);
+    else if (input.kind === 'ok') this.#end(this.#isAcceptSelected);
+    else if (input.kind === 'back') this.close();
+  }
+
+  close(): void {
+    this.#end(false);
+  }
+
+  #end(isAccepted: boolean): void {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    this.#root.hidden = true;
+    answer?.(isAccepted);
+  }
+
+  #select(isAccept: boolean): void {
+    this.#isAcceptSelected = isAccept;
+    this.#accept.classList.toggle('selected', isAccept);
+    this.#back.classList.toggle('selected', !isAccept);
+  }
+}
