@@ -48,7 +48,10 @@ export interface ClientOptions {
   random?: Random;
 }
 
-/** Options of a `Caller`: those of the client, and the parts that Node and browsers differ in. */
+/**
+ * Options of a `Caller`: the options of the client, and the parts that differ between Node and
+ * browsers.
+ */
 export interface CallerOptions extends Omit<ClientOptions, 'makeRequester'> {
   makeRequester: MakeRequester<Uint8Array>;
   /** Called with the signal of each request before listeners are added. */

@@ -74,7 +74,7 @@ function matchesStrongly(ifMatch: string, etag: string | undefined): boolean {
 export function matchesWeakly(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag) return true;
-  // Node joins repeated headers with a comma, so `*` may be one of several.
+  // Node joins repeated headers with a comma, so `*` may be one entry of a list.
   return tagsOf(ifNoneMatch).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag);
 }
 

@@ -142,8 +142,8 @@ function hasAtMostMembers(value: object, max: number): boolean {
 }
 
 /**
- * A map whose number of members is checked before the members. zod does so for arrays, but not for
- * maps.
+ * A map whose number of members is checked before the members. zod checks arrays in this order, but
+ * not maps.
  */
 function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {
   return z.preprocess((value: z.input<T>, context) => {

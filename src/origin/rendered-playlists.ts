@@ -33,7 +33,7 @@ export function validPlaylist(row: Playlist): Playlist {
   );
 }
 
-/** Members of a row that determine the rendered body, besides the screen. */
+/** Members of a row that determine the rendered body, in addition to the screen. */
 type Identity = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'>;
 /** `validUntil` is in Unix epoch seconds. */
 type CacheEntry = RenderedPlaylist & Identity & { validUntil: number };

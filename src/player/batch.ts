@@ -16,8 +16,8 @@ export const largestBatch = 100;
 const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
 
 /**
- * Returns the proof that an item was played for `duration` seconds, until now: an `impression` of
- * its campaign, or a `play` if it belongs to none (docs/protocol.md §2.5).
+ * Returns the proof that an item was played for `duration` seconds until `atMs`. It is an
+ * `impression` of the campaign, or a `play` without one (docs/protocol.md §2.5).
  */
 export function proofOfPlay(
   playlist: ActivePlaylist,

@@ -73,7 +73,7 @@ export class EventQueue {
     return removed;
   }
 
-  /** Number of events at the front before the first one that `isFound`; -1 if there is none. */
+  /** Returns the index of the first event for which `isFound` is true, or -1. */
   findIndex(isFound: (event: EventInput) => boolean): number {
     for (let index = this.#released; index < this.#slots.length; index++)
       if (isFound(this.#slots[index] as EventInput)) return index - this.#released;

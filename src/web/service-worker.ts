@@ -17,7 +17,7 @@ interface Fetching extends Lifecycle {
   respondWith(response: Promise<Response>): void;
 }
 
-/** Names of the files beside this one that the page loads. The build inserts them. */
+/** Names of the other files that the page loads. The build inserts them. */
 declare const SHELL_FILES: readonly string[];
 
 const scope = self as unknown as WorkerScope;

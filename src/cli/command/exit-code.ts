@@ -5,8 +5,8 @@ import { errorKinds } from '../../wire/errors.ts';
 export const failedExitCode = 9;
 
 /**
- * Error codes that the status of a response does not determine: errors of the command line, of the
- * start of the service, and a few of the service.
+ * Error codes whose exit code does not follow from the status of a response. They belong to the
+ * command line, to the start of the service, and a few to the service.
  */
 const ownCodes: Readonly<Record<string, number>> = {
   usage: 2,

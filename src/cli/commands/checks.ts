@@ -177,11 +177,10 @@ docs/protocol.md. Rows of the level "required" come from the original specificat
 level "profile" were added by this project. The checks create venues named "Conformance …" with the
 label signage-conformance and remove them at the end, also after Ctrl-C. Their events and audit
 entries stay. The token needs the role operator; rows that create tokens need admin. Exit codes: 0
-all rows passed or were skipped, 9 a row failed, 7 the service cannot be reached, 4 the token has
-too few rights.
+no row failed, 9 a row failed, 7 the service cannot be reached, 4 the token has too few rights.
 
-With --tv it examines a TV: it starts a service of its own, shows a pairing code for the TV, loses
-answers, refuses requests and cuts connections, and judges the TV by its requests alone.
+With --tv it examines a TV. It starts a service of its own and shows a pairing code for the TV. The
+service loses answers, refuses requests and cuts connections. The TV is judged by its requests.
 docs/conformance.md says more. Exit codes: 0 no row failed, 9 a row failed or no TV registered, 5
 the port is taken, 130 Ctrl-C (prints the rows judged so far).`,
   options: {

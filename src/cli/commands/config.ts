@@ -116,8 +116,8 @@ cachePolicy.maxSizeGB=20`,
 const get = defineCommand({
   summary: 'Show the stored config of a screen, a venue or the tenant',
   description: `A TV gets the default config, overridden by the configs of its tenant, its venue and
-its screen, in this order. This command shows one of these three, or with --selector or --venue
-those of several screens.`,
+its screen, in this order. This command shows the stored config of one level. With --selector or
+--venue, it shows the configs of several screens.`,
   arguments: {
     name: ownerArgument,
   },

@@ -82,8 +82,8 @@ is checked against the protocol, shown, and written to a file as one line of JSO
 dak_#1 and code_#2 replace keys, tokens, pairing codes, idempotency keys, MAC and IP addresses.
 Bodies that are not JSON, or larger than 1 MiB, are recorded by their length and a hash.
 
-Ctrl-C ends the recording and prints a summary: requests, answers, and intervals next to those of
-the config. --summary prints it again. docs/tv.md says more. Exit codes: 0 --summary was printed, 5
+Ctrl-C ends the recording and prints a summary: requests, answers, and intervals compared with the
+config. --summary prints it again. docs/tv.md says more. Exit codes: 0 --summary was printed, 5
 the port is taken, 6 the file is no recording, 130 Ctrl-C.`,
   options: recordOptions,
   examples: [
@@ -109,7 +109,7 @@ export const replay = defineCommand({
   summary: 'Send the requests of a recording again',
   description: `Registers with a pairing code, and sends the requests of a recording of
 "signage record" to a service, at the recorded times divided by --speed. Real keys and ids take the
-places of the recorded ones. ETags and cursors are those of the present answers. A recording of
+places of the recorded ones. ETags and cursors come from the present answers. A recording of
 several TVs needs a code for each. Requests to /v1 are left out.
 
 The result counts the answers, recorded and now. Exit codes: 0 all answers are as recorded, 9 an

@@ -129,8 +129,8 @@ const screenGoal: Setting<ScreenGoal> = {
 
 const screen = defineCommand({
   summary: 'Wait until a screen has a TV or a playlist version, or no longer has a TV',
-  description: `Returns at once if the screen is in this state. Several screens, --selector and
---venue wait until all of them are. Exit code 8: the timeout passed.
+  description: `Returns at once if the screen is in this state. With several screens, --selector or
+--venue, it waits until all the screens are in this state. Exit code 8: the timeout passed.
 
 --for playlist:8 waits until each TV was given version 8 or a newer one. playlist:latest means the
 version that each screen has when the command starts. Exit code 8: no TV was in
@@ -253,8 +253,8 @@ async function waitForDevices(call: CommandContext, names: readonly string[]): P
 const device = defineCommand({
   summary: 'Wait until a device is online',
   description: `Returns at once if the device is online. For a screen, the device may be paired
-while the command waits. Several screens, --selector and --venue wait until the devices of all of
-them are online. Exit code 8: the timeout passed.`,
+while the command waits. With several screens, --selector or --venue, it waits until the devices of
+all the screens are online. Exit code 8: the timeout passed.`,
   arguments: { device: some('the device id, or the screen that it is on', 'device') },
   options: {
     ...selectionOptions,

@@ -80,8 +80,8 @@ export interface Selection {
 }
 
 /**
- * Returns the screens of these names, or those that `selectionOptions` select. Throws before the
- * command changes any of them.
+ * Returns the screens with these names, or the screens that `selectionOptions` select. Throws
+ * before the command changes any of them.
  */
 export async function selectScreens(
   call: CommandContext,

@@ -70,7 +70,10 @@ export function formerContent(
 /** Versions on one page. Usually the current one and two below it are all that is needed. */
 const pageSize = 3;
 
-/** Returns the versions of a screen, newest first, down to the second one below `version`. */
+/**
+ * Reads versions of a screen, newest first, page by page, until at least two are below `version` or
+ * none are left.
+ */
 async function versionsDownTo(
   call: CommandContext,
   id: string,

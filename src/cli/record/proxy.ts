@@ -41,8 +41,8 @@ export interface RunningProxy {
 const connectTimeoutMs = 10 * secondMs;
 
 /**
- * Headers that concern one connection only (RFC 9110 §7.6.1), and `Host` and `Expect`, which the
- * recorder answers itself.
+ * Headers that are not passed on. Most concern one connection only (RFC 9110 §7.6.1). The recorder
+ * sets its own `Host`, and Node answers `Expect`.
  */
 const hopByHop = [
   'connection',
@@ -127,9 +127,10 @@ class PassedExchange {
     const isSecure = protocol === 'https:';
     const passed = passedHeaders(headersDistinct);
     if (headers['transfer-encoding'] !== undefined) passed['transfer-encoding'] = ['chunked'];
-    // Each request has a connection of its own: the service may close an idle one at the moment of
-    // a request, and the TV would get a 502 that it never gets without the recorder. Without
-    // `keep-alive` the service would cut a request that is too large before its 413 has arrived.
+    // Each request has a connection of its own. The service may close an idle connection at the
+    // moment of a request. The TV would then get a 502 that it never gets without the recorder.
+    // Without `keep-alive` the service would cut a request that is too large before its 413 has
+    // arrived.
     const upstream = (isSecure ? requestHttps : requestHttp)({
       ...urlToHttpOptions(new URL(target)),
       path: `${pathname.replace(/\/$/, '')}${url}`,

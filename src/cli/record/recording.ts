@@ -23,7 +23,7 @@ export type Violation = z.infer<typeof violation>;
 
 /**
  * A request or an answer. `json` is its body. A body that is not JSON, or is too large, has only
- * its length and an HMAC, which is equal for equal bodies of one recording.
+ * its length and an HMAC. Equal bodies of one recording have equal HMACs.
  */
 const message = z.object({
   headers: z.record(z.string(), z.string()),

@@ -41,7 +41,9 @@ const number = /^\d{1,13}$/;
 /** A pairing code in a member that may also hold an error code. */
 const groupedCode = /^[A-Z0-9]{4}[- ]?[A-Z0-9]{4}$/;
 
-/** The shortest `Idempotency-Key`. All but those of batches authorise a secret answer (§3.2). */
+/**
+ * The shortest `Idempotency-Key`. Except for batches, each key authorises a secret answer (§3.2).
+ */
 const minKeyLength = (operationId: OperationId | undefined) =>
   operationId === 'postEvents' ? 1 : 16;
 

@@ -2,8 +2,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { decodedAscii } from '../api/connect.ts';
 
 /**
- * The kinds of names. `private` stands for a value in the place of a secret that does not have the
- * form of one, such as a pairing code in lower case.
+ * The kinds of names. `private` stands for a value that has the place of a secret, but not its
+ * form, such as a pairing code in lower case.
  */
 export type SecretKind = KeyKind | 'claim' | 'code' | 'idempotency' | 'mac' | 'ip' | 'private';
 /** Prefixes of device keys, management tokens and the secrets of claims. */
@@ -18,7 +18,10 @@ const visibleAscii = /^[\x21-\x7e]+$/;
 const keys = /(?:[dm]ak|clm)_[0-9a-z]+/gi;
 const macs =
   /(?<![0-9a-z])(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-z])/gi;
-/** 12 hex digits with a letter and a decimal digit. A dash before them would be that of a UUID. */
+/**
+ * 12 hex digits with a letter and a decimal digit. With a dash before them, they would be part of a
+ * UUID.
+ */
 const bareMacs = /(?<![\w-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12}(?![\w-])/gi;
 const ipv4s = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g;
 const colonRuns = /[0-9a-f:]+/gi;

@@ -27,7 +27,10 @@ interface Difference {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Compares two values recursively, as far as their structure is equal. */
+/**
+ * Yields the differences of two values. Compares objects, and arrays of equal length, member by
+ * member. Compares all other values as a whole.
+ */
 function* differencesWithin(member: string, from: unknown, to: unknown): Generator<Difference> {
   if (isDeepStrictEqual(from, to)) return;
   if (isMap(from) && isMap(to)) {

@@ -109,9 +109,10 @@ export function getConfigWithEtag(
 }
 
 /**
- * Reads the stored config, and stores what `change` makes of it: `null` deletes it, and an absent
- * config is an empty one. Starts again if another caller has changed the config meanwhile, so that
- * no change is lost (docs/protocol.md §5.10). Returns `undefined` under `--dry-run`.
+ * Reads the stored config, or `{}` if there is none, and stores the result of `change`. If the
+ * result is `null`, deletes the config. Starts again if another caller has changed the config
+ * meanwhile, so that no change is lost (docs/protocol.md §5.10). Returns `undefined` under
+ * `--dry-run`.
  */
 export async function changeConfig(
   call: CommandContext,
@@ -143,8 +144,8 @@ export async function changeConfig(
 }
 
 /**
- * Removes settings. Throws `config_not_found` if one of them is not set; with `needsAll: false`,
- * only if none is.
+ * Removes settings. Throws `config_not_found` if one of them is not set. With `needsAll: false`,
+ * throws it only if all are missing.
  */
 export function removeKeys(
   call: CommandContext,

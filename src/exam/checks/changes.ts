@@ -20,7 +20,7 @@ function pairsOf(view: ExamView): { before: Exchange; after: Exchange }[] {
   });
 }
 
-/** The answers that named another playlist than the one that the TV had. */
+/** The answers whose playlist differed from the playlist of the TV. */
 function newsOf(view: ExamView): Exchange[] {
   return view.of('getDeviceChanges').filter((one) => {
     if (!isGood(one) || one.answer?.playlistEtag === undefined) return false;

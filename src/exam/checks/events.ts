@@ -228,7 +228,7 @@ export const eventChecks: readonly TvCheck[] = [
       // A lost 202 was accepted, too.
       const accepted = view.of('postEvents').filter(({ answer }) => answer?.status === 202);
       for (const batch of accepted) {
-        // Other events, such as those of a log, may be equal.
+        // Other events, such as log events, may be equal.
         const distinct = batch.events.filter(({ type }) => distinctTypes.includes(type));
         for (const { digest, type } of distinct) {
           const first = keys.get(digest);

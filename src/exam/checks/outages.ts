@@ -205,8 +205,8 @@ export const powerChecks: readonly TvCheck[] = [
 const queueSeconds = 10;
 
 /**
- * The events that the TV made after its power was back, each once, as far as the batches that were
- * accepted at the end of the outage. `lastMs` is the time of the last one.
+ * Returns the events that the TV made after its power was back, each once, up to the last batch
+ * that was accepted soon after the outage. `lastMs` is the time of the last one.
  */
 function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
   const pending = new Set(view.faulted('power.lost').flatMap(digestsOf));

@@ -33,8 +33,8 @@ function outages(view: ExamView): Outage[] {
 }
 
 /**
- * Number of attempts that an exponential backoff makes at most: one that begins with a second and
- * doubles, one in each interval, and three more.
+ * The highest number of attempts that an exponential backoff makes. It begins with a second and
+ * doubles up to the interval. Three more attempts are allowed.
  */
 function allowedAttempts(tvSeconds: number): number {
   const intervalSeconds =

@@ -6,7 +6,7 @@ import type { Exchange, TvOperation } from '../wire/exchange.ts';
 import type { ActiveFault, Fault, Faults } from '../wire/faults.ts';
 import type { Recording } from '../wire/recording.ts';
 
-/** TV minutes in which each TV sends its events, also one that collects them. */
+/** TV minutes in which each TV sends its events, even a TV that collects them. */
 export const reportMinutes = 6;
 
 const longestPartMinutes = 30;
@@ -27,7 +27,7 @@ interface ExamDependencies {
   power: TvPower | undefined;
   url: string;
   options: Pick<TvExamOptions, 'quick' | 'pairingSeconds' | 'onCode' | 'onStep'>;
-  /** Registers a pairing code, so that requests with it count as those of the TV. */
+  /** Registers a pairing code, so that requests with it count as requests of the TV. */
   addCode(code: string): void;
 }
 
@@ -85,8 +85,8 @@ export class Exam {
   }
 
   /**
-   * Shows a new code if the TV has lost its key: it has sent no request with a key for a while, or
-   * since the exam was resumed. Returns whether the TV is paired.
+   * Shows a new code if the TV has lost its key. That is so when it has sent no request with a key
+   * for a while, or since the exam was resumed. Returns whether the TV is paired.
    */
   async repair(): Promise<boolean> {
     const { recording } = this;

@@ -1,7 +1,10 @@
 import type { FieldError } from '../../domain/error.ts';
 import type { TvOperation, TvRequest } from './exchange.ts';
 
-/** An answer in place of that of the service. Without a code, it looks like that of a proxy. */
+/**
+ * An answer in place of the answer of the service. Without a code, it looks like the answer of a
+ * proxy.
+ */
 interface AnswerEffect {
   kind: 'answer';
   status: number;

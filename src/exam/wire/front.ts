@@ -70,7 +70,7 @@ function forwardedHeaders(incoming: IncomingMessage): Headers {
   return headers;
 }
 
-/** A web TV of any origin may read the answers, as it may read those of the exam's service. */
+/** A web TV of any origin may read these answers, and the answers of the exam's service. */
 const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' };
 
 /** Returns an error as the service would answer it, or as a proxy would if it has no code. */

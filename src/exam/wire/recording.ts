@@ -64,8 +64,8 @@ export class Recording {
   }
 
   /**
-   * Returns whether a request comes from the TV that sits the exam: it has a code or a key of the
-   * exam, or neither and the TV's address.
+   * Returns whether a request comes from the TV of the exam. Such a request has a code or a key of
+   * the exam, or neither and the TV's address.
    */
   isOfTv({ operation, pairingCode, key, address }: TvRequest): boolean {
     if (operation === 'registerDevice') {

@@ -41,9 +41,7 @@ const tvOperations = Object.entries<Operation>(runtimeOperations).filter(([, { p
 const codesOf = (operation: Operation, status: number) =>
   possibleErrors(operation).filter((code) => errorKinds[code].status === status);
 
-/**
- * Paths outside the API may be anything, such as `/media/menu.png`.
- */
+/** Paths outside the API may be anything, such as `/media/menu.png`. */
 const apiPaths = ['v1', 'devices'];
 
 /**
@@ -89,7 +87,7 @@ const preferred: readonly string[] = [
 
 /**
  * Returns the documented error code of a status for a path. Returns `undefined` if none is
- * documented: the response then looks like that of a proxy.
+ * documented. The response then looks like the response of a proxy.
  */
 export function defaultCode(
   requestMethod: string,

@@ -52,7 +52,7 @@ function configReply({ body, etag, source }: ConfigAnswer): Reply {
 
 /**
  * Handlers of the TV API (docs/protocol.md §2, §3). If the store answers synchronously, the
- * handlers of playlist and config do so too.
+ * handlers of playlist and config answer synchronously, too.
  */
 export function runtimeHandlers(
   { register, rotateKey, playback, deviceChanges, telemetry }: Services,

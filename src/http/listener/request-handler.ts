@@ -19,7 +19,7 @@ export interface RequestHandlerOptions {
   /** Rewrites the path of each request first. Default: the path stays the same. */
   rewritePath?: RewritePath | undefined;
   /**
-   * Called for unexpected errors after the start, such as those of the server socket. The service
+   * Called for unexpected errors after the start, such as errors of the server socket. The service
    * continues.
    */
   onError(error: Error): void;

@@ -82,8 +82,9 @@ export class RequestQueue {
   }
 
   /**
-   * Calls `callback` `delayMs` after all complete requests of a connection are answered, unless
-   * another request arrives or the connection closes first. Drops a waiting request that is
+   * Calls `callback` at once if the connection is idle. Otherwise waits until its complete requests
+   * are answered, then `delayMs` longer. A request that arrives during the delay cancels the call.
+   * So does a connection that is closed before the delay begins. Drops a waiting request that is
    * incomplete.
    */
   afterResponses(socket: Socket, callback: () => void, delayMs = 0): void {

@@ -50,7 +50,7 @@ function collect(incoming: IncomingMessage, length: number, done: (body: Buffer)
 
 /**
  * Calls `begin` once a small body of known length is buffered. Any other request begins at once,
- * such as one that waits for `100 Continue`. A slow client thus costs only the memory of its
+ * such as a request that waits for `100 Continue`. A slow client thus costs only the memory of its
  * connection. The app's objects for a request would take three times as much. `begin` is not called
  * if the request is aborted or times out first.
  */

@@ -58,7 +58,7 @@ export function makeRequestLog(options: RequestLogOptions) {
   const { newId, clock, trustedProxies, metrics, log, services } = options;
   const addressOf = makeAddressOf(trustedProxies);
   return {
-    /** `requestId` is the one that the caller sent, if any. */
+    /** `requestId` is the id that the caller sent, if any. */
     begin(requestId: string | null | undefined, peer: Peer | undefined): LoggedRequest {
       const startMs = clock.now();
       return {

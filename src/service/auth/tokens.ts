@@ -35,8 +35,8 @@ export const tokenChange = (verb: AuditVerb<'token'>, row: Token) =>
   changeOf('token', verb, row, { name: row.name, role: row.role });
 
 /**
- * Limits the expiry of a token to that of its creator. Otherwise, an expiring token could create
- * its own successor.
+ * Limits the expiry of a token to the expiry of its creator. Otherwise, an expiring token could
+ * create its own successor.
  */
 const expiryOf = (
   requested: number | null | undefined,
@@ -121,9 +121,7 @@ export function makeTokens(deps: ServiceDependencies) {
     for (const id of venueIds ?? []) await lookUp(tx, caller, 'venue', id);
   }
 
-  /**
-   * Repeats the response of a creation, until the token is first used. Throws `not_repeatable`.
-   */
+  /** Repeats the response of a creation, until the token is first used. Throws `not_repeatable`. */
   async function repeatCreation(
     tx: Tx,
     caller: TenantCaller,

@@ -23,8 +23,8 @@ export interface SourceGroup {
  */
 const maxOfCustomer = 10;
 /**
- * A wider prefix has a higher limit, so a /64 cannot use up the guesses of its /56, nor a /56 those
- * of its /48.
+ * A wider prefix has a higher limit, so a /64 cannot use up the guesses of its /56, nor a /56 the
+ * guesses of its /48.
  */
 const ipv6Prefixes = [
   { bits: 56, maxGuesses: 8 },

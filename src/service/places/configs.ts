@@ -37,7 +37,7 @@ type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 /** Stored configs of the tenant, the venue and the screen. */
 export type ConfigLevels = readonly (StoredConfig | undefined)[];
 
-/** Reads the stored configs of all levels, synchronously if `read` does so. */
+/** Reads the stored configs of all levels, synchronously if `read` is synchronous. */
 export function readConfigLevels(
   owner: ConfigOwner,
   read: (id: string) => MaybePromise<StoredConfig | undefined>,

@@ -59,10 +59,10 @@ export function newestOf(
 }
 
 /**
- * The last requests of each device, in memory. Requests of unknown devices count as those of one
- * further device of their screen, so that they do not evict requests with a key. If all requests
- * take too much memory, the older half of one device after another is evicted. Devices with fewer
- * requests than the mean are skipped, so that busy devices do not evict the requests of others.
+ * The last requests of each device, in memory. All requests of unknown devices count as one further
+ * device of their screen, so that they do not evict requests with a key. If all requests take too
+ * much memory, the older half of one device after another is evicted. Devices with fewer requests
+ * than the mean are skipped, so that busy devices do not evict the requests of others.
  */
 export class RecentRequests {
   readonly #instance: string;
@@ -113,9 +113,7 @@ export class RecentRequests {
     return added;
   }
 
-  /**
-   * Evicts the older half of the next device's requests, unless it has fewer than the mean.
-   */
+  /** Evicts the older half of the next device's requests, unless it has fewer than the mean. */
   #evictSome(): void {
     const { value, done } = this.#nextEvicted.next();
     if (done) {

@@ -9,8 +9,8 @@ import { OfferQuestion } from './offer-question.ts';
 import { readRemoteKey } from './remote-keys.ts';
 
 /**
- * The screen on which a person types a pairing code: with the arrow keys and OK of a remote
- * control, its digits, a keyboard, or a pointer. The eighth character submits the code.
+ * The screen on which a person types a pairing code. It takes the arrow keys, OK and digits of a
+ * remote control, a keyboard, and a pointer. The eighth character submits the code.
  */
 export class PairingScreen {
   readonly #root: HTMLElement;

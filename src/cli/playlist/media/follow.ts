@@ -61,7 +61,8 @@ function stepProblem(from: URL, to: URL, player: URL): MediaProblem | undefined 
 
 /**
  * Requests a URL and follows its redirects as a browser does. Returns all responses, the last one
- * without a redirect. Returns `undefined` after it has reported why there is none.
+ * without a redirect. Returns `undefined` if the URL leads to no final response. The reason is then
+ * already reported.
  */
 export async function follow(
   start: URL,

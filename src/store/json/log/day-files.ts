@@ -20,7 +20,7 @@ export interface LogFilesPosition {
   /** `null` if nothing was ever written. */
   file: string | null;
   size: number;
-  /** Number of the last record up to here. */
+  /** Number of the last record that ends at or before this position. */
   seq: number;
   /**
    * Present if `file` and all earlier files are past their retention. Any such files that still

@@ -23,8 +23,8 @@ export interface SalvagedEvents {
 const empty = Buffer.from('[]');
 
 /**
- * Writes all undamaged batches into new day files. Each lost batch is replaced by an empty one that
- * belongs to no tenant, so that `seq` has no gaps. Calls `onRecord` for each undamaged batch.
+ * Writes all undamaged batches into new day files. Each lost batch is replaced by an empty batch
+ * that belongs to no tenant, so that `seq` has no gaps. Calls `onRecord` for each undamaged batch.
  */
 export class EventSalvage {
   readonly #context: RepairContext;

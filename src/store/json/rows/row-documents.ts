@@ -53,7 +53,7 @@ export class RowDocuments implements DocumentOwner {
   readonly log = 'journal';
   readonly #base: CommittedRows;
   readonly #seq: () => number;
-  /** All documents except those of playlists, which are kept in `CommittedRows.playlists`. */
+  /** All documents except playlist documents, which are kept in `CommittedRows.playlists`. */
   readonly #documents = new Map<string, DocumentIds>();
   readonly #dirty = new Set<string>();
 
