@@ -19,6 +19,7 @@ export { type Clock, type Random, systemClock } from './domain/clock.ts';
 export { type ErrorCode, type FieldError, hasCode, SignageError } from './domain/error.ts';
 export type { BatchSums, DaySums, ImpressionCount } from './domain/events/batch-counts.ts';
 export type { CountedEvent, EventQuery, TelemetryEvent } from './domain/events/event.ts';
+export type { DeviceSequence, NumberRange } from './domain/events/sequence.ts';
 export type { LogMethod, LogSink } from './domain/log.ts';
 export type { MaybePromise } from './domain/maybe-promise.ts';
 export type { AuditDetails, AuditQuery } from './domain/records/audit.ts';
@@ -34,6 +35,7 @@ export type {
   ConfigLevel,
   Creation as CreationRow,
   Device as DeviceRow,
+  DeviceActivity,
   DeviceKey as DeviceKeyRow,
   GuessCounter,
   LastActivity,

@@ -62,6 +62,12 @@ export interface KeyedCall extends RuntimeCall {
   idempotencyKey?: string;
 }
 
+/** Options of `postEvents`. */
+export interface EventsCall extends KeyedCall {
+  /** The TV's clock at this attempt, in Unix epoch milliseconds: the header `X-Device-Time`. */
+  deviceTime?: number | undefined;
+}
+
 /** Options of a call that may answer that nothing has changed. */
 export interface ConditionalCall extends RuntimeCall {
   /** The `etag` of the previous response. Default: an unconditional request. */
@@ -188,9 +194,16 @@ export class DeviceClient {
   async postEvents(
     id: string,
     body: EventInput[],
-    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+    {
+      idempotencyKey = this.#caller.makeIdempotencyKey(),
+      signal,
+      attempts,
+      ...more
+    }: EventsCall = {},
   ): Promise<number> {
-    const input = { params: { id }, body, idempotencyKey, signal, attempts };
+    const headers: Record<string, string> =
+      more.deviceTime === undefined ? {} : { 'x-device-time': String(more.deviceTime) };
+    const input = { params: { id }, body, headers, idempotencyKey, signal, attempts };
     const { answer } = await this.#caller.exchange('postEvents', input, this.#headers);
     return answer.received;
   }

@@ -7,6 +7,7 @@ export {
   type ConditionalCall,
   DeviceClient,
   type DeviceClientOptions,
+  type EventsCall,
   type Fetched,
   type KeyedCall,
   type RuntimeCall,

@@ -17,10 +17,12 @@ export interface SentBatch {
   /** The raw body, which an `Idempotency-Key` identifies. */
   sent: Uint8Array;
   idempotencyKey: string | undefined;
+  /** The TV's clock when it sent the batch, in Unix epoch milliseconds. */
+  deviceTime: number | undefined;
 }
 
-function view({ receivedAt, ...row }: StoredEvent): StoredEventView {
-  return { ...row, receivedAt: iso(receivedAt) };
+function view({ receivedAt, offsetMs = null, ...row }: StoredEvent): StoredEventView {
+  return { ...row, receivedAt: iso(receivedAt), offsetMs };
 }
 
 /** Events: accepts them from TVs, and lists them for managers (docs/protocol.md §2.5, §5.5). */
@@ -33,7 +35,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
    */
   async function accept(
     { device }: DeviceCaller,
-    { sums, line, sent, idempotencyKey }: SentBatch,
+    { sums, line, sent, idempotencyKey, deviceTime }: SentBatch,
   ): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId, simulated } = device;
     const idempotency =
@@ -44,6 +46,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
       screenId,
       deviceId,
       simulated,
+      deviceTime,
       body: line,
       sums,
       ...idempotency,

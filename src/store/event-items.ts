@@ -10,11 +10,12 @@ interface PageBatch {
   receivedAt: number;
   deviceId: string;
   screenId: string;
+  offsetMs?: number | null | undefined;
 }
 
 /** Returns the matching events of a batch after a position, in the page's order. */
 export function matchingEvents(
-  { seq, receivedAt, deviceId, screenId }: PageBatch,
+  { seq, receivedAt, deviceId, screenId, offsetMs = null }: PageBatch,
   events: readonly Record<string, unknown>[],
   { order, type }: EventPageQuery,
   after: EventPosition | undefined,
@@ -24,7 +25,7 @@ export function matchingEvents(
   const found = events.flatMap((event, index): StoredEvent[] => {
     if (!isAfter(index) || (type !== undefined && event.type !== type)) return [];
     const id = eventId({ receivedAtMs: receivedAt, batch: seq, index });
-    return [{ id, deviceId, screenId, receivedAt, event }];
+    return [{ id, deviceId, screenId, receivedAt, offsetMs, event }];
   });
   return order === 'asc' ? found : found.reverse();
 }

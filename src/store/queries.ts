@@ -68,6 +68,8 @@ export interface EventBatch {
   deviceId: string;
   /** Whether the device is simulated. Its impressions are then counted apart. */
   simulated?: boolean | undefined;
+  /** The `X-Device-Time` header, if present: the TV's clock, in Unix epoch milliseconds. */
+  deviceTime?: number | undefined;
   /** The batch as a JSON array in UTF-8, without line breaks. It is stored unchanged. */
   body: Uint8Array;
   /** Totals of the batch, from the validated events. */
@@ -111,6 +113,8 @@ export interface StoredEvent {
   screenId: string;
   /** In milliseconds. */
   receivedAt: number;
+  /** `receivedAt` minus the TV's clock when it sent the batch. `null` if the TV did not tell. */
+  offsetMs?: number | null | undefined;
   /** The event, unchanged. */
   event: Record<string, unknown>;
 }

@@ -3,6 +3,7 @@ import type { ReportRow } from '../domain/records/report.ts';
 import type {
   AuditEntry,
   Device,
+  DeviceActivity,
   DeviceKey,
   GuessCounter,
   LastActivity,
@@ -110,7 +111,7 @@ export interface Store {
    */
   touch(kind: 'device', id: string, activity: LastActivity): void;
   touch(kind: 'token', id: string, activity: TokenActivity): void;
-  marks(kind: 'device', id: string): Promise<LastActivity>;
+  marks(kind: 'device', id: string): Promise<DeviceActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
 
   /**

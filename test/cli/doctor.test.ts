@@ -488,6 +488,27 @@ describe('signage doctor SCREEN', () => {
     });
   });
 
+  it('reports missing events, and two TVs with one key', async () => {
+    const tv = await service.tv(screen.id);
+    const send = (...seqs: number[]) =>
+      tv.send('POST', 'events', {
+        body: seqs.map((seq) => ({ type: 'log', timestamp: 1_760_000_000, seq })),
+      });
+    await send(1, 2);
+    expect(rows(await run()).numbers).toBeUndefined();
+    await send(5);
+    expect(rows(await run()).numbers).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/^2 events of 5 never arrived\./),
+      next: `signage device get ${typed()} -o wide`,
+    });
+    await send(2, 3, 4);
+    expect(rows(await run()).numbers).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/^1 event had the number of another event\. Two TVs may use/),
+    });
+  });
+
   it('reports a TV that asked before there was a playlist', async () => {
     const tv = await service.tv(screen.id);
     await tv.send('GET', 'playlist');

@@ -62,6 +62,7 @@ describe('POST /devices/:id/events', () => {
         deviceId: tv.deviceId,
         screenId: tv.screenId,
         receivedAt: now,
+        offsetMs: null,
         event,
       })),
     );
@@ -70,6 +71,38 @@ describe('POST /devices/:id/events', () => {
     );
     const device = (await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body;
     expect(device).toMatchObject({ lastEventAt: now, lastSeenAt: now });
+  });
+
+  it('keeps what the clock of the TV is behind, from X-Device-Time of the accepted attempt', async () => {
+    const timed = (time: unknown, key: string): Sent => ({
+      headers: { 'x-device-time': String(time), 'idempotency-key': key },
+    });
+    const now = service.clock.now();
+    await expectAccepted([heartbeat()], 1, timed(now - 5000, 'behind'));
+    await expectAccepted([heartbeat()], 1, timed(now - 9000, 'behind'));
+    await expectAccepted([heartbeat()], 1, timed(now + 7000, 'ahead'));
+    for (const [n, wrong] of ['', 'x', '1.5', '-1', '1e3', 2 ** 53, '9'.repeat(400)].entries())
+      await expectAccepted([heartbeat()], 1, timed(wrong, `wrong ${n}`));
+    const offsets = (await storedRows()).map(({ offsetMs }: { offsetMs: unknown }) => offsetMs);
+    expect(offsets).toEqual([5000, -7000, ...Array(7).fill(null)]);
+  });
+
+  it('counts missing and repeated sequence numbers of the device', async () => {
+    const numbered = (...seqs: unknown[]) => seqs.map((seq) => heartbeat({ seq }));
+    const told = async () => {
+      const { body } = await service.manage('GET', `/v1/devices/${tv.deviceId}`);
+      return [body.lastSeq, body.missingEvents, body.conflictingEvents];
+    };
+    expect(await told()).toEqual([null, 0, 0]);
+    await expectAccepted(numbered(1, 2, 'three', 0, -4, 1.5, null, 2 ** 53), 8);
+    expect(await told()).toEqual([2, 0, 0]);
+    await expectAccepted(numbered(9, 4), 2);
+    expect(await told()).toEqual([9, 5, 0]);
+    expect((await post([...numbered(3), {}])).status).toBe(400);
+    expect(await told()).toEqual([9, 5, 0]);
+    await expectAccepted(numbered(1, 3), 2);
+    expect(await told()).toEqual([9, 4, 1]);
+    expect((await stored())[2]).toMatchObject({ seq: 'three' });
   });
 
   it.each([1, 2, 99, 100])('202 for %i events', async (count) => {

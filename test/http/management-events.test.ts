@@ -66,6 +66,7 @@ describe('GET /v1/events', () => {
       deviceId: tvs[1]!.deviceId,
       screenId: tvs[1]!.screenId,
       receivedAt: isoAt(1),
+      offsetMs: null,
       event: event(5, { type: 'log', timestamp: 5, text: 'früh', deep: { er: [1, null] } }),
     });
     expect(new Set(items.map(({ id }) => id)).size).toBe(6);

@@ -376,6 +376,7 @@ describe('other origins (CORS)', () => {
         'Content-Type',
         'Idempotency-Key',
         'If-None-Match',
+        'X-Device-Time',
         'X-Request-Id',
         'X-Tenant-Id',
       ]) {

@@ -3,7 +3,7 @@ import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
-import { ago, shellQuote } from '../records/text.ts';
+import { ago, countText, shellQuote } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -102,6 +102,21 @@ function checkDevice({ quotedName, nowMs }: ScreenContext, device: Device): Find
     `${what} is offline: ${seen}${where}. Check its power and network.`,
     `signage wait device ${quotedName} --for online`,
   );
+}
+
+/** Checks the sequence numbers of the TV's events (docs/protocol.md §5.3). */
+function checkNumbers({ quotedName }: ScreenContext, device: Device): Finding[] {
+  const { lastSeq, missingEvents = 0, conflictingEvents = 0 } = device;
+  const look = `signage device get ${quotedName} -o wide`;
+  if (conflictingEvents > 0) {
+    const what = `${countText(conflictingEvents, 'event')} had the number of another event. Two TVs may use one key, such as a copy of a disk image, or the TV has lost its count.`;
+    return [warn('numbers', `${what} Revoke it and pair each TV by itself.`, look)];
+  }
+  if (missingEvents > 0) {
+    const what = `${countText(missingEvents, 'event')} of ${lastSeq} never arrived.`;
+    return [warn('numbers', `${what} The TV has given them up, or has not sent them yet.`, look)];
+  }
+  return [];
 }
 
 /** Returns the current playlist. If there is none, returns the newest version. */
@@ -225,5 +240,6 @@ export async function checkScreen(
     content,
     ...fetch,
     checkEvents(context, device),
+    ...checkNumbers(context, device),
   ];
 }

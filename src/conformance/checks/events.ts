@@ -264,6 +264,26 @@ export const eventChecks: readonly Check[] = checkGroup(
           'idempotency-key': 'x'.repeat(256),
         }),
     ),
+    profile('seq', 'the device tells its highest seq, missing and repeated numbers').expects(
+      '7 4 1',
+      async (fixture) => {
+        const tv = await fixture.newTv();
+        const send = (...seqs: number[]) =>
+          tv.send('POST', 'events', {
+            body: seqs.map((seq) => heartbeat(fixture.uniqueTimestamp(), { seq })),
+          });
+        await send(1, 2);
+        await send(2, 7);
+        const { json } = await fixture.manage('GET', `/v1/devices/${tv.deviceId}`);
+        return ['lastSeq', 'missingEvents', 'conflictingEvents']
+          .map((name) => at(json, name))
+          .join(' ');
+      },
+    ),
+    profile('seq.wrong', 'a seq that is no positive integer is kept and ignored').expects(
+      '202',
+      (fixture) => postBatch(fixture, [heartbeat(fixture.uniqueTimestamp(), { seq: 'one' })]),
+    ),
     profile('no-key', 'without a key every repeat of a batch is stored').expects(
       '2 stored',
       async (fixture) => {

@@ -1,6 +1,7 @@
 import { dayMs } from '../clock.ts';
 import { epochMs } from '../fields.ts';
 import type { CountedEvent } from './event.ts';
+import { addNumber, type NumberRange } from './sequence.ts';
 
 /** Counts of impressions. */
 export interface ImpressionCount {
@@ -76,9 +77,12 @@ export class BatchSums {
   readonly types: string[] = [];
   /** Sums of impressions, one element per day. */
   readonly days: DaySums[] = [];
+  /** Sequence numbers of the events, in their order (docs/protocol.md §2.5). */
+  readonly numbers: NumberRange[] = [];
 
   add(event: CountedEvent): void {
     this.length++;
+    if (event.seq !== undefined) addNumber(this.numbers, event.seq);
     if (!this.types.includes(event.type)) this.types.push(event.type);
     if (event.type !== 'impression') return;
     const day = Math.floor(epochMs(event.timestamp) / dayMs);

@@ -37,6 +37,11 @@ const telemetryEvent = z
           minimum: 0,
           example: 15,
         }),
+      seq: z.unknown().optional().meta({
+        description:
+          'Number of the event: 1, 2, 3 … since the registration. Any other value is kept and ignored.',
+        example: 17,
+      }),
     },
     'must be an object',
   )
@@ -83,7 +88,7 @@ export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 /** The members of an event that the service reads. The whole event is stored as sent. */
 export type CountedEvent = Pick<
   TelemetryEvent,
-  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'
+  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration' | 'seq'
 >;
 
 export const eventBatch = z
@@ -159,6 +164,9 @@ export const storedEvent = z
     deviceId: recordId,
     screenId: recordId,
     receivedAt: isoTime,
+    offsetMs: z.int().nullable().optional().meta({
+      description: 'Time of receipt minus the `X-Device-Time` of the batch, in milliseconds.',
+    }),
     event: z.looseObject({}),
   })
   .meta({ id: 'StoredEvent' });

@@ -94,6 +94,18 @@ export const shownDeviceInfo = z.object(
   >,
 );
 
+/** Optional, because services of earlier versions do not send them. */
+const sequenceMembers = {
+  lastSeq: z.int().nullable().optional().meta({
+    description: 'Highest `seq` of its events. `null`: it does not number them.',
+  }),
+  missingEvents: z.int().optional().meta({ description: 'Lower numbers that never arrived.' }),
+  conflictingEvents: z
+    .int()
+    .optional()
+    .meta({ description: 'Numbers that arrived again in another batch.' }),
+};
+
 export const device = z
   .object({
     id: recordId,
@@ -111,6 +123,7 @@ export const device = z
     lastRefusedAt: isoTime.nullable().meta({
       description: 'Time of the latest request with a revoked or replaced key of the device.',
     }),
+    ...sequenceMembers,
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,

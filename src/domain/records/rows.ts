@@ -1,3 +1,4 @@
+import type { DeviceSequence } from '../events/sequence.ts';
 import type { AuditDetails } from './audit.ts';
 import type { ConfigBody } from './config.ts';
 import type { DeviceInfo } from './device.ts';
@@ -246,6 +247,9 @@ export interface LastActivity {
   /** Time of the latest request with a revoked or replaced key. */
   lastRefusedAt?: number;
 }
+
+/** Latest activity of a device, and what its sequence numbers tell, if it has sent any. */
+export interface DeviceActivity extends LastActivity, Partial<DeviceSequence> {}
 
 /** Latest activity of a token. */
 export interface TokenActivity {

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { HeldAnswer } from '../request/answer.ts';
 import { compactLine, type ReadBody } from '../request/body.ts';
 import { type Handlers, preconditionOf, type Reply } from '../request/pipeline.ts';
-import { idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
+import { deviceTime, idempotencyKey, secretIdempotencyKey } from '../request/validate.ts';
 import { ChangesListener } from './changes-listener.ts';
 
 const batchKey = /^[\x20-\x7e]{1,255}$/;
@@ -106,6 +106,7 @@ export function runtimeHandlers(
         line: compactLine(sent),
         sent: sent.bytes,
         idempotencyKey: key,
+        deviceTime: deviceTime(request),
       });
       if (!isRepeated) metrics.eventsReceived(body.length);
       return { body: `{"received":${body.length}}` };

@@ -65,6 +65,12 @@ export const requestHeaders = {
       'The same batch with the same key is stored once, however often it is sent. The last 128 keys of a device are remembered.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  DeviceTime: {
+    name: 'X-Device-Time',
+    in: 'header',
+    description: "The TV's clock when it sends the batch, in Unix epoch milliseconds.",
+    schema: { type: 'integer', minimum: 0 },
+  },
 } as const satisfies Record<string, oas31.ParameterObject>;
 
 function headersOf(operation: Operation): (keyof typeof requestHeaders)[] {
@@ -75,6 +81,7 @@ function headersOf(operation: Operation): (keyof typeof requestHeaders)[] {
   if (conditional || takesPrecondition(operation)) names.push('IfMatch');
   if (takesPrecondition(operation) && method === 'PUT') names.push('IfNoneMatchAny');
   if (headers?.includes('Idempotency-Key')) names.push(keyHeaderOf(access, body !== undefined));
+  if (operation.body === 'eventBatch') names.push('DeviceTime');
   return names;
 }
 

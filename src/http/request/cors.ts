@@ -24,6 +24,7 @@ const allowHeaders = [
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'X-Device-Time',
   'X-Request-Id',
   'X-Tenant-Id',
 ];

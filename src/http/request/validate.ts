@@ -118,3 +118,13 @@ export function idempotencyKey(request: Exchange, form: RegExp, rule: string): s
   if (!form.test(key)) throw invalid([{ path: 'header.idempotency-key', message: rule }]);
   return key;
 }
+
+/**
+ * Returns the `X-Device-Time` of a request, in Unix epoch milliseconds. A wrong value is no reason
+ * to refuse events, so it counts as none (docs/protocol.md §2.5).
+ */
+export function deviceTime(request: Exchange): number | undefined {
+  const text = request.header('x-device-time') ?? '';
+  const time = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(time) ? time : undefined;
+}

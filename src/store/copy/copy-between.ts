@@ -4,6 +4,7 @@ import {
   type CopiedActivity,
   type CopiedBatch,
   type CopiedImpressions,
+  type CopiedSequence,
   type Records,
   type Section,
   type StoreSource,
@@ -146,14 +147,17 @@ function largePart(record: object): number {
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {
   batches: (batch: CopiedBatch) => {
-    const { seq, receivedAt, tenantId, venueId, screenId, deviceId, simulated, body } = batch;
-    return `${seq} ${receivedAt} ${tenantId} ${venueId} ${screenId} ${deviceId} ${simulated === true} ${body}`;
+    const { seq, receivedAt, tenantId, venueId, screenId, deviceId, simulated } = batch;
+    const { offsetMs, body } = batch;
+    return `${seq} ${receivedAt} ${tenantId} ${venueId} ${screenId} ${deviceId} ${simulated === true} ${offsetMs} ${body}`;
   },
   // Only the position determines the order of entries, so it is hashed, too.
   audit: (entry, position) => `${position} ${JSON.stringify(entry)}`,
   idempotency: ({ deviceId, keys }) => `${deviceId} ${keys.join(' ')}`,
   impressions: ({ scope, clock, group, day, key, impressions, seconds }: CopiedImpressions) =>
     JSON.stringify([scope, clock, group, day, key, impressions, seconds]),
+  sequences: ({ deviceId, state: { floor, missing, conflicts, ranges } }: CopiedSequence) =>
+    JSON.stringify([deviceId, floor, missing, conflicts, ranges]),
   marks: ({ kind, id, marks }: CopiedActivity) =>
     `${kind} ${id} ${JSON.stringify(Object.entries(marks).sort())}`,
 };

@@ -1,3 +1,4 @@
+import type { SequenceState } from '../../domain/events/sequence.ts';
 import type { ReportClock, ReportGroup } from '../../domain/records/report.ts';
 import type { LastActivity, Rows, TokenActivity } from '../../domain/records/rows.ts';
 import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
@@ -14,6 +15,8 @@ export interface CopiedBatch {
   deviceId: string;
   /** Absent: the device is not simulated. */
   simulated?: boolean | undefined;
+  /** Absent: the TV did not tell its time. */
+  offsetMs?: number | undefined;
   /** The events as a JSON array, as sent. */
   body: string;
 }
@@ -44,6 +47,12 @@ export interface CopiedImpressions {
   seconds: number;
 }
 
+/** Sequence numbers of a device. */
+export interface CopiedSequence {
+  deviceId: string;
+  state: SequenceState;
+}
+
 export interface CopiedActivity {
   kind: 'device' | 'token';
   id: string;
@@ -58,6 +67,7 @@ export interface Records extends Rows {
   batches: CopiedBatch;
   idempotency: DeviceKeys;
   impressions: CopiedImpressions;
+  sequences: CopiedSequence;
   audit: SealedEntry;
   marks: CopiedActivity;
 }
@@ -65,14 +75,15 @@ export interface Records extends Rows {
 export type Section = keyof Records;
 
 /**
- * Sections in copy order: logs, idempotency keys and impressions, then rows, then last activity. A
- * folder target writes the logs, keys and impressions as files. It then opens a store on these
+ * Sections in copy order: logs with their keys, sums and numbers, then rows, then last activity. A
+ * folder target writes the former as files. It then opens a store on these
  * files and writes all other sections through that store.
  */
 export const sections: readonly Section[] = [
   'batches',
   'idempotency',
   'impressions',
+  'sequences',
   'audit',
   ...tableNames,
   'marks',

@@ -2,6 +2,7 @@ import type { Low } from 'lowdb';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type {
   AuditEntry,
+  DeviceActivity,
   LastActivity,
   Playlist,
   Rows,
@@ -157,11 +158,12 @@ export class JsonStore implements Store {
     this.#parts.lastActivity.touch(kind, id, activity);
   }
 
-  marks(kind: 'device', id: string): Promise<LastActivity>;
+  marks(kind: 'device', id: string): Promise<DeviceActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
-  async marks(kind: 'device' | 'token', id: string): Promise<LastActivity | TokenActivity> {
+  async marks(kind: 'device' | 'token', id: string): Promise<DeviceActivity | TokenActivity> {
     this.#refuseClosed();
-    return this.#parts.lastActivity.marks(kind, id);
+    const sequence = kind === 'device' ? this.#parts.events.sequences.summary(id) : undefined;
+    return { ...this.#parts.lastActivity.marks(kind, id), ...sequence };
   }
 
   async updateGuessCounters<T>(

@@ -1,11 +1,13 @@
 import pLimit from 'p-limit';
-import type { LastActivity, TokenActivity } from '../../domain/records/rows.ts';
+import type { DeviceSequence } from '../../domain/events/sequence.ts';
+import type { DeviceActivity, LastActivity, TokenActivity } from '../../domain/records/rows.ts';
 import type { Database } from './connection/database.ts';
 import { Batcher } from './rows/batcher.ts';
 import { lookUpLimits } from './rows/versioned-rows.ts';
 
 type ActivityKind = 'device' | 'token';
 export type AnyActivity = LastActivity & TokenActivity;
+type ShownActivity = DeviceActivity & TokenActivity;
 
 /** Number of rows written in one transaction. */
 const rowsPerTransaction = 500;
@@ -17,6 +19,15 @@ interface StoredActivity {
   id: string;
   marks: string;
 }
+
+/** `null`: the device has sent no sequence numbers, or the kind is `token`. */
+interface StoredSequence {
+  last: number | null;
+  missing: number | null;
+  conflicts: number | null;
+}
+
+type ReadActivity = Omit<StoredActivity, 'marks'> & { marks: string | null } & StoredSequence;
 
 const nameOf = (kind: ActivityKind, id: string) => `${kind}/${id}`;
 
@@ -50,22 +61,20 @@ export class LastActivityTable {
     this.#pending.set(name, laterActivity(this.#pending.get(name) ?? {}, activity));
   }
 
-  async marks(kind: ActivityKind, id: string): Promise<AnyActivity> {
+  async marks(kind: ActivityKind, id: string): Promise<ShownActivity> {
     const own = [this.#inFlight, this.#pending].map(
       (activities) => activities.get(nameOf(kind, id)) ?? {},
     );
     const stored = await this.#stored.add(nameOf(kind, id));
-    return own.reduce(
-      mergeActivity,
-      stored === undefined ? {} : (JSON.parse(stored) as AnyActivity),
-    );
+    const activity = own.reduce(mergeActivity, JSON.parse(stored?.marks ?? '{}') as AnyActivity);
+    return { ...activity, ...sequenceOf(stored) };
   }
 
-  async #readStored(names: readonly string[]): Promise<(string | undefined)[]> {
-    const stored = await this.#database.query<StoredActivity>(selectActivity, [
+  async #readStored(names: readonly string[]): Promise<(ReadActivity | undefined)[]> {
+    const stored = await this.#database.query<ReadActivity>(selectShown, [
       JSON.stringify([...new Set(names)].map(keyOf)),
     ]);
-    const byName = new Map(stored.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
+    const byName = new Map(stored.map((row) => [nameOf(row.kind, row.id), row]));
     return names.map((name) => byName.get(name));
   }
 
@@ -121,6 +130,19 @@ export class LastActivityTable {
   }
 }
 
+function sequenceOf(stored: StoredSequence | undefined): Partial<DeviceSequence> {
+  if (!stored || stored.last === null) return {};
+  const { last, missing, conflicts } = stored;
+  return { lastSeq: last, missingEvents: missing ?? 0, conflictingEvents: conflicts ?? 0 };
+}
+
+/** As `summaryOf` in domain/events/sequence.ts. */
+const selectShown = `SELECT k.kind, k.id, m.marks, s.conflicts,
+    coalesce(upper(s.received) - 1, s.floor) AS last,
+    s.missing + coalesce(upper(s.received) - 1, s.floor) - s.floor - signage.size_of(s.received) AS missing
+  FROM json_to_recordset($1::text::json) AS k (kind text, id text)
+  LEFT JOIN signage.marks m USING (kind, id)
+  LEFT JOIN signage.sequences s ON k.kind = 'device' AND s.device_id = k.id`;
 const insertMissing = `INSERT INTO signage.marks (kind, id, marks)
   SELECT kind, id, '{}' FROM json_to_recordset($1::text::json) AS k (kind text, id text) ON CONFLICT DO NOTHING`;
 const selectActivity = `SELECT m.kind, m.id, m.marks FROM signage.marks m

@@ -11,6 +11,7 @@ import { startPeriodicJob } from '../../domain/periodic-job.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type {
   AuditEntry,
+  DeviceActivity,
   LastActivity,
   Playlist,
   Rows,
@@ -203,7 +204,7 @@ export class PostgresStore implements Store {
     this.#lastActivity.touch(kind, id, activity);
   }
 
-  marks(kind: 'device', id: string): Promise<LastActivity>;
+  marks(kind: 'device', id: string): Promise<DeviceActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
   async marks(kind: 'device' | 'token', id: string): Promise<AnyActivity> {
     return this.#lastActivity.marks(kind, id);

@@ -27,6 +27,7 @@ export function appendBatchTests(open: OpenEmptyStore): StoreTest[] {
         deviceId: guid('devi', 1),
         screenId: guid('scre', 1),
         receivedAt,
+        offsetMs: null,
         event: { timestamp: 1760000000, type: 'log', text: 'ü ü', big: 1.5 },
       },
     ]);

@@ -7,6 +7,7 @@ import { findByKeyHashTests, selectAndCountTests, uniqueKeysTests } from './key-
 import { finishedCodesTests, readyAndCloseTests, watchTests } from './lifecycle-tests.ts';
 import { listTests, playlistSummaryTests } from './list-tests.ts';
 import { pageTests } from './page-tests.ts';
+import { sequenceTests } from './sequence-tests.ts';
 import type { OpenEmptyStore, StoreTest } from './store-test.ts';
 import { writeTests } from './write-tests.ts';
 
@@ -32,6 +33,7 @@ export function storeTests(open: OpenEmptyStore): StoreTest[] {
     guessCounterTests,
     readyAndCloseTests,
     appendBatchTests,
+    sequenceTests,
     eventTests,
     impressionTests,
     auditTests,

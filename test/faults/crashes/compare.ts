@@ -1,7 +1,7 @@
 import { dayOf } from '../../../src/domain/records/report.ts';
 import { type Contents, countedAfter, rowsAfter } from './contents.ts';
 import type { ExpectedState, Run } from './model.ts';
-import { countsOf } from './sample-changes.ts';
+import { countsOf, numberedAfter } from './sample-changes.ts';
 
 /** The changes and batches that a store holds. */
 export interface StoredContents {
@@ -62,6 +62,8 @@ export function compare(
     );
   else if (!isRest(there, batches, run.batches, droppedBeforeMs))
     wrong.push(`of the batches ${batches.join()}, there are ${there.join()}`);
+  else if (contents.numbered !== numberedAfter(batches))
+    wrong.push(`after the batches ${batches.join()}, the numbers tell ${contents.numbered}`);
   return { wrong, held: { changes: changes ?? [], batches: batches ?? [] } };
 }
 

@@ -1,5 +1,12 @@
 import type { Store } from '../../../src/store/store.ts';
-import { changeRows, countsOf, type RowMap, tenantA, universe } from './sample-changes.ts';
+import {
+  changeRows,
+  countsOf,
+  type RowMap,
+  sendingDevices,
+  tenantA,
+  universe,
+} from './sample-changes.ts';
 
 /** Comparable contents of a store. */
 export interface Contents {
@@ -10,6 +17,8 @@ export interface Contents {
   batches: { number: number; events: number }[];
   /** Impressions by creative. */
   counted: string;
+  /** What the sequence numbers of each sending device tell. */
+  numbered: string;
 }
 
 const text = (rows: RowMap) =>
@@ -67,6 +76,14 @@ async function batchesOf(store: Store): Promise<Contents['batches']> {
   return batches;
 }
 
+async function numberedIn(store: Store): Promise<string> {
+  const told = sendingDevices.map(async (deviceId) => {
+    const { lastSeq, missingEvents, conflictingEvents } = await store.marks('device', deviceId);
+    return lastSeq === undefined ? [] : [lastSeq, missingEvents, conflictingEvents];
+  });
+  return JSON.stringify(await Promise.all(told));
+}
+
 /** Reads everything. `wrong` lists internal contradictions. */
 export async function contentsOf(store: Store): Promise<{ contents: Contents; wrong: string[] }> {
   const { items } = await store.audit({ tenantIds: [tenantA], limit: 10_000 });
@@ -84,6 +101,7 @@ export async function contentsOf(store: Store): Promise<{ contents: Contents; wr
       audited,
       batches: await batchesOf(store),
       counted: received ?? '',
+      numbered: await numberedIn(store),
     },
     wrong,
   };

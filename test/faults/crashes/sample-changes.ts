@@ -131,14 +131,34 @@ export function changeRows(rows: RowMap, number: number): void {
 /** Returns batch `number` with one to three events of one of two devices. */
 export function batchNumber(number: number, sent?: string): EventBatch {
   const events = Array.from({ length: 1 + (number % 3) }, (_, n) =>
-    impression(1_760_000_000_000, { number, n, creativeId: guid('crea', number % 2) }),
+    impression(1_760_000_000_000, {
+      number,
+      n,
+      creativeId: guid('crea', number % 2),
+      ...(n === 0 && { seq: number + 1 }),
+    }),
   );
   const keyed = number % 4 === 3 ? {} : { key: `key ${number}` };
   return batchOf(events, {
-    deviceId: guid('devi', 4 + (number % 2)),
+    deviceId: deviceOf(number),
     ...keyed,
     ...(sent !== undefined && { sent }),
   });
+}
+
+/** The devices that send batches. */
+export const sendingDevices = [guid('devi', 4), guid('devi', 5)];
+const deviceOf = (number: number) => sendingDevices[number % 2] as string;
+
+/** Returns what the sequence numbers of the sending devices tell after these batches. */
+export function numberedAfter(batches: readonly number[]): string {
+  return JSON.stringify(
+    sendingDevices.map((deviceId) => {
+      const own = batches.filter((number) => deviceOf(number) === deviceId);
+      const lastSeq = Math.max(...own) + 1;
+      return own.length === 0 ? [] : [lastSeq, lastSeq - own.length, 0];
+    }),
+  );
 }
 
 /** Returns the number of events of a batch and their creative. */

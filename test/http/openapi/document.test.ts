@@ -197,6 +197,7 @@ describe.each(table)('%s in the document', (id, operation) => {
       ...(changesRevision ? ['If-Match'] : []),
       ...(changesRevision && operation.method === 'PUT' ? ['If-None-Match'] : []),
       ...(operation.headers ?? []),
+      ...(id === 'postEvents' ? ['X-Device-Time'] : []),
     ];
     expect(names).toEqual(expected);
   });

@@ -62,8 +62,8 @@ export function sampleBatch(day: number, device: number) {
   const at = Date.UTC(2026, 10, 20 + day, 8);
   const odd = { timestamp: -5 * 365 * dayMs, campaignId: null };
   const events = [
-    impression(at, { duration: 12.5 }),
-    impression(at, odd),
+    impression(at, { duration: 12.5, seq: 10 * day + 1 }),
+    impression(at, { ...odd, seq: 10 * day + 2 }),
     { ...impression(at), type: 'heartbeat' },
   ];
   return batchOf(events, {
@@ -72,6 +72,7 @@ export function sampleBatch(day: number, device: number) {
     screenId: guid('scre', device),
     sent: `sent of ${day}`,
     simulated: device % 2 === 0,
+    ...(day % 2 === 0 && { deviceTime: at }),
   });
 }
 

@@ -44,7 +44,11 @@ async function addDay(store: Store, clock: ManualClock, day: number): Promise<vo
   for (let number = day * eachDay + 1; number <= (day + 1) * eachDay; number++) {
     await addRows(store, clock.now(), number);
     const events = [0, 1].map((n) =>
-      impression(clock.now() - n * minuteMs, { number, creativeId: guid('crea', number) }),
+      impression(clock.now() - n * minuteMs, {
+        number,
+        creativeId: guid('crea', number),
+        seq: 2 * n + 1,
+      }),
     );
     await store.appendBatch(
       batchOf(events, {
@@ -124,6 +128,10 @@ export async function holdings(store: Store) {
     playlists: await there((number) => read.get('playlists', guid('scre', number))),
     past: await there((number) => read.get('pastPlaylists', `${guid('scre', number)}/1`)),
     configs: await there((number) => read.get('configs', `screen/${guid('scre', number)}`)),
+    numbered: await there(async (number) => {
+      const { lastSeq, missingEvents } = await store.marks('device', guid('devi', number));
+      return lastSeq === 3 && missingEvents === 1;
+    }),
     seen: await there(
       async (number) => (await store.marks('device', guid('devi', number))).lastSeenAt,
     ),

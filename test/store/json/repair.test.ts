@@ -162,7 +162,7 @@ describe('a repair of a store with one damaged file', { timeout: 120_000 }, () =
     ));
 
   it('rebuilds counts from the events', () =>
-    each(/^documents\/(rings|rollups)/, (lost, { file, what }) =>
+    each(/^documents\/(rings|rollups|sequences)/, (lost, { file, what }) =>
       expect([file, what, lost]).toEqual([file, what, {}]),
     ));
 

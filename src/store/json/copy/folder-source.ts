@@ -5,6 +5,7 @@ import { paged } from '../../copy/paged.ts';
 import {
   type CopiedActivity,
   type CopiedImpressions,
+  type CopiedSequence,
   type DeviceKeys,
   maxSeconds,
   type Records,
@@ -85,6 +86,7 @@ const readers = {
   audit: fromFirst(auditOf),
   idempotency: fromFirst(deviceKeys),
   impressions: fromFirst(impressions),
+  sequences: fromFirst(sequences),
   marks: fromFirst(marks),
 } as { [S in Section]: Reader<Records[S]> };
 
@@ -128,6 +130,13 @@ async function* impressions(state: FolderState): AsyncGenerator<CopiedImpression
         seconds: Math.min(seconds, maxSeconds),
       };
     }
+  }
+}
+
+async function* sequences(state: FolderState): AsyncGenerator<CopiedSequence> {
+  for await (const line of documentLines(state, 'sequences')) {
+    const [deviceId, numbers] = JSON.parse(line) as [string, CopiedSequence['state']];
+    yield { deviceId, state: numbers };
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   CopiedActivity,
   CopiedBatch,
   CopiedImpressions,
+  CopiedSequence,
   DeviceKeys,
   Records,
   Section,
@@ -19,6 +20,7 @@ import { writeDocument } from '../checkpoint/document-file.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import { eventFormat } from '../events/event-record.ts';
 import { IdempotencyKeys } from '../events/idempotency-keys.ts';
+import { Sequences } from '../events/sequences.ts';
 import type { JsonStore } from '../json-store.ts';
 import { BulkLog } from '../log/bulk-log.ts';
 import { readManifest } from '../manifest.ts';
@@ -48,9 +50,9 @@ export async function openFolderTarget(directory: string, clock: Clock): Promise
 }
 
 /**
- * A data folder during a copy. Logs, idempotency keys and roll-ups are written as files, then the
- * manifest that names them. Rows and activity are written through a store opened on these files.
- * `copy.json` records the progress. Until it is deleted, no service can open the folder.
+ * A data folder during a copy. Logs, and the documents made from them, are written as files, then
+ * the manifest that names them. Rows and activity are written through a store opened on these
+ * files. `copy.json` records the progress. Until it is deleted, no service can open the folder.
  */
 export class FolderTarget implements StoreTarget {
   readonly #context: PartContext;
@@ -59,6 +61,7 @@ export class FolderTarget implements StoreTarget {
   #logs: { events: BulkLog; audit: BulkLog } | undefined;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
+  readonly #sequences: Sequences;
   /** The document to which the last impressions belong. */
   #latestRollup = '';
   #store: JsonStore | undefined;
@@ -70,6 +73,7 @@ export class FolderTarget implements StoreTarget {
     const eventProgress = { seq: () => this.progress().logEnd.seq, due: () => true };
     this.#idempotencyKeys = new IdempotencyKeys(eventProgress);
     this.#rollups = new Rollups(eventProgress);
+    this.#sequences = new Sequences(eventProgress);
   }
 
   async begin(source: StoreSource): Promise<boolean> {
@@ -103,6 +107,9 @@ export class FolderTarget implements StoreTarget {
       for (const keys of records as readonly DeviceKeys[]) this.#addKeys(keys);
     else if (section === 'impressions')
       for (const one of records as readonly CopiedImpressions[]) await this.#addImpressions(one);
+    else if (section === 'sequences')
+      for (const { deviceId, state } of records as readonly CopiedSequence[])
+        this.#sequences.set(deviceId, state);
     else if (section === 'marks') await this.#touch(records as readonly CopiedActivity[]);
     else {
       const { done, logs } = this.progress();
@@ -174,6 +181,7 @@ export class FolderTarget implements StoreTarget {
   async complete(section: Section): Promise<void> {
     if (section === 'idempotency') await this.#writeDocuments(this.#idempotencyKeys);
     if (section === 'impressions') await this.#writeDocuments(this.#rollups);
+    if (section === 'sequences') await this.#writeDocuments(this.#sequences);
     // Activity is durable only after the store is closed.
     if (section === 'marks') return;
     this.progress().complete.push(section);

@@ -25,6 +25,7 @@ import {
 } from './event-record.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
+import { Sequences } from './sequences.ts';
 
 /**
  * Size in bytes of the events that no document contains. A start replays these events. At this size
@@ -52,8 +53,9 @@ interface InFlightBatch {
  */
 export class EventLog implements FilePart<EventLogPosition> {
   readonly name = 'events';
-  /** The owners of the documents with the log `events`: idempotency keys and roll-ups. */
-  readonly owners: readonly [IdempotencyKeys, Rollups];
+  /** The owners of the documents with the log `events`. */
+  readonly owners: readonly [IdempotencyKeys, Rollups, Sequences];
+  readonly sequences: Sequences;
   readonly #context: PartContext;
   readonly log: FramedLog<BatchNumber, EventLogPosition>;
   readonly #idempotencyKeys: IdempotencyKeys;
@@ -80,7 +82,8 @@ export class EventLog implements FilePart<EventLogPosition> {
     const progress = { seq: () => this.log.end.seq, due: () => this.#writesDocuments };
     this.#idempotencyKeys = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
-    this.owners = [this.#idempotencyKeys, this.#rollups];
+    this.sequences = new Sequences(progress);
+    this.owners = [this.#idempotencyKeys, this.#rollups, this.sequences];
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {
@@ -105,7 +108,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   }
 
   async #store(
-    { tenantId, venueId, screenId, deviceId, simulated, sums, body }: EventBatch,
+    { tenantId, venueId, screenId, deviceId, simulated, deviceTime, sums, body }: EventBatch,
     recordedKey?: RecordedKey,
   ): Promise<void> {
     if (this.#state !== 'open') throw unavailable(`The store is ${this.#state}.`);
@@ -118,6 +121,7 @@ export class EventLog implements FilePart<EventLogPosition> {
       screenId,
       deviceId,
       simulated,
+      offsetMs: deviceTime === undefined ? undefined : this.#receivedAt - deviceTime,
       recordedKey,
       sums,
     };
@@ -134,6 +138,7 @@ export class EventLog implements FilePart<EventLogPosition> {
   #apply(record: EventRecord): void {
     this.#idempotencyKeys.apply(record);
     this.#rollups.apply(record);
+    this.sequences.apply(record);
   }
 
   /** Requests a checkpoint when `#tailBytes` crosses `tailLimitBytes`. */
@@ -162,9 +167,10 @@ export class EventLog implements FilePart<EventLogPosition> {
     return this.#rollups.impressions(query);
   }
 
-  /** Deletes the idempotency keys of a deleted device. */
+  /** Deletes the idempotency keys and sequence numbers of a deleted device. */
   forget(deviceId: string): void {
     this.#idempotencyKeys.forget(deviceId);
+    this.sequences.forget(deviceId);
   }
 
   /**

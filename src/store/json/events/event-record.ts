@@ -32,6 +32,8 @@ export interface EventHead {
   deviceId: string;
   /** Absent: the device is not simulated. */
   simulated?: boolean | undefined;
+  /** `receivedAt` minus the TV's clock. Absent: the TV did not tell its time. */
+  offsetMs?: number | undefined;
 }
 
 /** One batch in the log, without its events. */
@@ -62,7 +64,8 @@ export function idOf(
 
 /** Returns the line of a batch in pieces. The events are the bytes that were sent. */
 export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
-  const { seq, receivedAt, tenantId, venueId, screenId, deviceId, simulated, recordedKey } = record;
+  const { seq, receivedAt, tenantId, venueId, screenId, deviceId } = record;
+  const { simulated, offsetMs, recordedKey } = record;
   const head = JSON.stringify({
     seq,
     id: idOf(record, 0),
@@ -72,6 +75,7 @@ export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint
     screenId,
     deviceId,
     ...(simulated && { simulated }),
+    ...(offsetMs !== undefined && { offsetMs }),
     ...recordedKey,
   });
   return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
@@ -84,14 +88,14 @@ export function frameRecord(record: RecordHead, body: EventBatch['body']): Buffe
 
 const maxHeadBytes = 512;
 const headPattern =
-  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"(,"simulated":true)?/;
+  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"(,"simulated":true)?(?:,"offsetMs":(-?\d+))?/;
 
 /** Parses the beginning of a line. Returns `undefined` if `frameRecord` did not write it. */
 export function headOf(line: Buffer): EventHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, maxHeadBytes)));
   if (!found) return undefined;
-  const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = '', mark] =
-    found;
+  const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = ''] = found;
+  const [mark, offsetMs] = found.slice(7);
   return {
     seq: Number(seq),
     receivedAt: Number(receivedAt),
@@ -100,6 +104,7 @@ export function headOf(line: Buffer): EventHead | undefined {
     screenId,
     deviceId,
     ...(mark !== undefined && { simulated: true }),
+    ...(offsetMs !== undefined && { offsetMs: Number(offsetMs) }),
   };
 }
 

@@ -1,5 +1,7 @@
+import { type SequenceState, summaryOf } from '../../../domain/events/sequence.ts';
 import type { EventRecord } from '../events/event-record.ts';
 import { IdempotencyKeys, rememberedKeys } from '../events/idempotency-keys.ts';
+import { Sequences } from '../events/sequences.ts';
 import { prefixOf } from '../rollups/merge.ts';
 import { Rollups } from '../rollups/rollups.ts';
 import type { DamagedDocument } from './salvage-documents.ts';
@@ -8,14 +10,13 @@ import type { SalvagedEvents } from './salvage-events.ts';
 /** Rebuilds one damaged document of the event log from the remaining events. */
 export class EventDocument {
   readonly document: DamagedDocument;
-  readonly #owner: IdempotencyKeys | Rollups;
+  readonly #owner: IdempotencyKeys | Rollups | Sequences;
 
   constructor(document: DamagedDocument) {
     const progress = { seq: () => document.entry.seq, due: () => true };
     this.document = document;
-    this.#owner = document.name.startsWith('rings-')
-      ? new IdempotencyKeys(progress)
-      : new Rollups(progress);
+    const Owner = owners[kindOf(document.name)];
+    this.#owner = new Owner(progress);
   }
 
   /** Applies a batch up to the document's `seq`. The next start applies later batches. */
@@ -38,10 +39,9 @@ export class EventDocument {
       rebuilt.push(line);
     const [, day = ''] = /^rollups-received-(.+)$/.exec(name) ?? [];
     if (isComplete || days.has(day)) return { lines: rebuilt, isExact: true };
-    const isIdempotency = name.startsWith('rings-');
-    const keyOf = isIdempotency ? (line: string) => line.slice(0, line.indexOf(',')) : prefixOf;
+    const keyOf = name.startsWith('rollups-') ? prefixOf : deviceOf;
     const all = new Map(rebuilt.map((line) => [keyOf(line), line]));
-    const join = isIdempotency ? joinKeys : largerCount;
+    const join = joins[kindOf(name)];
     for (const line of kept) {
       const other = mayBeOlder ? all.get(keyOf(line)) : undefined;
       all.set(keyOf(line), other === undefined ? line : join(line, other));
@@ -78,6 +78,26 @@ function entriesOf(encodedKeys: string): string[] {
   return Buffer.from(encodedKeys, 'base64').toString('hex').match(/.{32}/g) ?? [];
 }
 
+const owners = { rings: IdempotencyKeys, rollups: Rollups, sequences: Sequences };
+type Kind = keyof typeof owners;
+
+const joins: Record<Kind, (kept: string, rebuilt: string) => string> = {
+  rings: joinKeys,
+  rollups: largerCount,
+  sequences: furtherNumbers,
+};
+
+const kindOf = (name: string) => name.slice(0, name.indexOf('-')) as Kind;
+/** Returns the part of a line that has the id of the device. */
+const deviceOf = (line: string) => line.slice(0, line.indexOf(','));
+
+/** Returns the line with the higher last number. On a tie, `kept`, which counts deleted batches. */
+function furtherNumbers(kept: string, rebuilt: string): string {
+  const lastIn = (line: string) =>
+    summaryOf((JSON.parse(line) as [string, SequenceState])[1]).lastSeq;
+  return lastIn(kept) >= lastIn(rebuilt) ? kept : rebuilt;
+}
+
 export function isEventDocument(name: string): boolean {
-  return name.startsWith('rings-') || name.startsWith('rollups-');
+  return kindOf(name) in owners;
 }

@@ -1,7 +1,9 @@
+import type { SequenceState } from '../../../domain/events/sequence.ts';
 import { activityDocument } from '../activity/last-activity.ts';
 import { type DocumentEntry, documentProblem, textLines } from '../checkpoint/document-file.ts';
 import { copyFile } from '../disk/replace-file.ts';
 import { idempotencyDocument } from '../events/idempotency-keys.ts';
+import { sequenceDocument } from '../events/sequences.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
 import { type InMemoryTable, rowDocument, rowLines } from '../rows/row-documents.ts';
 import type { Row } from '../rows/table-index.ts';
@@ -103,11 +105,36 @@ const byKind: Record<string, Salvage> = {
       bytes.toString('base64') === entry[1]
     );
   }),
+  sequences: salvageValidLines((name, line) => {
+    const entry = parsed(line);
+    return (
+      Array.isArray(entry) &&
+      typeof entry[0] === 'string' &&
+      sequenceDocument(entry[0]) === name &&
+      isSequenceState(entry[1])
+    );
+  }),
   rollups: salvageValidLines((_, line) => {
     const counts = parsed(line);
     return countsPattern.test(line) && Array.isArray(counts);
   }),
 };
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function isSequenceState(value: unknown): value is SequenceState {
+  if (!isObject(value)) return false;
+  const { floor, missing, conflicts, ranges } = value;
+  if (![floor, missing, conflicts].every(isCount) || !Array.isArray(ranges)) return false;
+  let before = floor as number;
+  return ranges.every((range: unknown) => {
+    if (!Array.isArray(range) || range.length !== 2 || !range.every(isCount)) return false;
+    const [first, last] = range as [number, number];
+    const follows = first > before && last >= first;
+    before = last + 1;
+    return follows;
+  });
+}
 
 const countsPattern =
   /^\["[0-4]-(?:day|campaign|creative|venue|screen)","[^"]+","[^"]+","[^"]*",\d+,[\d.e+]+\]$/;

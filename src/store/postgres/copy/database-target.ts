@@ -17,7 +17,9 @@ import { sectionStatements } from './section-statements.ts';
 
 const tablesToFill = [
   ...tableNames.map((table) => tableSchemas[table].name),
-  ...['audit', 'marks', 'batches', 'batch_keys', 'rollups'].map((name) => `signage.${name}`),
+  ...['audit', 'marks', 'batches', 'batch_keys', 'rollups', 'sequences'].map(
+    (name) => `signage.${name}`,
+  ),
 ];
 
 /**

@@ -1,6 +1,12 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
-import type { CopiedActivity, DeviceKeys, Records, Section } from '../../copy/transfer.ts';
+import type {
+  CopiedActivity,
+  CopiedSequence,
+  DeviceKeys,
+  Records,
+  Section,
+} from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
 import { sealedRow } from '../audit/trail.ts';
 import type { Query } from '../connection/query.ts';
@@ -49,19 +55,23 @@ function tableStatements<T extends TableName>(table: T): SectionStatements<Rows[
 
 const batches: SectionStatements<Records['batches']> = {
   select: `SELECT seq, received_at AS "receivedAt", tenant_id AS "tenantId", venue_id AS "venueId", screen_id AS "screenId",
-    device_id AS "deviceId", simulated, body FROM signage.batches ORDER BY received_at, batches.seq`,
+    device_id AS "deviceId", simulated, offset_ms AS "offsetMs", body FROM signage.batches ORDER BY received_at, batches.seq`,
   count: 'SELECT count(*) AS found FROM signage.batches',
   pageRows: 50,
-  recordOf: ({ simulated, ...row }) => ({ ...row, ...(simulated && { simulated }) }),
+  recordOf: ({ simulated, offsetMs, ...row }) => ({
+    ...row,
+    ...(simulated && { simulated }),
+    ...(offsetMs !== null && { offsetMs }),
+  }),
   /** Creates the partitions for the days of the batches. Roll-ups are copied separately. */
   async insert(query, records) {
     for (const day of new Set(records.map(({ receivedAt }) => Math.floor(receivedAt / dayMs))))
       await query('SELECT signage.add_days($1::bigint, 1)', [day * dayMs]);
     const headers = records.map(({ body, ...header }) => ({ ...header, types: typesOf(body) }));
     await query(
-      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, simulated, types, body)
+      `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, simulated, offset_ms, types, body)
         SELECT b.* FROM ROWS FROM (
-          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, simulated boolean, types text[]),
+          json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, simulated boolean, "offsetMs" bigint, types text[]),
           unnest(string_to_array($2::text, E'\\n'))
         ) AS b`,
       [JSON.stringify(headers), records.map(({ body }) => body).join('\n')],
@@ -125,6 +135,28 @@ const impressions: SectionStatements<Records['impressions']> = {
     ),
 };
 
+const sequences: SectionStatements<CopiedSequence> = {
+  select: `SELECT device_id AS "deviceId", floor, missing, conflicts,
+      (SELECT json_agg(json_build_array(lower(r), upper(r) - 1) ORDER BY r) FROM unnest(received) AS r)::text AS ranges
+    FROM signage.sequences ORDER BY device_id`,
+  count: 'SELECT count(*) AS found FROM signage.sequences',
+  pageRows: 500,
+  recordOf: ({ deviceId, floor, missing, conflicts, ranges }) => ({
+    deviceId,
+    state: { floor, missing, conflicts, ranges: JSON.parse(ranges ?? '[]') },
+  }),
+  insert: (query, records) =>
+    insertRows(
+      query,
+      'signage.sequences',
+      records.map(({ deviceId, state: { ranges, ...counts } }) => ({
+        device_id: deviceId,
+        ...counts,
+        received: `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`,
+      })),
+    ),
+};
+
 /** Leaves out activity rows without values. */
 const nonEmptyActivity = `FROM signage.marks WHERE marks <> '{}'`;
 
@@ -152,5 +184,6 @@ export const sectionStatements = {
   audit,
   idempotency,
   impressions,
+  sequences,
   marks,
 } as { [S in Section]: SectionStatements<Records[S]> };

@@ -109,6 +109,7 @@ function headerOf({
   screenId,
   deviceId,
   simulated,
+  deviceTime,
   sums,
   idempotency,
 }: EventBatch): object {
@@ -117,7 +118,16 @@ function headerOf({
     key: shortHash(idempotency.key),
     sent: shortHash(idempotency.sent),
   };
-  return { ...place, simulated, types: sums.types, counts: keptCounts(sums), ...keys };
+  const numbers = sums.numbers.length === 0 ? undefined : sums.numbers;
+  return {
+    ...place,
+    simulated,
+    device_time: deviceTime,
+    numbers,
+    types: sums.types,
+    counts: keptCounts(sums),
+    ...keys,
+  };
 }
 
 /** A short lock timeout: while the drop waits for its lock, all appends wait, too. */

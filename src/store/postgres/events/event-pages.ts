@@ -14,6 +14,7 @@ interface Batch {
   seq: number;
   screenId: string;
   deviceId: string;
+  offsetMs: number | null;
   /**
    * The events as JSON text. `null` in a row that only marks where a scan without enough matches
    * ended.
@@ -84,7 +85,7 @@ function pageStatement(
   }
   const sorted = `ORDER BY received_at ${order}, seq ${order}`;
   const reversed = order === 'asc' ? 'DESC' : 'ASC';
-  const columns = 'received_at, seq, screen_id, device_id';
+  const columns = 'received_at, seq, screen_id, device_id, offset_ms';
   const matching = `FROM signage.batches WHERE ${where.text} ${sorted}`;
   if (type === undefined)
     return [
@@ -106,7 +107,7 @@ function pageStatement(
  * included.
  */
 function upToPage(statement: string, sorted: string): string {
-  return `SELECT received_at AS "receivedAt", seq, screen_id AS "screenId", device_id AS "deviceId", body, bytes FROM (
+  return `SELECT received_at AS "receivedAt", seq, screen_id AS "screenId", device_id AS "deviceId", offset_ms AS "offsetMs", body, bytes FROM (
       SELECT found.*, coalesce(sum(octet_length(body)) OVER (${sorted} ROWS UNBOUNDED PRECEDING), 0) AS bytes FROM (${statement}) found) sized
     WHERE bytes - coalesce(octet_length(body), 0) <= ${maxPageBytes} ${sorted}`;
 }

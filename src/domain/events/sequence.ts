@@ -1,0 +1,92 @@
+/** Consecutive sequence numbers, from the first to the last. */
+export type NumberRange = [first: number, last: number];
+
+/** What the sequence numbers of a device tell (docs/protocol.md §5.3). */
+export interface DeviceSequence {
+  /** The highest number that arrived. */
+  lastSeq: number;
+  /** How many lower numbers never arrived. */
+  missingEvents: number;
+  /** How many numbers arrived again in another batch. */
+  conflictingEvents: number;
+}
+
+/** State of the sequence numbers of a device, as plain JSON. */
+export interface SequenceState {
+  /** Up to here, missing numbers stay missing, and numbers that arrive again are ignored. */
+  floor: number;
+  /** How many numbers up to `floor` never arrived. */
+  missing: number;
+  conflicts: number;
+  /** Numbers above `floor` that arrived, in order and not adjacent. */
+  ranges: readonly NumberRange[];
+}
+
+/** Number of ranges that are kept for a device. More only arise if many numbers are missing. */
+const maxRanges = 100;
+
+export const emptySequence: SequenceState = { floor: 0, missing: 0, conflicts: 0, ranges: [] };
+
+/** Returns the sequence number of an event. Any value but an integer from 1 on is none. */
+function sequenceNumber(seq: unknown): number | undefined {
+  return Number.isSafeInteger(seq) && (seq as number) >= 1 ? (seq as number) : undefined;
+}
+
+/** Adds the sequence number of an event to the numbers of its batch, in the order of the events. */
+export function addNumber(ranges: NumberRange[], seq: unknown): void {
+  const number = sequenceNumber(seq);
+  if (number === undefined) return;
+  const last = ranges.at(-1);
+  if (last && last[1] + 1 === number) last[1] = number;
+  else ranges.push([number, number]);
+}
+
+const lengthOf = ([first, last]: NumberRange) => last - first + 1;
+const lengthOfAll = (ranges: readonly NumberRange[]) =>
+  ranges.reduce((sum, range) => sum + lengthOf(range), 0);
+
+function addRange(state: SequenceState, [first, last]: NumberRange): SequenceState {
+  const fresh: NumberRange = [Math.max(first, state.floor + 1), last];
+  if (fresh[0] > fresh[1]) return state;
+  const isBefore = (range: NumberRange) => range[1] < fresh[0] - 1;
+  const isAfter = (range: NumberRange) => range[0] > fresh[1] + 1;
+  const touching = state.ranges.filter((range) => !isBefore(range) && !isAfter(range));
+  const merged: NumberRange = [
+    Math.min(fresh[0], ...touching.map((range) => range[0])),
+    Math.max(fresh[1], ...touching.map((range) => range[1])),
+  ];
+  // What the merged range does not gain had arrived before.
+  const gained = lengthOf(merged) - lengthOfAll(touching);
+  return {
+    ...state,
+    conflicts: state.conflicts + lengthOf(fresh) - gained,
+    ranges: [...state.ranges.filter(isBefore), merged, ...state.ranges.filter(isAfter)],
+  };
+}
+
+/** Gives up the oldest missing numbers beyond `maxRanges`. */
+function bounded(state: SequenceState): SequenceState {
+  let { floor, missing, ranges } = state;
+  while (ranges.length > maxRanges) {
+    const [[first, last], ...rest] = ranges as [NumberRange, ...NumberRange[]];
+    missing += first - floor - 1;
+    floor = last;
+    ranges = rest;
+  }
+  return { ...state, floor, missing, ranges };
+}
+
+/** Returns the state after a batch with these numbers. */
+export function withNumbers(state: SequenceState, numbers: readonly NumberRange[]): SequenceState {
+  return bounded(numbers.reduce(addRange, state));
+}
+
+/** Returns what the state tells. */
+export function summaryOf({ floor, missing, conflicts, ranges }: SequenceState): DeviceSequence {
+  const lastSeq = ranges.at(-1)?.[1] ?? floor;
+  return {
+    lastSeq,
+    missingEvents: missing + lastSeq - floor - lengthOfAll(ranges),
+    conflictingEvents: conflicts,
+  };
+}
