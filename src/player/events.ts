@@ -25,10 +25,10 @@ function dropSurplus(core: PlayerCore): EventInput[] {
 
 /** Queues an event. An urgent event is sent at once, with all other queued events. */
 export function queueEvent(core: PlayerCore, event: EventInput, isUrgent = false): void {
-  core.record.queue.push(event);
+  const numbered = core.record.addEvent(event);
   const dropped = dropSurplus(core);
   core.isUrgent ||= isUrgent;
-  core.observer.onEvent?.(event);
+  core.observer.onEvent?.(numbered);
   if (dropped.length > 0) core.observer.onDropped?.(dropped, 'overflow');
   core.saveInBackground();
   core.networkNotifier.notify();
@@ -126,7 +126,12 @@ export async function flushOnce(core: PlayerCore): Promise<number> {
   core.observer.onSending?.(batch);
   try {
     const received = await callWithKey(core, postCall, (client, id, signal) =>
-      client.postEvents(id, [...events], { idempotencyKey, signal, attempts: 1 }),
+      client.postEvents(id, [...events], {
+        idempotencyKey,
+        deviceTime: Math.floor(core.clock.now()),
+        signal,
+        attempts: 1,
+      }),
     );
     core.record.change({ batch: undefined });
     core.batchLimit = Math.min(largestBatch, core.batchLimit * 2);

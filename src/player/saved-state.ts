@@ -1,3 +1,4 @@
+import type { EventInput } from '../client/entities.ts';
 import { interrupted } from '../client/pause.ts';
 import { EventQueue } from './event-queue.ts';
 import type { PlayerBinding, PlayerHead, PlayerMemory, PlayerState } from './state.ts';
@@ -72,7 +73,7 @@ export class SavedPlayerState {
       const reported = this.queue;
       this.queue = new EventQueue(queue, queueStart);
       // Events reported before loading come after the saved ones.
-      for (const event of reported.toArray()) this.queue.push(event);
+      for (const event of reported.toArray()) this.addEvent(event);
     });
     return this.#loaded;
   }
@@ -84,6 +85,18 @@ export class SavedPlayerState {
 
   change(part: PlayerHead): void {
     this.head = { ...this.head, ...part };
+  }
+
+  /**
+   * Queues an event with the next number, and returns it. The number is saved with the event, so a
+   * power cut neither repeats a number that was sent nor leaves a gap.
+   */
+  addEvent(event: EventInput): EventInput {
+    const seq = this.head.nextSeq ?? 1;
+    const numbered = { ...event, seq };
+    this.change({ nextSeq: seq + 1 });
+    this.queue.push(numbered);
+    return numbered;
   }
 
   /** Resolves once the current state is durable. */

@@ -64,6 +64,8 @@ export interface PlayerHead {
   /** `ETag` of the config. `undefined` until a config is fetched. */
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
+  /** `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. */
+  readonly nextSeq?: number | undefined;
   /**
    * The pending batch. It is sent again, unchanged and under the same key, until the service
    * accepts or rejects it.

@@ -84,16 +84,13 @@ describe('the programs of the pages', () => {
   it('run, and print what the page says', { timeout: 180_000 }, async () => {
     const files = programs.map(({ name }) => name);
     await compile(folder, files, 'nodenext', { ...withDom, outDir: '.' });
-    // Some of them wait most of their time, so they run side by side.
-    const runs = programs
-      .filter((one) => !isTest(one))
-      .map(async ({ name, prints }) => {
-        const script = name.replace(/ts$/, 'js');
-        const { stdout, stderr } = await run(process.execPath, [script], { cwd: folder });
-        expect(stderr, name).toBe('');
-        if (prints !== undefined) expect(stdout, name).toBe(prints);
+    for (const program of programs.filter((one) => !isTest(one))) {
+      const { stdout, stderr } = await run(process.execPath, [program.name.replace(/ts$/, 'js')], {
+        cwd: folder,
       });
-    await Promise.all(runs);
+      expect(stderr, program.name).toBe('');
+      if (program.prints !== undefined) expect(stdout, program.name).toBe(program.prints);
+    }
   });
 
   it('pass, if they are tests', { timeout: 180_000 }, async () => {

@@ -269,4 +269,58 @@ describe('The events of a player', () => {
       ['app_stopped'],
     ]);
   });
+
+  it('are numbered from the registration on, over power cuts, without gaps or repetitions', async () => {
+    const venue = await service.venue();
+    const screen = await service.screen({ venueId: venue.id });
+    const { code } = await service.code(screen.id);
+    const first = virtualTv({ url: service.url, nextCode: async () => code });
+    await first.player.run(undefined, 3 * minuteMs);
+    const { memory } = first;
+    for (let life = 0; life < 3; life++) {
+      const tv = virtualTv({ url: service.url, memory });
+      const power = new AbortController();
+      tv.player.report({ type: 'log', timestamp: Math.floor(Date.now() / 1000) });
+      setTimeout(() => power.abort(), 20 * life);
+      await tv.player.run(power.signal, 5 * minuteMs);
+    }
+    await virtualTv({ url: service.url, memory }).player.run(undefined, minuteMs);
+    const { body } = await service.manage('GET', `/v1/devices?screenId=${screen.id}`);
+    const [{ id, lastSeq, missingEvents, conflictingEvents }] = body.items;
+    const events = await service.manage('GET', `/v1/events?deviceId=${id}&limit=200`);
+    expect(events.body.items).toHaveLength(lastSeq);
+    expect({ missingEvents, conflictingEvents }).toEqual({
+      missingEvents: 0,
+      conflictingEvents: 0,
+    });
+    // A new registration counts from 1 again.
+    await service.manage('POST', `/v1/devices/${id}/revoke`);
+    const next = (await service.code(screen.id)).code;
+    const again = virtualTv({ url: service.url, memory, nextCode: async () => next });
+    await again.player.run(undefined, 3 * minuteMs);
+    const [device] = (await service.manage('GET', `/v1/devices?screenId=${screen.id}&state=bound`))
+      .body.items;
+    expect(device.id).not.toBe(id);
+    expect(device).toMatchObject({ missingEvents: 0, conflictingEvents: 0 });
+  });
+
+  it('leave a gap in the numbers when they are given up, and tell the time of each attempt', async () => {
+    const refusal = problem(400, 'invalid_request', 'No.', {
+      errors: [{ path: '/1/type', message: 'is wrong' }],
+    });
+    const tv = await tvWithEvents(0, [hangUp, refusal, taken]);
+    for (const event of logs(3)) tv.player.report(event);
+    await flushAll(tv);
+    const sent = tv.posts().map(({ events }) => events.map(({ seq }: EventInput) => seq));
+    expect(sent).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+      [1, 3],
+    ]);
+    const times = stub.heard
+      .filter(({ method }) => method === 'POST')
+      .map(({ headers }) => Number(headers['x-device-time']));
+    for (const time of times) expect(Math.abs(time - startMs)).toBeLessThan(minuteMs);
+    expect(times.toSorted()).toEqual(times);
+  });
 });

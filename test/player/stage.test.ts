@@ -164,6 +164,7 @@ describe('The stage of a player', () => {
         timestamp: startMs / 1000,
         creativeId: video(2, 20).creativeId,
         reason: 'http_404',
+        seq: expect.any(Number),
       },
     ]);
     expect(
@@ -185,6 +186,7 @@ describe('The stage of a player', () => {
       playlistId: 'playlist',
       creativeId: video(1, 10).creativeId,
       duration: 10,
+      seq: expect.any(Number),
     });
     expect(tv.events('impression').map(({ duration }) => duration)).toEqual([20]);
   });

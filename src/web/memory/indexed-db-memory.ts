@@ -14,6 +14,7 @@ const noMembers: Record<keyof PlayerHead, undefined> = {
   config: undefined,
   configTag: undefined,
   playlist: undefined,
+  nextSeq: undefined,
   batch: undefined,
 };
 
