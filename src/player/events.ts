@@ -25,10 +25,10 @@ function dropSurplus(core: PlayerCore): EventInput[] {
 
 /** Queues an event. An urgent event is sent at once, with all other queued events. */
 export function queueEvent(core: PlayerCore, event: EventInput, isUrgent = false): void {
-  const numbered = core.record.addEvent(event);
+  const queued = core.record.addEvent(event);
   const dropped = dropSurplus(core);
   core.isUrgent ||= isUrgent;
-  core.observer.onEvent?.(numbered);
+  core.observer.onEvent?.(queued);
   if (dropped.length > 0) core.observer.onDropped?.(dropped, 'overflow');
   core.saveInBackground();
   core.networkNotifier.notify();

@@ -92,11 +92,11 @@ export class SavedPlayerState {
    * power cut neither repeats a number that was sent nor leaves a gap.
    */
   addEvent(event: EventInput): EventInput {
-    const seq = this.head.nextSeq ?? 1;
-    const numbered = { ...event, seq };
-    this.change({ nextSeq: seq + 1 });
-    this.queue.push(numbered);
-    return numbered;
+    const { nextSeq: seq = 1 } = this.head;
+    const queued = seq === null ? event : { ...event, seq };
+    if (seq !== null) this.change({ nextSeq: seq + 1 });
+    this.queue.push(queued);
+    return queued;
   }
 
   /** Resolves once the current state is durable. */

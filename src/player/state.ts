@@ -64,8 +64,11 @@ export interface PlayerHead {
   /** `ETag` of the config. `undefined` until a config is fetched. */
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
-  /** `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. */
-  readonly nextSeq?: number | undefined;
+  /**
+   * `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. `null`: the count was lost with
+   * the storage, so events are not numbered any more.
+   */
+  readonly nextSeq?: number | null | undefined;
   /**
    * The pending batch. It is sent again, unchanged and under the same key, until the service
    * accepts or rejects it.

@@ -5,6 +5,7 @@ import { dayMs, minuteMs, secondMs, systemClock, systemRandom } from '../domain/
 import { SignageError } from '../domain/error.ts';
 import type { UnpairedReason } from '../player/observer.ts';
 import { type ClaimKeyMemory, offeredCode } from '../player/pairing/claim.ts';
+import { bindingInFragment } from '../player/pairing/player-link.ts';
 import { Player } from '../player/player.ts';
 import { readDeviceInfo } from './device-info.ts';
 import { MediaBudget, storageQuota } from './media/media-budget.ts';
@@ -42,9 +43,13 @@ const buildOf = (script: HTMLScriptElement | SVGScriptElement | null) =>
 // `currentScript` is only known while the script is evaluated.
 const build = buildOf(document.currentScript);
 
-/** Removes a code from the URL, so that a reload does not use it again. */
+/**
+ * Removes a code from the URL, so that a reload does not use it again. A link with a key stays: the
+ * player opens it at each start.
+ */
 function clearFragment(): void {
-  if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
+  if (location.hash !== '' && !bindingInFragment(location.hash))
+    history.replaceState(null, '', location.pathname + location.search);
 }
 
 /** Keeps the key of the claim, so that the page shows the same claim after a reload. */
@@ -104,6 +109,7 @@ export async function startPlayer(): Promise<void> {
     `Get a code with: signage pair Venue/Screen --url ${serviceUrl}`,
     ...(window.isSecureContext ? [] : ['Without HTTPS, this TV needs the network to start.']),
   ]);
+  const link = bindingInFragment(location.hash);
   let firstCode = codeInFragment(location.hash);
 
   const applyConfig = () => {
@@ -156,7 +162,8 @@ export async function startPlayer(): Promise<void> {
     deviceInfo,
     memory,
     stage,
-    rotateEveryMs,
+    // A link keeps the first key.
+    rotateEveryMs: link ? undefined : rotateEveryMs,
     queueLimit,
     async nextCode(why, error) {
       const code = firstCode;
@@ -225,6 +232,8 @@ export async function startPlayer(): Promise<void> {
   }, shiftMs);
 
   try {
+    if (link && (await memory.load())?.binding === undefined)
+      await memory.save({ format: 1, binding: link, nextSeq: null, queue: [] });
     const { deviceId } = await player.load();
     applyConfig();
     if (deviceId !== undefined) {

@@ -231,6 +231,10 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
       'for scripts: a line of JSON for each step, the first with the code',
     ],
     [
+      'signage pair Lobby/Main --player-link-file player.url --wait-for registered',
+      'for a web player that forgets its storage: its link, with the key',
+    ],
+    [
       'signage pair Lobby/Main --wait-for registered --timeout 2m -o ndjson',
       'ends when a TV has registered; exit code 8 after two minutes',
     ],

@@ -35,11 +35,12 @@ async function venueOf(call: CommandContext): Promise<Venue> {
     options.create ||
     options.replace ||
     options.qr ||
+    options.qrWeb ||
     options.tv !== undefined
   ) {
     const meant = args.screen ?? options.screen;
     throw usage(
-      '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace, --qr or --tv.',
+      '--all pairs all screens of a venue. Give it with --venue, without a screen, --create, --replace, --qr, --qr-web or --tv.',
       meant && `Did you mean signage pair --venue ${shellQuote(meant.replace(/\/.*/s, ''))} --all?`,
     );
   }

@@ -35,4 +35,12 @@ export const pairingOptions = (reasonHelp: string) => ({
   ),
   noBell: option.flag('--no-bell', 'no sound when a TV is paired'),
   qr: option.flag('--qr', 'also show a QR code, for TV apps that work with a phone'),
+  qrWeb: option.flag(
+    '--qr-web',
+    'also show the address of the web player with the code, as a QR code for tablets',
+  ),
+  playerLinkFile: option.text(
+    '--player-link-file <file>',
+    'register for a web player that forgets its storage: write its link with the key into this new file (mode 0600)',
+  ),
 });

@@ -17,6 +17,7 @@ import { keepCodesFile } from './codes-file.ts';
 import type { DrawQr } from './draw-code.ts';
 import { modelText, type PairUpdate, versionText } from './pair-update.ts';
 import type { Pairing, PairSession } from './pairing.ts';
+import { registerForPlayer } from './player-link.ts';
 
 /** The control character BEL: the terminal makes a sound. */
 const bell = '\u0007';
@@ -94,11 +95,12 @@ export async function* updatesWithOutput(
     if (liveView) liveView.draw();
     else if (problem !== undefined) call.note(problem);
   };
-  const { codesFile } = call.options;
+  const { codesFile, playerLinkFile } = call.options;
   const updates = follow({ ...session, changed });
   const kept = codesFile === undefined ? updates : keepCodesFile(codesFile, updates);
+  const all = playerLinkFile === undefined ? kept : registerForPlayer(call, playerLinkFile, kept);
   try {
-    for await (const update of kept) {
+    for await (const update of all) {
       if (liveView) liveView.draw();
       else await noteCode(call, update, drawQr);
       if (liveView && update.step === session.waitFor && !call.options.noBell)

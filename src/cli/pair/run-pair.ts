@@ -1,9 +1,11 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { mayAct } from '../../domain/records/role.ts';
+import { playerCodeLink } from '../../player/pairing/player-link.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
 import { readClaim } from '../options/pairing-code.ts';
+import { usage } from '../options/settings.ts';
 import { findScreen } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
@@ -66,7 +68,7 @@ async function makeSession(
     changed: () => {},
     // The timeout starts only now, so that the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
-    linkOf: (code) => pairLink(url.value, code),
+    linkOf: (code) => (call.options.qrWeb ? playerCodeLink : pairLink)(url.value, code),
   };
 }
 
@@ -83,7 +85,8 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
 async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
   try {
-    const drawQr = call.options.qr ? await loadQrCodes() : undefined;
+    const { qr, qrWeb } = call.options;
+    const drawQr = qr || qrWeb ? await loadQrCodes() : undefined;
     if (drawQr) await noteUnreachable(call);
     const display = {
       render: (size: LiveViewSize) => renderPairing(pairing, session, drawQr, size),
@@ -141,11 +144,31 @@ async function confirmTv(
   return claim;
 }
 
+/** Refuses options that exclude each other. */
+function checkOptions({ options, common }: CommandContext): void {
+  if (options.qr && options.qrWeb)
+    throw usage('--qr and --qr-web show different QR codes. Give one.');
+  if (options.playerLinkFile === undefined) return;
+  const other = [
+    ['--tv', options.tv !== undefined],
+    ['--all', options.all],
+    ['--qr', options.qr],
+    ['--qr-web', options.qrWeb],
+    ['--codes-file', options.codesFile !== undefined],
+    ['--dry-run', common.dryRun],
+  ].find(([, isGiven]) => isGiven);
+  if (other)
+    throw usage(
+      `--player-link-file registers in the place of a TV, so ${other[0]} does not work with it.`,
+    );
+}
+
 /** Runs `signage pair`. Returns the exit code. */
 export async function runPair(
   call: CommandContext,
   options: PairingOptions & { all: boolean },
 ): Promise<number> {
+  checkOptions(call);
   const rights = await readRights(call);
   requireVisibleCode(call);
   if (options.all) return pairVenue(await makeSession(call, rights, options));
@@ -165,6 +188,7 @@ export async function replaceDevice(
   named: string,
   options: PairingOptions & { reason: string | undefined },
 ): Promise<void> {
+  checkOptions(call);
   const rights = await readRights(call);
   requireVisibleCode(call);
   const screen = await findScreen(call, named);

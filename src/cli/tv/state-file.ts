@@ -52,7 +52,7 @@ const savedTvSchema = z.object({
     playlist: z
       .object({ answer: playlist, etag: text.optional(), validUntilMs: z.number() })
       .optional(),
-    nextSeq: z.number().optional(),
+    nextSeq: z.number().nullable().optional(),
     queue: z.array(event),
     queueStart: z.number().optional(),
     batch: z.object({ events: z.array(event).min(1).max(100), idempotencyKey: text }).optional(),

@@ -47,7 +47,8 @@ export class IndexedDbMemory implements PlayerMemory {
     ]);
     let head: PlayerHead = {};
     for (const [index, member] of members.entries()) head = { ...head, [member]: values[index] };
-    const copy = head.binding || head.registering ? undefined : this.#copy.read();
+    const kept = head.binding || head.registering ? undefined : this.#copy.read();
+    const copy = kept && { ...kept, nextSeq: null };
     if (copy) await this.#write({ head: copy, queueStart: positions[0] ?? 0, added: [] });
     if (members.length === 0 && queue.length === 0 && !copy) return undefined;
     return { format: 1, ...head, ...copy, queue, queueStart: positions[0] ?? 0 };

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
+import { playerKeyLink } from '../../../src/player/pairing/player-link.ts';
 import {
   chromiumPath,
   needsChromium,
@@ -89,6 +90,31 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     expect(page.url()).toBe(`${service.url}/player`);
     await expect.poll(() => page.locator('#panel').isVisible()).toBe(false);
     expect(browser.problems).toEqual([]);
+  });
+
+  it('plays with the key of a link each time that its storage is gone, and never changes the key', async () => {
+    const { code, screenId } = await service.code();
+    const { body } = await service.register(code);
+    const link = playerKeyLink(service.url, body);
+    for (let start = 0; start < 2; start++) {
+      const tv = await openTvBrowser();
+      await tv.page.goto(link);
+      await expect.poll(() => storedBinding(tv.page)).toContain(body.apiKey);
+      await expect.poll(() => tv.page.locator('#panel').isVisible()).toBe(false);
+      expect(tv.page.url()).toBe(link);
+      const query = `screenId=${screenId}&type=app_started`;
+      const started = async () =>
+        (await service.manage('GET', `/v1/events?${query}`)).body.items.length;
+      await expect.poll(started).toBe(start + 1);
+      const device = await service.manage('GET', `/v1/devices/${body.deviceId}`);
+      expect(device.body.lastSeq).toBeNull();
+      await tv.close();
+    }
+    await service.manage('POST', `/v1/devices/${body.deviceId}/revoke`);
+    const tv = await openTvBrowser();
+    await tv.page.goto(link);
+    await expect.poll(() => message(tv.page).innerText()).toContain('was removed');
+    await tv.close();
   });
 
   it('asks for a new code after a revoke', async () => {
