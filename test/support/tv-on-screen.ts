@@ -79,3 +79,22 @@ export async function startTvOnScreen({
     colour: () => colourAt(browser),
   };
 }
+
+/** Reads a store of the player's database. */
+export const storedRecords = (
+  tv: Pick<TvOnScreen, 'page'>,
+  store: string,
+  what: 'getAll' | 'getAllKeys',
+) =>
+  tv.page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('signage-player');
+    opening.onerror = reject;
+    opening.onsuccess = () => {
+      const database = opening.result;
+      const request = database.transaction('${store}').objectStore('${store}').${what}();
+      request.onsuccess = () => {
+        database.close();
+        resolve(request.result);
+      };
+    };
+  })`) as Promise<Record<string, unknown>[]>;

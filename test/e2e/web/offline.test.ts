@@ -4,7 +4,7 @@ import { chromiumPath, needsChromium, openTvBrowser } from '../../support/chromi
 import { item } from '../../support/content.ts';
 import { databaseProxy } from '../../support/database-proxy.ts';
 import { type MediaServer, png, startMediaServer } from '../../support/media-server.ts';
-import { startTvOnScreen, type TvOnScreen } from '../../support/tv-on-screen.ts';
+import { startTvOnScreen, storedRecords, type TvOnScreen } from '../../support/tv-on-screen.ts';
 
 const megabyte = 1024 * 1024;
 const playSeconds = 0.3;
@@ -14,21 +14,6 @@ const largeImage = (bytes: number) => ({
   type: 'image/png',
   bytes: Buffer.concat([png([255, 0, 0]), Buffer.alloc(bytes)]),
 });
-
-/** Reads a store of the player's database. */
-const stored = (tv: Pick<TvOnScreen, 'page'>, store: string, what: 'getAll' | 'getAllKeys') =>
-  tv.page.evaluate(`new Promise((resolve, reject) => {
-    const opening = indexedDB.open('signage-player');
-    opening.onerror = reject;
-    opening.onsuccess = () => {
-      const database = opening.result;
-      const request = database.transaction('${store}').objectStore('${store}').${what}();
-      request.onsuccess = () => {
-        database.close();
-        resolve(request.result);
-      };
-    };
-  })`) as Promise<Record<string, unknown>[]>;
 
 describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`, () => {
   let media: MediaServer;
@@ -40,7 +25,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       campaignId: crypto.randomUUID(),
     });
   const isStored = async (tv: Pick<TvOnScreen, 'page'>, name: string) => {
-    const records = await stored(tv, 'media', 'getAll');
+    const records = await storedRecords(tv, 'media', 'getAll');
     return records.some(({ url, isComplete }) => url === `${media.url}/${name}` && isComplete);
   };
 
@@ -82,13 +67,13 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await expect.poll(() => again.page.locator('img.visible').count()).toBeGreaterThan(0);
     expect(performance.now() - startedAtMs).toBeLessThan(15_000);
     await expect
-      .poll(async () => (await stored(again, 'events', 'getAllKeys')).length)
+      .poll(async () => (await storedRecords(again, 'events', 'getAllKeys')).length)
       .toBeGreaterThan(12);
     expect(again.problems).toEqual([]);
 
     comeBack();
     media.isDown = false;
-    const queued = (await stored(again, 'events', 'getAll')).filter(
+    const queued = (await storedRecords(again, 'events', 'getAll')).filter(
       ({ type }) => type === 'impression',
     );
     await again.page.reload();
@@ -107,7 +92,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
   it('continues an interrupted download where it ended', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png'), of('large.png')] });
     await expect
-      .poll(async () => (await stored(tv, 'media', 'getAll')).map(({ bytes }) => bytes))
+      .poll(async () => (await storedRecords(tv, 'media', 'getAll')).map(({ bytes }) => bytes))
       .toContainEqual(expect.toSatisfy((bytes: number) => bytes >= 8 * megabyte));
     await tv.reload();
     await expect.poll(() => isStored(tv, 'large.png')).toBe(true);
@@ -132,7 +117,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await tv.page.goto(`${tv.service.url}/player`);
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
     expect(await tv.page.locator('#panel').isVisible()).toBe(false);
-    expect(await stored(tv, 'head', 'getAllKeys')).toContain('binding');
+    expect(await storedRecords(tv, 'head', 'getAllKeys')).toContain('binding');
     await tv.browser.close();
   });
 

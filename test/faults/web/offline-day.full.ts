@@ -1,0 +1,76 @@
+// A day without network, with the clock of the page moved, and then the network again.
+import { describe, expect, it } from 'vitest';
+import { hourMs, minuteMs } from '../../../src/domain/clock.ts';
+import { chromiumPath, needsChromium } from '../../support/chromium.ts';
+import { item } from '../../support/content.ts';
+import { databaseProxy } from '../../support/database-proxy.ts';
+import { png, startMediaServer } from '../../support/media-server.ts';
+import { startTvOnScreen } from '../../support/tv-on-screen.ts';
+
+const hours = Number(process.env.HOURS ?? 24);
+const playSeconds = 60;
+
+describe.skipIf(!chromiumPath)(`a web player without network${needsChromium}`, () => {
+  it(`for ${hours} hours reports each play once, in order`, async () => {
+    const media = await startMediaServer({
+      'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
+      'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
+    });
+    const items = ['red.png', 'lime.png'].map((name) =>
+      item({
+        creativeUrl: `${media.url}/${name}`,
+        creativeType: 'image',
+        duration: playSeconds,
+        campaignId: crypto.randomUUID(),
+      }),
+    );
+    let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
+    const tv = await startTvOnScreen({
+      items,
+      url: async (serviceUrl) => {
+        proxy = await databaseProxy(`${serviceUrl}/`);
+        return proxy.url.replace(/\/$/, '');
+      },
+    });
+    await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
+    await tv.page.clock.install();
+    await tv.reload();
+    await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
+    proxy?.goAway();
+    media.isDown = true;
+    for (let minute = 0; minute < hours * 60; minute++) await tv.page.clock.runFor(minuteMs);
+    const playedHours = (await tv.page.evaluate('Date.now()')) as number;
+    expect(playedHours - Date.now()).toBeGreaterThan((hours - 1) * hourMs);
+    proxy?.comeBack();
+    media.isDown = false;
+    const deviceNow = async () => {
+      const { body } = await tv.service.manage('GET', `/v1/devices?screenId=${tv.screenId}`);
+      return body.items[0];
+    };
+    const expectedPlays = (hours * 3600) / playSeconds;
+    // The player sends 100 events at a time, each after the other.
+    for (let minute = 0; minute < 30; minute++) await tv.page.clock.runFor(minuteMs);
+    const { id, lastSeq, missingEvents, conflictingEvents } = await deviceNow();
+    const events: { event: { type: string; seq: number; timestamp: number } }[] = [];
+    for (let cursor = ''; ; ) {
+      const query = `deviceId=${id}&order=asc&limit=200${cursor && `&cursor=${cursor}`}`;
+      const { body } = await tv.service.manage('GET', `/v1/events?${query}`);
+      events.push(...body.items);
+      if (body.nextCursor === null) break;
+      cursor = body.nextCursor;
+    }
+    const plays = events.filter(({ event }) => event.type === 'impression');
+    console.log(
+      `${hours} h offline: ${events.length} events, ${plays.length} plays stored; last number ${lastSeq}, ${missingEvents} missing, ${conflictingEvents} conflicting`,
+    );
+    expect({ missingEvents, conflictingEvents }).toEqual({
+      missingEvents: 0,
+      conflictingEvents: 0,
+    });
+    expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
+    const times = plays.map(({ event }) => event.timestamp);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(plays.length).toBeGreaterThan(0.95 * expectedPlays);
+    await tv.browser.close();
+  });
+});

@@ -1,0 +1,128 @@
+// Kills the browser of the web player again and again, and counts what it showed and what is stored.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { TvBrowser } from '../../support/chromium.ts';
+import { item } from '../../support/content.ts';
+import { databaseProxy } from '../../support/database-proxy.ts';
+import { png, startMediaServer } from '../../support/media-server.ts';
+import { startTvOnScreen, storedRecords } from '../../support/tv-on-screen.ts';
+import { killBrowser, openPlayer } from './killed-browser.ts';
+
+const playSeconds = 1;
+/** Longest time until something is on the glass, in milliseconds. */
+const startLimitMs = 15_000;
+
+/** Reports to the test each layer that becomes visible, which is a play that begins. */
+const reportShows = `
+  new MutationObserver((records) => {
+    for (const { target, oldValue } of records)
+      if (target.classList.contains('visible') && !/\\bvisible\\b/.test(oldValue ?? ''))
+        window.reportShow?.();
+  }).observe(document, {
+    subtree: true, attributes: true, attributeFilter: ['class'], attributeOldValue: true,
+  });`;
+
+export interface KillsResult {
+  /** Plays that began on the glass. */
+  shown: number;
+  /** Stored plays. */
+  stored: number;
+  /** Times from the start of the browser to the first play, in milliseconds. */
+  startsMs: number[];
+  /** Starts that showed the pairing screen. */
+  unpaired: number;
+  missingEvents: number;
+  conflictingEvents: number;
+}
+
+async function watchShows({ context }: TvBrowser, onShow: () => void): Promise<void> {
+  await context.exposeBinding('reportShow', onShow);
+  await context.addInitScript({ content: reportShows });
+}
+
+/** Kills the browser this often. Every second start is without the service. */
+export async function runKills(
+  rounds: number,
+  random: () => number = Math.random,
+): Promise<KillsResult> {
+  const media = await startMediaServer({
+    'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
+    'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
+  });
+  const items = ['red.png', 'lime.png'].map((name) =>
+    item({
+      creativeUrl: `${media.url}/${name}`,
+      creativeType: 'image',
+      duration: playSeconds,
+      campaignId: crypto.randomUUID(),
+    }),
+  );
+  let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
+  const tv = await startTvOnScreen({
+    items: [],
+    url: async (serviceUrl) => {
+      proxy = await databaseProxy(`${serviceUrl}/`);
+      return proxy.url.replace(/\/$/, '');
+    },
+  });
+  const playerUrl = tv.page.url();
+  const result = { shown: 0, startsMs: [] as number[], unpaired: 0 };
+  const onShow = () => void result.shown++;
+  await watchShows(tv.browser, onShow);
+  await tv.publish(items);
+  await tv.reload();
+  await tv.page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+  await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
+  await expect.poll(() => tv.page.evaluate('caches.keys().then((all) => all.length)')).toBe(1);
+  let { browser } = tv;
+  for (let round = 0; round < rounds; round++) {
+    await sleep(5000 * random());
+    await killBrowser(browser);
+    if (round % 2 === 0) proxy?.goAway();
+    const startedAtMs = performance.now();
+    const { profile } = browser;
+    browser = await openPlayer(playerUrl, { profile }, (opened) => watchShows(opened, onShow));
+    const isShowing = () => browser.page.locator('img.visible').count();
+    await expect.poll(isShowing, { timeout: startLimitMs, interval: 50 }).toBeGreaterThan(0);
+    result.startsMs.push(performance.now() - startedAtMs);
+    if (await browser.page.locator('#panel').isVisible()) result.unpaired++;
+    proxy?.comeBack();
+  }
+  // Without a playlist nothing more is played, and all events leave the queue.
+  await tv.service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+  await browser.page.reload();
+  await expect.poll(() => browser.page.locator('img.visible').count()).toBe(0);
+  const unsent = async () => (await storedRecords(browser, 'events', 'getAllKeys')).length;
+  await expect.poll(unsent).toBe(0);
+  await expect
+    .poll(async () =>
+      (await storedRecords(browser, 'head', 'getAllKeys')).includes('batch' as never),
+    )
+    .toBe(false);
+  await browser.close();
+  const { body } = await tv.service.manage('GET', `/v1/devices?screenId=${tv.screenId}`);
+  const [{ id, missingEvents, conflictingEvents }] = body.items;
+  let stored = 0;
+  for (let cursor = ''; ; ) {
+    const query = `deviceId=${id}&type=impression&limit=200${cursor && `&cursor=${cursor}`}`;
+    const page = (await tv.service.manage('GET', `/v1/events?${query}`)).body;
+    stored += page.items.length;
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  return { ...result, stored, missingEvents, conflictingEvents };
+}
+
+/** Checks the promises of docs/web-player.md. `lives` is the number of starts. */
+export function expectKept(result: KillsResult, lives: number): void {
+  const { shown, stored, startsMs, unpaired, missingEvents, conflictingEvents } = result;
+  expect({ unpaired, missingEvents, conflictingEvents }).toEqual({
+    unpaired: 0,
+    missingEvents: 0,
+    conflictingEvents: 0,
+  });
+  expect(Math.max(...startsMs)).toBeLessThan(startLimitMs);
+  expect(stored).toBeLessThanOrEqual(shown);
+  // The play on the glass is lost with each life.
+  expect(stored).toBeGreaterThanOrEqual(shown - lives);
+}
