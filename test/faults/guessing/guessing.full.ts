@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { runAttacks } from './run-attacks.ts';
+import { runClaims } from './run-claims.ts';
 import { runRegistrations } from './run-registrations.ts';
 
 const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(3)} %`;
@@ -26,4 +27,11 @@ it('1,000 scenarios: registrations get the answer of their code, also with wrong
   const { findings, ...tally } = await runRegistrations({ scenarios: 1_000, seed: 'full' });
   console.log(`scenarios of registrations: ${JSON.stringify(tally)}`);
   expect(findings).toEqual([]);
+});
+
+it('20,000 steps against claims: nothing is bound without an installer of the tenant', async () => {
+  const { findings, ...totals } = await runClaims({ steps: 20_000, seed: 'full' });
+  console.log(`attacks on claims: ${JSON.stringify(totals)}`);
+  expect(findings).toEqual([]);
+  expect(totals.paired).toBe(totals.tried);
 });

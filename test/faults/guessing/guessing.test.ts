@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runAttacks, runSchedule } from './run-attacks.ts';
+import { runClaims } from './run-claims.ts';
 import { runRegistrations } from './run-registrations.ts';
 import type { Place, Step } from './schedule.ts';
 
@@ -78,4 +79,12 @@ it('15 scenarios: registrations get the answer of their code, also with wrong cl
   const tally = await runRegistrations({ scenarios: 15, seed: 'quick' });
   expect(tally.findings).toEqual([]);
   expect(tally.bound).toBeGreaterThan(50);
+}, 60_000);
+
+it('500 steps against claims: nothing is bound without an installer of the tenant', async () => {
+  const totals = await runClaims({ steps: 500, seed: 'quick' });
+  expect(totals.findings).toEqual([]);
+  expect(totals.guesses).toBeGreaterThan(100);
+  expect(totals.tried).toBeGreaterThan(10);
+  expect(totals.paired).toBe(totals.tried);
 }, 60_000);
