@@ -86,12 +86,14 @@ describe('a repair without a manifest', () => {
     await store.close();
     await removeManifests(crashed);
     const repaired = await repairedOf(crashed, clock);
-    const { received, timestamp, events } = await holdings(repaired.store);
-    expect({ received, timestamp, events }).toEqual({
+    const { received, timestamp, numbered, events } = await holdings(repaired.store);
+    expect({ received, timestamp, numbered, events }).toEqual({
       received: before.received,
       timestamp: before.timestamp,
+      numbered: before.numbered,
       events: before.events,
     });
+    expect(numbered.length).toBeGreaterThan(0);
     // Keys of deleted batches, and of the newest batch.
     for (const key of ['key 1', 'the last']) {
       const again = batchOf([impression(1)], { deviceId: guid('devi', 1), key });

@@ -6,9 +6,10 @@ import { journalFormat, type LogPosition, recordHead } from '../journal/segments
 import { dayFile, dayStart } from '../log/day-files.ts';
 import { type LogFiles, listLog, readLog } from '../log/log-records.ts';
 import { dataFormat, type ManifestData, manifestCopy, manifestName } from '../manifest.ts';
+import { isEventDocument } from './event-documents.ts';
 import type { RepairContext } from './repair-context.ts';
 
-const documentPattern = /^((?:rows|past|marks|rings|rollups)-.+)\.(\d+)\.json$/;
+const documentPattern = /^((?:rows|past|marks|rings|rollups|sequences)-.+)\.(\d+)\.json$/;
 const headerPattern = /^\{"seq":(\d+),"rows":\{$/;
 
 interface Version {
@@ -36,12 +37,11 @@ export async function rebuildManifest(context: RepairContext): Promise<ManifestD
   const seqs = await seqsOf(context, versions);
   const journal = await journalPosition(segments, Math.max(0, ...seqs.values()));
   const entry = ({ name, file }: Version): DocumentEntry => {
-    const isOfEvents = /^(rings|rollups)-/.test(name);
     return {
       file,
       size: -1,
       crc: '',
-      seq: isOfEvents ? events.last : (seqs.get(name) ?? journal.seq),
+      seq: isEventDocument(name) ? events.last : (seqs.get(name) ?? journal.seq),
     };
   };
   return {
