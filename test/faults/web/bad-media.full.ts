@@ -1,0 +1,219 @@
+// 30 kinds of media that cannot be shown. The good items beside them play on.
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { chromiumPath, needsChromium } from '../../support/chromium.ts';
+import { afterEachFile } from '../../support/clean-up.ts';
+import { item } from '../../support/content.ts';
+import { png } from '../../support/media-server.ts';
+import { startTvOnScreen } from '../../support/tv-on-screen.ts';
+
+const image = png([255, 0, 0]);
+const noise = Buffer.alloc(4000, 7);
+const allowed = { 'access-control-allow-origin': '*' };
+
+const answer =
+  (status: number, type: string, body: Uint8Array | string, more = {}): RequestListener =>
+  (_, outgoing) =>
+    void outgoing.writeHead(status, { ...allowed, 'content-type': type, ...more }).end(body);
+
+/** A RIFF file with one second of silence. */
+function wav(): Buffer {
+  const header = Buffer.alloc(44);
+  header.write('RIFF');
+  header.writeUInt32LE(8036, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(8000, 24);
+  header.writeUInt32LE(8000, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(8000, 40);
+  return Buffer.concat([header, Buffer.alloc(8000, 128)]);
+}
+
+interface Kind {
+  type: 'image' | 'video';
+  reasons: readonly string[];
+  serve?: RequestListener;
+  url?: string;
+  more?: object;
+}
+
+const lost = ['unreachable', 'stalled'];
+const kinds: Record<string, Kind> = {
+  'status 403': { type: 'image', reasons: ['http_403'], serve: answer(403, 'text/plain', 'no') },
+  'status 404': { type: 'image', reasons: ['http_404'], serve: answer(404, 'text/plain', 'no') },
+  'status 410': { type: 'video', reasons: ['http_410'], serve: answer(410, 'text/plain', 'no') },
+  'status 500': { type: 'image', reasons: ['http_500'], serve: answer(500, 'text/plain', 'no') },
+  'status 503': { type: 'video', reasons: ['http_503'], serve: answer(503, 'text/plain', 'no') },
+  'a page as image': {
+    type: 'image',
+    reasons: ['not_media'],
+    serve: answer(200, 'text/html', '<h1>Log in</h1>'),
+  },
+  'a page as video': {
+    type: 'video',
+    reasons: ['not_media'],
+    serve: answer(200, 'text/html', '<h1>Log in</h1>'),
+  },
+  'JSON as image': {
+    type: 'image',
+    reasons: ['not_media'],
+    serve: answer(200, 'application/json', '{}'),
+  },
+  'text as video': {
+    type: 'video',
+    reasons: ['not_media', 'codec'],
+    serve: answer(200, 'text/plain', 'video'),
+  },
+  'an empty image': {
+    type: 'image',
+    reasons: ['codec', 'not_media'],
+    serve: answer(200, 'image/png', ''),
+  },
+  'an empty video': {
+    type: 'video',
+    reasons: ['codec', 'not_media'],
+    serve: answer(200, 'video/mp4', ''),
+  },
+  'the head of an image': {
+    type: 'image',
+    reasons: ['codec'],
+    serve: answer(200, 'image/png', image.subarray(0, 30)),
+  },
+  'noise as PNG': { type: 'image', reasons: ['codec'], serve: answer(200, 'image/png', noise) },
+  'noise as JPEG': { type: 'image', reasons: ['codec'], serve: answer(200, 'image/jpeg', noise) },
+  'noise as WebM': { type: 'video', reasons: ['codec'], serve: answer(200, 'video/webm', noise) },
+  'noise as MP4': { type: 'video', reasons: ['codec'], serve: answer(200, 'video/mp4', noise) },
+  'an image as video': {
+    type: 'video',
+    reasons: ['codec', 'not_media'],
+    serve: answer(200, 'image/png', image),
+  },
+  'sound without pictures': {
+    type: 'video',
+    reasons: ['codec', 'not_media', 'stalled'],
+    serve: answer(200, 'audio/wav', wav()),
+  },
+  'an image of 60,000 pixels': {
+    type: 'image',
+    reasons: ['codec'],
+    serve: answer(200, 'image/png', png([1, 2, 3], 60_000, 60_000 / 1000)),
+  },
+  'another size than stated': {
+    type: 'image',
+    reasons: ['not_media', 'codec', ...lost],
+    serve: answer(200, 'image/png', image),
+    more: { size: 7 },
+  },
+  'another hash than stated': {
+    type: 'image',
+    reasons: ['not_media', 'codec', ...lost],
+    serve: answer(200, 'image/png', image),
+    more: { sha256: '0'.repeat(64) },
+  },
+  'a silent connection': { type: 'image', reasons: lost, serve: () => {} },
+  'a cut connection': {
+    type: 'image',
+    reasons: lost,
+    serve: (_, outgoing) => void outgoing.socket?.destroy(),
+  },
+  'a body that is cut each time': {
+    type: 'video',
+    reasons: [...lost, 'codec'],
+    serve: (_, outgoing) =>
+      void outgoing
+        .writeHead(200, { ...allowed, 'content-type': 'video/mp4', 'content-length': 1_000_000 })
+        .write(noise, () => outgoing.destroy()),
+  },
+  'a body that never ends': {
+    type: 'video',
+    reasons: [...lost, 'too_large', 'codec'],
+    serve: (_, outgoing) => {
+      outgoing.writeHead(200, { ...allowed, 'content-type': 'video/mp4' });
+      const timer = setInterval(() => outgoing.write(noise), 50);
+      outgoing.on('close', () => clearInterval(timer));
+    },
+  },
+  'a redirect to itself': {
+    type: 'image',
+    reasons: lost,
+    serve: ({ url }, outgoing) => void outgoing.writeHead(302, { ...allowed, location: url }).end(),
+  },
+  'a redirect to a page': {
+    type: 'image',
+    reasons: ['not_media'],
+    serve: (_, outgoing) =>
+      void outgoing.writeHead(302, { ...allowed, location: '/a%20page%20as%20image' }).end(),
+  },
+  'broken gzip': {
+    type: 'image',
+    reasons: [...lost, 'codec'],
+    serve: answer(200, 'image/png', noise, { 'content-encoding': 'gzip' }),
+  },
+  'a port where nothing listens': { type: 'image', reasons: lost, url: 'http://127.0.0.1:9/x.png' },
+  'a host that does not exist': {
+    type: 'video',
+    reasons: lost,
+    url: 'http://nowhere.invalid/x.mp4',
+  },
+};
+
+describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
+  it(`skips ${Object.keys(kinds).length} kinds of bad media, and reports each once`, async () => {
+    const server = createServer((incoming, outgoing) => {
+      const name = decodeURIComponent((incoming.url ?? '').slice(1));
+      if (name === 'good.png') return answer(200, 'image/png', image)(incoming, outgoing);
+      return kinds[name]?.serve?.(incoming, outgoing);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    afterEachFile(async () => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const campaignId = crypto.randomUUID();
+    const bad = Object.entries(kinds).map(([name, { type, url, more = {} }]) =>
+      item({
+        creativeUrl: url ?? `${base}/${encodeURIComponent(name)}`,
+        creativeType: type,
+        duration: 1,
+        ...more,
+      }),
+    );
+    const good = () =>
+      item({ creativeUrl: `${base}/good.png`, creativeType: 'image', duration: 1, campaignId });
+    const tv = await startTvOnScreen({
+      items: bad.flatMap((one) => [one, good()]),
+      config: { heartbeatIntervalMinutes: 0.1 },
+    });
+    const errors = async () => tv.events('playback_error');
+    await expect
+      .poll(async () => (await errors()).length, { timeout: 600_000, interval: 2000 })
+      .toBeGreaterThanOrEqual(bad.length);
+    const found = await errors();
+    const wrong: string[] = [];
+    for (const [index, [name, { reasons }]] of Object.entries(kinds).entries()) {
+      const told = found.filter(({ creativeId }) => creativeId === bad[index]?.creativeId);
+      const [{ reason } = { reason: undefined }] = told;
+      if (told.length !== 1 || !reasons.includes(String(reason)))
+        wrong.push(`${name}: ${told.map((one) => one.reason).join() || 'nothing reported'}`);
+    }
+    const times = found.map(({ timestamp }) => Number(timestamp));
+    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    const plays = (await tv.events('impression')).length;
+    console.log(
+      `${bad.length} kinds of bad media: ${wrong.length} wrong, ${plays} plays of good media meanwhile, at most ${Math.max(...gaps)} s from one to the next`,
+    );
+    expect(wrong).toEqual([]);
+    expect(plays).toBeGreaterThanOrEqual(bad.length - 2);
+    // An item may take 10 s to fail, and the good one plays for a second.
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(12);
+    expect(tv.browser.problems).toEqual([]);
+    await tv.browser.close();
+  });
+});
