@@ -42,16 +42,6 @@ describe.skipIf(process.platform !== 'linux')(
       await tv.off();
     });
 
-    it('skips the part when the answer is no', async () => {
-      const tv = new ExaminedTv(speed);
-      const terminal = await startExam(tv);
-      await terminal.until(/Is it off\?/);
-      terminal.type('n\r');
-      expect(await terminal.ended).toBe(0);
-      expect(terminal.written()).toMatch(/– +tv\.power\.\S+/);
-      await tv.off();
-    });
-
     it('ends at Ctrl-C in a question with 130 and the rows so far', async () => {
       const tv = new ExaminedTv(speed);
       const terminal = await startExam(tv);
