@@ -128,18 +128,21 @@ async function hasHash(blob: Blob, sha256: string): Promise<boolean> {
 
 /**
  * Downloads a file into the store, or continues an interrupted download. Reads 8 MiB at a time into
- * memory. Rejects with `DownloadFailed`, or with an error of the database.
+ * memory. Rejects with `DownloadFailed`, or with an error of the database. `isReplaced`: downloads
+ * the whole file. The stored one is deleted only when its host delivers it.
  */
 export async function download(
   dependencies: DownloadDependencies,
   { url, size, sha256 }: ExpectedMedia,
+  isReplaced = false,
 ): Promise<void> {
   const { store, now } = dependencies;
-  const stored = await store.find(url);
+  const stored = isReplaced ? undefined : await store.find(url);
   if (stored?.isComplete) return;
   const response = await request(url, stored);
+  let begun: MediaRecord | undefined;
   try {
-    const begun = await recordFor(dependencies, url, stored, response);
+    begun = await recordFor(dependencies, url, stored, response);
     if (!response.body) throw new DownloadFailed('unreachable', false);
     const record = await storeBody(dependencies, begun, response.body);
     if (record.bytes === 0 || (size !== undefined && size !== record.bytes))
@@ -148,7 +151,7 @@ export async function download(
   } catch (error) {
     const isResumable =
       error instanceof DownloadFailed && /^(?:unreachable|http_5)/.test(error.reason);
-    if (!isResumable) await store.delete(url);
+    if (!isResumable && (begun || !isReplaced)) await store.delete(url);
     throw error;
   }
   if (sha256 === undefined) return;

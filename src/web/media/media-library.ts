@@ -38,6 +38,8 @@ export class MediaLibrary {
   readonly #onUncached: (url: string) => void;
   readonly #pending = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, Failure>();
+  /** Files that were doubted since the page was loaded. */
+  readonly #fresh = new Set<string>();
   #wanted: ExpectedMedia[] = [];
 
   /** `onUncached` is called for a file that cannot be stored and is shown from its own URL. */
@@ -78,9 +80,13 @@ export class MediaLibrary {
     return { src: file.url, isStored: false, type: undefined, release() {} };
   }
 
-  /** Downloads a file again, because the stored one cannot be shown. */
-  async forget(url: string): Promise<void> {
-    await this.#dependencies.store.delete(url);
+  /**
+   * Downloads a file again if it was stored before this page was loaded, because it cannot be shown.
+   * A power cut may have damaged it.
+   */
+  doubt(file: ExpectedMedia): void {
+    if (this.#fresh.has(file.url)) return;
+    void this.#download(file, true);
   }
 
   async #readStored(url: string): Promise<MediaSource | undefined> {
@@ -116,11 +122,12 @@ export class MediaLibrary {
   }
 
   /** Downloads a file. Joins a download in progress. Never rejects. */
-  #download(file: ExpectedMedia): Promise<void> {
+  #download(file: ExpectedMedia, isReplaced = false): Promise<void> {
     const { url } = file;
     const pending = this.#pending.get(url);
     if (pending) return pending;
-    const work = download(this.#dependencies, file)
+    if (isReplaced) this.#fresh.add(url);
+    const work = download(this.#dependencies, file, isReplaced)
       .then(() => void this.#failures.delete(url))
       .catch((error: unknown) => {
         const known =

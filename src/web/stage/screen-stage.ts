@@ -75,6 +75,7 @@ export class ScreenStage implements Stage {
     const layer = await unlessAborted(prepared.layer, signal);
     if (layer === undefined) return undefined;
     const failure = isLayer(layer) ? await unlessAborted(layer.ready, signal) : layer;
+    if (failure) this.#doubt(item);
     // The next attempt begins anew.
     if (failure && this.#prepared === prepared) this.#dropPrepared();
     return failure;
@@ -95,7 +96,9 @@ export class ScreenStage implements Stage {
     signal.removeEventListener('abort', giveUp);
     if (started !== undefined && isLayer(started)) return this.#play(started, forMs, signal);
     this.#drop(prepared);
-    return { playedMs: 0, failure: signal.aborted ? undefined : (started ?? 'stalled') };
+    if (signal.aborted) return { playedMs: 0, failure: undefined };
+    this.#doubt(item);
+    return { playedMs: 0, failure: started ?? 'stalled' };
   }
 
   clear(): void {
@@ -103,6 +106,11 @@ export class ScreenStage implements Stage {
     this.#current?.dispose();
     this.#current = undefined;
     this.isShowing = false;
+  }
+
+  /** The stored file of the item may be damaged. */
+  #doubt(item: PlaylistItem): void {
+    if (item.creativeType !== 'html') this.#library.doubt(expectedMedia(item));
   }
 
   /** Waits until the item on the glass has only the lead time left. */

@@ -105,6 +105,32 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await tv.browser.close();
   });
 
+  it('downloads a file again that was stored before, but cannot be shown', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png')] });
+    await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    // As a power cut may leave it: of the right length.
+    await tv.page.evaluate(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('signage-player');
+      opening.onerror = reject;
+      opening.onsuccess = () => {
+        const transaction = opening.result.transaction('parts', 'readwrite');
+        const parts = transaction.objectStore('parts');
+        const reading = parts.openCursor();
+        reading.onsuccess = () => reading.result?.update(new Blob([new Uint8Array(reading.result.value.size)]));
+        transaction.oncomplete = resolve;
+      };
+    })`);
+    const loads = () => media.requests.filter(({ name }) => name === 'red.png').length;
+    const before = loads();
+    await tv.reload();
+    await expect.poll(() => tv.colour()).toBe('255,0,0');
+    expect(loads()).toBe(before + 1);
+    await tv.reload();
+    await expect.poll(() => tv.colour()).toBe('255,0,0');
+    expect(loads()).toBe(before + 1);
+    await tv.browser.close();
+  });
+
   it('stays paired when the browser deletes its databases', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png')] });
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
