@@ -5,9 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const sizeBytes = 96 * 1024 * 1024;
-/** Unsynced data stays in memory for this long, so that a power cut loses it. */
-const commitSeconds = 300;
+const megabyte = 1024 * 1024;
 
 /** Returns the reason why this machine cannot create such a disk, if there is one. */
 export async function whyNoLoopDisk(folder: string): Promise<string | undefined> {
@@ -30,10 +28,17 @@ export async function whyNoLoopDisk(folder: string): Promise<string | undefined>
 export class LoopDisk {
   readonly #image: string;
   readonly #mountPoint: string;
+  readonly #megabytes: number;
+  readonly #commitSeconds: number;
   #device = '';
 
-  /** Keeps its files in `folder`. */
-  constructor(folder: string) {
+  /**
+   * Keeps its files in `folder`. Data that is not synced stays in memory for `commitSeconds`, so
+   * that a power cut loses it.
+   */
+  constructor(folder: string, { megabytes = 96, commitSeconds = 300 } = {}) {
+    this.#megabytes = megabytes;
+    this.#commitSeconds = commitSeconds;
     this.#image = join(folder, 'disk.img');
     this.#mountPoint = join(folder, 'mounted');
   }
@@ -46,20 +51,29 @@ export class LoopDisk {
   async make(): Promise<void> {
     await mkdir(this.#mountPoint, { recursive: true });
     await writeFile(this.#image, '');
-    await truncate(this.#image, sizeBytes);
+    await truncate(this.#image, this.#megabytes * megabyte);
     await run('mkfs.ext4', ['-q', '-F', this.#image]);
     await this.#mount();
   }
 
   async #mount(): Promise<void> {
-    await run('mount', ['-o', `loop,commit=${commitSeconds}`, this.#image, this.#mountPoint]);
+    await run('mount', ['-o', `loop,commit=${this.#commitSeconds}`, this.#image, this.#mountPoint]);
     this.#device = (await run('findmnt', ['-n', '-o', 'SOURCE', this.#mountPoint])).stdout
       .trim()
       .replace('/dev/', '');
   }
 
+  /** Waits for killed processes, which hold their files for a moment. */
   async unmount(): Promise<void> {
-    await run('umount', [this.#mountPoint]);
+    for (let left = 50; ; left--) {
+      try {
+        await run('umount', [this.#mountPoint]);
+        return;
+      } catch (error) {
+        if (left === 0) throw error;
+        await sleep(100);
+      }
+    }
   }
 
   /** Copies the image while no write is in flight. Stop all writers first. */

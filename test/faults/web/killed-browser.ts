@@ -3,23 +3,42 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openTvBrowser, type TvBrowser, type TvBrowserOptions } from '../../support/chromium.ts';
 
-/** Returns the ids of the processes whose command line names this profile. */
+/**
+ * Returns the ids of the processes whose command line names this profile, and of the others in their
+ * process groups.
+ */
 function processesOf(profile: string): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
-  return lines
-    .filter((line) => line.includes(`--user-data-dir=${profile}`))
-    .map((line) => Number.parseInt(line, 10));
+  const text = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' });
+  const all = text.split('\n').flatMap((line) => {
+    const [, pid, group, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+    return pid === undefined ? [] : [{ pid: Number(pid), group, args }];
+  });
+  const groups = new Set(
+    all.filter(({ args }) => args.includes(profile)).map(({ group }) => group),
+  );
+  return all
+    .filter(({ group, pid }) => groups.has(group) && pid !== process.pid)
+    .map(({ pid }) => pid);
 }
 
-/** Kills all processes of a browser at once, and waits until they are gone. */
-export async function killBrowser({ profile }: Pick<TvBrowser, 'profile'>): Promise<void> {
+function signalAll(profile: string, signal: NodeJS.Signals): void {
   for (const pid of processesOf(profile)) {
     try {
-      process.kill(pid, 'SIGKILL');
+      process.kill(pid, signal);
     } catch {
       // It ended with its parent.
     }
   }
+}
+
+/** Stops all processes of a browser, so that none writes any more. */
+export function pauseBrowser({ profile }: Pick<TvBrowser, 'profile'>): void {
+  signalAll(profile, 'SIGSTOP');
+}
+
+/** Kills all processes of a browser at once, and waits until they are gone. */
+export async function killBrowser({ profile }: Pick<TvBrowser, 'profile'>): Promise<void> {
+  signalAll(profile, 'SIGKILL');
   while (processesOf(profile).length > 0) await sleep(20);
 }
 

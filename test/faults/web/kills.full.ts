@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chromiumPath, needsChromium } from '../../support/chromium.ts';
 import { expectKept, runKills } from './run-kills.ts';
 
@@ -12,6 +12,7 @@ describe.skipIf(!chromiumPath)(`a browser that is killed${needsChromium}`, () =>
     console.log(
       `${rounds} kills: ${shown} plays began, ${stored} are stored; slowest start ${slowest} s; ${JSON.stringify({ ...result, startsMs: undefined })}`,
     );
+    expect(result.dark).toBe(0);
     expectKept(result, rounds + 2);
   });
 });
