@@ -3,10 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openTvBrowser, type TvBrowser, type TvBrowserOptions } from '../../support/chromium.ts';
 
-/**
- * Returns the ids of the processes whose command line names this profile, and of the others in their
- * process groups.
- */
+/** Returns the processes whose command line names this profile, and their process groups. */
 function processesOf(profile: string): number[] {
   const text = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' });
   const all = text.split('\n').flatMap((line) => {

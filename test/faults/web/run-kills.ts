@@ -1,4 +1,4 @@
-// Kills the browser of the web player again and again, and counts what it showed and what is stored.
+// Kills the browser of the web player again and again. Counts the plays it showed, and the stored.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { TvBrowser } from '../../support/chromium.ts';
