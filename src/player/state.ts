@@ -65,8 +65,8 @@ export interface PlayerHead {
   readonly configTag?: string | undefined;
   readonly playlist?: SavedPlaylist | undefined;
   /**
-   * `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. `null`: events are not numbered
-   * any more, because the count was lost with the storage.
+   * `seq` of the next event (docs/protocol.md §2.5). `undefined`: 1. `null`: the storage has lost
+   * the count, so events are not numbered any more.
    */
   readonly nextSeq?: number | null | undefined;
   /**

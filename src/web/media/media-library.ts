@@ -81,8 +81,8 @@ export class MediaLibrary {
   }
 
   /**
-   * Downloads a file again that was stored before this page was loaded, but cannot be shown. A power
-   * cut may have damaged it.
+   * Downloads a file again that was stored before this page was loaded, but cannot be shown. It may
+   * be damaged by a power cut.
    */
   doubt(file: ExpectedMedia): void {
     if (this.#fresh.has(file.url)) return;
