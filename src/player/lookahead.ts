@@ -24,6 +24,8 @@ export function placeFrom(playlist: ActivePlaylist, index: number): Place {
 interface Target {
   place: Place;
   isReady: boolean;
+  /** Whether the item on the stage leaves as soon as this one is ready. */
+  isUrgent: boolean;
   /** `undefined` if the stage prepares nothing. */
   ending: AbortController | undefined;
 }
@@ -50,11 +52,11 @@ export class Lookahead {
   }
 
   /** Prepares this item, and stops preparing any other. */
-  begin(place: Place): void {
+  begin(place: Place, isUrgent = false): void {
     this.stop();
     const canPrepare = this.#core.stage.prepare !== undefined;
     const ending = canPrepare ? new AbortController() : undefined;
-    const target = { place, isReady: !canPrepare, ending };
+    const target = { place, isReady: !canPrepare, isUrgent, ending };
     this.#target = target;
     if (ending) void this.#prepare(target, ending.signal);
   }
@@ -79,7 +81,7 @@ export class Lookahead {
     const { playlist } = target.place;
     for (let left = playlist.items.length; left > 0; left--) {
       const { index, item } = target.place;
-      const failure = await this.#prepareItem(item, signal);
+      const failure = await this.#prepareItem(item, signal, target.isUrgent);
       if (this.#target !== target) return;
       if (failure === undefined) {
         target.isReady = true;
@@ -94,9 +96,10 @@ export class Lookahead {
   async #prepareItem(
     item: PlaylistItem,
     signal: AbortSignal,
+    isUrgent: boolean,
   ): Promise<PlaybackFailure | undefined> {
     try {
-      return await this.#core.stage.prepare?.(item, signal);
+      return await this.#core.stage.prepare?.(item, signal, isUrgent);
     } catch (error) {
       if (!signal.aborted) this.#core.fail(error);
       return 'stalled';

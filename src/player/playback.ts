@@ -134,8 +134,10 @@ class Playback {
   #mustLeave(item: PlaylistItem): boolean {
     const playlist = this.#core.isLive ? playable(this.#core) : undefined;
     if (!playlist) return true;
-    if (this.#lookahead.playlist !== playlist) this.#lookahead.begin(placeFrom(playlist, 0));
-    return this.#lookahead.isReady && !names(playlist, item);
+    const isDropped = !names(playlist, item);
+    if (this.#lookahead.playlist !== playlist)
+      this.#lookahead.begin(placeFrom(playlist, 0), isDropped);
+    return this.#lookahead.isReady && isDropped;
   }
 
   #failed(item: PlaylistItem, failure: PlaybackFailure): void {

@@ -29,8 +29,14 @@ export interface Stage {
    * Gets an item ready while another one is shown. Resolves with `undefined` once `show` can show
    * it without delay, otherwise with the reason. The signal aborts if another item comes next. The
    * same item may be prepared several times. Default: every item is ready at once.
+   *
+   * @param isUrgent whether the item on the stage leaves as soon as this one is ready
    */
-  prepare?(item: PlaylistItem, signal: AbortSignal): Promise<PlaybackFailure | undefined>;
+  prepare?(
+    item: PlaylistItem,
+    signal: AbortSignal,
+    isUrgent: boolean,
+  ): Promise<PlaybackFailure | undefined>;
   /**
    * Shows an item for `forMs`. Its preparation may be pending. Resolves when the time is over, as
    * soon as the item fails, or at once when the signal aborts. The item stays visible until the

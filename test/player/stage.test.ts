@@ -43,8 +43,8 @@ class FakeStage implements Stage {
     this.#timer = timerStage(clock);
   }
 
-  async prepare({ creativeUrl }: PlaylistItem, signal: AbortSignal) {
-    this.#note(`prepare ${nameOf(creativeUrl)}`);
+  async prepare({ creativeUrl }: PlaylistItem, signal: AbortSignal, isUrgent: boolean) {
+    this.#note(`prepare ${nameOf(creativeUrl)}${isUrgent ? ' urgently' : ''}`);
     const { prepareMs } = this;
     if (prepareMs > 0)
       await new Promise<void>((resolve) => {
@@ -251,13 +251,14 @@ describe('When a new version comes, an item', () => {
     const next = playlist(2, [video(3, 100), video(1, 200)]);
     const tv = await shownWith(answerOf(next));
     expect(tv.stage.shown).toEqual(['0 show 1 for 300', '300 show 3 for 100', '360 clear']);
+    expect(tv.stage.calls).toContain('60 prepare 3');
   });
 
   it('leaves as soon as the first item of the version is ready', async () => {
     const next = playlist(2, [video(3, 1000), video(2, 200)]);
     const tv = await shownWith(answerOf(next), 20_000);
     expect(tv.stage.shown).toEqual(['0 show 1 for 300', '80 show 3 for 1000', '360 clear']);
-    expect(tv.stage.calls).toContain('60 prepare 3');
+    expect(tv.stage.calls).toContain('60 prepare 3 urgently');
     expect(tv.events('impression').map(({ duration }) => duration)).toEqual([80, 280]);
   });
 

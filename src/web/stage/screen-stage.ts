@@ -63,12 +63,16 @@ export class ScreenStage implements Stage {
     this.#videos = new VideoPool(root);
   }
 
-  async prepare(item: PlaylistItem, signal: AbortSignal): Promise<PlaybackFailure | undefined> {
+  async prepare(
+    item: PlaylistItem,
+    signal: AbortSignal,
+    isUrgent: boolean,
+  ): Promise<PlaybackFailure | undefined> {
     // The item whose time has come needs its decoder and the network first.
     await unlessAborted(this.#starting, signal);
     if (this.#prepared?.key !== keyOf(item)) {
       this.#dropPrepared();
-      if (item.creativeType === 'html') await this.#waitForLead(signal);
+      if (item.creativeType === 'html' && !isUrgent) await this.#waitForLead(signal);
     }
     if (signal.aborted) return undefined;
     const prepared = this.#prepare(item);

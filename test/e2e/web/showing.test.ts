@@ -123,6 +123,7 @@ describe.skipIf(!chromiumPath)(`the web player${needsChromium}`, () => {
   it('keeps a page of its own origin away from the device key', async () => {
     const tv = await startTvOnScreen({ items: [of('red.png', 'image', 60)] });
     const creativeUrl = `${tv.service.url}/media/menu-board.html`;
+    await shows(tv, red);
     await tv.publish([item({ creativeUrl, creativeType: 'html', duration: 60 })]);
     await tv.reload();
     const frameOf = () => tv.page.frames().find((one) => one.url() === creativeUrl);
