@@ -209,7 +209,11 @@ export class Composer {
     return [['authorization', `Bearer ${key}`], ...tenant];
   }
 
-  #credential({ access }: Operation, apiKey: string, fuzzRandom: FuzzRandom): Composed['headers'] {
+  #credential(
+    { access, path }: Operation,
+    apiKey: string,
+    fuzzRandom: FuzzRandom,
+  ): Composed['headers'] {
     const { platformToken, tenantId, known } = this.#world;
     if (fuzzRandom.happens(0.03)) return [];
     const bearer = (key: string): [string, string] => [
@@ -232,6 +236,7 @@ export class Composer {
         ),
       ];
     if (access === 'device') return [bearer(apiKey)];
+    if (path === '/devices/claims/:claim') return [bearer(fuzzRandom.one(known.claims).token)];
     const isPlatform = access === 'platform' || fuzzRandom.happens(0.6);
     const named: Composed['headers'] =
       isPlatform || fuzzRandom.happens(0.1)

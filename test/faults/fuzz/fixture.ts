@@ -2,6 +2,11 @@ import { item, type Manager, manager, unknownId } from '../../support/management
 import type { TestService } from '../../support/service.ts';
 import type { FuzzRandom } from './random.ts';
 
+interface Claim {
+  claim: string;
+  token: string;
+}
+
 interface Tv {
   screenId: string;
   deviceId: string;
@@ -17,6 +22,7 @@ interface Known {
   devices: string[];
   tokenIds: string[];
   codes: string[];
+  claims: Claim[];
   tvs: Tv[];
   /** Tokens of every role, bound to a venue, and of the platform. */
   tokens: string[];
@@ -37,14 +43,17 @@ export class Fixture {
     devices: [],
     tokenIds: [],
     codes: [],
+    claims: [],
     tvs: [],
     tokens: [],
   };
+  readonly #service: Pick<TestService, 'send'>;
   readonly #platform: Manager;
   #tenantId = '';
   #count = 0;
 
   constructor(service: Pick<TestService, 'send'>, adminToken: string) {
+    this.#service = service;
     this.#platform = manager(service, adminToken);
   }
 
@@ -83,6 +92,7 @@ export class Fixture {
     const codes = await Promise.all(
       screens.slice(2).map(async (id) => (await inside.code(id)).code),
     );
+    const claims = await Promise.all([1, 2].map(() => this.#newClaim()));
     const tokens = await Promise.all(roles.map((role) => inside.newToken({ role, name: name() })));
     tokens.push(await inside.newToken({ role: 'admin', name: name(), venueIds: [venueId] }));
     const last = this.known;
@@ -94,9 +104,15 @@ export class Fixture {
       devices: [...tvs.map(({ deviceId }) => deviceId), ...last.devices.slice(0, 3)],
       tokenIds: tokens.map(({ id }) => id),
       codes: [...codes, ...last.codes.slice(0, 3)],
+      claims,
       tvs: [...tvs, ...last.tvs.slice(0, 2)],
       tokens: [...tokens.map(({ token }) => token), ...last.tokens.slice(0, 2)],
     };
+  }
+
+  async #newClaim(): Promise<Claim> {
+    const body = { deviceInfo: { model: 'Fuzz' } };
+    return (await this.#service.send('POST', '/devices/claims', { body })).body;
   }
 
   /** Returns an id for a member or parameter of this name, if there is one. */
@@ -119,9 +135,10 @@ export class Fixture {
 
   /** Returns a value for the variable of a path. */
   idInPath(path: string, fuzzRandom: FuzzRandom): string {
-    const { tenants, venues, screens, devices, tokenIds, codes } = this.known;
+    const { tenants, venues, screens, devices, tokenIds, codes, claims } = this.known;
     const kinds: [RegExp, readonly string[]][] = [
       [/provisioning-codes/, codes],
+      [/\/claims\//, claims.map(({ claim }) => claim)],
       [/^\/v1\/tenants/, tenants],
       [/^\/v1\/tokens/, tokenIds],
       [/^\/v1\/venues/, venues],
