@@ -98,6 +98,18 @@ describe('the Markdown pages', () => {
     expect(named.flatMap((page) => missingFiles(page, exists))).toEqual([]);
   });
 
+  it.each(['README.md', 'CONTRIBUTING.md'])(
+    'list every folder of src in the layout of %s',
+    (path) => {
+      const [, layout = ''] = /^## Layout\n\n```\n(.*?)^```$/ms.exec(read(path) ?? '') ?? [];
+      const entries = readdirSync(`${root}src`, { withFileTypes: true });
+      const missing = entries.filter(
+        (one) => one.isDirectory() && !layout.includes(` ${one.name}/`),
+      );
+      expect(missing.map(({ name }) => name)).toEqual([]);
+    },
+  );
+
   it('have valid YAML examples', () => {
     const examples = pages.flatMap(({ text }) => [...text.matchAll(/^```yaml\n(.*?)^```$/gms)]);
     expect(examples.length).toBeGreaterThan(1);
