@@ -51,7 +51,7 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
 
 /** Lifetime of a cached readiness check. */
 const readinessLifetimeMs = 250;
-/** Lifetime of the counts of the fleet. They are not free: they look at every device. */
+/** Lifetime of the cached fleet counts. They are cached, because counting reads every device. */
 const countsLifetimeMs = 30 * secondMs;
 
 /**
