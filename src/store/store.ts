@@ -145,7 +145,7 @@ export interface Store {
 
   /**
    * Returns a consistent snapshot of the whole store as a tar archive. It has every change
-   * acknowledged before the call, and nothing of any other change.
+   * acknowledged before the call. It has any other change completely or not at all.
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
    * reads nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
