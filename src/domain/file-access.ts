@@ -10,8 +10,8 @@ export const othersCanRead = (mode: number): boolean => (mode & readable) !== 0;
 export const othersCanWrite = (mode: number): boolean => (mode & writable) !== 0;
 
 /**
- * Returns a message that names what other users can do with a file or folder, and the command that
- * prevents it.
+ * Returns a message that names the access of other users to a file or folder, and the command that
+ * removes it.
  */
 export function describeOthersAccess(
   access: 'read' | 'write',

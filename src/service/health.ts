@@ -79,7 +79,7 @@ async function storeComponent(ready: () => Promise<void>): Promise<Component> {
     return {
       component,
       status: 'failing',
-      why: error instanceof SignageError ? error.message : 'It cannot take changes.',
+      why: error instanceof SignageError ? error.message : 'It cannot store changes.',
     };
   }
 }

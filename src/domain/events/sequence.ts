@@ -67,7 +67,7 @@ function addRange(state: SequenceState, [first, last]: NumberRange): SequenceSta
   };
 }
 
-/** Gives up the oldest missing numbers beyond `maxRanges`. */
+/** Counts the oldest gaps beyond `maxRanges` as missing permanently. */
 function bounded(state: SequenceState): SequenceState {
   let { floor, missing, ranges } = state;
   while (ranges.length > maxRanges) {

@@ -17,7 +17,7 @@ import type { ServedVersions } from './served-versions.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
 /**
- * How long a playlist is kept after the source began to report that there is none. Then it is
+ * Time for which a playlist is kept after the source began to report no playlist. Then it is
  * withdrawn (docs/protocol.md §2.3).
  */
 const maxKeptMs = 24 * hourMs;

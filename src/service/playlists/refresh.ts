@@ -64,7 +64,7 @@ export function makePlaylistRefresh(
     if (!refreshOrigin)
       throw new SignageError(
         'not_supported',
-        'This service has no on-demand source. Its playlists are published.',
+        'This service has no on-demand source, so there is nothing to refresh.',
       );
     const before = await store.read.get('playlists', screen.id);
     let answer: OriginAnswer;

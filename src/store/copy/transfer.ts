@@ -144,7 +144,7 @@ export interface StoreTarget {
    * another store, or of an earlier state of this source.
    */
   begin(source: StoreSource): Promise<boolean>;
-  /** Returns what is durably copied. */
+  /** Returns the durable progress of the copy. */
   progress(): CopyProgress;
   accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void>;
   complete(section: Section): Promise<void>;
