@@ -188,7 +188,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     stops.push(services.requests.stop);
     stops.push(idle);
     const onError = (error: Error) =>
-      log.error({ err: error }, 'The listener had an error, and goes on.');
+      log.error({ err: error }, 'The listener had an error, and keeps running.');
     const earlyErrors = makeEarlyErrors({
       newId: services.deps.newId,
       corsOrigins: options.corsOrigins ?? [],

@@ -1,8 +1,9 @@
 /**
- * A bounded cache of two generations: keeps the last entries up to a total size of `max`, and older
- * ones of up to `max` more. A `WeakMap` would grow until the next full garbage collection. Each
- * entry would slow that collection down, and each resize would block. Evicting one entry at a time
- * from a `Map` is slow too, because finding its first entry skips all deleted ones.
+ * A bounded cache with a young and an old generation, each of a total size of at most `max`. When
+ * the young generation is full, it becomes the old one, whose entries are dropped. A `WeakMap`
+ * would grow until the next full garbage collection. Each entry would slow that collection down,
+ * and each resize would block. Evicting one entry at a time from a `Map` is slow too, because
+ * finding its first entry skips all deleted ones.
  */
 export class BoundedMap<K, V> {
   readonly #max: number;

@@ -1,4 +1,4 @@
-/** Source of time. Passed to all code below the entry points, so that tests need not sleep. */
+/** Source of time. A parameter of all code below the entry points, so that tests need not sleep. */
 export interface Clock {
   /** Unix epoch milliseconds. */
   now(): number;

@@ -106,8 +106,8 @@ export type CommandErrorCode =
   | 'device_revoked';
 
 /**
- * The code of a `SignageError`. A service of a later version may send a code that is not listed
- * here: keep a branch for all others.
+ * The code of a `SignageError`. A later version of the service may send other codes, so handle
+ * unknown codes as well.
  */
 export type ErrorCode = ServiceErrorCode | ToolkitErrorCode | CommandErrorCode;
 

@@ -106,13 +106,13 @@ export function checkPrecondition(
     throw new SignageError(
       'precondition_failed',
       etag === undefined
-        ? 'There is no record that If-Match could name. Nothing was changed.'
+        ? 'If-Match needs an existing record, and there is none. Nothing was changed.'
         : 'The record has changed since it was read, so nothing was changed. Read it again.',
     );
   }
   if (etag !== undefined && matchesWeakly(ifNoneMatch, etag))
     throw new SignageError(
       'precondition_failed',
-      'If-None-Match names the record that exists, so nothing was changed.',
+      'If-None-Match names the existing record, so nothing was changed.',
     );
 }

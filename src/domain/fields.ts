@@ -95,12 +95,12 @@ const nameCharacters =
   '^[^/\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]*$';
 
 /**
- * A name in a request: as `storedName`, but without invisible characters (docs/protocol.md §5.1).
+ * A name in a request: like `storedName`, but without invisible characters (docs/protocol.md §5.1).
  */
 export const recordName = storedName
   .refine(
     matches(noInvisibles),
-    'must not contain invisible characters, or marks that turn the direction of text',
+    'must not contain invisible characters, or marks that change the direction of text',
   )
   .meta({
     description: 'Unique in its scope, without regard to case. Stored in NFC, trimmed.',

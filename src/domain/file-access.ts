@@ -10,8 +10,8 @@ export const othersCanRead = (mode: number): boolean => (mode & readable) !== 0;
 export const othersCanWrite = (mode: number): boolean => (mode & writable) !== 0;
 
 /**
- * Returns a message that names what other users can do with a file or folder, and the command that
- * prevents it.
+ * Returns a message that names the access of other users to a file or folder, and the command that
+ * removes it.
  */
 export function describeOthersAccess(
   access: 'read' | 'write',
@@ -39,12 +39,12 @@ export function openToOthersError(
 
 /** Error codes of Windows for a file that another program, such as a virus scanner, has open. */
 const inUseCodes = new Set<unknown>(['EPERM', 'EBUSY']);
-/** 0.6 s in total. */
+/** Pauses between attempts, 0.6 s in total. */
 const pausesMs = [10, 20, 40, 80, 160, 320];
 
 /**
- * Renames a file, and tries again for a moment if another program has one of the two files open.
- * Elsewhere than on Windows such errors are permanent, and are thrown after the same time.
+ * Renames a file. Retries while another program has one of the two files open. On other systems
+ * than Windows such errors are permanent, and are thrown after the same retries.
  */
 export async function retryWhileInUse(rename: () => Promise<void>): Promise<void> {
   for (const pauseMs of pausesMs) {

@@ -21,7 +21,7 @@ export const pageQuery = {
     .string()
     .min(1, 'must not be empty')
     .optional()
-    .meta({ description: 'The `nextCursor` of the page before, with the same filters.' }),
+    .meta({ description: 'The `nextCursor` of the previous page, with the same filters.' }),
 };
 
 /** `?name=` (exact) and `?search=` (substring), both without regard to case. */
@@ -77,7 +77,7 @@ export function waitSecondsUpTo(most: number) {
     .max(most, range)
     .optional()
     .meta({
-      description: 'Seconds for which the answer may be held until there is something new.',
+      description: 'Seconds for which the answer may be held until it changes.',
     });
 }
 
@@ -99,12 +99,13 @@ const timeForms = 'ISO 8601 with a zone, a date, or Unix epoch seconds.';
 
 /** `?from=` (inclusive) and `?to=` (exclusive). */
 export const timeRangeQuery = {
-  from: timeInQuery
-    .optional()
-    .meta({ description: `The earliest time. ${timeForms}`, example: '2026-11-01' }),
+  from: timeInQuery.optional().meta({
+    description: `The start of the range, inclusive. ${timeForms}`,
+    example: '2026-11-01',
+  }),
   to: timeInQuery
     .optional()
-    .meta({ description: `The time before which to end. ${timeForms}`, example: '2026-12-01' }),
+    .meta({ description: `The end of the range, exclusive. ${timeForms}`, example: '2026-12-01' }),
 };
 
 /** Returns the schema of a list of items. */

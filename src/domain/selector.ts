@@ -6,7 +6,7 @@ export type Selector = readonly {
   key: string;
   /** Permitted values of the label. `undefined`: any value. */
   values?: readonly string[];
-  /** Whether the requirement is met where the label is missing or has another value. */
+  /** Whether the requirement matches screens on which the label is missing or has another value. */
   negated: boolean;
 }[];
 
@@ -27,9 +27,9 @@ const maxSelectorLength = 2000;
 
 /**
  * Parses a selector in the grammar of Kubernetes' label selectors, without `>` and `<`:
- * `role=menu,city in (Accra,Kumasi),floor!=2,!test,beta` (docs/protocol.md §5.3). A single
- * `key=value` without a comma has the value as it stands, and so may contain any other character.
- * Throws `invalid_option` with the column of the mistake, counted from 1.
+ * `role=menu,city in (Accra,Kumasi),floor!=2,!test,beta` (docs/protocol.md §5.3). In a single
+ * `key=value` without a comma, the value may contain any other character. Throws `invalid_option`
+ * with the column of the mistake, counted from 1.
  *
  * @example parseSelector('venue:city in (Accra,Kumasi),!test')
  */
@@ -48,7 +48,7 @@ export function parseSelector(text: string): Selector {
   return new SelectorParser(text).selector();
 }
 
-/** `key=value`, but not `key==value` and `key!=value`, which are of the grammar. */
+/** Matches `key=value`, but not `key==value` and `key!=value`, which the grammar covers. */
 const singlePair = /^(?!\s)([^!=<>(),:]*[^!=<>(),:\s])=(?!=)([^,]*)$/;
 
 function malformed(column: number, why: string): SignageError {
@@ -143,7 +143,7 @@ class SelectorParser {
     return this.#tokens[this.#position]?.at ?? this.#text.length;
   }
 
-  /** Consumes the next token if it is one of these. */
+  /** Consumes the next token if it is one of the expected ones. */
   #take(...expected: readonly string[]): string | undefined {
     const token = this.#peek();
     if (token === undefined || !expected.includes(token)) return undefined;

@@ -52,7 +52,7 @@ interface InProcessOptions {
   /** `undefined`: the path of each request stays the same. */
   rewritePath: RewritePath | undefined;
   log: LogSink;
-  /** Answers each request once the service stops. */
+  /** Answers each request that arrives while the service stops or after that. */
   refuse(): Response;
   stopping: AbortSignal;
 }

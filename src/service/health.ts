@@ -51,7 +51,7 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
 
 /** Lifetime of a cached readiness check. */
 const readinessLifetimeMs = 250;
-/** Lifetime of the counts of the fleet. They are not free: they look at every device. */
+/** Lifetime of the cached fleet counts. They are cached, because counting reads every device. */
 const countsLifetimeMs = 30 * secondMs;
 
 /**
@@ -79,7 +79,7 @@ async function storeComponent(ready: () => Promise<void>): Promise<Component> {
     return {
       component,
       status: 'failing',
-      why: error instanceof SignageError ? error.message : 'It cannot take changes.',
+      why: error instanceof SignageError ? error.message : 'It cannot store changes.',
     };
   }
 }

@@ -22,7 +22,7 @@ export function startHousekeeping(
 ): () => Promise<void> {
   const nextFinishedIds = () => store.finishedCodes(clock.now() - codeRetentionMs, batchSize);
 
-  /** Ids of creations are in order of time, so the oldest come first. */
+  /** Ids of creations sort by time, so the oldest come first. */
   async function purgeCreations(): Promise<void> {
     for (;;) {
       const { items } = await store.list('creations', { limit: batchSize });

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 
 export interface LongPoll {
-  /** Topics of `store.watch`. After a change of one, `look` is called again. */
+  /** Topics of `store.watch`. A change of a topic causes another call of `look`. */
   topics: readonly string[];
   /** Longest wait for an answer, in milliseconds. */
   forMs: number;
@@ -23,10 +23,10 @@ export interface ConcurrencySlot {
   resume(): Promise<void>;
 }
 
-/** What one look found. */
+/** Result of one call of `look`. */
 interface Look<T> {
   value: T;
-  /** Whether the value is the answer. */
+  /** Whether the value ends the wait. */
   settled: boolean;
 }
 

@@ -72,7 +72,7 @@ export interface ServiceOptions {
   log: LogSink;
   /** Called when a lock-out begins, either of one source or of all untrusted sources. */
   onLockOut?: (lockOut: LockOut) => void;
-  /** Receives the milliseconds from each change to the hint that told a TV of it. */
+  /** Receives the milliseconds from each change to the hint that a TV got. */
   onHint?: (ms: number) => void;
 }
 

@@ -142,7 +142,7 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
   }
 }
 
-/** Returns what an operator can do about a refused folder, such as a bind mount of a container. */
+/** Returns advice for the operator about a refused folder, such as a bind mount of a container. */
 function hintFor({ code }: NodeJS.ErrnoException, directory: string): string | undefined {
   const uid = process.geteuid?.();
   if (code !== 'EACCES' || uid === undefined) return undefined;

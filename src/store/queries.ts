@@ -66,7 +66,7 @@ export interface EventBatch {
   venueId: string;
   screenId: string;
   deviceId: string;
-  /** Whether the device is simulated. Its impressions are then counted apart. */
+  /** Whether the device is simulated. Its impressions are then counted separately. */
   simulated?: boolean | undefined;
   /** The `X-Device-Time` header, if present: the TV's clock, in Unix epoch milliseconds. */
   deviceTime?: number | undefined;
@@ -113,7 +113,10 @@ export interface StoredEvent {
   screenId: string;
   /** In milliseconds. */
   receivedAt: number;
-  /** `receivedAt` minus the TV's clock when it sent the batch. `null` if the TV did not tell. */
+  /**
+   * `receivedAt` minus the TV's clock when it sent the batch. `null` if the TV did not send its
+   * time.
+   */
   offsetMs?: number | null | undefined;
   /** The event, unchanged. */
   event: Record<string, unknown>;

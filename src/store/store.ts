@@ -119,9 +119,9 @@ export interface Store {
    * serialized across all instances.
    *
    * `change` receives each source's counter and the store's time. It returns the new counters and a
-   * result. A counter that is returned unchanged, or as `undefined`, is left as it is. `change`
-   * must not await anything, and may run more than once. An update that changes nothing does not
-   * wait for others.
+   * result. A counter that is returned unchanged, or as `undefined`, is not updated. `change` must
+   * not await anything, and may run more than once. An update that changes nothing does not wait
+   * for others.
    *
    * Counters may be evicted after their `forgetAt`, on a restart, and when there are very many
    * sources. Counters without guesses never displace counters with guesses. The least recently
@@ -145,7 +145,7 @@ export interface Store {
 
   /**
    * Returns a consistent snapshot of the whole store as a tar archive. It has every change
-   * acknowledged before the call, and nothing of any other change.
+   * acknowledged before the call. It has any other change completely or not at all.
    *
    * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
    * reads nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
@@ -203,7 +203,7 @@ export interface KeyHolder {
 
 /** The transaction of one change. Reads see its own writes and all earlier changes. */
 export interface Tx extends Reader {
-  /** The store's time in milliseconds. Use it, and no other clock, to judge expiry. */
+  /** The store's time in milliseconds. Only this clock decides about expiry. */
   readonly now: number;
   /**
    * Inserts the row, or replaces the row with the same id. Throws `conflict` when another row has

@@ -17,7 +17,10 @@ export const sampleDeviceInfo: DeviceInfoInput = {
 
 const campaignId = 'ca000000-0000-4000-8000-000000000001';
 
-/** Two items of one campaign, and one without: TVs report impressions only of the campaign. */
+/**
+ * Two items of one campaign, and one item without a campaign. TVs report impressions only for the
+ * first two.
+ */
 export const samplePlaylist: Publication = {
   items: [
     {

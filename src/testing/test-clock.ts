@@ -5,7 +5,7 @@ interface Timer {
   wake: () => void;
 }
 
-/** A clock that only moves when told to. Times are Unix epoch milliseconds. */
+/** A clock that moves only by calls of `advance` and `set`. Times are Unix epoch milliseconds. */
 export class TestClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<Timer>();
@@ -35,7 +35,7 @@ export class TestClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** Sets the time, backwards too, like NTP. No timer fires. */
+  /** Sets the time, forwards or backwards, as NTP does. No timer fires. */
   set(nowMs: number): void {
     this.#nowMs = nowMs;
   }

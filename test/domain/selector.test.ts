@@ -46,7 +46,7 @@ describe('a selector', () => {
     '__proto__',
   ])('%j does not match', (text) => expect(isMatch(text)).toBe(false));
 
-  it('with a single key=value takes the value as it stands', () => {
+  it('with a single key=value takes any characters of the value', () => {
     expect(isMatch('note=a (b) = c')).toBe(true);
     const [only] = parseSelector('my key= in (a) ');
     expect(only).toEqual({ of: 'screen', key: 'my key', values: [' in (a) '], negated: false });

@@ -73,7 +73,7 @@ describe('the first start', () => {
     expect(filesIn(folder)).not.toContain(adminToken!.slice(4));
   });
 
-  it('with a given token that has an expiry creates one without', async () => {
+  it('with a given token that expires makes it a token that does not expire', async () => {
     const folder = await temporaryFolder();
     await start(folder, { adminToken: first });
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -157,7 +157,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     expect(await platformTokens(first)).toEqual(['first start', 'bootstrap']);
   });
 
-  it('may be the token of the first start, and replaces that one too when it changes', async () => {
+  it('may be the token of the first start, and a changed value replaces that token, too', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     await start(folder, { adminToken: adminToken! });

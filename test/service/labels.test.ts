@@ -80,7 +80,7 @@ describe('labelFilter', () => {
     expect(labelFilter(['a:1', 'a:']).impossible).toBe(true);
   });
 
-  it('accepts any key, also names of object members', () => {
+  it('accepts any key, including names of inherited object members', () => {
     const { labels: wanted, impossible } = labelFilter([
       '__proto__:x',
       'constructor:y',

@@ -1,11 +1,11 @@
 /** Consecutive sequence numbers, from the first to the last. */
 export type NumberRange = [first: number, last: number];
 
-/** What the sequence numbers of a device tell (docs/protocol.md §5.3). */
+/** Statistics of the sequence numbers of a device (docs/protocol.md §5.3). */
 export interface DeviceSequence {
   /** The highest number that arrived. */
   lastSeq: number;
-  /** How many lower numbers never arrived. */
+  /** How many lower numbers have not arrived. */
   missingEvents: number;
   /** How many numbers arrived again in another batch. */
   conflictingEvents: number;
@@ -13,7 +13,7 @@ export interface DeviceSequence {
 
 /** State of the sequence numbers of a device, as plain JSON. */
 export interface SequenceState {
-  /** Up to here, missing numbers stay missing, and numbers that arrive again are ignored. */
+  /** Up to this number, missing numbers stay missing, and numbers that arrive are ignored. */
   floor: number;
   /** How many numbers up to `floor` never arrived. */
   missing: number;
@@ -22,12 +22,15 @@ export interface SequenceState {
   ranges: readonly NumberRange[];
 }
 
-/** Number of ranges that are kept for a device. More only arise if many numbers are missing. */
+/** Maximum number of ranges of a device. Only a device with many missing numbers exceeds it. */
 const maxRanges = 100;
 
 export const emptySequence: SequenceState = { floor: 0, missing: 0, conflicts: 0, ranges: [] };
 
-/** Returns the sequence number of an event. Any value but an integer from 1 on is none. */
+/**
+ * Returns the sequence number of an event, or `undefined` for a value that is not a positive
+ * integer.
+ */
 function sequenceNumber(seq: unknown): number | undefined {
   return Number.isSafeInteger(seq) && (seq as number) >= 1 ? (seq as number) : undefined;
 }
@@ -55,7 +58,7 @@ function addRange(state: SequenceState, [first, last]: NumberRange): SequenceSta
     Math.min(fresh[0], ...touching.map((range) => range[0])),
     Math.max(fresh[1], ...touching.map((range) => range[1])),
   ];
-  // What the merged range does not gain had arrived before.
+  // Numbers that do not enlarge the merged range had arrived before.
   const gained = lengthOf(merged) - lengthOfAll(touching);
   return {
     ...state,
@@ -64,7 +67,7 @@ function addRange(state: SequenceState, [first, last]: NumberRange): SequenceSta
   };
 }
 
-/** Gives up the oldest missing numbers beyond `maxRanges`. */
+/** Counts the oldest gaps beyond `maxRanges` as missing permanently. */
 function bounded(state: SequenceState): SequenceState {
   let { floor, missing, ranges } = state;
   while (ranges.length > maxRanges) {
@@ -81,7 +84,7 @@ export function withNumbers(state: SequenceState, numbers: readonly NumberRange[
   return bounded(numbers.reduce(addRange, state));
 }
 
-/** Returns what the state tells. */
+/** Returns the statistics of a state. */
 export function summaryOf({ floor, missing, conflicts, ranges }: SequenceState): DeviceSequence {
   const lastSeq = ranges.at(-1)?.[1] ?? floor;
   return {

@@ -19,8 +19,8 @@ export const claimText = z
 export const makeClaim = (random: Random): string => codeCharacters(random, claimLength);
 
 /**
- * Returns the pairing code of an offer. It is derived from the server's secret, so that no store
- * contains the code, and each instance can tell it to the TV.
+ * Returns the pairing code of an offer. It is derived from the server's secret, so no store
+ * contains it, and each instance can return it to the TV.
  */
 export function offeredCode(serverSecret: Uint8Array, claimId: string, offerId: string): string {
   return makeCode(derivedRandom(serverSecret, offerId, `offered-code\n${claimId}`));
@@ -38,7 +38,7 @@ export const createdClaim = z
   .object({
     claim: claimText.meta({ description: 'The text that the TV shows.' }),
     token: z.string().meta({
-      description: 'Secret of the TV. It reads the claim with it.',
+      description: 'Secret with which the TV reads the claim.',
       example: 'clm_…',
     }),
     expiresInSeconds,
@@ -63,7 +63,7 @@ export const claimStatus = z
         venue: z.string(),
         screen: z.string(),
         confirm: z.boolean().meta({
-          description: 'Whether somebody at the TV must agree before it registers.',
+          description: 'Whether somebody at the TV must confirm the offer before the TV registers.',
         }),
       })
       .nullable()
@@ -78,7 +78,9 @@ export const claim = z
     claim: claimText,
     status: z.enum(claimStates),
     deviceInfo: shownDeviceInfo,
-    address: text.meta({ description: 'Where the TV made the claim. `null`: unknown.' }),
+    address: text.meta({
+      description: 'Address from which the TV made the claim. `null`: unknown.',
+    }),
     createdAt: isoTime,
     expiresInSeconds,
   })

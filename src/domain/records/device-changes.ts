@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { waitSecondsUpTo } from '../paging.ts';
 
-/** Proxies usually cut a request without an answer at 60 seconds (docs/protocol.md §2.9). */
+/**
+ * Less than the usual 60 seconds after which a proxy cuts a request without an answer
+ * (docs/protocol.md §2.9).
+ */
 const maxHoldSeconds = 50;
 
 const cursor = z
@@ -12,12 +15,12 @@ const cursor = z
 
 export const deviceChangesQuery = z.strictObject({
   after: cursor.optional().meta({
-    description: 'The cursor of the last answer. Without it, the answer comes at once.',
+    description: 'The cursor of the previous answer. Without it, the answer comes at once.',
   }),
   waitSeconds: waitSecondsUpTo(maxHoldSeconds),
 });
 
-/** What the TV would be given now: playlist and config by their ETags (docs/protocol.md §2.9). */
+/** The current playlist and config of a TV, as ETags (docs/protocol.md §2.9). */
 export const deviceChanges = z
   .object({
     cursor,

@@ -78,9 +78,9 @@ export const deviceQuery = z.strictObject({
   screenId: recordId.optional().meta({ description: 'Only the devices of this screen.' }),
   venueId: recordId.optional().meta({ description: 'Only the devices of this venue.' }),
   state: state.optional().meta({ description: 'Only devices in this state.' }),
-  online: booleanQuery
-    .optional()
-    .meta({ description: 'Only devices that are online, or are not.' }),
+  online: booleanQuery.optional().meta({
+    description: '`true`: only devices that are online. `false`: only devices that are offline.',
+  }),
   selector: selectorQuery,
 });
 export type DeviceQuery = z.infer<typeof deviceQuery>;
@@ -97,13 +97,13 @@ export const shownDeviceInfo = z.object(
 /** Optional, because services of earlier versions do not send them. */
 const sequenceMembers = {
   lastSeq: z.int().nullable().optional().meta({
-    description: 'Highest `seq` of its events. `null`: it does not number them.',
+    description: 'Highest `seq` of its events. `null`: its events have none.',
   }),
-  missingEvents: z.int().optional().meta({ description: 'Lower numbers that never arrived.' }),
+  missingEvents: z.int().optional().meta({ description: 'How many lower `seq` have not arrived.' }),
   conflictingEvents: z
     .int()
     .optional()
-    .meta({ description: 'Numbers that arrived again in another batch.' }),
+    .meta({ description: 'How many `seq` arrived again in another batch.' }),
 };
 
 export const device = z

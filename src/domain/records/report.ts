@@ -4,7 +4,7 @@ import { iso } from '../clock.ts';
 export const reportGroups = ['campaign', 'creative', 'screen', 'venue', 'day'] as const;
 export type ReportGroup = (typeof reportGroups)[number];
 
-/** Whether a report counts simulated devices with the others, not at all, or alone. */
+/** Whether a report counts all devices, no simulated devices, or only simulated devices. */
 const simulatedChoices = ['include', 'exclude', 'only'] as const;
 
 /** The clock that assigns an impression to a day: the event's timestamp, or the time of receipt. */
@@ -22,9 +22,9 @@ export const reportQuery = z.strictObject({
   groupBy: z
     .enum(reportGroups, { error: `must be one of ${reportGroups.join(', ')}` })
     .default('campaign')
-    .meta({ description: 'What a row sums up.' }),
+    .meta({ description: 'The subject of a row.' }),
   from: utcDay.meta({ description: 'The first UTC day.', example: '2026-11-01' }),
-  to: utcDay.meta({ description: 'The UTC day before which to end.', example: '2026-12-01' }),
+  to: utcDay.meta({ description: 'The UTC day after the last one.', example: '2026-12-01' }),
   by: z
     .enum(reportClocks, { error: 'must be timestamp or received' })
     .default('timestamp')

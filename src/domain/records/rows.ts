@@ -21,7 +21,7 @@ export interface Token {
   tenantId: string | null;
   name: string;
   role: Role;
-  /** SHA-256 of the present secret, in hex. */
+  /** SHA-256 of the current secret, in hex. */
   hash: string;
   createdAt: number;
   /**
@@ -37,7 +37,7 @@ export interface Token {
    */
   venueIds?: readonly string[] | null;
   /**
-   * Time of the first request that the present secret authenticated. `null`: none yet, so the
+   * Time of the first request that the current secret authenticated. `null`: none yet, so the
    * response with the secret can still be repeated. Absent: not recorded, because that response is
    * never repeated.
    */
@@ -248,7 +248,7 @@ export interface LastActivity {
   lastRefusedAt?: number;
 }
 
-/** Latest activity of a device, and what its sequence numbers tell, if it has sent any. */
+/** Latest activity of a device, and the statistics of its sequence numbers, if it has sent any. */
 export interface DeviceActivity extends LastActivity, Partial<DeviceSequence> {}
 
 /** Latest activity of a token. */

@@ -17,7 +17,9 @@ const { version, status, validUntil } = storedPlaylist.shape;
 /** A screen with its device and its newest playlist, as of `at` (docs/protocol.md §5.3). */
 export const screenStatus = z
   .object({
-    at: isoTime.meta({ description: 'The time of the service, by which to judge the others.' }),
+    at: isoTime.meta({
+      description: 'Current time of the service. Compare the other times with it.',
+    }),
     venueName: z.string(),
     screen,
     device: device.nullable().meta({ description: 'The bound device.' }),

@@ -13,7 +13,7 @@ export const tokenCreation = z
     role,
     expiresAt: isoInput.nullish().meta({
       description:
-        'Expiry time, in the future and at most that of the creating token. ISO 8601 with a zone, or a date. Default: the same, or never.',
+        'Expiry time, in the future and at most that of the creating token. ISO 8601 with a zone, or a date. Default: that of the creating token.',
       example: '2099-12-31T23:00:00Z',
     }),
     venueIds: z
@@ -67,7 +67,7 @@ export const rotatedToken = z
     ...createdToken.shape,
     oldTokenUntil: isoTime.meta({
       description:
-        'Time until which the replaced secret works at the latest. It ends earlier, with the first use of the new one.',
+        'Time from which the replaced secret is rejected. The first use of the new secret rejects it earlier.',
     }),
   })
   .meta({ id: 'RotatedToken' });

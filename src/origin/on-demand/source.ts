@@ -115,7 +115,9 @@ export interface GuardedSource extends OnDemandSource {
  */
 const timeoutShare = 0.95;
 
-/** Time for which a refresh waits for others of the same screen. They share one call. */
+/**
+ * Time for which a refresh waits for further refreshes of the same screen, which share its call.
+ */
 const gatherMs = 200;
 /** Share of the concurrent calls that refreshes may take. The rest is for TVs. */
 const refreshShare = 0.25;
@@ -199,7 +201,9 @@ export function makeOnDemandSource({
     }
   }
 
-  /** Calls the source. Requests that follow share the call, even if an earlier one is in flight. */
+  /**
+   * Calls the source. Later requests share this call, even if an earlier call is still in flight.
+   */
   async function startCall(screen: Screen, options: AskOptions): Promise<OnDemandAnswer> {
     const flight = callSource(screen, options);
     inFlight.set(screen.id, flight);

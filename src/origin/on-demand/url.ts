@@ -8,7 +8,7 @@ const invalidOption = (why: string) => new SignageError('invalid_option', why);
  * Passwords are rejected, because all users of the machine can see a command line. Throws
  * `invalid_option` without the URL, which may contain a secret.
  *
- * @param subject what the URL belongs to, as the subject of the error message
+ * @param subject subject of the error message, such as `The endpoint of the object store`
  */
 export function operatorUrl(text: string, subject: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -14,7 +14,7 @@ export const unknownToken = () =>
   );
 
 /**
- * Returns whether a secret, by its hash, belongs to a token. A retiring secret does until the first
+ * Returns whether the token has a secret with this hash. A retiring secret counts until the first
  * use of its successor (docs/protocol.md §5.13).
  */
 function hasSecret({ hash, retiring, firstUsedAt }: Token, wanted: string, nowMs: number): boolean {

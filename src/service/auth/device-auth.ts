@@ -74,7 +74,7 @@ export function makeDeviceAuth(
   /**
    * Authenticates one request. `id` is the id in the path, of the screen or the device, in upper or
    * lower case. `onlyReads`: the request stores nothing. If the store answers synchronously, so
-   * does this function. Tells `client` the subject of the request, also before an error.
+   * does this function. Sets the subject of the request in `client`, even if it throws.
    */
   return function authenticate(
     { authorization, keyHash }: DeviceCredential,

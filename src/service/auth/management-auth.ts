@@ -39,13 +39,14 @@ export function tokenHash(authorization: string): string | undefined {
   return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
 }
 
-/** Finds a token by the hash of its present or its retiring secret. */
+/** Finds a token by the hash of its current or retiring secret. */
 const findByHash = async ({ read }: Store, hash: string): Promise<Token | undefined> =>
   (await read.find('tokens', 'hash', hash)) ?? (await read.find('tokens', 'retiring', hash));
 
 /**
- * Returns the id of the management token with this secret, or `undefined` if it is rejected. This
- * is no use of the secret, so it does not end a rotation (docs/protocol.md §5.13).
+ * Returns the id of the management token with this secret, or `undefined` if it is rejected. The
+ * call does not count as a use of the secret, so it does not end a rotation (docs/protocol.md
+ * §5.13).
  */
 export async function identifyToken(
   { store, clock }: SystemDependencies,

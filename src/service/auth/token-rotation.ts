@@ -10,7 +10,7 @@ import { lookUp } from '../lookup.ts';
 import { tokenView } from '../views.ts';
 import { checkRepeatable, tokenChange } from './tokens.ts';
 
-/** Time for which a replaced secret works at the latest (docs/protocol.md §5.13). */
+/** Maximum time for which a replaced secret works (docs/protocol.md §5.13). */
 const overlapMs = dayMs;
 
 type Retiring = NonNullable<Token['retiring']>;
@@ -30,8 +30,8 @@ function checkRotatable({ expiresAt }: Caller, row: Token): void {
 }
 
 /**
- * Returns the secret that works beside the new one. While the present secret is unused, its holder
- * may never have received it, so an earlier one goes on working.
+ * Returns the secret that works beside the new one. While the current secret is unused, its holder
+ * may not have received it, so the earlier secret must keep working.
  */
 function retiringOf({ hash, retiring, firstUsedAt }: Token, nowMs: number): Retiring {
   const isEarlierAlive = retiring && firstUsedAt === null && nowMs < retiring.until;

@@ -17,13 +17,14 @@ import { type Codes, untilUnused } from './codes.ts';
 
 /**
  * Limits of unknown claims within the window: of one token, and of all tokens of one tenant
- * (docs/protocol.md §3.6). A token that was made to guess on does not get more for its tenant.
+ * (docs/protocol.md §3.6). Because of the second limit, a tenant gets no more guesses from further
+ * tokens.
  */
 const maxOfToken = 10;
 const maxOfTenant = 30;
 const windowMs = 10 * minuteMs;
 
-/** Claims, as installers use them: they look at one, and offer it a screen. */
+/** Operations of installers on claims: look-up, and offer of a screen. */
 export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   const { store, newId } = deps;
 
@@ -94,7 +95,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     if (claim.state === 'offered')
       throw new SignageError(
         'claim_offered',
-        'This TV was offered a screen already. Wait until it has registered, or let it show a new claim.',
+        'This TV was already offered a screen. Wait until it has registered, or let it show a new claim.',
       );
     const offerId = newId();
     const code = offeredCode(store.secret, id, offerId);
@@ -103,7 +104,7 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     await tx.put('claims', {
       ...claim,
       state: 'offered',
-      // The TV may ask again for as long as the code can be used.
+      // The TV can ask again as long as the code is valid.
       expiresAt: Math.max(claim.expiresAt, row.expiresAt),
       offer: { id: offerId, codeId: row.id, screenId: row.screenId, tenantId },
     });
@@ -119,8 +120,9 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
   }
 
   /**
-   * Makes a pairing code for a screen, which the TV with this claim gets. Throws `claim_not_found`,
-   * `claim_offered`, `screen_not_found`, `screen_already_bound`, `not_repeatable`.
+   * Creates a pairing code for a screen, and gives it to the TV with this claim. Throws
+   * `claim_not_found`, `claim_offered`, `screen_not_found`, `screen_already_bound`,
+   * `not_repeatable`.
    */
   async function offer(
     caller: TenantCaller,

@@ -47,10 +47,12 @@ function tooManyClaims(whose: string, waitMs: number): SignageError {
 export const secondsLeft = ({ expiresAt }: Pick<Claim, 'expiresAt'>, nowMs: number) =>
   Math.max(0, Math.ceil((expiresAt - nowMs) / secondMs));
 
-/** Claims, as TVs use them: a TV shows one, and gets a pairing code (docs/protocol.md §3.6). */
+/**
+ * Operations of TVs on claims: creation, and the wait for a pairing code (docs/protocol.md §3.6).
+ */
 export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSources) {
   const { store, random, clock } = deps;
-  /** Ends the open long poll of a claim. A claim has one at a time. */
+  /** By claim id: the function that ends its open long poll. A claim has at most one. */
   const holds = new Map<string, () => void>();
 
   /** Returns the tenants that trust the source of an address. */
@@ -66,14 +68,17 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     return (await tenantsTrusting(source)).length > 0 ? maxOfTrustedSource : maxOfSource;
   }
 
-  /** Returns a claim and its secret. The same key and attempt give the same ones. */
+  /** Returns a claim and its secret. The same key and attempt give the same pair. */
   function makeSecrets(key: string | undefined, attempt: number): { id: string; token: string } {
     if (key === undefined) return { id: makeClaim(random), token: makeKey('clm_', random) };
     const id = makeClaim(derivedRandom(store.secret, key, `claim\n${attempt}`));
     return { id, token: deriveClaimToken(store.secret, id, key) };
   }
 
-  /** Adds the claim, or finds the same one. Throws `conflict` if another TV has this claim. */
+  /**
+   * Adds the claim, or finds it if the same request added it before. Throws `conflict` if another
+   * TV has this claim.
+   */
   async function addClaim(
     tx: Tx,
     claim: Pick<Claim, 'id' | 'tokenHash' | 'source'>,
@@ -123,7 +128,9 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     });
   }
 
-  /** Returns the claim of a TV's secret. Every other combination is unknown. */
+  /**
+   * Returns the claim if it exists and `token` is its secret. Otherwise throws `claim_not_found`.
+   */
   async function lookUp(reader: Reader, id: string, token: string | undefined): Promise<Claim> {
     const row =
       token !== undefined && isKey('clm_', token) && claimText.safeParse(id).success

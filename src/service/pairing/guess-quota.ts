@@ -9,7 +9,7 @@ export interface GuessQuota {
   limit: number;
   windowMs: number;
   remaining: number;
-  /** Milliseconds until `remaining` grows. `undefined` if no guess counts at present. */
+  /** Milliseconds until `remaining` grows. `undefined` if no guess counts currently. */
   resetMs: number | undefined;
 }
 

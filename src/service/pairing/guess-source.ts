@@ -18,12 +18,12 @@ export interface SourceGroup {
 }
 
 /**
- * Limit of an IPv4 address, and of an IPv6 /48. A /48 gets no more, because one customer can get
- * one for free.
+ * Limit of an IPv4 address, and of an IPv6 /48. A /48 has no higher limit than an IPv4 address,
+ * because a customer can get one for free.
  */
 const maxOfCustomer = 10;
 /**
- * A wider prefix has a higher limit, so a /64 cannot use up the guesses of its /56, nor a /56 the
+ * A wider prefix has a higher limit. So a /64 cannot use up the guesses of its /56, nor a /56 the
  * guesses of its /48.
  */
 const ipv6Prefixes = [

@@ -23,9 +23,9 @@ import type { TrustedSources } from './trusted-sources.ts';
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;
   idempotencyKey: string | undefined;
-  /** Receives the quota of the source, also before an error. */
+  /** Receives the quota of the source, even if the registration fails. */
   onQuota?: (quota: GuessQuota) => void;
-  /** Receives the screen of a known code, also before an error. */
+  /** Receives the screen of a known code, even if the registration fails. */
   subject?: RequestSubject;
 }
 
@@ -41,7 +41,7 @@ const unknownCode = () =>
     'Unknown pairing code: check it on the screen’s page, or create a new one.',
   );
 
-/** Fills in what a request is about: the screen of its code. */
+/** Sets the subject of a request to the screen of its code. */
 function fillIn(subject: RequestSubject, { tenantId, venueId, screenId }: PairingCode): void {
   subject.namedId = screenId;
   // Codes of earlier versions have no venue.

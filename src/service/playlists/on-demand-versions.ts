@@ -17,12 +17,15 @@ import type { ServedVersions } from './served-versions.ts';
 import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
 /**
- * How long a playlist is kept after the source began to report that there is none. Then it is
+ * Time for which a playlist is kept after the source began to report no playlist. Then it is
  * withdrawn (docs/protocol.md §2.3).
  */
 const maxKeptMs = 24 * hourMs;
 const writeTimeoutMs = 2000;
-/** Calls of a refresh, while other instances record other answers at the same time. */
+/**
+ * Maximum number of calls per refresh. A call is repeated if another instance records another
+ * answer meanwhile.
+ */
 const maxRefreshCalls = 3;
 const bySystem: AuditActor = { actor: system, address: null, requestId: null };
 
@@ -111,10 +114,10 @@ export function makeOnDemandVersions(
     withTimeout(clock, writeTimeoutMs, store.write(change));
 
   /**
-   * Whether another call recorded a version after the call with an answer had begun. The answer may
-   * then be older than that version, and is not recorded over it.
+   * Returns whether another call recorded a version after the call of an answer had begun. The
+   * answer may be older than that version, so it must not replace it.
    *
-   * @param base the version recorded for the answer, or else the one before its call
+   * @param base the version recorded for the answer, or the version before its call
    */
   function isOutdated(
     row: Playlist | undefined,

@@ -62,9 +62,7 @@ function makeRenderedConfigs(): (levels: ConfigLevels) => RenderedConfig {
   };
 }
 
-/**
- * The responses that a device would get now (docs/protocol.md §2.9).
- */
+/** The current playlist and config of a device (docs/protocol.md §2.9). */
 export interface CurrentAnswers {
   changes: DeviceChanges;
   /** The end of the playlist, in epoch milliseconds. `undefined` without one. */
@@ -140,7 +138,7 @@ export function makePlayback(
   }
 
   function throwConfigFailure(cause: unknown): never {
-    const message = 'The config cannot be fetched right now: keep the one you have, and try again.';
+    const message = 'The config cannot be fetched right now: keep the current one, and try again.';
     throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
   }
 
@@ -160,9 +158,7 @@ export function makePlayback(
     );
   }
 
-  /**
-   * Returns what the device would be given now. Does not ask the on-demand source.
-   */
+  /** Returns the current playlist and config of the device. Does not call the on-demand source. */
   async function current({
     device,
     screen,

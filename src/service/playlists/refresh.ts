@@ -5,7 +5,7 @@ import type { OnDemandOrigin, OriginAnswer } from '../../origin/origin.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 
-/** Codes of origins whose messages contain no text of the source or of the network. */
+/** Error codes whose messages contain no text from the source or the network. */
 const codesToShow = new Set<unknown>([
   'origin_timeout',
   'origin_status',
@@ -64,7 +64,7 @@ export function makePlaylistRefresh(
     if (!refreshOrigin)
       throw new SignageError(
         'not_supported',
-        'This service has no on-demand source. Its playlists are published.',
+        'This service has no on-demand source, so there is nothing to refresh.',
       );
     const before = await store.read.get('playlists', screen.id);
     let answer: OriginAnswer;

@@ -1,8 +1,8 @@
-/** Entries that wait for a write, limited in number: in all, and of each source. */
+/** Batch of entries for the next write. Limits their number, in total and per source. */
 export class LimitedBatch<T> {
   readonly #limits: { total: number; perSource: number };
   #entries: T[] = [];
-  /** Number of entries added since the last renewal. */
+  /** Number of entries added since the last renewal of the limits. */
   #added = 0;
   #addedBySource = new Map<string, number>();
 

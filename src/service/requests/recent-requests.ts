@@ -2,7 +2,7 @@ import { iso } from '../../domain/clock.ts';
 import type { Device } from '../../domain/records/rows.ts';
 import type { LoggedTvRequest, TvRequestPageQuery } from '../../store/queries.ts';
 
-/** A request of a TV, as kept in memory. Many are kept, so it has no more members than needed. */
+/** A request of a TV, as kept in memory. It has few members, because many are kept. */
 export interface RecentRequest {
   /** Time of the answer, in epoch milliseconds. */
   at: number;
@@ -68,7 +68,7 @@ export class RecentRequests {
   readonly #instance: string;
   readonly #limits: typeof defaultLimits;
   readonly #byDevice = new Map<string, RequestsOfDevice>();
-  /** The devices whose older half is evicted next, one after another. */
+  /** Iterator over the devices whose older half is evicted next. */
   #nextEvicted = this.#byDevice.entries();
   #count = 0;
   #bytes = 0;
@@ -130,7 +130,7 @@ export class RecentRequests {
     this.#bytes -= deviceBytes;
   }
 
-  /** Returns a request with an id and the members of the API. */
+  /** Converts a request to the form of the API, with an id. */
   logged({ id, tenantId, venueId, screenId }: RequestPlace, one: RecentRequest): LoggedTvRequest {
     const { at, operation, status, code, detail, faults, requestId } = one;
     const request = {

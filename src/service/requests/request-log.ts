@@ -45,7 +45,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
   let cancelTimer: (() => void) | undefined;
   /** Whether the next write-out renews the limits: once per interval. */
   let isRenewalDue = false;
-  /** The write-out that has not begun, if any. */
+  /** The queued write-out that has not begun yet, if any. */
   let queued: Promise<void> | undefined;
   let running: Promise<void> = Promise.resolve();
   /** The steps of a flush that failed at their last attempt. */
@@ -124,7 +124,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
       if (!failing.has(step))
         log.warn(
           { err: error, step },
-          'The log of requests misses some, because the store failed.',
+          'The log of requests is incomplete, because the store failed.',
         );
       failing.add(step);
     }
@@ -148,7 +148,7 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
   }
 
   /**
-   * Lists requests, newest first: those that this instance answered, and the refused ones of all
+   * Lists requests, newest first: requests that this instance answered, and refused requests of all
    * instances.
    */
   async function list(
@@ -169,9 +169,9 @@ export function makeTvRequests({ store, clock, random }: ServiceDependencies, lo
   return {
     record,
     list,
-    /** Number of requests that the log misses: there were too many, or the store failed. */
+    /** Number of requests that the log dropped, because there were too many or the store failed. */
     droppedCount: () => dropped,
-    /** Writes what is not yet written, and waits for it. */
+    /** Writes all pending requests, and waits for the writes. */
     async stop(): Promise<void> {
       cancelTimer?.();
       await writeOut();

@@ -15,7 +15,7 @@ export interface CopiedBatch {
   deviceId: string;
   /** Absent: the device is not simulated. */
   simulated?: boolean | undefined;
-  /** Absent: the TV did not tell its time. */
+  /** Absent: the TV did not send its time. */
   offsetMs?: number | undefined;
   /** The events as a JSON array, as sent. */
   body: string;
@@ -76,8 +76,8 @@ export type Section = keyof Records;
 
 /**
  * Sections in copy order: logs with their keys, sums and numbers, then rows, then last activity. A
- * folder target writes the former as files. It then opens a store on these
- * files and writes all other sections through that store.
+ * folder target writes the sections of the logs as files. It then opens a store on these files, and
+ * writes the other sections through that store.
  */
 export const sections: readonly Section[] = [
   'batches',
@@ -144,7 +144,7 @@ export interface StoreTarget {
    * another store, or of an earlier state of this source.
    */
   begin(source: StoreSource): Promise<boolean>;
-  /** Returns what is durably copied. */
+  /** Returns the durable progress of the copy. */
   progress(): CopyProgress;
   accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void>;
   complete(section: Section): Promise<void>;

@@ -73,7 +73,7 @@ export async function readRecordFile<T>(disk: FileSystem, path: string): Promise
   if ((await disk.sizeOf(path)) === undefined) return null;
   const bytes = await disk.readFile(path);
   if (bytes.at(-1) !== 0x0a || !isValidRecord(bytes.subarray(0, -1)))
-    throw damageError(path, 'its contents are not what was written');
+    throw damageError(path, 'its contents were changed or damaged');
   const { crc: _crc, ...content } = JSON.parse(bytes.toString());
   return content;
 }

@@ -18,10 +18,10 @@ export async function readSecret(
   const path = `${directory}/${fileName}`;
   if ((await disk.sizeOf(path)) === undefined) throw damageError(path, 'the file is missing');
   const text = (await disk.readFile(path)).toString();
-  if (!pattern.test(text)) throw damageError(path, 'it is not what was written');
+  if (!pattern.test(text)) throw damageError(path, 'it was changed or damaged');
   const secret = Buffer.from(text.trim(), 'hex');
   if (expectedChecksum !== undefined && hexChecksum(secret) !== expectedChecksum)
-    throw damageError(path, 'it is not what was written');
+    throw damageError(path, 'it was changed or damaged');
   return secret;
 }
 

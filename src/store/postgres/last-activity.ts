@@ -136,7 +136,7 @@ function sequenceOf(stored: StoredSequence | undefined): Partial<DeviceSequence>
   return { lastSeq: last, missingEvents: missing ?? 0, conflictingEvents: conflicts ?? 0 };
 }
 
-/** As `summaryOf` in domain/events/sequence.ts. */
+/** Computes the same result as `summaryOf` in domain/events/sequence.ts. */
 const selectShown = `SELECT k.kind, k.id, m.marks, s.conflicts,
     coalesce(upper(s.received) - 1, s.floor) AS last,
     s.missing + coalesce(upper(s.received) - 1, s.floor) - s.floor - signage.size_of(s.received) AS missing

@@ -5,7 +5,7 @@ import type { Database } from './connection/database.ts';
 import { Conditions } from './connection/query.ts';
 
 /**
- * Numbers of requests that `trim` keeps: in all, and of each source. A source is a device, or all
+ * Numbers of requests that `trim` keeps, in total and per source. A source is a device, or all
  * requests without a known key of a screen. One request takes at most about 2 KiB.
  */
 const keptRequests = { total: 50_000, perSource: 200 };
@@ -56,7 +56,10 @@ export class RefusedRequestsTable implements RefusedRequests {
     }));
   }
 
-  /** Deletes all but the newest requests of each source, and then all but the newest. */
+  /**
+   * Deletes the oldest requests beyond the limit of each source, then the oldest beyond the total
+   * limit.
+   */
   async trim(): Promise<void> {
     await this.#database.query(deleteOldestOfSources, [this.#kept.perSource]);
     await this.#database.query(deleteOldest, [this.#kept.total]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Returns the members of a value that `expected` has, too. */
+/** Returns the members of `actual` that `expected` also has. */
 function pick(actual: unknown, expected: unknown): unknown {
   if (typeof expected !== 'object' || expected === null) return actual;
   if (typeof actual !== 'object' || actual === null) return actual;

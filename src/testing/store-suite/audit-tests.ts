@@ -83,7 +83,7 @@ export function auditTests(open: OpenEmptyStore): StoreTest[] {
     }
   });
 
-  it('is filtered by venues: only entries about these, none about the whole tenant', async () => {
+  it('is filtered by venues: entries about these only, none about the whole tenant', async () => {
     const about = (...venues: number[]) => ({ venueIds: venues.map((n) => guid('venu', n)) });
     await put(
       entry(0),

@@ -51,7 +51,7 @@ export function guessCounterTests(open: OpenEmptyStore): StoreTest[] {
     ]);
   });
 
-  it('that a change leaves alone stay the same', async () => {
+  it('that a change does not update stay the same', async () => {
     await store.updateGuessCounters(['a', 'b'], attempt);
     await store.updateGuessCounters(['a', 'b', 'c'], ([a, b]) => ({
       attempts: [a, once(b)],

@@ -58,7 +58,7 @@ export function impressionTests(open: OpenEmptyStore): StoreTest[] {
     );
   });
 
-  it('count events of any timestamp a wrong clock can give', async () => {
+  it('count events with any timestamp of a wrong clock', async () => {
     const times = [
       0,
       Date.UTC(1999, 11, 31),
@@ -191,7 +191,7 @@ export function impressionTests(open: OpenEmptyStore): StoreTest[] {
     });
 
   for (const groupBy of groups)
-    it(`of simulated devices are counted by ${groupBy} apart`, async () => {
+    it(`of simulated devices are counted separately by ${groupBy}`, async () => {
       const played = (duration: number, campaign: number) =>
         impression(today, { duration, campaignId: guid('camp', campaign) });
       await store.appendBatch(batchOf([played(0.1, 1)]));

@@ -22,7 +22,7 @@ export function sequenceTests(open: OpenEmptyStore): StoreTest[] {
     return [lastSeq, missingEvents, conflictingEvents];
   };
 
-  it('tell nothing of a device that sends none', async () => {
+  it('have no statistics for a device that sends none', async () => {
     await send([undefined, 0, -1, 1.5, '1', null, 2 ** 53, {}]);
     assert.deepEqual(await told(), [undefined, undefined, undefined]);
   });
@@ -52,19 +52,19 @@ export function sequenceTests(open: OpenEmptyStore): StoreTest[] {
     assert.deepEqual(await told(), [7, 1, 3]);
   });
 
-  it('may be any numbers, also the largest', async () => {
+  it('may be any positive integers, including the largest', async () => {
     await send([2 ** 53 - 1]);
     await send([1]);
     assert.deepEqual(await told(), [2 ** 53 - 1, 2 ** 53 - 3, 0]);
   });
 
-  it('keep gaps that were given up: of more than 100 ranges, the lowest are settled', async () => {
+  it('count the gaps below the highest 100 ranges as missing permanently', async () => {
     const odd = Array.from({ length: 100 }, (_, n) => 2 * n + 1);
     await send(odd);
     assert.deepEqual(await told(), [199, 99, 0]);
     await send([201, 203]);
     assert.deepEqual(await told(), [203, 101, 0]);
-    // 2 lies below the settled numbers, 198 does not.
+    // 2 is below the permanent gaps' end, 198 is above it.
     await send([2, 198]);
     assert.deepEqual(await told(), [203, 100, 0]);
     await reopen();
@@ -80,7 +80,7 @@ export function sequenceTests(open: OpenEmptyStore): StoreTest[] {
     assert.equal((await store.marks('device', guid('devi', 2))).missingEvents, 6);
   });
 
-  it("keep the difference to the TV's clock with its batch", async () => {
+  it("are stored with the offset of the TV's clock", async () => {
     await store.appendBatch(batchOf([log(1)]));
     await store.appendBatch({ ...batchOf([log(2)]), deviceTime: 0 });
     await reopen();

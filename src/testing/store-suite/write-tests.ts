@@ -75,7 +75,7 @@ export function writeTests(open: OpenEmptyStore): StoreTest[] {
     );
   });
 
-  it('replaces a row, which is found by its new keys only', async () => {
+  it('replaces a row, which is then found only by its new keys', async () => {
     await put({ venues: [venueRow(1, { name: 'Old', tenantId: tenantA })] });
     await put({ venues: [venueRow(1, { name: 'New', tenantId: tenantB })] });
     assert.equal((await store.read.get('venues', guid('venu', 1)))?.name, 'New');

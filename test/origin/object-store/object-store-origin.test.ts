@@ -79,7 +79,7 @@ function describeOrigin(
       expect(await fetch()).toEqual({ kind: 'playlist', playlist: row });
     });
 
-    it('has none without a copy', async () => {
+    it('has no playlist without a copy', async () => {
       expect(await fetch()).toEqual({ kind: 'none' });
     });
 

@@ -69,11 +69,14 @@ describe('the on-demand source behind a URL', () => {
     expect(heard[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it.each([204, 404])('has none when it answers %i, without a retry', async (status) => {
-    const { url, heard } = await stub(raw(status, ''));
-    expect(await askerOf(url)()).toEqual({ content: null });
-    expect(heard.length).toBe(1);
-  });
+  it.each([204, 404])(
+    'has no playlist when it answers %i, and is not called again',
+    async (status) => {
+      const { url, heard } = await stub(raw(status, ''));
+      expect(await askerOf(url)()).toEqual({ content: null });
+      expect(heard.length).toBe(1);
+    },
+  );
 
   it.each([
     ['breaks the connection off', hangUp, 'origin_unreachable'],
@@ -98,15 +101,18 @@ describe('the on-demand source behind a URL', () => {
     },
   );
 
-  it.each([301, 302, 303, 307, 308])('is not followed on a redirect %i', async (status) => {
-    const elsewhere = await stub(json(200, playlist));
-    const { url } = await stub(raw(status, '', { location: elsewhere.url }));
-    await expect(askerOf(url, { token: 'secretword' })()).rejects.toMatchObject({
-      code: 'origin_status',
-      status,
-    });
-    expect(elsewhere.heard).toEqual([]);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'fails on a redirect %i, which is not followed',
+    async (status) => {
+      const elsewhere = await stub(json(200, playlist));
+      const { url } = await stub(raw(status, '', { location: elsewhere.url }));
+      await expect(askerOf(url, { token: 'secretword' })()).rejects.toMatchObject({
+        code: 'origin_status',
+        status,
+      });
+      expect(elsewhere.heard).toEqual([]);
+    },
+  );
 
   it('fails when the connection is refused', async () => {
     const { url, close } = await stubService();

@@ -60,7 +60,7 @@ describe('served versions', () => {
     expect(await asked(copy(4))).toBe('playlist');
   });
 
-  it('are none if the screen has no TV, or the store is unavailable', async () => {
+  it('reject no copy if the screen has no TV, or the store is unavailable', async () => {
     marks = async () => ({ lastPlaylistVersion: null });
     expect(await asked(copy(1))).toBe('playlist');
     marks = () => Promise.reject(new Error('injected'));

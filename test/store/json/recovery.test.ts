@@ -114,7 +114,7 @@ describe('a new data folder', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'is not made where the user may not write (root may everywhere)',
+    'is not created where the user has no write permission (root always has it)',
     async () => {
       const folder = await temporaryFolder();
       await chmod(folder, 0o500);

@@ -136,7 +136,7 @@ describe('a connection that is lost', () => {
     expect(await venueIds(store)).toEqual([guid('venu', 3)]);
   });
 
-  it('all of them, between two changes: the next calls succeed', async () => {
+  it('together with all others, between two changes: the next calls succeed', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url);
     await Promise.all([1, 2, 3].map((number) => putVenue(store, number)));

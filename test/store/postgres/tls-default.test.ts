@@ -99,7 +99,7 @@ describe('a database that may be on another machine', () => {
     expect(rows).toEqual([{ ssl: encrypted }]);
   });
 
-  it('gives the same explanation for a migration and a copy', async () => {
+  it('is rejected with the same explanation by a migration and a copy', async () => {
     const url = at(await freshDatabase(), elsewhere);
     const explained = {
       code: 'store_unreachable',
@@ -162,7 +162,7 @@ describe('a server that answers the TLS request', () => {
     expect(heard).toEqual([sslRequest]);
   });
 
-  it('with no receives nothing else, whatever the environment says', async () => {
+  it('with no receives nothing else, whatever environment variables are set', async () => {
     const { url, heard } = await listener(Buffer.from('N'));
     const leaks = {
       PGSSLMODE: 'disable',

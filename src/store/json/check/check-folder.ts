@@ -25,7 +25,7 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
   if (await isUnfinishedCopy(context, findings)) return findings.all;
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
-  const secret = await attempt(findings, 'secret', 'it is missing, or not what was written', () =>
+  const secret = await attempt(findings, 'secret', 'it is missing, or was changed or damaged', () =>
     readSecret(context, manifest.secret),
   );
   await checkDocuments(context, manifest, findings);
@@ -81,7 +81,7 @@ function readOne(
   name: string,
   findings: Findings,
 ): Promise<ManifestData | null | undefined> {
-  const what = 'its contents are not what was written';
+  const what = 'its contents were changed or damaged';
   return attempt(findings, name, what, () =>
     readRecordFile<ManifestData>(disk, `${directory}/${name}`),
   );

@@ -151,10 +151,10 @@ export async function writeDocument(
   return document.entry;
 }
 
-/** Returns what is wrong with the contents of a document's file, if anything. */
+/** Returns the problem with the contents of a document's file, if any. */
 export function documentProblem(bytes: Buffer, { size, crc }: DocumentEntry): string | undefined {
   if (bytes.length !== size) return `it has ${bytes.length} bytes where the manifest says ${size}`;
-  return hexChecksum(bytes) === crc ? undefined : 'its contents are not what was written';
+  return hexChecksum(bytes) === crc ? undefined : 'its contents were changed or damaged';
 }
 
 /** Yields the non-empty lines of a text, without building an array of 100,000 lines. */

@@ -32,7 +32,7 @@ export interface EventHead {
   deviceId: string;
   /** Absent: the device is not simulated. */
   simulated?: boolean | undefined;
-  /** `receivedAt` minus the TV's clock. Absent: the TV did not tell its time. */
+  /** `receivedAt` minus the TV's clock. Absent: the TV did not send its time. */
   offsetMs?: number | undefined;
 }
 

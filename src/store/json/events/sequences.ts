@@ -40,7 +40,7 @@ export class Sequences implements DocumentOwner {
     this.#progress = progress;
   }
 
-  /** Returns what the numbers of a device tell. `undefined`: it has sent none. */
+  /** Returns the statistics of a device's sequence numbers. `undefined`: it has sent none. */
   summary(deviceId: string): DeviceSequence | undefined {
     const state = this.#states.get(deviceId);
     return state && summaryOf(state);

@@ -3,9 +3,7 @@ import type { LogFilesPosition } from './day-files.ts';
 import { FramedLog } from './framed-log.ts';
 import type { LogFormat } from './log-records.ts';
 
-/**
- * End of the durable lines of a log. When a copy is resumed, everything beyond it is written again.
- */
+/** End of the durable lines of a log. A resumed copy writes everything after this end again. */
 export interface BulkEnd {
   file: string | null;
   size: number;

@@ -106,10 +106,10 @@ export async function listLog<Position extends LogFilesPosition>(
 }
 
 /**
- * Returns the missing files, and the files with an unexpected size. `state` tells what is expected.
- * `stopped`: nothing was written after the position. `crashed`: the last file may have grown, later
- * files may exist, and retention may have deleted the oldest ones. `damaged`: only losses are
- * reported.
+ * Returns the missing files, and the files with an unexpected size. `state` determines the
+ * expectations. `stopped`: nothing was written after the position. `crashed`: the last file may
+ * have grown, later files may exist, and retention may have deleted the oldest ones. `damaged`:
+ * only losses are reported.
  */
 export async function fileProblems(
   { disk, directory, names }: LogFiles,

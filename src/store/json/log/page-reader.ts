@@ -14,8 +14,8 @@ export interface PageScan<Head> {
   /** Parses the beginning of a line. Returns `undefined` if it is not a record. */
   headOf(line: Buffer): Head | undefined;
   /**
-   * Compares a record with the page's boundary. An ascending page starts after the records for
-   * which it is true. A descending page has only these records. It must be true up to some record,
+   * Returns whether a record is before the page's boundary. An ascending page starts after these
+   * records. A descending page has only these records. The result must be true up to some record,
    * and false for all later records. `undefined`: an ascending page starts at the first record, and
    * a descending page at the last.
    */

@@ -76,7 +76,7 @@ export class CommittedRows implements RowLookup {
     return row;
   }
 
-  /** Does not evict playlists that TVs read from the cache of parsed ones. */
+  /** Bypasses the cache of parsed playlists, so that it evicts no playlist that TVs read. */
   playlistSummary(id: string): PlaylistSummary | undefined {
     const known = this.#playlistSummaries.get(id);
     if (known) return known;

@@ -96,7 +96,7 @@ export function parseDatabaseUrl(url: string): DatabaseAddress {
   const unknown = [...query.keys()].find((name) => !parameters.includes(name));
   if (unknown !== undefined)
     throw invalidUrl(
-      `the parameter ${JSON.stringify(unknown)} is not known; there are ${parameters.join(', ')}.`,
+      `the parameter ${JSON.stringify(unknown)} is unknown. The parameters are ${parameters.join(', ')}.`,
     );
   const host = query.get('host') ?? decoded(hostname).replace(/^\[(.*)\]$/, '$1');
   const database = decoded(pathname.slice(1));

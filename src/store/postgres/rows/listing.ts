@@ -134,8 +134,8 @@ const configJoins = `LEFT JOIN signage.marks m ON m.kind = 'device' AND m.id = t
     LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
 
 /**
- * Returns the condition for online devices, as `isOnline` in domain/records/config.ts has it, with
- * the effective config. It needs `configJoins`. `now` is the parameter with the time.
+ * Returns the condition for online devices, by the rule of `isOnline` in domain/records/config.ts
+ * and the effective config. It needs `configJoins`. `now` is the parameter with the time.
  */
 function onlineCondition(now: string): string {
   const effective = (column: string, fallback: number) =>

@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('network file systems (known on Li
     ['Btrfs', 0x9123683e],
     ['overlayfs', 0x794c7630],
     ['FUSE', 0x65735546],
-  ])('%s is not', async (_, type) => {
+  ])('%s is accepted', async (_, type) => {
     pretend(type);
     const store = await openStore(await temporaryFolder());
     await store.close();
@@ -78,7 +78,7 @@ describe('exFAT', () => {
     };
   });
 
-  it('is refused by its name, and nothing stays', async (test) => {
+  it('is refused with an error that names it, and no file is left behind', async (test) => {
     test.skip(whyNot !== undefined, `no exFAT file system can be mounted: ${whyNot}`);
     const data = join(folder, 'data');
     await expect(openStore(data)).rejects.toMatchObject({

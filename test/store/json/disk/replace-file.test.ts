@@ -17,11 +17,14 @@ function busyDisk(failures: number, code: string) {
 const path = '/folder/manifest.json';
 
 describe('replacing a file', () => {
-  it.each(['EPERM', 'EBUSY'])('succeeds when another program lets go of it (%s)', async (code) => {
-    const disk = busyDisk(3, code);
-    await replaceContents(disk, path, Buffer.from('new'));
-    expect((await disk.readFile(path)).toString()).toBe('new');
-  });
+  it.each(['EPERM', 'EBUSY'])(
+    'succeeds when another program closes the file (%s)',
+    async (code) => {
+      const disk = busyDisk(3, code);
+      await replaceContents(disk, path, Buffer.from('new'));
+      expect((await disk.readFile(path)).toString()).toBe('new');
+    },
+  );
 
   it('fails after 7 attempts, and leaves the old file and no temporary one', async () => {
     const disk = busyDisk(0, 'EPERM');

@@ -132,7 +132,7 @@ describe('the URL of a database', () => {
     expect(publicUrl('postgres://me:s3cret@:x')).toBe('postgres://…');
   });
 
-  it('is distinguished from a folder, and with a password from one without', () => {
+  it('is recognized as a URL, not a folder, and with or without a password', () => {
     expect(
       ['postgres://x', 'postgresql://x', 'POSTGRES://x', 'postgres', './postgres:', 'memory:'].map(
         isDatabaseUrl,
