@@ -122,7 +122,7 @@ describe('signage login', () => {
     expect(Object.values((await saved()).contexts)).toMatchObject([{ url: service.url }]);
   });
 
-  it('asks again after a slip, and says how many characters are missing', async () => {
+  it('asks again after a typing mistake, and says how many characters are missing', async () => {
     const { code, stderr } = await run(['login', '--context', 'work'], {
       tty: true,
       keys: [

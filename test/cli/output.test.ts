@@ -141,7 +141,7 @@ describe('--fields', () => {
     ['labels.nowhere,timezone', { labels: { nowhere: null }, timezone: null }],
     ['name , id', { name: 'Lobby', id }],
     ['id,id.x', { id }],
-  ])('%s', async (fields, picked) => {
+  ])('picks %s', async (fields, picked) => {
     expect((await get(plain, '-o', 'json', '--fields', fields)).json).toEqual(picked);
     expect((await list([plain], '-o', 'ndjson', '--fields', fields)).ndjson).toEqual([picked]);
   });
@@ -175,7 +175,7 @@ describe('--jq', () => {
     [['-1'], '-1\n'],
     [['.[0].id # the first'], `${id}\n`],
     [['[.[].name] | @tsv'], 'Lobby\tLobby\n'],
-  ])('%j', async (argv, output) => {
+  ])('evaluates %j', async (argv, output) => {
     const { code, stdout, stderr } = await list(
       [plain, plain],
       ...argv.slice(0, -1),
