@@ -54,8 +54,8 @@ export function namesText(screens: readonly Pick<DeliveryTarget, 'name'>[]): str
 }
 
 /**
- * Waits until TVs were given a playlist version. Screens without a TV do not count, unless no
- * screen has one.
+ * Waits until TVs have been given a playlist version. Ignores screens without a TV, unless no
+ * screen has a TV.
  */
 export class Delivery {
   readonly #call: CommandContext;

@@ -146,7 +146,7 @@ async function rollBack(
   if (newest && beforeThat && isDeepStrictEqual(newest.items, beforeThat.items))
     throw new SignageError(
       'precondition_failed',
-      `It already has the content of version ${beforeThat.version}, as after a rollback. To publish version ${previous.version} again, name its number.`,
+      `It already has the content of version ${beforeThat.version}, as after a rollback. To publish version ${previous.version} again, give its number.`,
     );
   const made = await publishOver(call, screen, formerContent(call, previous, newEnd));
   return made && { ...made, from: previous.version };
@@ -207,7 +207,7 @@ export async function rollBackOne(
   const recorded = await recordScreen(call, screen);
   if (!hasPlaylist(recorded))
     throw new SignageError('playlist_not_found', `"${screen.name}" has no playlist now.`, {
-      hint: 'Name the version to go back to. signage playlist history lists them.',
+      hint: 'Give the version to go back to. signage playlist history lists all versions.',
     });
   return rollBack(call, recorded, newEnd);
 }

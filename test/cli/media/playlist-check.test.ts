@@ -275,7 +275,7 @@ describe('signage playlist publish --check', () => {
     expect(run.stderr).toMatch(/Warning: item 1: cors: The response of .*a\.png has no/);
   });
 
-  it('changes nothing in a stage, and leaves no state file, when a file has an error', async () => {
+  it('publishes no stage and leaves no state file when a file has an error', async () => {
     const media = await mediaSite(respond(404));
     const { venue, screens } = await site('One', 'Two');
     const file = await fileOf(image(media.url));

@@ -54,7 +54,7 @@ const invalidUrl = (fault: string) =>
     advice: 'Correct it, and publish the playlist again.',
   });
 
-/** Collects the different files of all playlists, with the strictest demands on each. */
+/** Collects the different files of all playlists, with the strictest requirements for each. */
 function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const { screen, items, validUntil, maxSizeGB } of playlists) {

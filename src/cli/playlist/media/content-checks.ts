@@ -53,7 +53,7 @@ export const isEncoded = ({ headers }: MediaReply) =>
 
 export const encodingProblem = ({ headers }: MediaReply) =>
   warning('encoding', {
-    detail: `The server compresses the file (${headers['content-encoding']}), though it was asked not to.`,
+    detail: `The server compresses the file (${headers['content-encoding']}), although the request has "Accept-Encoding: identity".`,
     effect: 'A TV can neither learn its size nor request ranges.',
     advice: 'Switch off compression for images and videos.',
   });
