@@ -219,7 +219,7 @@ describe('the saved contexts', () => {
     expect(stderr).toContain(file);
   });
 
-  it('are optional: the environment suffices without a folder for them', async () => {
+  it('are optional: without a folder for them, the environment suffices', async () => {
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '' };
     expect((await run(['venue', 'list'], { env })).code).toBe(0);
     expect(

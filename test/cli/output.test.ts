@@ -184,7 +184,7 @@ describe('--jq', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
   });
 
-  const incomplete = 'the expression is incomplete, or has a bracket too many';
+  const incomplete = 'the expression is incomplete, or has an extra bracket';
   it.each([
     ['.[', incomplete],
     ['', incomplete],
@@ -192,7 +192,7 @@ describe('--jq', () => {
     ['nonsense', 'nonsense/0 is not defined'],
     ['.name', 'Cannot index array with string ("name")'],
     ['error("no")', 'no'],
-    ['error("")', 'the expression ended with an error that has no text'],
+    ['error("")', 'the expression ended with an error without a message'],
     ['error("\\(1,2)" * 300)', expect.stringMatching(/^.{200}…$/)],
   ])('2 for %j, with the reason', async (expression, reason) => {
     const { code, stdout, stderr } = await list([plain], '--jq', expression);

@@ -101,7 +101,7 @@ async function rotateAndSave(
     await file?.discard();
     if (made)
       call.note(
-        `The new secret was not saved. The old one works until ${made.answer.oldTokenUntil}: run this again before.`,
+        `The new secret was not saved. The old one works until ${made.answer.oldTokenUntil}: run this command again before that time.`,
       );
     throw error;
   }
