@@ -182,7 +182,7 @@ export class Caller {
 
   /**
    * Returns whether the service honours the `Idempotency-Key` of an operation. All versions honour
-   * the keys of TVs. For other operations, the service's OpenAPI document tells.
+   * the keys of TVs. For other operations, reads the service's OpenAPI document.
    */
   async #honoursKey(
     { method, path, access }: Operation,

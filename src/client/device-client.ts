@@ -171,9 +171,9 @@ export class DeviceClient {
   }
 
   /**
-   * Fetches what the device would be given now. With `after` and `waitSeconds`, the service holds
-   * the answer until it differs from the answer with that cursor. A hold is not repeated after a
-   * lost answer.
+   * Fetches the ETags of the device's current playlist and config. With `after` and `waitSeconds`,
+   * the service holds the answer until it differs from the answer with that cursor. A long poll is
+   * not retried after a lost answer.
    *
    * @example
    * const { cursor } = await tv.fetchChanges(screenId);

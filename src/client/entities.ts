@@ -28,7 +28,7 @@ export type PlaylistRefresh = CallAnswer<'refreshPlaylist'>;
 export type PlaylistItem = ActivePlaylist['items'][number];
 /** The effective config of a device. */
 export type DeviceConfig = CallAnswer<'getDeviceConfig'>;
-/** What a device would be given now. */
+/** The ETags of a device's current playlist and config. */
 export type DeviceChanges = CallAnswer<'getDeviceChanges'>;
 /** The answer to a registration. It contains the device key, `dak_…`. */
 export type Registered = CallAnswer<'registerDevice'>;

@@ -57,7 +57,7 @@ describe('a change of several screens', () => {
     expect(run.stderr).not.toContain('?');
   });
 
-  it('2 without a terminal and without --yes, if it destroys', async () => {
+  it('2 for a destructive command without a terminal and --yes', async () => {
     const { venue, ids } = await site(2);
     const run = await cli(['screen', 'delete', '--venue', venue]);
     expect(run.code).toBe(2);

@@ -5,7 +5,7 @@ import { allCommands } from '../support/commands.ts';
 
 const commands = await allCommands();
 
-it('every operation with a command has that command, and one that changes something declares it', () => {
+it('every operation names an existing command, and the command of a changing operation declares its effect', () => {
   for (const [id, { command, method }] of Object.entries<Operation>(operations)) {
     if (!command) continue;
     const found = commands.find(({ name }) => name === command.join(' '));

@@ -72,7 +72,7 @@ describe.runIf(isThere('bash'))('bash (skipped where it is not installed)', () =
     ['an alias of a path', 'alias signage="$PWD/signage"', 'signage'],
     ['an alias of several words', 'alias sg="env X=1 signage"', 'sg'],
     ['a path below ~', ':', '~/signage'],
-  ])('follows %s', async (_, define, called) => {
+  ])('completes after %s', async (_, define, called) => {
     const program = complete(`${called} `).replace('(signage)', `('${called}')`);
     const { asked } = await run('bash', 'venue\n', `${define}; ${program}`);
     expect(asked).toEqual(['completion', 'bash', '--', `${called} `]);
@@ -121,7 +121,7 @@ describe.runIf(isThere('fish'))('fish (skipped where it is not installed)', () =
     );
   });
 
-  it('follows an alias', async () => {
+  it('completes after an alias', async () => {
     const program = `alias sg="$PWD/signage"; source ./script; complete -c sg -a '(__signage_complete)'
       complete -C 'sg venue '`;
     expect((await run('fish', 'list\tList venues\n', program)).asked).toEqual([

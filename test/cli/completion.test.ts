@@ -29,7 +29,7 @@ async function offered(
     .map((line) => line.split('\t', 1)[0] ?? '');
 }
 
-/** Returns what bash inserts for an unfinished line. */
+/** Returns the text that bash inserts for an unfinished line. */
 async function inserted(line: string): Promise<string[]> {
   const { code, stdout, stderr } = await cli(['completion', 'bash', '--', line]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -227,7 +227,7 @@ describe('completion of names', () => {
   });
 });
 
-describe('what bash inserts', () => {
+describe('completion in bash', () => {
   it.each([
     ['signage ven', ['venue']],
     ['  /usr/local/bin/signage  venue  g', ['get']],
@@ -240,7 +240,7 @@ describe('what bash inserts', () => {
     ['signage venue list --output=nd', ['ndjson']],
     ['signage doctor Main\\ Lobby/', ['Main\\ Lobby/Door\\ left', 'Main\\ Lobby/Wall']],
     ['signage', []],
-  ])('for %s|', async (line, words) => expect(await inserted(line)).toEqual(words));
+  ])('completes %s|', async (line, words) => expect(await inserted(line)).toEqual(words));
 
   it('quotes any name', async () => {
     const names = ['$(touch x)', 'it\'s `x` "y"', 'a:b;c', '~root', 'Größe 5*'];

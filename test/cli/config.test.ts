@@ -69,7 +69,7 @@ describe('signage config set', () => {
     });
   });
 
-  it('loses no setting of commands that run at the same moment', async () => {
+  it('loses no setting of concurrent commands', async () => {
     const { name, path } = await site();
     const runs = await Promise.all(
       Array.from({ length: 8 }, (_, n) => cli(['config', 'set', name, `setting${n}=${n}`])),

@@ -10,7 +10,8 @@ import { runCli } from './run-cli.ts';
 
 const speed = 30;
 
-const shownCode = /code ([A-Z2-9]{4})-([A-Z2-9]{4}) at the TV\.\nIts service is (\S+)/g;
+const shownCode =
+  /code ([A-Z2-9]{4})-([A-Z2-9]{4}) on the TV\.\nService address for the TV: (\S+)/g;
 
 /** Runs the command, and enters each code that it shows at a new TV. */
 async function examine(argv: readonly string[]) {
@@ -89,7 +90,7 @@ describe.concurrent('signage conformance --tv', () => {
     expect(stderr).toContain('No TV registered.');
   });
 
-  it('goes on with --state, and refuses the state of another exam', async () => {
+  it('continues with --state, and refuses the state of another exam', async () => {
     const folder = join(await temporaryFolder(), 'exam');
     const argv = ['--part', 'revoke', '--state', folder];
     const first = await examine(argv);
@@ -123,9 +124,9 @@ describe.concurrent('signage conformance --tv', () => {
     [['--listen', 'here'], '--listen must be HOST:PORT, such as 0.0.0.0:4200, not "here".'],
     [['--listen', '127.0.0.1:70000'], '--listen must be HOST:PORT'],
     [['--part', 'netwrk'], 'Did you mean "network"?'],
-    [['--speed', 'max'], '--speed max cannot be examined.'],
-    [['--url', 'http://127.0.0.1:1'], '--url is about a deployment, and not about --tv.'],
-    [['--with-guessing'], '--with-guessing is about a deployment'],
+    [['--speed', 'max'], 'The exam does not support --speed max.'],
+    [['--url', 'http://127.0.0.1:1'], '--url does not work with --tv.'],
+    [['--with-guessing'], '--with-guessing does not work with --tv.'],
   ])('2 for %j', async (argv, message) => {
     const { code, stderr } = await runCli(['conformance', '--tv', ...argv]);
     expect(code).toBe(2);
@@ -135,7 +136,7 @@ describe.concurrent('signage conformance --tv', () => {
   it('2 for an option of --tv without it', async () => {
     const { code, stderr } = await runCli(['conformance', '--quick']);
     expect(code).toBe(2);
-    expect(stderr).toContain('--quick goes with --tv.');
+    expect(stderr).toContain('--quick works only with --tv.');
   });
 
   it('5 when another program listens there', async () => {

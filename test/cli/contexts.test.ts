@@ -122,7 +122,7 @@ describe('signage login', () => {
     expect(Object.values((await saved()).contexts)).toMatchObject([{ url: service.url }]);
   });
 
-  it('asks again after a slip, and says how many characters are missing', async () => {
+  it('asks again after a typing mistake, and says how many characters are missing', async () => {
     const { code, stderr } = await run(['login', '--context', 'work'], {
       tty: true,
       keys: [
@@ -219,7 +219,7 @@ describe('the saved contexts', () => {
     expect(stderr).toContain(file);
   });
 
-  it('are optional: the environment suffices without a folder for them', async () => {
+  it('are optional: without a folder for them, the environment suffices', async () => {
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '' };
     expect((await run(['venue', 'list'], { env })).code).toBe(0);
     expect(

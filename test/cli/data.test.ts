@@ -64,7 +64,7 @@ describe('signage data backup', () => {
     expect((await cli(['data', 'backup', '--out', join(folder, 'no', 'such.tar')])).code).toBe(2);
   });
 
-  it('-o is the form of the result', async () => {
+  it('-o sets the format of the result', async () => {
     const file = join(folder, 'monday.tar');
     const { code, json } = await cli(['data', 'backup', '--out', file, '-o', 'json']);
     expect({ code, json }).toEqual({ code: 0, json: { file, bytes: (await stat(file)).size } });
@@ -81,7 +81,7 @@ describe('signage data backup', () => {
     expect((await stat(file)).size).toBeGreaterThan(0);
   });
 
-  it('2 for a form that does not exist, and creates no file', async () => {
+  it('2 for an unknown format, and creates no file', async () => {
     const file = join(folder, 'wednesday.tar');
     expect((await cli(['data', 'backup', '--out', file, '-o', 'jsn'])).code).toBe(2);
     await expect(stat(file)).rejects.toThrow('ENOENT');

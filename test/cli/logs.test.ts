@@ -78,7 +78,7 @@ describe('signage logs', () => {
     for (const device of [other.deviceId, 'Venue of Other/Other']) {
       const run = await cli(['logs', 'Own', '--device', device]);
       expect([run.code, run.stdout]).toEqual([2, '']);
-      expect(run.stderr).toContain(`The device "${device}" is not of the screen "Own".`);
+      expect(run.stderr).toContain(`The device "${device}" does not belong to the screen "Own".`);
     }
     expect((await cli(['logs', 'Own', '--device', own.deviceId])).code).toBe(0);
   });
@@ -177,7 +177,7 @@ describe('signage logs --follow', () => {
     expect([await running, io.err()]).toEqual([0, '']);
   });
 
-  it('polls an empty list calmly', async () => {
+  it('does not busy-poll an empty list', async () => {
     const stub = await stubService(json(200, { items: [], nextCursor: null }));
     const run = await runCli(['logs', '--follow', '-o', 'ndjson'], {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },

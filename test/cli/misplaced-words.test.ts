@@ -111,13 +111,13 @@ describe('a file without the required --file', () => {
 });
 
 describe('a missing argument', () => {
-  it('2, with what it is', async () => {
+  it('2, with its description', async () => {
     const stderr = await mistake('data restore');
     expect(stderr).toContain('The argument <file> is missing: the tar file written by');
   });
 });
 
-describe('a command in other words', () => {
+describe('a wrong name of a command', () => {
   it.each([
     ['get screen', 'Did you mean signage screen get?'],
     ['list screens', 'Did you mean signage screen list?'],

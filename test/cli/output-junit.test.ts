@@ -13,10 +13,10 @@ it('escapes what XML and terminals would interpret', () => {
   );
 });
 
-it('2 for -o junit of records that are no checks', async () => {
+it('2 for -o junit of records that are not checks', async () => {
   const { cli } = await startCli();
   const { code, stdout, stderr } = await cli(['venue', 'list', '-o', 'junit']);
   expect(code).toBe(2);
   expect(stdout).toBe('');
-  expect(stderr).toContain('-o junit goes with conformance');
+  expect(stderr).toContain('-o junit works only with conformance');
 });

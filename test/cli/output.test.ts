@@ -141,7 +141,7 @@ describe('--fields', () => {
     ['labels.nowhere,timezone', { labels: { nowhere: null }, timezone: null }],
     ['name , id', { name: 'Lobby', id }],
     ['id,id.x', { id }],
-  ])('%s', async (fields, picked) => {
+  ])('picks %s', async (fields, picked) => {
     expect((await get(plain, '-o', 'json', '--fields', fields)).json).toEqual(picked);
     expect((await list([plain], '-o', 'ndjson', '--fields', fields)).ndjson).toEqual([picked]);
   });
@@ -175,7 +175,7 @@ describe('--jq', () => {
     [['-1'], '-1\n'],
     [['.[0].id # the first'], `${id}\n`],
     [['[.[].name] | @tsv'], 'Lobby\tLobby\n'],
-  ])('%j', async (argv, output) => {
+  ])('evaluates %j', async (argv, output) => {
     const { code, stdout, stderr } = await list(
       [plain, plain],
       ...argv.slice(0, -1),
@@ -184,7 +184,7 @@ describe('--jq', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
   });
 
-  const incomplete = 'the expression is incomplete, or has a bracket too many';
+  const incomplete = 'the expression is incomplete, or has an extra bracket';
   it.each([
     ['.[', incomplete],
     ['', incomplete],
@@ -192,7 +192,7 @@ describe('--jq', () => {
     ['nonsense', 'nonsense/0 is not defined'],
     ['.name', 'Cannot index array with string ("name")'],
     ['error("no")', 'no'],
-    ['error("")', 'the expression ended with an error that has no text'],
+    ['error("")', 'the expression ended with an error without a message'],
     ['error("\\(1,2)" * 300)', expect.stringMatching(/^.{200}…$/)],
   ])('2 for %j, with the reason', async (expression, reason) => {
     const { code, stdout, stderr } = await list([plain], '--jq', expression);

@@ -222,7 +222,7 @@ describe('signage playlist publish', () => {
     const example = ['-f', 'fixtures/playlists/welcome.json'];
     const { code, stderr } = await cli(['playlist', 'publish', 'Main', ...example]);
     expect(code).toBe(6);
-    expect(stderr).toContain('{media} stands for the address of your folder of media: replace it.');
+    expect(stderr).toContain('replace {media} by the URL of your media folder.');
   });
 
   it.each([

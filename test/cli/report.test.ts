@@ -71,7 +71,7 @@ describe('signage report impressions', () => {
     ]);
   });
 
-  it('leaves out simulated TVs and says how many impressions, unless told otherwise', async () => {
+  it('leaves out simulated TVs and says how many impressions, unless --include-simulated is given', async () => {
     const { id: screenId } = await service.screen();
     const codes = '/v1/devices/provisioning-codes';
     const { code } = (await service.manage('POST', codes, { screenId, simulated: true })).body;

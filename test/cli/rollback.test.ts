@@ -86,7 +86,7 @@ describe('signage playlist rollback previous for several screens', () => {
     const { ids, state, line } = await site();
     const run = await cli(line);
     expect([run.code, resultsOf(run)]).toEqual([0, Array(3).fill('rolled back')]);
-    expect(run.stderr).toContain(`What each screen had is in ${state}.`);
+    expect(run.stderr).toContain(`The earlier playlists are recorded in ${state}.`);
     const again = await cli(line);
     expect([again.code, resultsOf(again)]).toEqual([0, Array(3).fill('unchanged')]);
     expect(await Promise.all(ids.map(shown))).toEqual(Array(3).fill('v3 good.mp4'));
@@ -106,7 +106,7 @@ describe('signage playlist rollback previous for several screens', () => {
     expect(await Promise.all(ids.map(shown))).toEqual(['v5 good.mp4', 'v3 good.mp4']);
   });
 
-  it('leaves alone what others published after it began', async () => {
+  it('does not overwrite what others published after it began', async () => {
     const { ids, state, line } = await site(3);
     const other = item({ creativeUrl: 'https://media.example.com/other.mp4' });
     await cli([...line, '--dry-run']);

@@ -53,7 +53,7 @@ const lines = ({ code, stdout, stderr }: Awaited<ReturnType<Cli>>) => {
   return stdout.split('\n').slice(0, -1).toSorted();
 };
 
-describe.each(['a service', 'a service of an earlier version'])('with %s', (which) => {
+describe.each(['a service', 'a service of an earlier version'])('--selector with %s', (which) => {
   const cli: Cli = (...args) => (clis[which] as Cli)(...args);
 
   it.each<[string[], string[]]>([

@@ -95,7 +95,7 @@ describe('signage serve at a terminal', () => {
     });
   });
 
-  it('uses its context in place of the file admin-token, when that was rotated', async () => {
+  it('uses its context instead of the file admin-token after the token was rotated', async () => {
     await serving(['--demo'], async () =>
       expect((await cli('token', 'rotate', 'first start', '--now')).code).toBe(0),
     );

@@ -81,7 +81,7 @@ describe('signage apply -f screens.csv', () => {
     expect(run.stderr).toBe('Nothing to change: 2 records compared.\n');
   });
 
-  it('is CSV by its content on stdin, and in a file of another name', async () => {
+  it('recognizes CSV by its content on stdin and in a file of another name', async () => {
     for (const [name, header] of [
       ['First', 'venue,name'],
       ['Second', '\ufeffname;"venue";labels'],
@@ -117,7 +117,7 @@ describe('signage apply -f screens.csv', () => {
   it.each<[string, string, string[]]>([
     ['an unknown column', 'venue,name,flor\nA,B,C\n', ['line 1: "flor": is not a known column']],
     ['a missing column', 'name\nB\n', ['line 1: venue: is a missing column']],
-    ['a column twice', 'venue,name,name\n', ['line 1: name: is there twice']],
+    ['a column twice', 'venue,name,name\n', ['line 1: name: is a duplicate column']],
     ['a row without a venue', 'venue,name\n,B\n', ['line 2: venue: is missing']],
     ['labels of no screen', 'venue,name,labels\nA,,b=c\n', ['line 2: name: is missing: labels']],
     [

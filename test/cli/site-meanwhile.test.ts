@@ -54,7 +54,7 @@ describe('signage apply, when a record changes between read and write', () => {
     expect((await get(`/v1/venues/${venue.id}`)).labels).toEqual({ floor: '2' });
   });
 
-  it('keeps what the file does not name, although it was changed', async () => {
+  it('keeps a concurrent change to a member that the file does not name', async () => {
     await applyWith({ venues: [{ name: 'Lobby', labels: { floor: '2' } }] }, /^PATCH/, () =>
       service.manage('PATCH', `/v1/venues/${venue.id}`, { address: 'Here 1' }),
     );
@@ -96,7 +96,7 @@ describe('signage apply, when a record changes between read and write', () => {
     expect((await get(`${path}/playlist`)).items).toEqual(wanted.playlist.items);
   });
 
-  it('goes on when the answer to a change was lost', async () => {
+  it('continues when the answer to a change was lost', async () => {
     const lost = new Set<string>();
     const proxy = await startProxy(service.url, {
       loses(line) {

@@ -100,7 +100,7 @@ describe('signage playlist publish --staged', () => {
     expect([again.code, await shown(ids[2])]).toEqual([9, 'v1 old.mp4']);
     const undone = await cli(line(...options, '--rollback'));
     expect(undone.code).toBe(9);
-    expect(undone.stderr).toContain('All screens have what they had before.');
+    expect(undone.stderr).toContain('All screens have their earlier playlists again.');
     const restored = ['v3 old.mp4', 'v3 old.mp4', 'v1 old.mp4', 'v1 old.mp4'];
     expect(await now()).toEqual(restored);
     expect((await cli(line(...options, '--rollback'))).code).toBe(9);
@@ -153,7 +153,7 @@ describe('signage playlist publish --staged', () => {
     expect(await now()).toEqual([404, 'v3 old.mp4', 'v1 old.mp4', 'v1 old.mp4']);
   });
 
-  it('--rollback restores an end that alone was changed', async () => {
+  it('--rollback restores an end that was the only change', async () => {
     const { ids, folder, line } = await site();
     const ends = () =>
       Promise.all(
@@ -171,7 +171,7 @@ describe('signage playlist publish --staged', () => {
     expect((await cli(line(...options))).code).toBe(9);
     expect(await ends()).toEqual([4101753600, 4101753600, null, null]);
     const undone = await cli(line(...options, '--rollback'));
-    expect(undone.stderr).toContain('All screens have what they had before.');
+    expect(undone.stderr).toContain('All screens have their earlier playlists again.');
     expect(await ends()).toEqual(Array(4).fill(null));
   });
 

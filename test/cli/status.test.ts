@@ -41,7 +41,7 @@ describe('signage status', () => {
     expect(run).toMatchObject({ code: 0, stderr: '3 screens: 3 ok.\n' });
   });
 
-  it('9 when one is dark, which comes first, with since when and what it was given', async () => {
+  it('9 when one is dark, which comes first with darkSince and its playlist version', async () => {
     await call(tvs[1]);
     const since = new Date(clock.now()).toISOString();
     clock.advance(9 * minuteMs);

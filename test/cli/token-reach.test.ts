@@ -33,7 +33,7 @@ describe('signage token create', () => {
     ['2026-12-01', '2026-12-01T00:00:00.000Z'],
     ['2026-12-01T08:00:00+01:00', '2026-12-01T07:00:00.000Z'],
     ['1796083200', '2026-12-01T00:00:00.000Z'],
-  ])('--expires %s', async (text, expiresAt) => {
+  ])('--expires %s means %s', async (text, expiresAt) => {
     expect(await create('--expires', text, '-o', 'json')).toMatchObject({
       code: 0,
       json: { expiresAt, venueIds: null },

@@ -83,7 +83,7 @@ describe('signage token rotate', () => {
     expect([await works(token), await works(kept)]).toEqual([false, true]);
   });
 
-  it('every context of this service that holds the token gets the new secret', async () => {
+  it('updates every context of this service that holds the token', async () => {
     const [admin, ci] = [await make('admin'), await make()];
     await save('ci', ci.token);
     await save('ci-too', ci.token);
@@ -101,7 +101,7 @@ describe('signage token rotate', () => {
     expect(await works(ci.token)).toBe(false);
   });
 
-  it('leaves the overlap of another token alone, whose new secret a context holds', async () => {
+  it('does not end the overlap of another token whose new secret a context holds', async () => {
     const [admin, ci, other] = [await make('admin'), await make(), await make()];
     await save('ci', ci.token);
     await save('main', admin.token);
@@ -112,7 +112,7 @@ describe('signage token rotate', () => {
     expect((await saved()).ci).toMatchObject({ tokenId: ci.id });
   });
 
-  it('of contexts without the id of their token, changes only those with the secret in use', async () => {
+  it('changes a context without the id of its token only if it has the secret in use', async () => {
     const [admin, ci] = [await make('admin'), await make()];
     await save('ci', ci.token);
     await save('main-too', admin.token);
@@ -130,7 +130,7 @@ describe('signage token rotate', () => {
     });
   });
 
-  it('the token in use is saved in its context, also with --now, and goes on working', async () => {
+  it('saves the token in use in its context, also with --now; the context still works', async () => {
     const admin = await make('admin');
     await save('main', admin.token);
     const rotated = await run(['token', 'rotate', admin.name, '--now', '-o', 'json']);
@@ -147,7 +147,7 @@ describe('signage token rotate', () => {
     expect(rotated.stderr).toContain('You are using this token: replace it in SIGNAGE_TOKEN.');
   });
 
-  it('a lost answer: the context still works, and the command can be run again', async () => {
+  it('after a lost answer, the context still works, and the command can be run again', async () => {
     const admin = await make('admin');
     await save('main', admin.token);
     const lost = await service.manage('POST', `/v1/tokens/${admin.id}/rotate`);

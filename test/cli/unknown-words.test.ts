@@ -50,7 +50,7 @@ describe('a name of another kind', () => {
     ['pair Lobby', 'Name the screen, too: signage pair'],
     ['pair Lobby/Nope', 'signage screen list --venue Lobby shows its screens. To create it:'],
     ['pair Nope/Main', 'signage venue list shows all venues. To create it: --create'],
-  ])('3 for %s, with what to give', async (line, hint) => {
+  ])('3 for %s, with a hint: %s', async (line, hint) => {
     const cli = await withLabels();
     const { code, stdout, stderr } = await cli(line.split(' '));
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

@@ -282,24 +282,24 @@ describe('an unreachable service', () => {
   });
 });
 
-describe('a call is retried', () => {
+describe('a failed call', () => {
   const full = problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '7' });
 
-  it('if it is safe, after the delay of Retry-After', async () => {
+  it('is retried if it is safe, after the delay of Retry-After', async () => {
     const { client, clock } = await clientOf(full, json(200, venue));
     expect(await client.call('getVenue', { params: { id } })).toEqual(venue);
     expect(clock.waits).toEqual([7000]);
     expect(stub.heard).toHaveLength(2);
   });
 
-  it('with exponential backoff when the connection breaks, up to four attempts', async () => {
+  it('is retried with exponential backoff when the connection breaks, up to four attempts', async () => {
     const { client, clock } = await clientOf(hangUp);
     expect((await failure(client.call('getVenue', { params: { id } }))).code).toBe('unreachable');
     expect(clock.waits).toEqual([250, 500, 1000]);
     expect(stub.heard).toHaveLength(4);
   });
 
-  it('with delays that jitter shortens by up to half', async () => {
+  it('is retried after delays that jitter shortens by up to half', async () => {
     stub = await stubService(hangUp);
     const clock = hastyClock();
     const client = new ManagementClient({
@@ -316,7 +316,7 @@ describe('a call is retried', () => {
     ['a date', new Date(Date.UTC(2026, 10, 20, 12, 0, 9)).toUTCString(), [9000]],
     ['a date in the past', new Date(0).toUTCString(), [0]],
     ['nonsense', 'soon', [250]],
-  ])('reads Retry-After as %s', async (_, header, waits) => {
+  ])('is retried after a Retry-After that is %s', async (_, header, waits) => {
     const { client, clock } = await clientOf(
       problem(503, 'unavailable', 'Later.', {}, { 'retry-after': header }),
       json(200, venue),
@@ -325,7 +325,7 @@ describe('a call is retried', () => {
     expect(clock.waits).toEqual(waits);
   });
 
-  it('not if Retry-After exceeds the longest delay', async () => {
+  it('is not retried if Retry-After exceeds the longest delay', async () => {
     const { client, clock } = await clientOf(
       problem(429, 'too_many_attempts', 'Later.', {}, { 'retry-after': '900' }),
     );
@@ -336,19 +336,19 @@ describe('a call is retried', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('if the service rejected a change with Retry-After', async () => {
+  it('is retried if the service rejected a change with Retry-After', async () => {
     const { client, clock } = await clientOf(full, json(201, venue));
     expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
     expect(clock.waits).toEqual([7000]);
   });
 
-  it('if it is a PUT', async () => {
+  it('is retried if it is a PUT', async () => {
     const { client, clock } = await clientOf(hangUp, json(200, {}));
     await client.call('putScreenConfig', { params: { id }, body: {} });
     expect(clock.waits).toEqual([250]);
   });
 
-  it('not if it is a PUT with If-Match, which its own first attempt could fail', async () => {
+  it('is not retried if it is a PUT with If-Match, because its own first attempt may have changed the ETag', async () => {
     const { client, clock } = await clientOf(hangUp, json(200, {}));
     const headers = { 'If-Match': '"1"' };
     const call = client.call('putScreenConfig', { params: { id }, body: {}, headers });
@@ -359,29 +359,32 @@ describe('a call is retried', () => {
   it.each([
     ['directly', [{ name: 'Idempotency-Key', in: 'header' }]],
     ['as a component', [{ $ref: '#/components/parameters/CreationKey' }]],
-  ])('if it is a creation, and the service declares Idempotency-Key %s', async (_, parameters) => {
-    const document = {
-      paths: { '/v1/venues': { post: { parameters } } },
-      components: { parameters: { CreationKey: { name: 'Idempotency-Key' } } },
-    };
-    const { client } = await clientOf(hangUp, json(200, document), hangUp, json(201, venue));
-    expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
-    expect(stub.heard.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      'POST /v1/venues',
-      'GET /openapi.json',
-      'POST /v1/venues',
-      'POST /v1/venues',
-    ]);
-    const keys = stub.heard.map(({ headers }) => headers['idempotency-key']);
-    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
-    expect(keys).toEqual([keys[0], undefined, keys[0], keys[0]]);
-  });
+  ])(
+    'is retried if it is a creation, and the service declares Idempotency-Key %s',
+    async (_, parameters) => {
+      const document = {
+        paths: { '/v1/venues': { post: { parameters } } },
+        components: { parameters: { CreationKey: { name: 'Idempotency-Key' } } },
+      };
+      const { client } = await clientOf(hangUp, json(200, document), hangUp, json(201, venue));
+      expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
+      expect(stub.heard.map(({ method, url }) => `${method} ${url}`)).toEqual([
+        'POST /v1/venues',
+        'GET /openapi.json',
+        'POST /v1/venues',
+        'POST /v1/venues',
+      ]);
+      const keys = stub.heard.map(({ headers }) => headers['idempotency-key']);
+      expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+      expect(keys).toEqual([keys[0], undefined, keys[0], keys[0]]);
+    },
+  );
 
   it.each([
     ['declares no Idempotency-Key for it', json(200, { paths: { '/v1/venues': { post: {} } } })],
     ['has no such document', problem(404, 'not_found', 'No.')],
     ['answers nonsense', raw(200, '<html>')],
-  ])('not if it is a creation, and the service %s', async (_, document) => {
+  ])('is not retried if it is a creation, and the service %s', async (_, document) => {
     const { client } = await clientOf(hangUp, document, json(201, venue));
     const call = client.call('createVenue', { body: { name: 'Lobby' } });
     expect((await failure(call)).code).toBe('unreachable');
@@ -391,7 +394,7 @@ describe('a call is retried', () => {
   it.each([
     ['a proxy answers', raw(503, '<html>', { 'retry-after': '7' })],
     ['the service does not say when', problem(503, 'unavailable', 'Later.')],
-  ])('not for another change: %s', async (_, answer) => {
+  ])('is not retried if it is another change: %s', async (_, answer) => {
     const { client, clock } = await clientOf(answer);
     const patch = client.call('updateVenue', { params: { id }, body: { name: 'Lobby' } });
     expect((await failure(patch)).code).toBe('unavailable');
@@ -402,7 +405,7 @@ describe('a call is retried', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('not after a permanent error', async () => {
+  it('is not retried after a permanent error', async () => {
     const { client } = await clientOf(problem(404, 'venue_not_found', 'No.'));
     await failure(client.call('getVenue', { params: { id } }));
     expect(stub.heard).toHaveLength(1);

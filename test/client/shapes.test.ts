@@ -71,7 +71,7 @@ it.each<[string, object, string | undefined]>([
   ['an item of another type', { items: [{ n: 1 }, null] }, 'items[1]'],
   ['a member of an item', { items: [{ n: '1' }] }, 'items[0].n'],
   ['an object in place of a list', { items: { length: 0 } }, 'items'],
-])('%s', (_, change, mismatch) =>
+])('findMismatch finds the first mismatch: %s', (_, change, mismatch) =>
   expect(findMismatch(shape, { ...good, ...change })).toBe(mismatch),
 );
 
@@ -83,6 +83,6 @@ it('treats a missing nullable member as null, for older services', () => {
   expect(findMismatch(shape, lacking)).toBe('id');
 });
 
-it('ignores inherited members', () => {
+it('findMismatch ignores inherited members', () => {
   expect(findMismatch({ toString: 'object' } as unknown as Shape, {})).toBe('toString');
 });

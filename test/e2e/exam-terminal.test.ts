@@ -14,7 +14,7 @@ async function startExam(tv: ExaminedTv) {
   const env = { XDG_CONFIG_HOME: await temporaryFolder() };
   const terminal = openTerminal([...common, '--part', 'power', '--listen', listen], env);
   const [, one, other, url] = await terminal.until(
-    /code ([A-Z2-9]{4})-([A-Z2-9]{4}) at the TV\.\nIts service is (\S+)/,
+    /code ([A-Z2-9]{4})-([A-Z2-9]{4}) on the TV\.\nService address for the TV: (\S+)/,
   );
   tv.onCode(`${one}${other}`, `${url}`);
   return terminal;

@@ -130,7 +130,7 @@ describe('A key rejected with 401', () => {
     );
   });
 
-  it('is orphaned if the screen was deleted', async () => {
+  it('orphans the TV if the screen was deleted', async () => {
     const { code, screenId } = await service.code();
     const tv = virtualTv({
       url: service.url,

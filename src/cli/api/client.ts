@@ -42,7 +42,7 @@ export interface Reader {
     ...input: CallArguments<I>
   ): Promise<{ answer: CallAnswer<I>; etag: string | undefined }>;
   /**
-   * Yields all pages of a list. Filters by `selector` also where an older service does not know it.
+   * Yields all pages of a list. Filters by `selector` even if an older service does not support it.
    */
   pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
   /** Returns all items of a list as one array. */

@@ -12,9 +12,9 @@ export function preconditionOf(etag: string | null | undefined): Record<string, 
 const maxAttempts = 10;
 
 interface ConditionalChange<S, R> {
-  /** Reads what is stored. Throws if another caller's change must stay. */
+  /** Reads the stored value. Throws if another caller's change must not be overwritten. */
   read(): Promise<S>;
-  /** Changes what was read, on the condition that it is still stored. */
+  /** Writes the change, on the condition that the value read is still stored. */
   write(stored: S): Promise<R>;
   /**
    * Returns the result if `stored` shows that nothing is left to write. `isLost`: no answer to the

@@ -98,7 +98,7 @@ async function verify(
   return { identity, view };
 }
 
-/** Says what looks wrong about a token that the service rejected. Never contains the token. */
+/** Describes a probable mistake in a token that the service rejected. Never contains the token. */
 function slipIn(token: string): string {
   if (token.startsWith('dak_'))
     return 'It is the key of a TV. A management token begins with mak_.';
@@ -112,7 +112,7 @@ function slipIn(token: string): string {
 /** Number of times that `login` asks for the token. */
 const maxAttempts = 3;
 
-/** Reads the token and verifies it. After a slip at the terminal, asks again. */
+/** Reads the token and verifies it. After a typing mistake at the terminal, asks again. */
 async function readVerified(
   call: CommandContext,
   given: ConnectionValues,

@@ -73,7 +73,7 @@ async function saveInContexts(
 
 /**
  * Rotates a token. Saves the new secret in the contexts that hold the old one, and in the new file,
- * before anything is printed. If this is interrupted, the saved secret goes on working, because
+ * before anything is printed. If this is interrupted, the saved secret keeps working, because
  * nobody has used the new one.
  */
 async function rotateAndSave(
@@ -101,7 +101,7 @@ async function rotateAndSave(
     await file?.discard();
     if (made)
       call.note(
-        `The new secret was not saved. The old one works until ${made.answer.oldTokenUntil}: run this again before.`,
+        `The new secret was not saved. The old one works until ${made.answer.oldTokenUntil}: run this command again before that time.`,
       );
     throw error;
   }

@@ -22,7 +22,7 @@ export async function* selectedPages<I extends ListId>(
     yield* readPages(id, { ...query, selector: texts });
     return;
   } catch (error) {
-    // The command line parsed the selector already, so the service cannot mean its text.
+    // The command line has validated the selector, so the service rejects the parameter itself.
     if (!isUnknownParameter(error, 'selector')) throw error;
   }
   const selector = texts.flatMap(parseSelector);

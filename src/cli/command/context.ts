@@ -30,8 +30,8 @@ export interface CommandContext<A = any, O = any> extends ProgramEnvironment, Ap
     ...input: CallArguments<I>
   ): Promise<boolean>;
   /**
-   * Returns an error of the service with the flags of the command in place of members, except for
-   * JSON, which has errors as received.
+   * Replaces the members named in an error of the service by flags of the command. JSON output
+   * keeps the error as received.
    */
   shownError(error: SignageError): SignageError;
   /**

@@ -41,8 +41,8 @@ function withOption({ flags, repeatable }: Setting<unknown>, words: readonly str
 }
 
 /**
- * Throws `usage` if a required option for a file is missing, but an argument is an existing file.
- * A command that takes any number of arguments took it for one of them.
+ * Throws `usage` if a required option for a file is missing, but an argument is an existing file. A
+ * command with any number of arguments parses the file name as an argument.
  */
 export function requireFileOption(command: Command, { options = {} }: CommandSpec): void {
   const missing = Object.values(options).find(
@@ -64,7 +64,7 @@ function adviseQuotes(command: Command, { arguments: all = {} }: CommandSpec): s
   return `Put a name with spaces in quotes: "${args.join(' ')}". `;
 }
 
-/** Describes the words after the last argument of a command, and where they may belong. */
+/** Describes the words after the last argument of a command, and suggests options for them. */
 export function describeExtraWords(
   command: Command,
   spec: CommandSpec,

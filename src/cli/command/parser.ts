@@ -138,7 +138,7 @@ export function specCommand(name: string, spec: CommandSpec, io: Outputs): Comma
   return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
 }
 
-/** Words that explain a mistake better than commander does. */
+/** A clearer message for a mistake than the message of commander. */
 interface Explanation {
   /** Replaces the message of commander. Default: that message. */
   message?: string;
@@ -158,7 +158,7 @@ export function explainArguments(command: Command, spec: CommandSpec) {
 }
 
 /**
- * Explains an option with a value, such as `--force=yes`, that has none or is unknown. Does not
+ * Explains a value for an option that takes none or is unknown, such as `--force=yes`. Does not
  * repeat the value. `text` is the message of commander.
  */
 function explainValue(command: Command, text: string): Explanation | undefined {

@@ -14,7 +14,7 @@ const hints: Readonly<Record<string, string>> = {
   credential_invalid:
     'signage whoami shows where the token comes from; SIGNAGE_TOKEN or --token-file must contain a management token of this service.',
   credential_expired:
-    'An admin creates a new one with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor shows where this one comes from.',
+    'An admin creates a new token with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor shows the source of the expired token.',
   insufficient_role:
     'signage whoami shows role and venues; an admin creates another token: signage token create --role …',
   tenant_required: 'Choose one with --tenant; signage tenant list shows all tenants.',

@@ -10,7 +10,7 @@ export const single: CommandTree['single'] = {
   login: 'Save the token of a service',
   logout: 'Delete the saved token of a service',
   whoami: 'Show which token and which service commands use',
-  status: 'Show which screens are dark, and what they play',
+  status: 'Show which screens are dark, and which playlist each TV has',
   logs: 'Show what TVs requested and how the service answered',
   doctor: 'Find out why something does not work, and what to do',
   apply: 'Apply site files to a service',

@@ -100,8 +100,8 @@ export const doctor = defineCommand({
   summary: 'Find out why something does not work, and what to do',
   description: `Checks the connection, the certificate, the clocks, the token and the service. With
 a screen, also its pairing code, TV, playlist and events. Each check is ok, warn or fail, with the
-command to run next. Of several screens, --selector and --venue, only the problems are listed. Exit
-codes: 0 no check failed, 9 a check failed.`,
+command to run next. With --selector or --venue, it checks several screens and lists only the
+problems. Exit codes: 0 no check failed, 9 a check failed.`,
   arguments: {
     screen: some('the screen that does not work, as VENUE/SCREEN or by id', 'screen'),
   },
@@ -125,10 +125,10 @@ codes: 0 no check failed, 9 a check failed.`,
 });
 
 export const status = defineCommand({
-  summary: 'Show which screens are dark, and what they play',
+  summary: 'Show which screens are dark, and which playlist each TV has',
   description: `Lists the worst screens first:
 
-- dark: it has a TV, which is offline
+- dark: its TV is offline
 - failing: its TV is online and has no playlist, or not the newest version
 - unpaired: it has no TV
 - ok: all others
@@ -141,13 +141,13 @@ dark, 3 no screen matches.`,
     selector: selectorOption('only screens with these labels'),
     darkAfter: option.optionalDuration(
       '--dark-after <time>',
-      'a screen is dark when its TV was not seen for this time, such as 30m; default: twice its longest interval, 10 minutes with the default config',
+      'a screen is dark when its TV has been silent for this time, such as 30m; default: twice the longest interval of the TV, 10 minutes with the default config',
     ),
     watch: option.flag('--watch', 'redraw every five seconds, until Ctrl-C'),
   },
   examples: [
     ['signage status', 'the whole fleet'],
-    ['signage status --venue Lobby --watch', 'one venue, redrawn'],
+    ['signage status --venue Lobby --watch', 'one venue, redrawn every five seconds'],
     ['signage status --dark-after 1h -o name --quiet', 'for scripts: exit code 9 if one is dark'],
     [
       `signage status -o json --jq '.[] | select(.status == "dark") | .name'`,

@@ -38,8 +38,8 @@ async function createCodes(call: CommandContext, screens: readonly Selected[]): 
 const create = defineCommand({
   summary: 'Create a pairing code for a screen',
   description: `Type the code into the TV app before it expires. signage pair also follows the TV
-until it plays. A new code cancels the pending code of its screen. Several screens, --selector and
---venue give one code for each screen without a TV.`,
+until it plays. A new code cancels the pending code of its screen. With several screens, --selector
+or --venue, it creates one code for each screen without a TV.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: selectionOptions,
   examples: [
@@ -145,7 +145,7 @@ quickly created.`,
 
 const claimHints = {
   claim_not_found:
-    'Type what the TV shows now: a claim ends after ten minutes. Claims never contain 0, O, 1, I or L.',
+    'Type the claim that the TV shows now: it ends after ten minutes. Claims never contain 0, O, 1, I or L.',
   claim_offered: 'Start pairing at the TV again: it then shows a new claim.',
 };
 
@@ -200,9 +200,9 @@ export const pair = defineCommand({
   summary: 'Pair a TV with a screen, step by step',
   description: `Creates a pairing code and shows it. Type the code on the TV. The command then
 follows the TV until it has registered, fetched its playlist and sent its first event. At a terminal
-it asks for missing arguments, and does not wait for a playlist that the role of the token may not
-publish. It replaces expired codes. Stopping the command cancels the code. Exit codes: 0 the TV is
-paired, 5 a TV registered on the screen with another code, 8 the timeout passed.`,
+it asks for missing arguments, and ends early if the screen has no playlist and the token may not
+publish one. It replaces expired codes. Stopping the command cancels the code. Exit codes: 0 the TV
+is paired, 5 a TV registered on the screen with another code, 8 the timeout passed.`,
   arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
   options: {
     venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
@@ -224,7 +224,7 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
     ['signage pair --venue Lobby --all', 'every screen of the venue without a TV'],
     [
       'signage pair --venue Lobby --all --codes-file codes.csv',
-      'also writes the codes into a file, for whoever walks to the TVs',
+      'also writes the codes to a file, for the installer at the TVs',
     ],
     [
       'signage pair --venue Lobby --screen Main --create -o ndjson',
@@ -232,7 +232,7 @@ paired, 5 a TV registered on the screen with another code, 8 the timeout passed.
     ],
     [
       'signage pair Lobby/Main --player-link-file player.url --wait-for registered',
-      'for a web player that forgets its storage: its link, with the key',
+      'for a browser that loses its storage: writes the link of the web player, with the key',
     ],
     [
       'signage pair Lobby/Main --wait-for registered --timeout 2m -o ndjson',

@@ -44,7 +44,10 @@ async function readFile({ io }: CommandContext, file: string | undefined): Promi
   );
 }
 
-/** Warns of settings whose names are near those that every TV knows. Others are for the app. */
+/**
+ * Warns of a setting whose name resembles a well-known one. All other settings belong to the TV
+ * app.
+ */
 async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<void> {
   const { defaultConfig } = await import('../../domain/records/config.ts');
   const known = listAssignments(defaultConfig).map(({ key }) => ({ name: key }));
@@ -57,7 +60,8 @@ async function noteMistyped(call: CommandContext, config: ConfigTree): Promise<v
 const set = defineCommand({
   summary: 'Change settings of a screen, a venue or the tenant',
   description: `Settings that you do not name are kept unless you give --replace. TVs get the change
-when they next fetch their config. --selector and --venue give one result for each screen.
+when they next fetch their config. With several screens, --selector or --venue, it prints one result
+for each screen.
 
 Values are read as JSON; anything else is text. A dot separates nested keys:
 cachePolicy.maxSizeGB=20`,
@@ -138,7 +142,7 @@ its screen, in this order. This command shows the stored config of one level. Wi
 const unset = defineCommand({
   summary: 'Remove settings of a screen, a venue or the tenant',
   description: `Removes all settings, or with --key only the named ones. TVs then use the next
-higher level, or the default. --selector and --venue give one result for each screen.`,
+higher level, or the default. With --selector or --venue, it prints one result for each screen.`,
   arguments: {
     name: ownerArgument,
   },

@@ -17,13 +17,14 @@ import { withProgress } from '../terminal/progress.ts';
 const backup = defineCommand({
   summary: 'Back up a running service',
   description: `Writes a consistent snapshot of the whole store as a tar file. It contains
-everything that was acknowledged before. Only you can read the file, because it holds the server
-secret. The file appears when it is complete; existing files are never overwritten. Needs a token of
-the role backup or platform. For a service on PostgreSQL, use the backup tools of PostgreSQL.`,
+everything that was acknowledged before the backup began. Only you can read the file, because it
+holds the server secret. The file appears only when it is complete. Existing files are never
+overwritten. Needs a token of the role backup or platform. For a service on PostgreSQL, use the
+backup tools of PostgreSQL.`,
   options: {
     out: option.text('--out <file>', 'the new file; required'),
-    // Apart from `--output`, because -o also takes a file, as it did in earlier versions.
-    format: option.text('-o <format>', 'form of the result'),
+    // Separate from `--output`, because `-o` also accepts a file name, as in earlier versions.
+    format: option.text('-o <format>', 'format of the result'),
     output: option.choice(formats, '--output <format>', 'the same as -o'),
   },
   examples: [
@@ -42,7 +43,7 @@ the role backup or platform. For a service on PostgreSQL, use the backup tools o
     const isFile = format !== undefined && short === undefined;
     if (isFile && out !== undefined)
       throw usage(`-o must be one of ${formats.join(', ')}, not "${format}".`);
-    if (isFile) call.note(`-o is the form of the result: for the file, use --out ${format}.`);
+    if (isFile) call.note(`-o sets the format of the result. For the file, use --out ${format}.`);
     const file = isFile ? format : out;
     if (file === undefined) throw usage('--out must be given: the new file.');
     const { takeBackup } = await import('../data/take-backup.ts');

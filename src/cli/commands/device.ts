@@ -78,9 +78,9 @@ async function revokeTarget(call: CommandContext, { device }: Target): Promise<s
 
 const revoke = defineCommand({
   summary: 'Revoke a device and free its screen',
-  description: `Its key no longer works. Pair the same or another TV to use the screen again. Several
-devices, --selector and --venue give one result for each device. One failure does not stop the
-others. Screens without a device are not changed.`,
+  description: `Its key no longer works. Pair the same or another TV to use the screen again. With
+several devices, --selector or --venue, it prints one result for each device. One failure does not
+stop the others. Screens without a device are not changed.`,
   arguments: { device: some('the device id, or the screen that it is on', 'device') },
   options: {
     reason: option.text(

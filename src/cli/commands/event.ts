@@ -27,7 +27,7 @@ async function idOf(
 
 const list = defineCommand({
   summary: 'List or follow the events of TVs',
-  description: `Newest first; with --follow or --after, oldest first. Times are when the service
+  description: `Newest first; with --follow or --after, oldest first. Each time is when the service
 received the event.
 
 --follow prints new events until Ctrl-C. It starts now, or at --since or --after.`,
@@ -90,10 +90,10 @@ export const event = { list };
 
 export const logs = defineCommand({
   summary: 'Show what TVs requested and how the service answered',
-  description: `Shows the latest requests of TVs: operation, status, error code and fault rules.
--o wide also shows the detail of an error and the request id. Newest first; with --follow, oldest
-first. Registrations are listed under the screen of their code. The service keeps the last requests
-of each TV, about 200. The token needs the role operator.
+  description: `Shows the latest requests of TVs: operation, status, error code and fault rules. -o
+wide also shows the detail of an error and the request id. Newest first; with --follow, oldest
+first. Registrations are listed under the screen of their code. The service keeps about the last 200
+requests of each TV. The token needs the role operator.
 
 --follow prints new requests until Ctrl-C. It starts now, or at --since.`,
   arguments: {
@@ -115,7 +115,7 @@ of each TV, about 200. The token needs the role operator.
   },
   examples: [
     ['signage logs Lobby/Main', 'the latest requests of one TV'],
-    ['signage logs --refused --since 1h', 'what was refused in the last hour, in all venues'],
+    ['signage logs --refused --since 1h', 'requests refused in the last hour, in all venues'],
     ['signage logs Lobby/Main --follow', 'requests as they arrive'],
     ['signage logs --follow --refused -o ndjson', 'for scripts: one JSON object per line'],
   ],
@@ -132,7 +132,7 @@ of each TV, about 200. The token needs the role operator.
     const ofDevice = device === undefined ? undefined : await findDevice(call, device);
     if (ofScreen && ofDevice && ofDevice.screenId !== ofScreen.id)
       throw usage(
-        `The device "${device}" is not of the screen "${screen}".`,
+        `The device "${device}" does not belong to the screen "${screen}".`,
         'Leave out one of them.',
       );
     const filters: RequestFilters = {

@@ -46,12 +46,12 @@ const publish = defineCommand({
 You can publish the JSON or YAML output of playlist get. Publishing the same content again changes
 nothing.
 
---wait ends when each TV was given this version or a newer one. Exit code 8: no TV was in time;
-9: only some were. Screens without a TV are named but do not count, unless no screen has one. TVs
-that do not wait for changes fetch at their next sync, by default within 5 minutes.
+--wait ends when each TV has been given this version or a newer one. Exit code 8: no TV got it in
+time; 9: only some did. Screens without a TV are listed but not waited for, unless no screen has a
+TV. TVs without long polling fetch it at their next sync, by default within 5 minutes.
 
---staged publishes on a growing part of the screens, in an order that only depends on their ids.
-After each stage it waits for --hold. It stops at exit code 9 when a limit of --stop-on is exceeded:
+--staged publishes on a growing part of the screens, in an order that depends only on their ids.
+After each stage it waits for --hold. It stops with exit code 9 when a limit of --stop-on is exceeded:
 "errors" are screens on which publishing failed or whose TV sent a playback_error since the start.
 "unfetched" are screens whose TV has not fetched the new version by the end of the hold. The same
 command with the same --state file continues after an interruption.`,
@@ -68,7 +68,7 @@ command with the same --state file continues after an interruption.`,
     ...publishCheckOptions,
     wait: option.optionalDuration(
       '--wait <time>',
-      'then wait until the TVs were given it, at most this long, such as 30s or 10m',
+      'then wait until the TVs have been given this version, at most this long, such as 30s or 10m',
     ),
     ...stagedOptions,
     ...selectionOptions,
@@ -151,8 +151,8 @@ playlist are not changed.`,
 const refresh = defineCommand({
   summary: 'Ask the on-demand source for the playlists of screens now',
   description: `Without this command, TVs get a new answer of the source (docs/on-demand.md) with
-one of their next fetches. The service asks the source past its cache. When the answer differs, it
-becomes the next version, and TVs are told at once.`,
+one of their next fetches. With it, the service bypasses its cache and asks the source. If the
+answer differs, it becomes the next version, and TVs are notified at once.`,
   arguments: { screens: some('one or more screens, by id or name', 'screen') },
   options: selectionOptions,
   examples: [
@@ -210,8 +210,8 @@ const mirror = defineCommand({
   description: `The service keeps a copy of each screen's playlist in an object store
 (docs/object-store.md). --check compares the copies with the service. The states ok and tombstone
 (withdrawn on both sides) match. The states missing, stale, newer and damaged differ; the exit code
-is then 9. The column QUEUED AT shows since when a pending copy waits. --repair checks all copies in the background
-and repairs those that differ.`,
+is then 9. The column QUEUED AT shows when a pending copy was queued. --repair checks all copies in
+the background and repairs those that differ.`,
   options: {
     check: option.flag('--check', 'compare without changing anything (the default)'),
     repair: option.flag('--repair', 'repair the copies that differ'),
@@ -239,10 +239,10 @@ const rollback = defineCommand({
   description: `The old content becomes a new version. The current version stays in the history.
 
 The last word is the version to go back to: a number, or previous, the version before the current
-one. For several screens only previous is possible, with --state. That file records what each screen
-has before the first change. A screen is changed only while that version still stands, so newer
-playlists of others are never overwritten. The same command with the same file finishes what failed,
-and changes nothing twice. Screens without a playlist are not changed.`,
+one. Several screens need previous and --state. The --state file records the playlist of each screen
+before the first change. A screen is changed only if its playlist is still the recorded one, so
+newer playlists of others are never overwritten. Run the same command with the same file again to
+retry the screens that failed. It changes nothing twice. Screens without a playlist are not changed.`,
   arguments: {
     target: many('one or more screens, by id or name, and last the version', 'screen'),
   },
@@ -253,7 +253,7 @@ and changes nothing twice. Screens without a playlist are not changed.`,
     ),
     state: option.text(
       '--state <file>',
-      'file that records what each screen had; required for several screens',
+      'file that records the earlier playlists; required for several screens',
     ),
     ...selectionOptions,
   },

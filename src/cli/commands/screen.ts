@@ -108,8 +108,8 @@ const isUpToDate = ({ labels }: Screen, changes: LabelChanges) =>
 
 const update = defineCommand({
   summary: 'Change a screen, or the labels of several',
-  description: `Fields that you do not name are not changed. Several screens, --selector and
---venue give one result for each screen. One failure does not stop the others.`,
+  description: `Fields that you do not name are not changed. With several screens, --selector or
+--venue, it prints one result for each screen. One failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     name: option.text('--name <name>', 'the new name'),
@@ -178,8 +178,8 @@ async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Pr
 const remove = defineCommand({
   summary: 'Delete one or more screens',
   description: `A screen with a device is deleted only with --force. Its device is revoked, and its
-events are kept. Several screens, --selector and --venue give one result for each screen. One
-failure does not stop the others.`,
+events are kept. With several screens, --selector or --venue, it prints one result for each screen.
+One failure does not stop the others.`,
   arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
   options: {
     force: option.flag('--force', 'also delete a screen that has a device'),

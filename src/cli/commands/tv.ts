@@ -83,8 +83,8 @@ dak_#1 and code_#2 replace keys, tokens, pairing codes, idempotency keys, MAC an
 Bodies that are not JSON, or larger than 1 MiB, are recorded by their length and a hash.
 
 Ctrl-C ends the recording and prints a summary: requests, answers, and intervals compared with the
-config. --summary prints it again. docs/tv.md says more. Exit codes: 0 --summary was printed, 5
-the port is taken, 6 the file is no recording, 130 Ctrl-C.`,
+config. --summary prints it again. docs/tv.md says more. Exit codes: 0 --summary was printed, 5 the
+port is taken, 6 the file is not a recording, 130 Ctrl-C.`,
   options: recordOptions,
   examples: [
     [
@@ -95,7 +95,7 @@ the port is taken, 6 the file is no recording, 130 Ctrl-C.`,
       'signage record --listen 0.0.0.0:4200 --out tv.ndjson',
       'for a TV on the network; uses the service of the current context',
     ],
-    ['signage record --summary tv.ndjson', 'what the TV did'],
+    ['signage record --summary tv.ndjson', 'prints the summary of a recording'],
     [
       `signage record --summary tv.ndjson -o json --jq '.[].remark | select(.)'`,
       'for scripts: the intervals that differ from the config',
@@ -107,21 +107,21 @@ the port is taken, 6 the file is no recording, 130 Ctrl-C.`,
 
 export const replay = defineCommand({
   summary: 'Send the requests of a recording again',
-  description: `Registers with a pairing code, and sends the requests of a recording of
-"signage record" to a service, at the recorded times divided by --speed. Real keys and ids take the
-places of the recorded ones. ETags and cursors come from the present answers. A recording of
-several TVs needs a code for each. Requests to /v1 are left out.
+  description: `Registers with a pairing code, and sends the requests of a recording of "signage
+record" to a service, at the recorded times divided by --speed. New keys and ids replace the
+recorded ones. ETags and cursors come from the new answers. A recording of several TVs needs a code
+for each. Requests to /v1 are left out.
 
-The result counts the answers, recorded and now. Exit codes: 0 all answers are as recorded, 9 an
-answer differs, 2 too few codes, 3 unknown code, 5 a code was used or has expired, 6 the file is no
+The result counts recorded and new answers. Exit codes: 0 all answers are as recorded, 9 an answer
+differs, 2 too few codes, 3 unknown code, 5 a code was used or has expired, 6 the file is not a
 recording, 7 the service cannot be reached, 130 Ctrl-C.`,
   arguments: { file: one('the recording; - for stdin') },
   options: replayOptions,
   examples: [
-    ['signage replay tv.ndjson --code ABCD-2345', 'the same TV, at its own pace'],
+    ['signage replay tv.ndjson --code ABCD-2345', 'the same requests, at the recorded pace'],
     [
       'signage replay tv.ndjson --speed 60 --url https://signage.example.com',
-      'an hour a minute, against another service; asks for the code',
+      '60 times faster, against another service; asks for the code',
     ],
     [
       'signage replay tv.ndjson --speed max --code - -o json < codes.txt',

@@ -36,25 +36,25 @@ async function lookAtScreen(call: CommandContext, id: string, state: string) {
   return { found: screen.state === state ? screen : undefined, saw: describeScreen(screen) };
 }
 
-/** Requests of a wait for many screens read a page for each 200 of them. */
+/** Longer than for one screen, because each check of many screens reads a page per 200 screens. */
 const everyMsForMany = 2000;
 
-/** A named record of a wait for many, and whether it is as wanted. */
-interface Looked {
+/** One of several records to wait for. */
+interface WaitedRecord {
   name: string;
   isReady: boolean;
 }
 
 interface ManyWaiting<T> {
-  /** The end of a sentence: `have a TV`. */
+  /** The condition, as the end of a sentence: `have a TV`. */
   what: string;
   hint: string;
-  /** Returns the present state of all. */
+  /** Reads the current state of all records. */
   look(): Promise<T[]>;
 }
 
-/** Waits until all are ready. Returns them. */
-function waitForAll<T extends Looked>(
+/** Waits until all records are ready, and returns them. */
+function waitForAll<T extends WaitedRecord>(
   call: CommandContext,
   { what, hint, look }: ManyWaiting<T>,
 ): Promise<T[]> {
@@ -73,13 +73,16 @@ function waitForAll<T extends Looked>(
   });
 }
 
-/** Looks at each, at several at the same time. Returns the answers in the order of `items`. */
-async function lookAtEach<T, R>(items: readonly T[], look: (item: T) => Promise<R>): Promise<R[]> {
-  const looked: R[] = [];
+/** Calls `map` for each item, concurrently. Returns the results in the order of `items`. */
+async function mapConcurrently<T, R>(
+  items: readonly T[],
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
   await forEachBounded(items.entries(), recordsAtOnce, async ([at, item]) => {
-    looked[at] = await look(item);
+    results[at] = await map(item);
   });
-  return looked;
+  return results;
 }
 
 /** Waits for the screens that are named or selected. Names are resolved only once. */
@@ -96,7 +99,7 @@ async function waitForScreens(
     hint: `signage screen list --state ${state === 'active' ? 'provisioning' : 'active'}`,
     async look() {
       const screens = named
-        ? await lookAtEach(named, reread)
+        ? await mapConcurrently(named, reread)
         : (await selectScreens(call, names)).screens;
       return screens.map((one) => ({ ...one, isReady: one.screen.state === state }));
     },
@@ -132,10 +135,9 @@ const screen = defineCommand({
   description: `Returns at once if the screen is in this state. With several screens, --selector or
 --venue, it waits until all the screens are in this state. Exit code 8: the timeout passed.
 
---for playlist:8 waits until each TV was given version 8 or a newer one. playlist:latest means the
-version that each screen has when the command starts. Exit code 8: no TV was in
-time; 9: only some were. Screens without a TV are named but do not count, unless no screen has
-one.`,
+--for playlist:8 waits until each TV has been given version 8 or a newer one. playlist:latest means
+the version that each screen has when the command starts. Exit code 8: no TV got it in time; 9: only
+some did. Screens without a TV are listed but not waited for, unless no screen has a TV.`,
   arguments: { screen: some('its id or name', 'screen') },
   options: {
     ...selectionOptions,
@@ -146,7 +148,7 @@ one.`,
     ['signage wait screen Lobby/Main', 'waits until a TV has registered'],
     [
       'signage wait screen Lobby/Main --for playlist:8',
-      'waits until its TV was given version 8 of the playlist',
+      'waits until its TV has been given version 8 of the playlist',
     ],
     [
       'signage wait screen Lobby/Main --for provisioning --timeout 5m',
@@ -179,7 +181,7 @@ one.`,
   },
 });
 
-/** A fixed device, or the device that a screen has at the moment. */
+/** A device by its id, or the current device of a screen. */
 type Target = { deviceId: string } | { screenId: string };
 
 async function findTarget(call: CommandContext, text: string): Promise<Target> {
@@ -217,7 +219,7 @@ async function lookAtDevice(call: CommandContext, target: Target) {
   return { found: device.online ? device : undefined, saw: describeDevice(device) };
 }
 
-/** Looks whether the screens of `--selector` and `--venue` have a device that is online. */
+/** Checks which of the selected screens have an online device. */
 async function lookAtSelected(call: CommandContext, names: readonly string[]) {
   const { screens } = await selectScreens(call, names);
   const filters = selectionFilters(call, screens);
@@ -234,20 +236,20 @@ async function waitForDevices(call: CommandContext, names: readonly string[]): P
     const look = () => lookAtSelected(call, names);
     return (await waitForAll(call, { ...waiting, look })).map(({ screen }) => screen);
   }
-  const targets = await lookAtEach([...new Set(names)], async (name) => ({
+  const targets = await mapConcurrently([...new Set(names)], async (name) => ({
     name,
     target: await findTarget(call, name),
   }));
   const found = await waitForAll(call, {
     ...waiting,
     look: () =>
-      lookAtEach(targets, async ({ name, target }) => {
+      mapConcurrently(targets, async ({ name, target }) => {
         const { found: device } = await lookAtDevice(call, target);
         return { name, screenId: device?.screenId ?? '', isReady: device !== undefined };
       }),
   });
   const ids = [...new Set(found.map(({ screenId }) => screenId))];
-  return lookAtEach(ids, (id) => call.read('getScreen', { params: { id } }));
+  return mapConcurrently(ids, (id) => call.read('getScreen', { params: { id } }));
 }
 
 const device = defineCommand({

@@ -20,7 +20,7 @@ const savedExamSchema = z.object({
   }),
 });
 
-/** The folder of `--state`: the data of the exam's service, and what was recorded so far. */
+/** The folder of `--state`: the data of the exam's service, and the recording so far. */
 export interface ExamFolder {
   store: string;
   memory: TvExamMemory;
@@ -43,7 +43,7 @@ export async function openExamFolder(folder: string): Promise<ExamFolder> {
         const saved = savedExamSchema.safeParse(tryParseJson(text));
         if (saved.success) return saved.data;
         throw new SignageError('invalid_file', `The saved exam ${path} is damaged (--state).`, {
-          hint: `To start anew, delete the folder ${folder}.`,
+          hint: `To start again, delete the folder ${folder}.`,
         });
       },
       async save(exam) {

@@ -86,7 +86,7 @@ async function* inPages(
   yield page;
 }
 
-/** Adds the nearest ids to the error for ids that no check has. */
+/** Adds the nearest check ids to the error for an unknown id. */
 async function withNearIds(error: unknown, rows: readonly string[]): Promise<unknown> {
   if (!hasCode(error, 'invalid_option') || rows.length === 0) return error;
   const groups = [...new Set(allChecks.map(({ id }) => id.replace(/\..*/, '')))];

@@ -90,8 +90,7 @@ const shownCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
 
 function showSummary(call: CommandContext, { summary, strangers, requests }: TvExamReport): void {
   if (requests === 0) call.note('No TV registered.');
-  if (strangers > 0)
-    call.note(`${countText(strangers, 'request')} of other devices came, and was not judged.`);
+  if (strangers > 0) call.note(`Ignored ${countText(strangers, 'request')} of other devices.`);
   call.note(summary);
 }
 
@@ -102,7 +101,7 @@ export async function runTvExamCommand(
 ): Promise<number> {
   const { io, clock, random, interrupted } = call;
   const { speed: pace = 1, quick } = options;
-  if (!Number.isFinite(pace)) throw usage('--speed max cannot be examined. Use a number.');
+  if (!Number.isFinite(pace)) throw usage('The exam does not support --speed max. Use a number.');
   const folder = options.state === undefined ? undefined : await openExamFolder(options.state);
   const program =
     options.powerCmd === undefined ? undefined : new PowerProgram(options.powerCmd, interrupted);
@@ -117,7 +116,7 @@ export async function runTvExamCommand(
     power: program ?? (call.prompter.canAsk ? askForPower(call, questionLeft) : undefined),
     onCode: (code, url) =>
       io.stderr.write(
-        `Enter the pairing code ${shownCode(code)} at the TV.\nIts service is ${urlForTv(url)}\n`,
+        `Enter the pairing code ${shownCode(code)} on the TV.\nService address for the TV: ${urlForTv(url)}\n`,
       ),
     onStep: ({ part, text }) =>
       call.note(`${elapsed(clock.now() - startMs)} ${part}: The TV ${text}.`),

@@ -6,7 +6,7 @@ interface Failure {
   text: string;
 }
 
-/** Tells the failed rows in full after a table at a terminal, which has cut their notes. */
+/** Prints the full notes of failed rows, because a table at a terminal truncates them. */
 export function showFailures(call: CommandContext, failures: readonly Failure[]): void {
   if (!call.io.stdout.isTTY || !isForPeople(call.common.output)) return;
   for (const { id, text } of failures) call.note(`✗ ${id}: ${text}`);

@@ -6,33 +6,33 @@ import { speed } from '../simulate/options.ts';
 
 /** The options of `signage conformance --tv`. */
 export const tvExamOptions = {
-  tv: option.flag('--tv', 'examine a TV in place of a deployment'),
+  tv: option.flag('--tv', 'examine a TV instead of a deployment'),
   listen: option.text(
     '--listen <host:port>',
     'with --tv: where the TV finds the service (default: 127.0.0.1:4200)',
   ),
-  quick: option.flag('--quick', 'with --tv: the exam of 8 minutes; the full one takes 25'),
+  quick: option.flag('--quick', 'with --tv: the short exam, 8 minutes instead of 25'),
   part: option.repeated(
     '--part <name>',
     `with --tv: only this part after the registration: ${partIds.slice(1).join(', ')}`,
   ),
   state: option.text(
     '--state <folder>',
-    'with --tv: keep the exam here; the same command later goes on after the last finished part',
+    'with --tv: save the exam in this folder; the same command continues after the last finished part',
   ),
   powerCmd: option.text(
     '--power-cmd <program>',
-    'with --tv: a program that is run with "off" and "on" and switches the power of the TV',
+    'with --tv: program that switches the power of the TV; called with "off" and "on"',
   ),
   speed: speed(
     '--speed <factor>',
-    'with --tv: the TV lives this much faster, such as signage tv --speed 20 (default: 1)',
+    'with --tv: speed of a simulated TV, as given to signage tv --speed (default: 1)',
   ),
 };
 
 export type TvExamFlags = Values<typeof tvExamOptions>;
 
-/** Flags that are about deployments, by the names that commander gives them. */
+/** Flags for deployments only, by their names in commander. */
 const deploymentFlags = {
   url: '--url',
   tokenFile: '--token-file',
@@ -44,11 +44,11 @@ const deploymentFlags = {
   withTenants: '--with-tenants',
 };
 
-/** Throws `usage` for an option that does not go with `--tv`, or that needs it. */
+/** Throws `usage` for an option that conflicts with `--tv`, or that needs it. */
 export function checkTvFlags(flags: Flags): void {
   const isGiven = (name: string) => flags[name] !== undefined;
   const other = Object.entries(deploymentFlags).find(([name]) => isGiven(name));
-  if (flags.tv && other) throw usage(`${other[1]} is about a deployment, and not about --tv.`);
+  if (flags.tv && other) throw usage(`${other[1]} does not work with --tv.`);
   const own = Object.entries(tvExamOptions).find(([name]) => isGiven(name));
-  if (!flags.tv && own) throw usage(`${own[1].flags.split(' ')[0]} goes with --tv.`);
+  if (!flags.tv && own) throw usage(`${own[1].flags.split(' ')[0]} works only with --tv.`);
 }

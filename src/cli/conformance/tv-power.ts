@@ -22,7 +22,7 @@ function runProgram(program: string, word: 'on' | 'off', signal: AbortSignal): P
 export class PowerProgram implements TvPower {
   readonly #program: string;
   readonly #signal: AbortSignal;
-  /** Why the program failed. The rows of the other parts are worth more than an early end. */
+  /** Why the program failed. The exam still continues, because the other parts do not need it. */
   problem: unknown;
 
   constructor(program: string, signal: AbortSignal) {

@@ -36,7 +36,7 @@ export function isSingle(call: CommandContext, names: readonly string[]): boolea
   return names.length === 1 && !hasFilter(call);
 }
 
-/** Makes the error for a selection without screens, perhaps because of a slip in a label. */
+/** Makes the error for a selection without screens, perhaps because of a typo in a label. */
 export function noneMatches(
   { options: { venue, selector } }: CommandContext,
   advice = ' --allow-none permits an empty selection.',

@@ -35,10 +35,13 @@ export function usage(message: string, hint?: string): SignageError {
   return new SignageError('usage', message, hint === undefined ? {} : { hint });
 }
 
-/** Whether a text has a key, a token, or a URL with a password. It must not reach an error. */
+/**
+ * Whether a text has a key, a token, or a URL with a password. Such a text must not appear in an
+ * error.
+ */
 export const looksSecret = (text: string): boolean => /(?:dak|mak|clm)_|:\/\/[^/]*@/i.test(text);
 export const secretAdvice =
-  'It looks like a secret, and other users can read the command line: give it by a file or stdin.';
+  'It looks like a secret, and other users can read the command line: pass it in a file or on stdin.';
 
 /** The help text of a setting, with its default and its environment variable. */
 export function describeSetting({ help, shown, env }: Setting<unknown>): string {

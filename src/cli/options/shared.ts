@@ -4,7 +4,7 @@ import type { Setting, Values } from './settings.ts';
 
 /** Options for the format of results. */
 export const outputOptions = {
-  output: option.choice(formats, '-o, --output <format>', 'form of the result'),
+  output: option.choice(formats, '-o, --output <format>', 'format of the result'),
   jq: option.text(
     '--jq <expression>',
     'pass the result, as JSON, through a jq expression; strings are printed without quotes',

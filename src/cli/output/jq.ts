@@ -14,10 +14,10 @@ function reasonOf(stderr: string, expression: string): string {
   const text = line.replace(/^jq: error(?: \(at [^)]*\))?:? ?/, '');
   const [place = '', lineNumber] = / at <top-level>, line (\d+), column \d+:?$/.exec(text) ?? [];
   if (Number(lineNumber) > expression.split('\n').length)
-    return 'the expression is incomplete, or has a bracket too many';
+    return 'the expression is incomplete, or has an extra bracket';
   const reason = text.slice(0, text.length - place.length).trim();
   if (reason.length > maxReasonLength) return `${reason.slice(0, maxReasonLength)}…`;
-  return reason || 'the expression ended with an error that has no text';
+  return reason || 'the expression ended with an error without a message';
 }
 
 /**

@@ -21,7 +21,7 @@ function caseXml({ name, group, failure, skipped }: TestCase): string {
   return `  <testcase ${attributes}/>`;
 }
 
-/** Returns a report in the form of JUnit, which most CI systems read. */
+/** Returns a report in JUnit XML, which most CI systems read. */
 export function junitXml(cases: readonly TestCase[]): string {
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
   const skipped = cases.filter((one) => one.skipped !== undefined).length;

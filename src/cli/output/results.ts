@@ -73,9 +73,9 @@ export function makeResults(
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
   const fields = common.fields === undefined ? undefined : readFields(common.fields);
   if (common.jq !== undefined && format !== 'json' && format !== 'ndjson')
-    throw usage(`--jq goes with -o json or ndjson, not with ${format}.`);
+    throw usage(`--jq works with -o json or ndjson, not with ${format}.`);
   if (fields && format === 'name')
-    throw usage('-o name prints only names: leave --fields out, or choose another form.');
+    throw usage('-o name prints only names: leave --fields out, or choose another format.');
   let plan: RecordWriter | undefined;
 
   const jqLines = async (value: unknown) => {
@@ -128,7 +128,8 @@ export function makeResults(
   }
 
   async function junitWriter({ testCase }: View<unknown>): Promise<RecordWriter> {
-    if (!testCase) throw usage('-o junit goes with conformance: other results are no checks.');
+    if (!testCase)
+      throw usage('-o junit works only with conformance: other results are not checks.');
     const { junitXml } = await import('./junit.ts');
     return allRecords((records) => stdout.write(junitXml(records.map((one) => testCase(one)))));
   }
@@ -164,7 +165,7 @@ export function makeResults(
     },
     requireEndless(what) {
       if (isDocument(format))
-        throw usage(`${what} never ends, and ${format} is written at the end: use -o ndjson.`);
+        throw usage(`${what} never ends, and ${format} is written only at the end: use -o ndjson.`);
     },
     async planned(request) {
       plan ??= await makeWriter<PlannedRequest>('list', planView);

@@ -40,7 +40,7 @@ export interface View<T> {
   columns: readonly Column<T>[];
   /** Makes `-o table` show each record of a list as a marked line, in place of a row. */
   marked?(record: T): MarkedLine;
-  /** Makes the test case of `-o junit`. Records that are no checks have none. */
+  /** Makes the test case of `-o junit`. Absent for records that are not checks. */
   testCase?(record: T): TestCase;
   /** Returns the name that commands accept for the record: the output of `-o name`. */
   nameOf(record: T): string;

@@ -20,7 +20,7 @@ type DeviceFilters = NonNullable<CallInput<'listDevices'>['query']>;
 
 /**
  * - `current`: the TV was given the version, or a newer one.
- * - `online`, `offline`: it was not.
+ * - `online`, `offline`: the TV was not given it, and is online or offline.
  * - `none`: the screen has no TV.
  */
 export type TvState = 'current' | 'online' | 'offline' | 'none';
@@ -28,16 +28,16 @@ export type TvState = 'current' | 'online' | 'offline' | 'none';
 interface DeliveryOptions {
   targets: readonly DeliveryTarget[];
   filters: DeviceFilters;
-  /** What the TVs should get, as the end of a sentence: `version 8`. */
+  /** The awaited version, as the end of a sentence: `version 8`. */
   what: string;
 }
 
 const maxShownNames = 10;
 /** Up to this number, a request for each screen is cheaper than reading the whole list. */
 const fewScreens = 5;
-/** Largest rate at which a wait reads devices. The list has pages of 200. */
+/** Maximum number of devices that a wait reads per second, in pages of 200. */
 const devicesPerSecond = 2000;
-/** Limit of progress lines without a terminal. */
+/** Minimum time between two progress lines without a terminal. */
 const lineEveryMs = 10 * secondMs;
 
 function stateOf(device: Device | undefined, version: number): TvState {
@@ -54,8 +54,8 @@ export function namesText(screens: readonly Pick<DeliveryTarget, 'name'>[]): str
 }
 
 /**
- * Waits until TVs were given a playlist version. Screens without a TV do not count, unless no
- * screen has one.
+ * Waits until TVs have been given a playlist version. Ignores screens without a TV, unless no
+ * screen has a TV.
  */
 export class Delivery {
   readonly #call: CommandContext;
@@ -138,7 +138,7 @@ export class Delivery {
     );
   }
 
-  /** Writes a line of progress, if nobody sees the progress bar. */
+  /** Writes a line of progress, if there is no terminal for a progress bar. */
   #writeLine(): void {
     const { io, common, clock } = this.#call;
     if (io.stderr.isTTY || !isForPeople(common.output)) return;

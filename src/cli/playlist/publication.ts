@@ -62,7 +62,7 @@ function explained(errors: FieldError[], error: SignageError): SignageError {
   if (!errors.some(({ path }) => path.endsWith('.creativeUrl'))) return error;
   return new SignageError(error.code, error.message, {
     ...error,
-    hint: 'creativeUrl is the whole address of a media file. In the files of fixtures/playlists, {media} stands for the address of your folder of media: replace it.',
+    hint: 'creativeUrl is the full URL of a media file. In the files of fixtures/playlists, replace {media} by the URL of your media folder.',
   });
 }
 

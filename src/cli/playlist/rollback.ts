@@ -21,11 +21,11 @@ import {
 export type NewEnd = number | null | undefined;
 
 export interface RolledBack {
-  /** The playlist that the screen has now. */
+  /** The current playlist of the screen. */
   playlist: Playlist;
-  /** The version that it has the content of. */
+  /** The version whose content it has. */
   from: number;
-  /** Whether this command has published it, and not another caller or an earlier run. */
+  /** Whether this command published it, rather than another caller or an earlier run. */
   isNew: boolean;
 }
 
@@ -34,7 +34,7 @@ function changedMeanwhile(version: number | undefined): SignageError {
   const what = version === undefined ? 'It was withdrawn' : `Version ${version} was published`;
   return new SignageError(
     'precondition_failed',
-    `${what} after this command began, so the screen was left alone.`,
+    `${what} after this command began, so the screen was not changed.`,
   );
 }
 
@@ -67,7 +67,7 @@ export function formerContent(
   return { items: former.items, validUntil: newEnd === undefined ? former.validUntil : newEnd };
 }
 
-/** Versions on one page. Usually the current one and two below it are all that is needed. */
+/** Page size. Usually the current version and the two before it are enough. */
 const pageSize = 3;
 
 /**
@@ -92,8 +92,8 @@ type Stored = NonNullable<Awaited<ReturnType<typeof currentPlaylist>>>;
 type Published = Pick<RolledBack, 'playlist' | 'isNew'>;
 
 /**
- * Publishes over exactly the recorded version. If another caller or an earlier run has published
- * the same, returns their playlist. Throws `precondition_failed` if something else is there.
+ * Publishes if the recorded version is still the current one. If another caller or an earlier run
+ * has published the same, returns that playlist. Throws `precondition_failed` for any other change.
  * Returns `undefined` under `--dry-run`.
  */
 export async function publishOver(
@@ -121,8 +121,8 @@ export async function publishOver(
 }
 
 /**
- * Publishes the content of the version before the recorded one, if the recorded version still
- * stands. Returns `undefined` under `--dry-run`.
+ * Publishes the content of the version before the recorded one, if the recorded one is still
+ * current. Returns `undefined` under `--dry-run`.
  */
 async function rollBack(
   call: CommandContext,
@@ -134,25 +134,25 @@ async function rollBack(
   const [previous, beforeThat] = versions.filter((one) => one.version < version);
   if (!previous)
     throw new SignageError('playlist_not_found', `There is no version before ${version}.`);
-  // An earlier run published this version, perhaps without learning it. It may have had a new end,
-  // so only the items are compared.
+  // An earlier run published this version, perhaps without getting the answer. It may have set a
+  // new end, so only the items are compared.
   const next = versions.find((one) => one.version === version + 1);
   if (next && isDeepStrictEqual(next.items, previous.items))
     return { playlist: next, from: previous.version, isNew: false };
   const [newest] = versions;
   if (newest && newest.version > version) throw changedMeanwhile(newest.version);
-  // A rollback again, without the file of the first one, would publish the bad version again. The
-  // first one may have had a new end, so only the items are compared.
+  // A second rollback without the state file of the first would publish the bad version again. The
+  // first may have set a new end, so only the items are compared.
   if (newest && beforeThat && isDeepStrictEqual(newest.items, beforeThat.items))
     throw new SignageError(
       'precondition_failed',
-      `It already has the content of version ${beforeThat.version}, as after a rollback. To publish version ${previous.version} again, name its number.`,
+      `It already has the content of version ${beforeThat.version}, as after a rollback. To publish version ${previous.version} again, give its number.`,
     );
   const made = await publishOver(call, screen, formerContent(call, previous, newEnd));
   return made && { ...made, from: previous.version };
 }
 
-/** Withdraws exactly this playlist. Throws `precondition_failed` if it has changed. */
+/** Withdraws the playlist if it is still current. Otherwise throws `precondition_failed`. */
 async function withdraw(call: CommandContext, id: string, playlist: Stored): Promise<void> {
   await untilStored<Stored | undefined, unknown>(playlist, {
     async read() {
@@ -169,8 +169,8 @@ async function withdraw(call: CommandContext, id: string, playlist: Stored): Pro
 }
 
 /**
- * Gives a screen back what it had before `published`, if it still has `published`. Withdraws the
- * playlist if there was none, or if the former one has expired. Returns the word for the result.
+ * Restores the playlist that a screen had before `published`, if `published` is still current. If
+ * there was none, or if it has expired, withdraws `published`. Returns the word for the result.
  */
 export async function restore(
   call: CommandContext,
@@ -207,15 +207,15 @@ export async function rollBackOne(
   const recorded = await recordScreen(call, screen);
   if (!hasPlaylist(recorded))
     throw new SignageError('playlist_not_found', `"${screen.name}" has no playlist now.`, {
-      hint: 'Name the version to go back to. signage playlist history lists them.',
+      hint: 'Give the version to go back to. signage playlist history lists all versions.',
     });
   return rollBack(call, recorded, newEnd);
 }
 
 /**
- * Rolls screens back to their previous versions. Records in the file of `--state` what each screen
- * has before it changes the first one. So the same command can be run again: it finishes, and
- * neither rolls a screen back twice nor overwrites what others have published.
+ * Rolls screens back to their previous versions. First records the current playlists in the file of
+ * `--state`. The same command can then be run again: it finishes the rollback, rolls no screen back
+ * twice, and overwrites no playlist of other callers.
  */
 export async function rollBackAll(
   call: CommandContext,
@@ -234,7 +234,7 @@ export async function rollBackAll(
   } finally {
     if (!call.common.dryRun)
       call.note(
-        `What each screen had is in ${call.options.state}. The same command finishes what failed, and changes nothing twice.`,
+        `The earlier playlists are recorded in ${call.options.state}. Run the same command again to retry the screens that failed. It changes nothing twice.`,
       );
   }
 }

@@ -44,7 +44,7 @@ const rolloutState = z.object({
     .optional(),
 });
 
-/** Content of the file of `--state`: what each screen had before the first change. */
+/** Content of the file of `--state`: the playlists of the screens before the first change. */
 export type RolloutState = z.infer<typeof rolloutState>;
 
 function parseState(text: string): RolloutState | undefined {
@@ -66,7 +66,7 @@ async function readState(path: string): Promise<RolloutState | undefined> {
   }
   const state = parseState(text);
   if (state) return state;
-  throw new SignageError('invalid_file', `${path} is no state file of this command.`, {
+  throw new SignageError('invalid_file', `${path} is not a state file of this command.`, {
     hint: 'Give --state a new file.',
   });
 }
@@ -90,7 +90,7 @@ export async function currentPlaylist(call: CommandContext, id: string) {
   }
 }
 
-/** Reads what a screen has now. */
+/** Reads the current playlist of a screen. */
 export async function recordScreen(
   call: CommandContext,
   { id, name }: Pick<Selected, 'id' | 'name'>,
@@ -104,7 +104,7 @@ export async function recordScreen(
   };
 }
 
-/** Reads what each screen has now, in the order of the screens. */
+/** Reads the current playlist of each screen, in the order of the screens. */
 async function recordScreens(
   call: CommandContext,
   screens: readonly Selected[],

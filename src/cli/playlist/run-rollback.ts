@@ -59,13 +59,13 @@ export async function runRollback(call: CommandContext): Promise<number> {
   if (wanted !== undefined && (isMany || state !== undefined))
     throw usage(
       isMany
-        ? `Versions differ between screens: for several, give previous instead of ${wanted}.`
+        ? `Version numbers differ between screens: for several screens, give previous instead of ${wanted}.`
         : '--state works only with previous.',
     );
   if (isMany && names.length + Number(hasFilter(call)) > 0 && state === undefined)
     throw usage(
       'Give --state a new file, such as --state rollback.json.',
-      'It records what each screen has now, so that the command can be run again.',
+      'It records the current playlists, so that the command can be run again.',
     );
   if (state !== undefined) return rollBackAll(call, names, end);
   const { single } = await selectScreens(call, names);

@@ -52,7 +52,7 @@ async function openStaged(
     return { ...state, screens, staged: { publication, writtenEnd, after, ...progress } };
   }
   const { staged } = state;
-  // A relative end has another value now, so only the written one can be compared.
+  // A relative end such as `7d` has another value now, so the text is compared.
   const isSame =
     staged?.writtenEnd === writtenEnd &&
     isDeepStrictEqual(staged.publication.items, publication.items);
@@ -180,8 +180,8 @@ class StagedPublication {
   }
 
   /**
-   * Gives all screens back what they had. An interrupted run may have published on any of these
-   * screens.
+   * Restores the earlier playlist of all screens, because an interrupted run may have published on
+   * any of them.
    */
   async #rollBack(why: string): Promise<void> {
     await this.#save({ isRollingBack: true });
@@ -190,7 +190,7 @@ class StagedPublication {
     const failed = this.results.filter(({ result }) => result === 'failed').length;
     const outcome =
       failed === 0
-        ? 'All screens have what they had before.'
+        ? 'All screens have their earlier playlists again.'
         : `${countText(failed, 'screen')} could not be rolled back; the same command tries again.`;
     throw new SignageError('partly_failed', `${why}. ${outcome}`);
   }
@@ -206,8 +206,8 @@ async function publishOnce(call: CommandContext, screen: RecordedScreen, content
 
 /**
  * Publishes on a growing part of the screens, and stops when too many fail. Prints the results at
- * the end. With the file of `--state` it can continue later. Each change names the version that the
- * screen had before, so nothing is done twice and nobody's playlist is overwritten.
+ * the end. With the file of `--state` it can continue later. Each change has the earlier version as
+ * its precondition, so nothing is published twice and no other caller's playlist is overwritten.
  */
 export async function publishStaged(
   call: CommandContext,
@@ -239,7 +239,9 @@ export async function publishStaged(
     call,
     results.map(({ result }) => result),
   );
-  call.note(`What each screen had is in ${call.options.state}. The same command continues.`);
+  call.note(
+    `The earlier playlists are recorded in ${call.options.state}. The same command continues.`,
+  );
   if (stopped) throw stopped.error;
   return exitCode;
 }

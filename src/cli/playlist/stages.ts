@@ -18,11 +18,11 @@ export const stagedOptions = {
   ),
   rollback: option.flag(
     '--rollback',
-    'with --stop-on: when it stops, give the screens back what they had',
+    'with --stop-on: when it stops, restore the earlier playlists',
   ),
   state: option.text(
     '--state <file>',
-    'with --staged: file that records what each screen had; continues an interrupted publication',
+    'with --staged: file that records the earlier playlists; continues an interrupted publication',
   ),
 };
 
@@ -79,7 +79,7 @@ export function readStagePlan({ staged, stopOn, rollback, state }: StageValues):
   if (state === undefined)
     throw usage(
       '--staged needs --state with a new file, such as --state spring.json.',
-      'It records what each screen has now, so that the command can be run again.',
+      'It records the current playlists, so that the command can be run again.',
     );
   return { percents, limits };
 }

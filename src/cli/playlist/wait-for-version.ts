@@ -32,7 +32,7 @@ async function latestVersions(
   return targets;
 }
 
-/** Waits until the TVs of the screens were given a playlist version. Prints the screens. */
+/** Waits until the TVs of the screens have been given a playlist version. Prints the screens. */
 export async function waitForVersion(
   call: CommandContext,
   names: readonly string[],

@@ -23,7 +23,7 @@ export class RealValues {
     if (typeof recorded === 'string' && typeof real === 'string') this.#values.set(recorded, real);
   }
 
-  /** Returns the present value of a cursor, or the recorded one. */
+  /** Returns the current value of a cursor, or the recorded one. */
   cursor(recorded: string): string {
     return this.#values.get(recorded) ?? recorded;
   }

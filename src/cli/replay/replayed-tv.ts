@@ -24,9 +24,9 @@ export interface ReplayContext {
 
 /** Longer than the longest hold of an answer (docs/protocol.md §2.9). */
 const requestTimeoutMs = minuteMs;
-/** Headers of the answers of a proxy, or of a connection, are not sent again. */
+/** Headers sent again unchanged. Leaves out headers of the connection and of proxies. */
 const sentHeaders = ['accept', 'content-encoding', 'content-type', 'user-agent'];
-/** Larger bodies get the same answer (docs/protocol.md §1.7). */
+/** A longer body gets the same answer: it exceeds all limits of docs/protocol.md §1.7. */
 const maxFillerBytes = 2 * 1024 * 1024;
 
 export const noAnswer = 'none';
@@ -56,7 +56,7 @@ export class ReplayedTv {
   }
 
   /**
-   * Sends all requests, one after the other. Held requests run beside the others. Throws
+   * Sends all requests, one after the other. Long polls run concurrently with the others. Throws
    * `interrupted`, and the error of the service if the TV cannot be registered.
    */
   async run(): Promise<void> {
@@ -70,7 +70,7 @@ export class ReplayedTv {
         continue;
       }
       held = held.then(() => this.#send(exchange));
-      // The error is thrown at the end, or ends the other requests.
+      // `await held` below throws the error. Prevents an unhandled rejection until then.
       held.catch(() => {});
     }
     await held;
@@ -157,7 +157,7 @@ export class ReplayedTv {
       : this.#real.text(recorded);
   }
 
-  /** Takes the present ids, keys, ETags and cursors from an answer. */
+  /** Stores the current ids, keys, ETags and cursors of an answer. */
   #learn({ answer }: RecordedExchange, reply: Reply, json: Record<string, unknown> = {}): void {
     const member = (name: string) => textMember(answer.json, name);
     this.#real.set(answer.headers.etag, header(reply, 'etag'));

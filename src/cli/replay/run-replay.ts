@@ -103,7 +103,7 @@ export async function runReplay(
   const exchanges = readRecording(await readInput(io, file), file);
   const plans = recordedTvs(exchanges).map(planReplay);
   const [first] = exchanges;
-  if (!first || plans.length === 0) throw usage(`${file} has no request of a TV.`);
+  if (!first || plans.length === 0) throw usage(`${file} contains no request of a TV.`);
   const address = await readAddress(options, io);
   const service = serviceAddress(address.url.value);
   const codes = await codesFor(call, plans.filter(needsCode), options);

@@ -123,8 +123,8 @@ async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
 }
 
 /**
- * Makes a pairing code for a free screen of the demo, and tells how to make a browser its TV. Does
- * nothing without a free screen.
+ * Makes a pairing code for a free screen of the demo, and prints how to pair a browser with it.
+ * Does nothing without a free screen.
  */
 async function offerBrowser(demo: Demo): Promise<void> {
   const { management, url, io, interrupted: signal } = demo;

@@ -32,8 +32,9 @@ interface OwnContext {
 }
 
 /**
- * Finds the context that an earlier start of this service saved for the token. Only the first start
- * knows the token that it creates. Later starts do not, and find any token of this service.
+ * Finds the context that an earlier start of this service saved. With `wantedId`, only a context
+ * with this token matches. Later starts do not know the token, so any token of this service
+ * matches.
  */
 async function findOwnContext(
   running: Running,

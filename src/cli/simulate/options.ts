@@ -52,7 +52,7 @@ const fleet = {
   ),
   codes: option.text(
     '--codes <file>',
-    'pairing codes to use, one a line (- for stdin); default: create screens and codes',
+    'pairing codes to use, one per line (- for stdin); default: create screens and codes',
   ),
   keep: option.text(
     '--keep <folder>',

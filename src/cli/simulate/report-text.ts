@@ -69,7 +69,7 @@ function comparedText({ outcome, why, devices, events, findings }: Reconciliatio
   return `${stored}: ${findings.length === 0 ? 'nothing lost, duplicated or unexpected' : 'ERRORS FOUND'}`;
 }
 
-/** Says what the run leaves in the service. */
+/** Describes the records that the run leaves in the service. */
 function leftText({ events, screens, isMarked }: LeftBehind): string {
   const reports = isMarked ? 'signage report leaves them out' : 'signage report counts them';
   const left = [

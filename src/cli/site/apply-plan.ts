@@ -49,8 +49,8 @@ const recordDiffers = (current: Attributes, wanted: Attributes) =>
 
 /**
  * Changes an existing record until it matches the files. If another caller changes it meanwhile,
- * reads it again and starts anew, so that the files never overwrite what nobody has seen. Returns
- * the changed members.
+ * reads it again and starts over, so that the files never overwrite an unseen change. Returns the
+ * changed members.
  */
 async function matchFiles(
   call: CommandContext,

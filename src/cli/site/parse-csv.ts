@@ -25,7 +25,7 @@ interface Venue {
   rows: Row[];
 }
 
-/** Spreadsheets of some countries separate cells by semicolons, and copied cells have tabs. */
+/** Spreadsheets separate cells by semicolons in some countries, and copied cells by tabs. */
 const delimiterOf = (header: string) =>
   [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ',';
 
@@ -131,7 +131,7 @@ export function parseCsv(
   for (const [at, column] of columns.entries()) {
     if (!fillOf(column))
       complain(header.number, `"${column}"`, `is not a known column. Columns: ${columnNames}`);
-    else if (columns.indexOf(column) < at) complain(header.number, column, 'is there twice');
+    else if (columns.indexOf(column) < at) complain(header.number, column, 'is a duplicate column');
   }
   for (const column of ['venue', 'name'].filter((one) => !columns.includes(one)))
     complain(header.number, column, `is a missing column. Columns: ${columnNames}`);
@@ -144,7 +144,11 @@ export function parseCsv(
       const first = firstWith(venue, member);
       for (const { line, entry } of venue.rows)
         if (entry[member] !== undefined && entry[member] !== first?.entry[member])
-          complain(line, member, `differs from line ${first?.line}: a venue has only one`);
+          complain(
+            line,
+            member,
+            `differs from line ${first?.line}: all lines of a venue must have the same value`,
+          );
     }
   }
   const place = (path: Path) => `${file}, line ${origin(venues, path).row?.line ?? 1}`;

@@ -7,7 +7,7 @@ type Received = ListItem<'listScreenStatus'>;
 type PlaybackError = CallAnswer<'listEvents'>['items'][number];
 
 /**
- * - `dark`: it has a TV, which is offline.
+ * - `dark`: its TV is offline.
  * - `failing`: its TV is online and has no playlist, or not the newest version.
  * - `unpaired`: it has no TV.
  */
@@ -37,11 +37,14 @@ const recentMs = hourMs;
 /** Age of a time by the clock of the service. */
 const ageMs = ({ at }: Received, time: string) => Date.parse(at) - Date.parse(time);
 
-/** When the TV was last seen. A crash of the service may lose that: then when it registered. */
+/**
+ * When the TV was last seen. Falls back to its registration, because a crash of the service may
+ * lose the time.
+ */
 const seenAt = ({ lastSeenAt, createdAt }: NonNullable<Received['device']>) =>
   lastSeenAt ?? createdAt;
 
-/** Whether the TV did not get the playlist that it should have by now. */
+/** Whether the TV has not fetched the current playlist in time. */
 function lacksPlaylist(received: Received): boolean {
   const { device, playlist } = received;
   if (!device) return false;

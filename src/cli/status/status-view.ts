@@ -3,7 +3,7 @@ import { relativeTime } from '../records/text.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import type { ScreenStatus } from './fleet-status.ts';
 
-/** Formats what a screen should play: `7`, `7 expired`. */
+/** Formats the newest playlist version of a screen: `7`, `7 expired`. */
 function playlistText({ playlist }: ScreenStatus): string | null {
   if (!playlist) return null;
   const { version, status } = playlist;

@@ -38,13 +38,16 @@ async function tableLines(
   return written.join('').split('\n').slice(0, -1);
 }
 
-/** Redraws the status until Ctrl-C. Keeps the last one while the service cannot be reached. */
+/**
+ * Redraws the status until Ctrl-C. Keeps the last one on screen while the service cannot be
+ * reached.
+ */
 export async function watchStatus(
   call: CommandContext,
   options: Parameters<typeof readFleetStatus>[1],
 ): Promise<never> {
   if (!isWatched(call) || !isForPeople(call.common.output))
-    throw usage('--watch draws on a terminal. Leave it out, and run the command again and again.');
+    throw usage('--watch needs a terminal. Leave it out, and run the command repeatedly.');
   let drawn: LiveLine[] = [line('Reading the status of all screens …')];
   let problem: string | undefined;
 

@@ -11,7 +11,7 @@ export function isConfigTree(value: unknown): value is ConfigTree {
 export function readPath(text: string): string[] {
   const path = text.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
   if (path.includes(''))
-    throw usage(`A key is written such as cachePolicy.maxSizeGB, not "${text}".`);
+    throw usage(`A key has a form such as cachePolicy.maxSizeGB, not "${text}".`);
   return path;
 }
 

@@ -74,8 +74,8 @@ function parseSavedTv(text: string): SavedTv | undefined {
   try {
     const { state, log } = splitText(text);
     savedTvSchema.parse(state);
-    // Not the parsed copy, because a retried batch must have the same bytes. The schema could
-    // change the order of members.
+    // Returns the original value. The schema could reorder members, but a retried batch must have
+    // the same bytes.
     const saved = state as SavedTv;
     if (log === '') return saved;
     const changed = { ...saved, tv: applyLog(saved.tv, log) };

@@ -40,7 +40,7 @@ export function applyLog(state: PlayerState, log: string): PlayerState {
   for (const text of log.split('\n').slice(0, -1)) {
     const line: unknown = JSON.parse(text);
     lineSchema.parse(line);
-    // Not the parsed copy, because the schema could change the order of the members of an event.
+    // Keeps the original value, because the schema could reorder the members of an event.
     const change = line as LogLine;
     for (const [name, value] of Object.entries(change.head)) head[name] = value ?? undefined;
     for (const [position, event] of change.added) events.set(position, event);

@@ -16,7 +16,7 @@ export type CodeSource = (
   error: SignageError | undefined,
 ) => Promise<string | undefined>;
 
-/** Says what is wrong with a pairing code. */
+/** Returns the reason why a text is not a pairing code, or `undefined` for a valid code. */
 export function codeProblem(text: string): string | undefined {
   try {
     readCode(text);

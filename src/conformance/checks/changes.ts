@@ -5,14 +5,14 @@ import { type Check, checkGroup, profile } from '../check.ts';
 import { item } from '../content.ts';
 import type { Fixture, Tv } from '../fixture.ts';
 
-/** Longer than any change takes to be told, and shorter than the time-out of a client. */
+/** Longer than a notification of a change takes, and shorter than the timeout of a client. */
 const holdSeconds = 20;
 
 /** Runs `change` while the service holds a request of the TV. Returns the answer of the request. */
 async function heldDuring(fixture: Fixture, tv: Tv, change: () => Promise<unknown>) {
   const cursor = at((await tv.send('GET', 'changes')).json, 'cursor');
   const held = tv.send('GET', `changes?after=${cursor}&waitSeconds=${holdSeconds}`);
-  // The request may arrive after the change, which then ends no hold but is found at once.
+  // If the request arrives after the change, the service answers at once instead of holding it.
   await pause(fixture.clock, secondMs / 4, fixture.signal);
   await change();
   return held;
@@ -25,7 +25,7 @@ const publish = (fixture: Fixture, { screenId }: Tv) =>
 const sameEtag = ({ json }: Answer, member: string, { headers }: Answer) =>
   at(json, `${member}.etag`) === headers.etag ? 'the same ETag' : 'another ETag';
 
-/** Checks of changes that are told at once (docs/protocol.md §2.9). */
+/** Checks of held requests that a change ends at once (docs/protocol.md §2.9). */
 export const changesChecks: readonly Check[] = checkGroup(
   { id: 'changes', subject: 'GET /devices/:id/changes', section: '2.9' },
   [
@@ -76,7 +76,7 @@ export const changesChecks: readonly Check[] = checkGroup(
         );
       },
     ),
-    profile('time', 'the same answer comes when the time is over').expects(
+    profile('time', 'the same answer comes when waitSeconds are over').expects(
       '200, the same cursor',
       async (fixture) => {
         const tv = await fixture.newTv();

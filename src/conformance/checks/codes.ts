@@ -98,13 +98,13 @@ const creation = checkGroup(
         return [isStatus ? 'its status' : 'another Location', answer.headers['cache-control']];
       },
     ),
-    profile('simulated', 'simulated marks the device, and nothing that the TV sends does').expects(
-      'true, false',
-      async (fixture) => [
-        await isSimulated(fixture, { simulated: true }, {}),
-        await isSimulated(fixture, {}, { simulated: true }),
-      ],
-    ),
+    profile(
+      'simulated',
+      'simulated in the request for the code marks the device; simulated in deviceInfo does not',
+    ).expects('true, false', async (fixture) => [
+      await isSimulated(fixture, { simulated: true }, {}),
+      await isSimulated(fixture, {}, { simulated: true }),
+    ]),
     profile('404', '404 for an unknown screen').expects('404 screen_not_found', (fixture) =>
       fixture.manage('POST', codesPath, { screenId: unknownId }),
     ),
@@ -170,9 +170,8 @@ const polling = checkGroup(
         ];
       },
     ),
-    profile('404', '404 for a code that there is not').expects(
-      '404 pairing_code_not_found',
-      (fixture) => codeStatus(fixture, 'ZZZZZZZZ'),
+    profile('404', '404 for an unknown code').expects('404 pairing_code_not_found', (fixture) =>
+      codeStatus(fixture, 'ZZZZZZZZ'),
     ),
     profile('wait', 'waitSeconds holds the response until the status changes').expects(
       'used',
@@ -213,9 +212,8 @@ const cancelling = checkGroup(
         return [await cancel(fixture, code), await cancel(fixture, (await fixture.newTv()).code)];
       },
     ),
-    profile('404', '404 for a code that there is not').expects(
-      '404 pairing_code_not_found',
-      (fixture) => cancel(fixture, 'ZZZZZZZZ'),
+    profile('404', '404 for an unknown code').expects('404 pairing_code_not_found', (fixture) =>
+      cancel(fixture, 'ZZZZZZZZ'),
     ),
   ],
 );

@@ -264,7 +264,7 @@ export const eventChecks: readonly Check[] = checkGroup(
           'idempotency-key': 'x'.repeat(256),
         }),
     ),
-    profile('seq', 'the device tells its highest seq, missing and repeated numbers').expects(
+    profile('seq', 'the device has lastSeq, missingEvents and conflictingEvents').expects(
       '7 4 1',
       async (fixture) => {
         const tv = await fixture.newTv();
@@ -280,11 +280,11 @@ export const eventChecks: readonly Check[] = checkGroup(
           .join(' ');
       },
     ),
-    profile('seq.wrong', 'a seq that is no positive integer is kept and ignored').expects(
+    profile('seq.wrong', 'a seq that is not a positive integer is accepted').expects(
       '202',
       (fixture) => postBatch(fixture, [heartbeat(fixture.uniqueTimestamp(), { seq: 'one' })]),
     ),
-    profile('no-key', 'without a key every repeat of a batch is stored').expects(
+    profile('no-key', 'without an Idempotency-Key, every repeat of a batch is stored').expects(
       '2 stored',
       async (fixture) => {
         const timestamp = fixture.uniqueTimestamp();

@@ -19,7 +19,7 @@ const failures = checkGroup({ id: 'register', subject: 'POST /devices/register',
   profile('409', '409 for a used code').expects('409 pairing_code_used', async (fixture) =>
     fixture.register((await fixture.newTv()).code),
   ),
-  profile('rate-limit', 'has RateLimit and RateLimit-Policy of one name').expects(
+  profile('rate-limit', 'has RateLimit and RateLimit-Policy with the same policy name').expects(
     'one name',
     async (fixture) => {
       const { headers } = await fixture.register((await fixture.newTv()).code);

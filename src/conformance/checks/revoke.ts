@@ -136,14 +136,14 @@ const profileChecks = checkGroup(
       await revoke(fixture, (await fixture.newTv()).deviceId, {}),
     ]),
     profile('twice', 'revoking again is 200 and changes nothing').expects(
-      '200, the same',
+      '200, unchanged',
       async (fixture) => {
         const { tv, answer } = await revoked(fixture);
         const again = await revoke(fixture, tv.deviceId, { reason: 'lost' });
         const same = ['suspendedAt', 'suspendReason'].every(
           (name) => at(again.json, `device.${name}`) === at(answer.json, `device.${name}`),
         );
-        return [again, same ? 'the same' : 'changed'];
+        return [again, same ? 'unchanged' : 'changed'];
       },
     ),
     profile('404', '404 for an unknown device').expects('404 device_not_found', (fixture) =>

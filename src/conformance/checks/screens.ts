@@ -123,20 +123,20 @@ function twoScreens(fixture: Fixture): Promise<{ venueId: string; tv: Tv }> {
 export const statusChecks: readonly Check[] = checkGroup(
   { id: 'status', subject: 'GET /v1/status', section: '5.3' },
   [
-    profile('device', 'the screen without a TV has null; the other its online device').expects(
-      'null, the device, true',
-      async (fixture) => {
-        const { venueId, tv } = await twoScreens(fixture);
-        const { json } = await fixture.manage('GET', `/v1/status?venueId=${venueId}`);
-        const isDevice = at(json, 'items.1.device.id') === tv.deviceId;
-        return [
-          at(json, 'items.0.device'),
-          isDevice ? 'the device' : 'another device',
-          at(json, 'items.1.device.online'),
-        ];
-      },
-    ),
-    profile('playlist', 'the newest version of the playlist, without items').expects(
+    profile(
+      'device',
+      'a screen without a TV has a null device, and a screen with a TV its online device',
+    ).expects('null, the device, true', async (fixture) => {
+      const { venueId, tv } = await twoScreens(fixture);
+      const { json } = await fixture.manage('GET', `/v1/status?venueId=${venueId}`);
+      const isDevice = at(json, 'items.1.device.id') === tv.deviceId;
+      return [
+        at(json, 'items.0.device'),
+        isDevice ? 'the device' : 'another device',
+        at(json, 'items.1.device.online'),
+      ];
+    }),
+    profile('playlist', 'has the newest version of the playlist, without items').expects(
       'null, 1, active, no items',
       async (fixture) => {
         const { venueId } = await twoScreens(fixture);

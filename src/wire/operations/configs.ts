@@ -15,7 +15,7 @@ const putConfig = <L extends ConfigLevel>(level: L) =>
 
 const getConfig = <L extends ConfigLevel>(level: L) =>
   get(`/v1/${level}s/:id/config`, 'viewer', {
-    summary: `The config stored for a ${level}, as it is`,
+    summary: `Get the stored config of a ${level}`,
     revision: true,
     record: level,
     answer: 'configBody',
@@ -25,7 +25,7 @@ const getConfig = <L extends ConfigLevel>(level: L) =>
 
 const removeConfig = <L extends ConfigLevel>(level: L) =>
   remove(`/v1/${level}s/:id/config`, 'operator', {
-    summary: `Remove the config stored for a ${level}`,
+    summary: `Remove the stored config of a ${level}`,
     revision: true,
     record: level,
     command: ['config', 'unset'],

@@ -5,7 +5,7 @@ const codes = '/v1/devices/provisioning-codes';
 /** Pairing codes and devices (docs/protocol.md §4, §5.3). */
 export const devicesOperations = {
   createCode: create(codes, 'installer', {
-    summary: 'Make a pairing code for a screen',
+    summary: 'Create a pairing code for a screen',
     headers: ['Idempotency-Key'],
     body: 'codeCreation',
     answer: 'createdCode',
@@ -13,7 +13,7 @@ export const devicesOperations = {
     command: ['code', 'create'],
   }),
   getCodeStatus: get(`${codes}/:code/status`, 'viewer', {
-    summary: 'Where a pairing code stands',
+    summary: 'Get the status of a pairing code',
     record: 'pairing_code',
     query: 'codeStatusQuery',
     answer: 'codeStatus',
@@ -26,14 +26,14 @@ export const devicesOperations = {
     command: ['code', 'cancel'],
   }),
   getClaim: get('/v1/devices/claims/:claim', 'installer', {
-    summary: 'The TV that shows a claim',
+    summary: 'Get the TV that shows a claim',
     record: 'claim',
     answer: 'claim',
     errors: ['too_many_attempts'],
     command: ['code', 'claim'],
   }),
   offerClaim: create('/v1/devices/claims/:claim/offer', 'installer', {
-    summary: 'Make a pairing code for a screen, and send it to the TV that shows a claim',
+    summary: 'Create a pairing code for a screen, and send it to the TV that shows a claim',
     record: 'claim',
     headers: ['Idempotency-Key'],
     body: 'offerCreation',
@@ -50,13 +50,13 @@ export const devicesOperations = {
     command: ['device', 'revoke'],
   }),
   listDevices: get('/v1/devices', 'viewer', {
-    summary: 'Devices',
+    summary: 'List devices',
     query: 'deviceQuery',
     answer: 'deviceList',
     command: ['device', 'list'],
   }),
   getDevice: get('/v1/devices/:id', 'viewer', {
-    summary: 'One device',
+    summary: 'Get a device',
     record: 'device',
     answer: 'device',
     command: ['device', 'get'],

@@ -3,7 +3,7 @@ import { create, get, type Operation, patch, remove } from '../operation.ts';
 /** Venues and screens (docs/protocol.md §5.3). */
 export const placesOperations = {
   createVenue: create('/v1/venues', 'operator', {
-    summary: 'Make a venue',
+    summary: 'Create a venue',
     revision: true,
     wholeTenant: true,
     headers: ['Idempotency-Key'],
@@ -13,13 +13,13 @@ export const placesOperations = {
     command: ['venue', 'create'],
   }),
   listVenues: get('/v1/venues', 'viewer', {
-    summary: 'Venues',
+    summary: 'List venues',
     query: 'venueQuery',
     answer: 'venueList',
     command: ['venue', 'list'],
   }),
   getVenue: get('/v1/venues/:id', 'viewer', {
-    summary: 'One venue',
+    summary: 'Get a venue',
     revision: true,
     record: 'venue',
     answer: 'venue',
@@ -42,7 +42,7 @@ export const placesOperations = {
     command: ['venue', 'delete'],
   }),
   createScreen: create('/v1/screens', 'operator', {
-    summary: 'Make a screen in a venue',
+    summary: 'Create a screen in a venue',
     revision: true,
     headers: ['Idempotency-Key'],
     body: 'screenCreation',
@@ -51,13 +51,13 @@ export const placesOperations = {
     command: ['screen', 'create'],
   }),
   listScreens: get('/v1/screens', 'viewer', {
-    summary: 'Screens',
+    summary: 'List screens',
     query: 'screenQuery',
     answer: 'screenList',
     command: ['screen', 'list'],
   }),
   getScreen: get('/v1/screens/:id', 'viewer', {
-    summary: 'One screen',
+    summary: 'Get a screen',
     revision: true,
     record: 'screen',
     answer: 'screen',
@@ -73,7 +73,7 @@ export const placesOperations = {
     command: ['screen', 'update'],
   }),
   deleteScreen: remove('/v1/screens/:id', 'operator', {
-    summary: 'Delete a screen; with force=true an active one, with its device',
+    summary: 'Delete a screen; force=true also deletes an active screen, and revokes its device',
     revision: true,
     record: 'screen',
     query: 'screenDeletionQuery',

@@ -3,7 +3,7 @@ import { create, get, type Operation, patch, post, remove } from '../operation.t
 /** Tenants and tokens (docs/protocol.md §5.1). */
 export const platformOperations = {
   createTenant: create('/v1/tenants', 'platform', {
-    summary: 'Make a tenant',
+    summary: 'Create a tenant',
     revision: true,
     headers: ['Idempotency-Key'],
     body: 'tenantCreation',
@@ -12,13 +12,13 @@ export const platformOperations = {
     command: ['tenant', 'create'],
   }),
   listTenants: get('/v1/tenants', 'platform', {
-    summary: 'Tenants',
+    summary: 'List tenants',
     query: 'tenantQuery',
     answer: 'tenantList',
     command: ['tenant', 'list'],
   }),
   getTenant: get('/v1/tenants/:id', 'platform', {
-    summary: 'One tenant',
+    summary: 'Get a tenant',
     revision: true,
     record: 'tenant',
     answer: 'tenant',
@@ -41,7 +41,7 @@ export const platformOperations = {
     command: ['tenant', 'delete'],
   }),
   createToken: create('/v1/tokens', 'admin', {
-    summary: 'Make a management token; it is shown in this answer only',
+    summary: 'Create a management token; only this answer contains it',
     revision: true,
     headers: ['Idempotency-Key'],
     body: 'tokenCreation',
@@ -50,13 +50,13 @@ export const platformOperations = {
     command: ['token', 'create'],
   }),
   listTokens: get('/v1/tokens', 'admin', {
-    summary: 'Management tokens',
+    summary: 'List management tokens',
     query: 'tokenQuery',
     answer: 'tokenList',
     command: ['token', 'list'],
   }),
   getToken: get('/v1/tokens/:id', 'admin', {
-    summary: 'One management token',
+    summary: 'Get a management token',
     revision: true,
     record: 'token',
     answer: 'token',
@@ -70,7 +70,7 @@ export const platformOperations = {
     command: ['token', 'delete'],
   }),
   rotateToken: post('/v1/tokens/:id/rotate', 'admin', {
-    summary: 'A new secret for a token; the old one works until the new one is first used',
+    summary: 'Give a token a new secret; the old one works until the new one is first used',
     revision: true,
     headers: ['Idempotency-Key'],
     record: 'token',
@@ -79,11 +79,11 @@ export const platformOperations = {
     command: ['token', 'rotate'],
   }),
   getMe: get('/v1/me', 'any', {
-    summary: 'Whose token this is, and the tenant it acts in',
+    summary: 'Get the identity of the token, and the tenant it acts in',
     answer: 'me',
   }),
   createBackup: post('/v1/backup', 'backup', {
-    summary: 'One consistent state of the whole store, as a tar file',
+    summary: 'Back up the whole store, as a consistent snapshot in a tar file',
     errors: ['not_supported'],
     command: ['data', 'backup'],
   }),

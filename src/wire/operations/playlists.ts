@@ -12,7 +12,7 @@ export const playlistOperations = {
     command: ['playlist', 'publish'],
   }),
   readPlaylist: get('/v1/screens/:id/playlist', 'viewer', {
-    summary: 'The playlist of a screen',
+    summary: 'Get the playlist of a screen',
     revision: true,
     record: 'screen',
     answer: 'playlist',
@@ -33,21 +33,21 @@ export const playlistOperations = {
     command: ['playlist', 'refresh'],
   }),
   listPlaylistVersions: get('/v1/screens/:id/playlists', 'viewer', {
-    summary: 'The last 20 playlist versions of a screen, newest first',
+    summary: 'List the last 20 playlist versions of a screen, newest first',
     record: 'screen',
     query: 'playlistVersionsQuery',
     answer: 'playlistVersions',
     command: ['playlist', 'history'],
   }),
   listMirror: get('/v1/mirror', 'operator', {
-    summary: 'The copies of playlists in the object store, by screen',
+    summary: 'List the copies of playlists in the object store, by screen',
     query: 'mirrorQuery',
     answer: 'mirrorList',
     errors: ['not_supported'],
     command: ['playlist', 'mirror'],
   }),
   repairMirror: post('/v1/mirror/repair', 'operator', {
-    summary: 'Have every copy looked at, and mended where it differs',
+    summary: 'Queue all copies for a check and, where they differ, a repair',
     answer: 'mirrorRepair',
     errors: ['not_supported'],
     command: ['playlist', 'mirror'],

@@ -6,30 +6,30 @@ import { get, type Operation } from '../operation.ts';
  */
 export const readingOperations = {
   listScreenStatus: get('/v1/status', 'viewer', {
-    summary: 'Screens, each with its device and its newest playlist',
+    summary: 'List screens, each with its device and its newest playlist',
     query: 'screenStatusQuery',
     answer: 'screenStatusList',
   }),
   listEvents: get('/v1/events', 'viewer', {
-    summary: 'Telemetry, newest receipt first; order=asc with after follows',
+    summary: 'List events by time of receipt, newest first; order=asc with after lists new ones',
     query: 'eventQuery',
     answer: 'eventList',
     command: ['event', 'list'],
   }),
   reportImpressions: get('/v1/reports/impressions', 'viewer', {
-    summary: 'Impressions by group, as JSON or CSV',
+    summary: 'Count impressions by group, as JSON or CSV',
     query: 'reportQuery',
     answer: 'impressionReport',
     command: ['report', 'impressions'],
   }),
   listAudit: get('/v1/audit', 'admin', {
-    summary: 'Every change, newest first',
+    summary: 'List the audit trail, newest first',
     query: 'auditQuery',
     answer: 'auditList',
     command: ['audit', 'list'],
   }),
   listRequests: get('/v1/requests', 'operator', {
-    summary: 'The latest requests of TVs and their answers, newest first',
+    summary: 'List the latest requests of TVs and their answers, newest first',
     query: 'tvRequestQuery',
     answer: 'tvRequestList',
   }),

@@ -17,7 +17,7 @@ export const runtimeOperations = {
     ],
   }),
   createClaim: create('/devices/claims', 'public', {
-    summary: 'Make a claim, which the TV shows until an installer offers it a screen',
+    summary: 'Create a claim, which the TV shows until an installer offers it a screen',
     body: 'claimCreation',
     bodyLimit: 16 * 1024,
     answer: 'createdClaim',
@@ -25,31 +25,32 @@ export const runtimeOperations = {
     errors: ['too_many_attempts'],
   }),
   getClaimStatus: get('/devices/claims/:claim', 'public', {
-    summary: 'The pairing code that an installer offered, held until there is one',
+    summary:
+      'Get the status of a claim; waitSeconds holds the answer until an installer offers a screen',
     query: 'claimStatusQuery',
     answer: 'claimStatus',
     errors: ['claim_not_found'],
   }),
   getPlaylist: get('/devices/:id/playlist', 'device', {
-    summary: 'The active playlist of the screen',
+    summary: 'Get the active playlist of the screen',
     answer: 'activePlaylist',
     conditional: true,
     errors: ['playlist_not_found', 'playlist_fetch_failed'],
   }),
   getDeviceConfig: get('/devices/:id/config', 'device', {
-    summary: 'The effective config of the device',
+    summary: 'Get the effective config of the device',
     answer: 'deviceConfig',
     conditional: true,
     errors: ['config_fetch_failed'],
   }),
   getDeviceChanges: get('/devices/:id/changes', 'device', {
-    summary: 'What the TV would be given now, held until that changes',
+    summary: 'Get the ETags of playlist and config; waitSeconds holds the answer until they change',
     query: 'deviceChangesQuery',
     answer: 'deviceChanges',
     errors: ['config_fetch_failed'],
   }),
   postEvents: accept('/devices/:id/events', 'device', {
-    summary: 'Store 1 to 100 telemetry events, all or none',
+    summary: 'Store 1 to 100 events, all or none',
     body: 'eventBatch',
     partLimit: 50_000,
     answer: 'eventsAccepted',
@@ -57,7 +58,7 @@ export const runtimeOperations = {
     errors: ['idempotency_key_reused'],
   }),
   rotateDeviceKey: create('/devices/:id/keys/rotate', 'device', {
-    summary: 'A new key for the device; the old one works until the new one is first used',
+    summary: 'Create a new key for the device; the old one works until the new one is first used',
     answer: 'rotated',
     headers: ['Idempotency-Key'],
     errors: ['idempotency_key_reused'],

@@ -170,7 +170,7 @@ const sites: BadMedia[] = [
   {
     what: 'a file behind a login',
     named: 'error status',
-    says: /status 401.*TVs send no login/,
+    says: /status 401.*TVs send no credentials/,
     answer: respond(401),
   },
   { what: 'a failing server', named: 'error status', says: /status 503/, answer: respond(503) },
@@ -205,13 +205,13 @@ const sites: BadMedia[] = [
   {
     what: 'a redirect without a target',
     named: 'error redirect',
-    says: /is no http or https address/,
+    says: /is not an http or https URL/,
     answer: respond(301),
   },
   {
     what: 'a redirect to another scheme',
     named: 'error redirect',
-    says: /is no http or https address/,
+    says: /is not an http or https URL/,
     answer: redirect('file:///etc/passwd'),
   },
   {
@@ -223,7 +223,7 @@ const sites: BadMedia[] = [
   {
     what: 'a redirect with a password',
     named: 'error redirect',
-    says: /without a user name/,
+    says: /has a user name/,
     answer: redirect('http://user:geheim@127.0.0.1/a.png'),
   },
   {
@@ -394,7 +394,7 @@ const sites: BadMedia[] = [
   {
     what: 'a 206 with more bytes than announced',
     named: 'error ranges',
-    says: /announces 212 bytes, and 216 came|announces 16 bytes/,
+    says: /announces 212 bytes, but the server sent 216|announces 16 bytes/,
     ...video({ wrongRange: (from, to) => [Math.max(0, from - 4), to] }),
   },
   {
@@ -418,12 +418,12 @@ const sites: BadMedia[] = [
   {
     what: 'a video that was not uploaded to its end',
     named: 'error truncated',
-    says: /ends behind its 200000 bytes/,
+    says: /extends beyond its 200000 bytes/,
     type: 'video',
     answer: serveFile(files.mp4Truncated),
   },
   {
-    what: 'a video with its index behind the media data',
+    what: 'a video with its index after the media data',
     named: 'warning moov',
     says: /\+faststart/,
     type: 'video',
@@ -537,7 +537,7 @@ describe('signage playlist check finds', () => {
     expect(findings[0]?.detail).toContain('which is not encrypted');
   });
 
-  it('an index behind the media data without ranges as an error', async () => {
+  it('an index after the media data without ranges as an error', async () => {
     const site = await mediaSite(serveFile(files.mp4IndexBehind, { hasRanges: false }));
     const { code, named } = await checkItems([{ url: site.url, type: 'video' }]);
     expect(named).toEqual(['warning ranges', 'error moov']);

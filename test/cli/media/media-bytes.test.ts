@@ -74,17 +74,17 @@ const layout = (file: Buffer, total: number | undefined = file.length) => {
 describe('readMp4Layout', () => {
   const start = box('ftyp', 24);
   it.each([
-    ['front', [start, box('moov', 40), box('mdat', 99)]],
-    ['front', [start, box('moov', 40), box('free', 8), largeBox('mdat', 99)]],
-    ['front', [start, box('moov', 40), box('mdat', 0, 99)]],
-    ['front', [start, box('moov', 40), box('sidx', 20), box('moof', 30), box('mdat', 99)]],
-    ['behind', [start, box('mdat', 99), box('moov', 40)]],
-    ['behind', [start, box('free', 8), largeBox('mdat', 99), box('udta', 8), box('moov', 40)]],
+    ['before', [start, box('moov', 40), box('mdat', 99)]],
+    ['before', [start, box('moov', 40), box('free', 8), largeBox('mdat', 99)]],
+    ['before', [start, box('moov', 40), box('mdat', 0, 99)]],
+    ['before', [start, box('moov', 40), box('sidx', 20), box('moof', 30), box('mdat', 99)]],
+    ['after', [start, box('mdat', 99), box('moov', 40)]],
+    ['after', [start, box('free', 8), largeBox('mdat', 99), box('udta', 8), box('moov', 40)]],
     ['absent', [start, box('mdat', 99)]],
     ['absent', [start]],
     ['unknown', [start, Buffer.alloc(40)]],
     ['unknown', [start, ...Array.from({ length: 40 }, () => box('free', 8)), box('moov', 40)]],
-  ])('is %s', async (moov, boxes) => {
+  ])('finds the index: %s', async (moov, boxes) => {
     expect(await layout(Buffer.concat(boxes))).toMatchObject({ moov, isTruncated: false });
   });
 
@@ -93,13 +93,13 @@ describe('readMp4Layout', () => {
     [[start, box('mdat', 9000, 99)]],
     [[start, box('mdat', 99), box('moov', 400, 40)]],
     [[start, box('moov', 400, 40)]],
-  ])('finds that the file is cut off', async (boxes) => {
+  ])('detects a truncated file', async (boxes) => {
     expect(await layout(Buffer.concat(boxes))).toMatchObject({ isTruncated: true });
   });
 
-  it('is behind when only the media data can be read', async () => {
+  it('places the index after the media data when only the media data can be read', async () => {
     const read = async (offset: number) => (offset < 50 ? box('mdat', 9000, 16) : undefined);
-    expect(await readMp4Layout(read)).toEqual({ moov: 'behind', isTruncated: false });
+    expect(await readMp4Layout(read)).toEqual({ moov: 'after', isTruncated: false });
   });
 
   it('ends after a few reads for any bytes', async () => {

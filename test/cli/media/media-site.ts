@@ -86,7 +86,7 @@ export const files = {
   heic: { start: Buffer.from('\0\0\0\x18ftypheic', 'latin1'), size: 300, type: 'image/heic' },
   svg: { start: Buffer.from('<?xml version="1.0"?>\n<svg>'), size: 27, type: 'image/svg+xml' },
   mp4: { start: mp4, size: mp4.length, type: 'video/mp4' },
-  /** The index lies behind 100,000 bytes of media data. */
+  /** The index comes after 100,000 bytes of media data. */
   mp4IndexBehind: {
     start: Buffer.concat([fileType, filled('mdat', 100_000), filled('moov', 500)]),
     size: 100_516,

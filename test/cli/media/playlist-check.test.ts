@@ -34,7 +34,7 @@ async function fileOf(...items: object[]): Promise<string> {
 }
 
 describe('signage playlist check SCREEN', () => {
-  it('9 with the finding and the name of the screen, for what the screen has now', async () => {
+  it('9 with the finding and the name of the screen, for its current playlist', async () => {
     const media = await mediaSite(respond(404));
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, image(`${media.url}/a.png`));
@@ -152,12 +152,12 @@ describe('signage playlist check --file', () => {
     expect(run.json).toMatchObject([{ check: 'size', screen: null, item: 1 }]);
   });
 
-  it('6 for a file that is no playlist, before any request', async () => {
+  it('6 for a file that is not a playlist, before any request', async () => {
     const media = await mediaSite(serveFile(files.png));
     const file = await fileOf(image(`${media.url}/a.png`), { creativeUrl: '{media}/b.png' });
     const { code, stderr } = await runCli(['playlist', 'check', '-f', file]);
     expect(code).toBe(6);
-    expect(stderr).toContain('{media} stands for the address of your folder of media');
+    expect(stderr).toContain('replace {media} by the URL of your media folder');
     expect(media.requests).toEqual([]);
   });
 
@@ -258,7 +258,7 @@ describe('signage playlist publish --check', () => {
     expect(run.code).toBe(9);
     expect(run.ndjson).toMatchObject([{ level: 'error', check: 'status', item: 1 }]);
     expect(run.stderr).toContain('Nothing was published');
-    expect(run.stderr).toContain('To publish all the same, leave out --check.');
+    expect(run.stderr).toContain('To publish anyway, leave out --check.');
     expect(await currentOf(screens[0].id)).toBe(404);
     expect(await cli(argv)).toMatchObject({ code: 0 });
     expect(await currentOf(screens[0].id)).toBe(200);
@@ -275,7 +275,7 @@ describe('signage playlist publish --check', () => {
     expect(run.stderr).toMatch(/Warning: item 1: cors: The response of .*a\.png has no/);
   });
 
-  it('changes nothing in a stage, and leaves no state file, when a file has an error', async () => {
+  it('publishes no stage and leaves no state file when a file has an error', async () => {
     const media = await mediaSite(respond(404));
     const { venue, screens } = await site('One', 'Two');
     const file = await fileOf(image(media.url));

@@ -14,7 +14,9 @@ describe('readTime', () => {
     ['90s', '2026-11-20T11:58:30.000Z'],
     ['2h', '2026-11-20T10:00:00.000Z'],
     ['1d', '2026-11-19T12:00:00.000Z'],
-  ])('%s', (text, iso) => expect(new Date(readTime(text, reading)).toISOString()).toBe(iso));
+  ])('parses %s as %s', (text, iso) =>
+    expect(new Date(readTime(text, reading)).toISOString()).toBe(iso),
+  );
 
   it('adds a duration to the present for times ahead', () =>
     expect(readTime('1d', { ...reading, spans: 'ahead' })).toBe(nowMs + 86_400_000));
@@ -36,5 +38,5 @@ describe('shownEpoch', () => {
     [9e20, 9e20],
     [null, null],
     ['soon', 'soon'],
-  ])('%s', (time, shown) => expect(shownEpoch(time)).toBe(shown));
+  ])('shows %s as %s', (time, shown) => expect(shownEpoch(time)).toBe(shown));
 });

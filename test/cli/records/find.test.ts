@@ -47,10 +47,10 @@ const failure = (work: Promise<unknown>): Promise<SignageError> =>
   );
 
 describe('findVenue', () => {
-  it.each(['Lobby', 'LOBBY', ' lobby '])('by the name "%s"', async (text) =>
+  it.each(['Lobby', 'LOBBY', ' lobby '])('finds a venue by the name "%s"', async (text) =>
     expect((await findVenue(reader, text)).id).toBe(ids.lobby),
   );
-  it('by its id', async () =>
+  it('finds a venue by its id', async () =>
     expect((await findVenue(reader, ids.lobby!.toUpperCase())).name).toBe('Lobby'));
   it.each(['Lob', '', unknownId])('throws venue_not_found for "%s"', async (text) => {
     expect(await failure(findVenue(reader, text))).toMatchObject({ code: 'venue_not_found' });
@@ -62,13 +62,14 @@ describe('findScreen', () => {
     ['Lobby/Main', 'main'],
     ['annex/main', 'other'],
     ['Rear', 'rear'],
-  ])('as %s', async (text, which) => {
+  ])('finds %s', async (text, which) => {
     expect((await findScreen(reader, text)).id).toBe(ids[which]);
   });
 
-  it('by the id of its venue and its name', async () =>
+  it('finds a screen by the id of its venue and its name', async () =>
     expect((await findScreen(reader, `${ids.annex}/Main`)).id).toBe(ids.other));
-  it('by its id', async () => expect((await findScreen(reader, ids.rear!)).name).toBe('Rear'));
+  it('finds a screen by its id', async () =>
+    expect((await findScreen(reader, ids.rear!)).name).toBe('Rear'));
 
   it('throws for an ambiguous name, and lists full names that commands accept', async () => {
     const error = await failure(findScreen(reader, 'main'));
@@ -91,13 +92,13 @@ describe('findScreen', () => {
     ['Nowhere/Main', 'venue_not_found'],
     ['Nothing', 'screen_not_found'],
     [unknownId, 'screen_not_found'],
-  ])('not by %s', async (text, code) =>
+  ])('throws for %s: %s', async (text, code) =>
     expect(await failure(findScreen(reader, text))).toMatchObject({ code }),
   );
 });
 
 describe('findDevice', () => {
-  it('by its id, or by the id or name of its screen', async () => {
+  it('finds a device by its id, or by the id or name of its screen', async () => {
     for (const text of [ids.deviceId!, ids.main!, 'Lobby/Main'])
       expect((await findDevice(reader, text)).id).toBe(ids.deviceId);
   });
@@ -117,21 +118,21 @@ describe('findDevice', () => {
 });
 
 describe('findToken and findTenant', () => {
-  it('by name and id', async () => {
+  it('find a record by name and id', async () => {
     for (const text of ['single', ids.single!])
       expect((await findToken(reader, text)).id).toBe(ids.single);
     for (const text of ['Default', ids.tenant!])
       expect((await findTenant(reader, text)).id).toBe(ids.tenant);
   });
 
-  it('throws for a name that a tenant token and a platform token share', async () => {
+  it('throw for a name that a tenant token and a platform token share', async () => {
     const { code, message } = await failure(findToken(reader, 'Twin'));
     expect(code).toBe('ambiguous_name');
     expect(message).toContain(`${ids.own} (viewer)`);
     expect(message).toContain(`${ids.platform} (platform)`);
   });
 
-  it('throws for unknown names', async () => {
+  it('throw for unknown names', async () => {
     expect(await failure(findToken(reader, 'x'))).toMatchObject({ code: 'token_not_found' });
     expect(await failure(findTenant(reader, 'x'))).toMatchObject({ code: 'tenant_not_found' });
   });

@@ -19,13 +19,13 @@ describe('readAssignment', () => {
     ['a={"b":1}', { a: { b: 1 } }],
     ['a.b.c=1', { a: { b: { c: 1 } } }],
     ['a\\.b=1', { 'a.b': 1 }],
-  ])('%s', (text, settings) => expect(readAssignment(text)).toEqual(settings));
+  ])('parses %s', (text, settings) => expect(readAssignment(text)).toEqual(settings));
 
   it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('rejects %s', (text) => {
     expect(() => readAssignment(text)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('makes an own member of __proto__', () => {
+  it('parses __proto__ as an ordinary key', () => {
     const merged = mergeConfigs({ a: 1 }, readAssignment('__proto__.polluted=true'));
     expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"polluted":true}}');
     expect({}).not.toHaveProperty('polluted');
@@ -50,7 +50,7 @@ describe('withoutKey', () => {
     ['a.x', undefined],
     ['b.x', undefined],
     ['toString', undefined],
-  ])('%s', (key, left) => expect(withoutKey(settings, readPath(key))).toEqual(left));
+  ])('removes %s', (key, left) => expect(withoutKey(settings, readPath(key))).toEqual(left));
 });
 
 it('listAssignments returns each key as config set takes it', () => {

@@ -33,5 +33,5 @@ describe('progressBar', () => {
     [0, 3, '[                    ] 0 of 3'],
     [1, 3, '[######              ] 1 of 3'],
     [2000, 2000, '[####################] 2,000 of 2,000'],
-  ])('%i of %i', (done, total, bar) => expect(progressBar(done, total)).toBe(bar));
+  ])('draws %i of %i', (done, total, bar) => expect(progressBar(done, total)).toBe(bar));
 });

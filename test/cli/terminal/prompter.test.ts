@@ -35,7 +35,7 @@ describe('at a terminal', () => {
     expect(await screen.getFullOutput()).not.toContain('mak_secret');
   });
 
-  it('takes Enter for no', async () => {
+  it('treats Enter as no', async () => {
     const answer = prompter().confirm({ message: 'Delete?', flag });
     await shown('Delete? (y/N)');
     screen.keypress('enter');

@@ -6,7 +6,7 @@ import { error, type MediaFinding, type MediaProblem, shownUrl } from './finding
 import { makeSender, type SendOptions } from './send.ts';
 import { totalSizeProblem } from './size-checks.ts';
 
-/** Media files that are checked at the same time. */
+/** Number of media files checked concurrently. */
 const filesAtOnce = 8;
 
 /** A playlist whose media are checked. */
@@ -34,9 +34,9 @@ export interface MediaReport {
   files: number;
 }
 
-/** A media file, what the playlists demand of it, and its first place. */
+/** A media file, the requirements of the playlists, and its first position. */
 interface Entry extends Omit<Media, 'url'> {
-  /** `undefined`: the text is no media URL. Earlier versions of the service stored any text. */
+  /** `undefined`: the text is not a media URL. Earlier versions of the service stored any text. */
   url: URL | undefined;
   place: Pick<MediaFinding, 'screen' | 'item'>;
   uses: number;
@@ -54,7 +54,7 @@ const invalidUrl = (fault: string) =>
     advice: 'Correct it, and publish the playlist again.',
   });
 
-/** Collects the different files of all playlists, with the strictest demands on each. */
+/** Collects the different files of all playlists, with the strictest requirements for each. */
 function collect(playlists: readonly CheckedPlaylist[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const { screen, items, validUntil, maxSizeGB } of playlists) {

@@ -24,7 +24,7 @@ import { sniff } from './sniff.ts';
 /** Players load files in parts of 8 MiB, so smaller ones need no ranges. */
 const partBytes = 8 * 1024 * 1024;
 
-/** A media file, and what the playlists demand of it. */
+/** A media file, and the requirements of the playlists. */
 export interface Media {
   url: URL;
   type: CreativeType;
@@ -117,7 +117,7 @@ export async function checkUrl(
   for (const problem of addressProblems(media, player)) report(problem);
   const expiry = expiryProblem(url, nowMs, validUntilMs);
   if (expiry) report(expiry);
-  // A browser loads a page of a frame without CORS.
+  // Browsers load the page of a frame without CORS.
   const headersFor = (origin: string): Record<string, string> =>
     type === 'html' ? {} : { origin, range: firstRange };
   const hops = await follow(url, { player, headersFor, send, report });

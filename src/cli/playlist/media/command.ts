@@ -19,10 +19,11 @@ export const publishCheckOptions = {
 export const check = defineCommand({
   summary: 'Check whether TVs can load the media of a playlist',
   description: `Requests each media file of a playlist from this machine, and reads only its
-beginning. The service requests nothing. Checks the connection, the certificate, redirects, the
-status, the type, the size, ranges, CORS and frames. Lists errors (a TV does not show the item) and
-warnings (a TV shows it late, or keeps no copy). docs/media.md explains each check. With --file and
-screens, checks the file for the configs of these screens. Exit codes: 0 no error, 9 errors.`,
+beginning. The service itself sends no request. Checks the connection, the certificate, redirects,
+the status, the type, the size, ranges, CORS and frames. Lists errors (a TV does not show the item)
+and warnings (a TV shows it late, or keeps no copy). docs/media.md explains each check. With --file
+and screen names, checks the file against the configs of these screens. Exit codes: 0 no error, 9
+errors.`,
   arguments: { screens: some('screens whose current playlist is checked', 'screen') },
   options: {
     file: option.text(
@@ -36,7 +37,7 @@ screens, checks the file for the configs of these screens. Exit codes: 0 no erro
   },
   examples: [
     ['signage playlist check -f spring.yaml', 'a file, before it is published'],
-    ['signage playlist check Lobby/Main', 'what a screen has now'],
+    ['signage playlist check Lobby/Main', 'the current playlist of a screen'],
     ['signage playlist check --all --origin https://signage.example.com', 'all screens'],
     [
       `signage playlist check --all -o json --jq '.[] | select(.level == "error") | .url'`,

@@ -26,7 +26,7 @@ const tlsDetails: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate authority of the host is not trusted here.',
 };
 
-/** The names of a certificate that is for another host, as Node's error has them. */
+/** Returns the host names of a certificate for another host, from the error of Node. */
 function certificateNames(cause: unknown): string | undefined {
   const names = (cause as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
   return typeof names === 'string' ? names.replaceAll(/\b(?:DNS|IP Address):/g, '') : undefined;
@@ -79,6 +79,6 @@ export function connectionProblem(cause: unknown, url: URL): MediaProblem {
   return error('connection', {
     detail,
     effect: notLoaded,
-    advice: 'Look for the cause in the log of the media server or of a proxy before it.',
+    advice: 'Check the log of the media server, or of the proxy in front of it.',
   });
 }

@@ -20,12 +20,12 @@ const examples: Readonly<Record<CreativeType, string>> = {
 
 const noType = ['', 'application/octet-stream', 'binary/octet-stream'];
 
-/** Checks the status. The file itself has 200, or 206 for a range. */
+/** Checks the status. It must be 200, or 206 for a range. */
 export function statusProblem({ status }: MediaReply): MediaProblem | undefined {
   if ([200, 204, 206].includes(status)) return undefined;
   const isDenied = status === 401 || status === 403;
   const advice = isDenied
-    ? 'TVs send no login. Make the file public, or use a signed URL that lasts.'
+    ? 'TVs send no credentials. Make the file public, or use a signed URL with a long lifetime.'
     : 'Correct the URL, or repair the media server.';
   return error('status', {
     detail: `The server answers with status ${status}.`,
@@ -53,8 +53,8 @@ export const isEncoded = ({ headers }: MediaReply) =>
 
 export const encodingProblem = ({ headers }: MediaReply) =>
   warning('encoding', {
-    detail: `The server compresses the file (${headers['content-encoding']}), though it was asked not to.`,
-    effect: 'A TV knows neither its size nor its ranges.',
+    detail: `The server compresses the file (${headers['content-encoding']}), although the request has "Accept-Encoding: identity".`,
+    effect: 'A TV can neither learn its size nor request ranges.',
     advice: 'Switch off compression for images and videos.',
   });
 
@@ -89,7 +89,9 @@ export function typeProblem(
   const level = isGuessable ? warning : error;
   return level('type', {
     detail: `${shown}, and the item is of the type ${type}.`,
-    effect: isGuessable ? 'Some TVs do not guess the type.' : 'A TV does not show it as that type.',
+    effect: isGuessable
+      ? 'Some TVs do not detect the type from the content.'
+      : 'A TV does not show it as that type.',
     advice: `Make the server send ${isSvg ? svgType : `a type such as ${examples[type]}`}, or correct creativeType.`,
   });
 }

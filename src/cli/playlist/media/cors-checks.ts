@@ -4,7 +4,7 @@ import type { MediaReply, Send } from './send.ts';
 
 /** Request headers with which a player continues a download. */
 const requestHeaders = ['if-range', 'range'];
-/** Response headers that a player needs for it. */
+/** Response headers that a player needs to continue a download. */
 const responseHeaders = ['content-range', 'etag'];
 
 const wordsOf = (header: string | undefined) =>

@@ -35,11 +35,11 @@ export const mediaChecks = [
 type MediaCheck = (typeof mediaChecks)[number];
 
 interface ProblemText {
-  /** What is wrong. */
+  /** The problem. */
   detail: string;
-  /** What a TV does because of it. */
+  /** Its effect on a TV. */
   effect: string;
-  /** What to do. */
+  /** The remedy. */
   advice: string;
 }
 
@@ -64,7 +64,7 @@ export interface MediaFinding extends MediaProblem {
   url: string | null;
 }
 
-/** Limit of `detail`, in characters. It may quote headers, which may be long. */
+/** Maximum length of `detail`, in characters. It may quote long headers. */
 const maxDetail = 400;
 
 const problem =
@@ -111,8 +111,8 @@ export const mediaFindingView: View<MediaFinding> = {
 };
 
 /**
- * Formats a media URL for output. Hides the whole query, because signed URLs have their signature
- * there, and keys of the service anywhere.
+ * Formats a media URL for output. Hides the whole query, which may contain a signature. Hides keys
+ * and codes of the service in the path, too.
  *
  * @example shownUrl(new URL('https://cdn.example/a.mp4?sig=1')) // 'https://cdn.example/a.mp4?…'
  */

@@ -54,7 +54,7 @@ function stepProblem(from: URL, to: URL, player: URL): MediaProblem | undefined 
   if (from.host === to.host) return undefined;
   return warning('redirect', {
     detail: `${where}, on another host.`,
-    effect: 'The item is dark if one of the two hosts fails.',
+    effect: 'The item does not play if either host fails.',
     advice: useTarget,
   });
 }
@@ -88,7 +88,7 @@ export async function follow(
     hops.push(hop);
     const next = targetOf(reply.headers.location, url);
     if (!next) {
-      const detail = `The target of the redirect (${reply.status}) is no http or https address without a user name.`;
+      const detail = `The target of the redirect (${reply.status}) is not an http or https URL, or has a user name.`;
       report(error('redirect', { detail, effect: notLoaded, advice: useTarget }));
       return undefined;
     }

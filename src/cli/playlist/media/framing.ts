@@ -71,7 +71,7 @@ export function framingProblem(
   if (header === undefined) return undefined;
   return error('framing', {
     detail: `The page forbids frames of ${player.origin}: "${header}".`,
-    effect: 'A player in a browser shows an empty frame, and cannot notice it.',
+    effect: 'A player in a browser shows an empty frame, and cannot detect it.',
     advice: `Let the page allow ${player.origin} in frame-ancestors, or use another page.`,
   });
 }

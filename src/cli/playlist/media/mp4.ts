@@ -8,11 +8,11 @@ type ReadBytes = (offset: number, length: number) => Promise<Buffer | undefined>
 /** The order of the boxes of an MP4 file (ISO/IEC 14496-12). */
 export interface Mp4Layout {
   /**
-   * Place of the index, the box `moov`: before the media data, behind it, or absent. `unknown`: the
-   * boxes are damaged, or too many lie in front.
+   * Place of the index, the box `moov`: before the media data, after it, or absent. `unknown`: the
+   * boxes are damaged, or too many come first.
    */
-  moov: 'front' | 'behind' | 'absent' | 'unknown';
-  /** Whether a box ends behind the end of the file. */
+  moov: 'before' | 'after' | 'absent' | 'unknown';
+  /** Whether a box extends beyond the end of the file. */
   isTruncated: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Box {
 }
 
 const headerBytes = 16;
-/** Boxes before the media data are few. More may be an attack. */
+/** Real files have few boxes before the media data. More may be an attack. */
 const maxBoxes = 16;
 
 /** Parses the header of a box. Returns `undefined` for other bytes. */
@@ -40,8 +40,8 @@ function parseBox(header: Buffer): Box | undefined {
 }
 
 /**
- * Reads the headers of the boxes of an MP4 file from its beginning. Stops where the media data of a
- * file with an index begins, or at its end.
+ * Reads the headers of the boxes of an MP4 file from its beginning. Stops at the media data if the
+ * index comes first, otherwise at the end of the file.
  *
  * @param total size of the file in bytes, if known
  */
@@ -56,25 +56,25 @@ export async function readMp4Layout(
     const header = await read(offset, headerBytes);
     const box = header && parseBox(header);
     if (!box) {
-      // The bytes behind the media data cannot be read: the index can only be there.
-      if (!header && hasData) return { moov: 'behind', isTruncated: false };
+      // The bytes after the media data cannot be read, so the index can only be there.
+      if (!header && hasData) return { moov: 'after', isTruncated: false };
       break;
     }
     const end = box.size === undefined ? total : offset + box.size;
     if (box.type === 'moov') hasIndex = true;
-    if (box.type === 'moov' && hasData) return { moov: 'behind', isTruncated: end > total };
+    if (box.type === 'moov' && hasData) return { moov: 'after', isTruncated: end > total };
     if (box.type === 'mdat') hasData = true;
-    if (end > total) return { moov: hasIndex ? 'front' : 'absent', isTruncated: true };
-    if (hasIndex && /^(?:mdat|moof)$/.test(box.type)) return { moov: 'front', isTruncated: false };
+    if (end > total) return { moov: hasIndex ? 'before' : 'absent', isTruncated: true };
+    if (hasIndex && /^(?:mdat|moof)$/.test(box.type)) return { moov: 'before', isTruncated: false };
     offset = end;
   }
-  if (hasIndex) return { moov: 'front', isTruncated: false };
+  if (hasIndex) return { moov: 'before', isTruncated: false };
   return { moov: offset === total ? 'absent' : 'unknown', isTruncated: false };
 }
 
 /**
- * Checks whether an MP4 file is complete, and whether its index lies in front of its media data.
- * Reads a few small ranges where the first response does not reach.
+ * Checks whether an MP4 file is complete, and whether its index comes before its media data. Reads
+ * a few small ranges beyond the first response.
  *
  * @param size of the file in bytes, if known
  */
@@ -95,7 +95,7 @@ export async function mp4Problem(
   const { moov, isTruncated } = await readMp4Layout(read, size);
   if (isTruncated) {
     return error('truncated', {
-      detail: `The video is incomplete: a part of it ends behind its ${size} bytes.`,
+      detail: `The video is incomplete: its structure extends beyond its ${size} bytes.`,
       effect: 'A TV stops in the middle, or shows nothing.',
       advice: 'Upload the file again.',
     });
@@ -107,10 +107,10 @@ export async function mp4Problem(
       advice: 'Export the video again.',
     });
   }
-  if (moov !== 'behind') return undefined;
+  if (moov !== 'after') return undefined;
   const level = hasRanges ? warning : error;
   return level('moov', {
-    detail: 'The index of the video (the box moov) lies behind its media data.',
+    detail: 'The index of the video (the box moov) comes after its media data.',
     effect: hasRanges
       ? 'A TV that streams starts late, because it must load the end first.'
       : 'Without ranges, a TV that streams must load the whole file first. Some give up.',

@@ -57,11 +57,13 @@ function rangeProblem(
     return wrongRange(`A response with status 206 has ${what}.`);
   }
   if (range.start !== start || range.end >= start + length)
-    return wrongRange(`For bytes ${start} to ${start + length - 1} came "${shown}".`);
+    return wrongRange(
+      `The response to bytes ${start} to ${start + length - 1} has the Content-Range "${shown}".`,
+    );
   const announced = range.end - range.start + 1;
   if (isWhole && body.length === announced) return undefined;
   return wrongRange(
-    `The Content-Range "${shown}" announces ${announced} bytes, and ${isWhole ? body.length : 'more'} came.`,
+    `The Content-Range "${shown}" announces ${announced} bytes, but the server sent ${isWhole ? body.length : 'more'}.`,
   );
 }
 
@@ -78,7 +80,7 @@ const ifRangeProblem = (detail: string, effect: string) =>
     advice: 'Correct the support of If-Range on the server or CDN (RFC 9110 §13.1.5).',
   });
 
-/** Checks whether the download continues only as long as the file is the same. */
+/** Checks whether a download continues, but only if the file has not changed (`If-Range`). */
 async function validatorProblems(
   { url, origin, reply }: Hop,
   { offset, send }: { offset: number; send: Send },
@@ -97,14 +99,14 @@ async function validatorProblems(
   const current = await send(url, { origin, range, 'if-range': validator });
   if (!current) return [];
   if (current.status !== 206) {
-    const detail = `For a range with the current validator in If-Range came status ${current.status}.`;
+    const detail = `A range with the current validator in If-Range got status ${current.status}.`;
     return [ifRangeProblem(detail, 'An interrupted download starts again from the beginning.')];
   }
   const outdated = await send(url, { origin, range, 'if-range': '"outdated"' });
   if (outdated?.status !== 206) return [];
   return [
     ifRangeProblem(
-      'For a range with an outdated validator in If-Range came status 206.',
+      'A range with an outdated validator in If-Range got status 206.',
       'If the file changes during a download, a TV joins parts of two files.',
     ),
   ];
@@ -116,8 +118,8 @@ export function firstRangeProblem({ reply }: Hop): MediaProblem | undefined {
 }
 
 /**
- * Checks whether a large file can be loaded in parts. Compares a second range with the bytes that
- * the first one had at that place.
+ * Checks whether a large file can be loaded in parts. Compares a second range with the same bytes
+ * of the first response.
  */
 export async function largeFileProblems(hop: Hop, send: Send): Promise<MediaProblem[]> {
   const { url, origin, reply } = hop;
@@ -136,7 +138,7 @@ export async function largeFileProblems(hop: Hop, send: Send): Promise<MediaProb
   const second = await send(url, { origin, range });
   if (!second) return [];
   if (second.status !== 206)
-    return [wrongRange(`A second range came with status ${second.status} instead of 206.`)];
+    return [wrongRange(`A second range got status ${second.status} instead of 206.`)];
   const wrong = rangeProblem(second, offset, expected.length);
   if (wrong) return [wrong];
   if (!second.body.equals(expected))

@@ -86,7 +86,7 @@ const fileAsPlaylist = (
 /**
  * Runs `playlist check`. Returns the exit code: 9 if a media file has an error, else 0.
  *
- * @param written the playlist of `--file`; `undefined`: what the screens have now
+ * @param written the playlist of `--file`; `undefined`: the current playlists of the screens
  */
 export async function runCheck(
   call: CommandContext,
@@ -120,6 +120,6 @@ export async function requireGoodMedia(
   throw new SignageError(
     'partly_failed',
     `Nothing was published, because the check of the media found ${countText(errors, 'error')}.`,
-    { hint: 'To publish all the same, leave out --check.' },
+    { hint: 'To publish anyway, leave out --check.' },
   );
 }

@@ -62,7 +62,7 @@ function sizeLimits(call: CommandContext): (screen: Selected) => Promise<number>
 }
 
 /**
- * Reads what each screen has now. Leaves screens without a playlist out. Throws
+ * Reads the current playlist of each screen. Leaves screens without a playlist out. Throws
  * `playlist_not_found` if the command names only one screen, and it has none.
  */
 export async function publishedPlaylists(

@@ -7,7 +7,7 @@ import { span } from '../../records/text.ts';
 import { connectionProblem } from './connection-problem.ts';
 import { error, type MediaProblem, shownUrl, warning } from './finding.ts';
 
-/** Bytes that are read of one response at most. Magic numbers and most MP4 indexes lie in them. */
+/** Maximum bytes read of one response. They contain magic numbers and most MP4 indexes. */
 export const prefixBytes = 64 * 1024;
 const slowMs = 3000;
 /**
@@ -20,7 +20,7 @@ const userAgent = 'Mozilla/5.0 (compatible; signage)';
 export interface MediaReply {
   status: number;
   headers: IncomingHttpHeaders;
-  /** At most `prefixBytes`. Never decompressed. Empty without a status of success. */
+  /** At most `prefixBytes`. Never decompressed. Empty unless the status is 2xx. */
   body: Buffer;
   /** Whether `body` is the whole body of the response. */
   isWhole: boolean;
@@ -43,7 +43,7 @@ export interface SendOptions {
   /** CA certificates (PEM) in place of Node's own. */
   certificates: readonly string[] | undefined;
   interrupted: AbortSignal;
-  /** Gets each request, for `--verbose`. Its path is the URL without secrets. */
+  /** Called for each request, for `--verbose`. The path is the URL without secrets. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
   report(problem: MediaProblem): void;
 }
@@ -109,7 +109,7 @@ const slowProblem = (url: URL, tookMs: number) =>
     advice: 'Put the file on a faster server or a CDN.',
   });
 
-/** Makes the sender for one media URL. `stop` ends its time-out. */
+/** Makes the sender for one media URL. `stop` clears its timeout. */
 export function makeSender(options: SendOptions): { send: Send; stop: () => void } {
   const { clock, timeoutMs, certificates, report, onExchange, interrupted: stopSignal } = options;
   const deadline = new AbortController();
@@ -121,7 +121,7 @@ export function makeSender(options: SendOptions): { send: Send; stop: () => void
 
   const send: Send = async (url, headers, method = 'GET') => {
     if (stopSignal.aborted) throw interrupted(stopSignal);
-    // The first late request has reported the time-out.
+    // The first late request has already reported the timeout.
     if (deadline.signal.aborted) return undefined;
     const startedMs = clock.now();
     const tell = (outcome: string) =>

@@ -27,7 +27,7 @@ export function totalSizeProblem(
   if (total <= max || sizes.some((size) => size > max)) return undefined;
   return error('size', {
     detail: `The files have ${sizeText(total)} together, and cachePolicy.maxSizeGB is ${maxSizeGB}.`,
-    effect: 'A TV loads some of them again in each round, and needs the network for it.',
+    effect: 'A TV downloads some of them again in each loop, so it needs the network.',
     advice,
   });
 }

@@ -28,7 +28,7 @@ const start = (bytes: Buffer) =>
     .toString('utf8', 0, 2048)
     .replace(/^\ufeff?(?:\s+|<\?[^>]*\?>|<!--[\s\S]*?-->|<!doctype\s+svg[^>]*>)*/i, '');
 
-/** Tags by which a file is HTML: WHATWG MIME Sniffing, section 7.1. */
+/** Tags that identify HTML: WHATWG MIME Sniffing, section 7.1. */
 const htmlTag =
   /^<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]/i;
 
