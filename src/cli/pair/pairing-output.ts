@@ -28,8 +28,9 @@ function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['comm
   return ['table', 'wide', 'ndjson', 'csv'].includes(output);
 }
 
-/** Rejects option combinations under which nobody would see the code. */
+/** Rejects option combinations under which nobody would see the code that somebody must type. */
 export function requireVisibleCode(call: CommandContext): void {
+  if (call.options.tv !== undefined || call.options.claimsFile !== undefined) return;
   if (isWatched(call) || !call.common.quiet || resultsShowCodes(call.common)) return;
   if (call.options.codesFile !== undefined) return;
   throw usage('With --quiet and this output format nobody would see the code. Use -o ndjson.');
@@ -46,8 +47,8 @@ async function noteQr({ io, common, note }: CommandContext, drawQr: DrawQr, link
 }
 
 /**
- * Prints the code on stderr if the results do not show it in time. With `--qr`, also prints the QR
- * code.
+ * Prints the code, or that a TV gets it, on stderr if the results do not show it in time. With
+ * `--qr`, also prints the QR code.
  */
 async function noteCode(
   call: CommandContext,
@@ -55,10 +56,14 @@ async function noteCode(
   drawQr: DrawQr | undefined,
 ): Promise<void> {
   if (update.step !== 'code' || update.code === null) return;
-  if (!resultsShowCodes(call.common))
+  if (!resultsShowCodes(call.common)) {
+    const screen = `${update.venue}/${update.screen}`;
     call.note(
-      `Code for ${update.venue}/${update.screen}: ${groupedCode(update.code)}, valid until ${update.expiresAt}`,
+      update.claim === null
+        ? `Code for ${screen}: ${groupedCode(update.code)}, valid until ${update.expiresAt}`
+        : `Offered ${screen} to the TV that shows ${groupedCode(update.claim)}. If it asks, press OK on the TV.`,
     );
+  }
   if (drawQr && update.link !== null) await noteQr(call, drawQr, update.link);
 }
 

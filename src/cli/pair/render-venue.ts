@@ -21,7 +21,10 @@ const otherColumns = 32;
 /** Rows of the list that large letters must leave. */
 const minListRows = 3;
 
-function stateText({ state, reached, device, code, left }: Pairing, waitFor: Milestone): string {
+function stateText(
+  { state, reached, device, claim, code, left }: Pairing,
+  waitFor: Milestone,
+): string {
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
   if (state === 'done')
@@ -31,7 +34,8 @@ function stateText({ state, reached, device, code, left }: Pairing, waitFor: Mil
   if (reached.includes('playlist')) return 'has playlist';
   if (reached.includes('registered')) return 'registered';
   if (code?.status === 'cancelled') return 'code cancelled';
-  return code ? 'waiting' : '…';
+  if (!code) return '…';
+  return claim === undefined ? 'waiting' : 'offered';
 }
 
 function cut(text: string, columns: number): string {
@@ -50,7 +54,7 @@ function rowOf(
 ): LiveLine {
   const isWaiting = isOpen(pairing);
   const name = cut(pairing.place.screen.name, columns);
-  const code = isWaiting ? groupedCode(pairing.code.code) : '';
+  const code = groupedCode(pairing.claim ?? (isWaiting ? pairing.code.code : ''));
   const left = isWaiting ? countdown(pairing.code.endsAtMs, clock) : '';
   const text = `${marker}${name}  ${code.padEnd(9)}  ${left.padStart(5)}  `;
   const looks = { going: isWaiting ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
@@ -82,10 +86,17 @@ function columnsOf(pairings: readonly Pairing[], size: Pick<LiveViewSize, 'colum
 }
 
 /** Says which part of the list is shown, and which keys change it. */
-function footer(from: number, shown: number, listed: number, { filter }: VenueSelection): LiveLine {
+function footer(
+  from: number,
+  shown: number,
+  listed: number,
+  { filter }: VenueSelection,
+  hasCodes: boolean,
+): LiveLine {
   const range = shown < listed ? `${from + 1}–${from + shown} of ${listed}` : `${listed} listed`;
   const keys = filter === '' ? 'type to filter' : `filter: ${filter} · Esc shows all`;
-  return line(`↑↓ another code · ${range} · ${keys}`, 'faint');
+  const arrows = hasCodes ? '↑↓ another code · ' : '';
+  return line(`${arrows}${range} · ${keys}`, 'faint');
 }
 
 /**
@@ -119,7 +130,7 @@ export function renderVenue(
     titleOf(venue, pairings),
     ...letters,
     ...page.map((one) => rowOf(one, session, columns, one === current ? '› ' : '  ')),
-    footer(from, page.length, listed.length, selection),
+    footer(from, page.length, listed.length, selection, current !== undefined),
     ...problem.map((text) => line(text, 'bad')),
   ];
 }

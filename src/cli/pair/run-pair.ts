@@ -4,14 +4,12 @@ import { playerCodeLink } from '../../player/pairing/player-link.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
-import { readClaim } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
 import { followTv } from './follow-tv.ts';
-import { modelText } from './pair-update.ts';
-import { pairVenue } from './pair-venue.ts';
+import { pairClaims, pairVenue } from './pair-venue.ts';
 import {
   describeUnfinished,
   newPairing,
@@ -34,10 +32,11 @@ import {
   warnOfOtherCodes,
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
+import { askClaim, confirmTv } from './shown-claim.ts';
 
 interface PairingOptions {
   waitFor: Milestone | undefined;
-  /** The claim that the TV shows, as typed. */
+  /** The claim that the TV shows, as typed. Empty: it is asked for. */
   tv?: string | undefined;
   /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
@@ -110,6 +109,17 @@ async function pairScreen(session: PairSession, pairing: Pairing): Promise<void>
   }
 }
 
+/** Returns the claim of `--tv`, which names the right TV. Asks for the claim if it is empty. */
+async function claimOf(
+  call: CommandContext,
+  typed: string,
+  place: ChosenPlace,
+): Promise<string | undefined> {
+  if (typed !== '') return confirmTv(call, typed, place);
+  const message = 'Claim that the TV shows:';
+  return askClaim(call, place, { message, flag: '--tv CLAIM', canSkip: false });
+}
+
 /** Prepares the chosen screen, then pairs it. */
 async function pairAt(
   call: CommandContext,
@@ -118,7 +128,7 @@ async function pairAt(
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
 ): Promise<void> {
-  const claim = options.tv === undefined ? undefined : await confirmTv(call, options.tv, chosen);
+  const claim = options.tv === undefined ? undefined : await claimOf(call, options.tv, chosen);
   if (chosen.screen.id !== undefined) warnOfOtherCodes(call, [chosen.screen]);
   const place = await preparePlace(call, chosen, replacement);
   const body = { screenId: place.screen.id };
@@ -128,50 +138,60 @@ async function pairAt(
   else await call.change('offerClaim', { params: { claim }, body });
 }
 
-/** Asks whether the TV that shows a claim is the right one. Returns the claim. */
-async function confirmTv(
-  call: CommandContext,
-  typed: string,
-  { venue, screen }: ChosenPlace,
-): Promise<string> {
-  const claim = readClaim(typed);
-  const { deviceInfo, address } = await call.read('getClaim', { params: { claim } });
-  const model = modelText(deviceInfo) || 'A TV of unknown model';
-  const place = JSON.stringify(`${venue.name}/${screen.name}`);
-  await call.confirmDestruction(
-    `${model} from ${address ?? 'an unknown address'}: pair it with ${place}?`,
-  );
-  return claim;
-}
-
 /** Refuses options that exclude each other. */
 function checkOptions({ options, common }: CommandContext): void {
   if (options.qr && options.qrWeb)
     throw usage('--qr and --qr-web show different QR codes. Give one.');
-  if (options.playerLinkFile === undefined) return;
-  const other = [
-    ['--tv', options.tv !== undefined],
-    ['--all', options.all],
-    ['--qr', options.qr],
-    ['--qr-web', options.qrWeb],
-    ['--codes-file', options.codesFile !== undefined],
-    ['--dry-run', common.dryRun],
-  ].find(([, isGiven]) => isGiven);
-  if (other)
-    throw usage(
-      `--player-link-file registers in the place of a TV, so ${other[0]} does not work with it.`,
-    );
+  const given = {
+    '--all': options.all,
+    '--claims-file': options.claimsFile !== undefined,
+    '--tv': options.tv !== undefined,
+    '--qr': options.qr,
+    '--qr-web': options.qrWeb,
+    '--codes-file': options.codesFile !== undefined,
+    '--dry-run': common.dryRun,
+  };
+  const refuse = (reason: string, flags: readonly (keyof typeof given)[]) => {
+    const other = flags.find((flag) => given[flag]);
+    if (other) throw usage(`${reason}, so ${other} does not work with it.`);
+  };
+  if (options.playerLinkFile !== undefined)
+    refuse('--player-link-file registers in the place of a TV', [
+      '--tv',
+      '--claims-file',
+      '--all',
+      '--qr',
+      '--qr-web',
+      '--codes-file',
+      '--dry-run',
+    ]);
+  if (given['--claims-file'])
+    refuse('--claims-file names the screens and their TVs', ['--all', '--tv']);
+  const flag = given['--tv'] ? '--tv' : '--claims-file';
+  if (given[flag])
+    refuse(`The TV of ${flag} gets its code from the service`, [
+      '--qr',
+      '--qr-web',
+      '--codes-file',
+    ]);
+  if (options.selector?.length > 0 && !options.all)
+    throw usage('--selector selects screens of a venue: give --all, too.');
 }
 
 /** Runs `signage pair`. Returns the exit code. */
 export async function runPair(
   call: CommandContext,
-  options: PairingOptions & { all: boolean },
+  options: PairingOptions & { all: boolean; claimsFile: string | undefined },
 ): Promise<number> {
   checkOptions(call);
   const rights = await readRights(call);
   requireVisibleCode(call);
-  if (options.all) return pairVenue(await makeSession(call, rights, options));
+  if (options.claimsFile !== undefined) return pairClaims(await makeSession(call, rights, options));
+  if (options.all) {
+    // The person who asks the next TV for its claim does not wait for a playlist.
+    const byTurns = options.tv !== undefined && { waitFor: options.waitFor ?? 'registered' };
+    return pairVenue(await makeSession(call, rights, { ...options, ...byTurns }));
+  }
   const chosen = await choosePlace(call, rights);
   await pairAt(call, rights, options, chosen, await confirmReplacement(call, chosen));
   return 0;

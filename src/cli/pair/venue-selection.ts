@@ -17,7 +17,10 @@ export type OpenPairing = Pairing & { code: NonNullable<Pairing['code']> };
 /** Whether the code of the pairing still has to be typed on a TV. */
 export function isOpen(pairing: Pairing): pairing is OpenPairing {
   return (
-    pairing.state === 'going' && pairing.reached.length === 0 && pairing.code?.status === 'pending'
+    pairing.claim === undefined &&
+    pairing.state === 'going' &&
+    pairing.reached.length === 0 &&
+    pairing.code?.status === 'pending'
   );
 }
 
