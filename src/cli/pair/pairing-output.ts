@@ -36,14 +36,23 @@ export function requireVisibleCode(call: CommandContext): void {
   throw usage('With --quiet and this output format nobody would see the code. Use -o ndjson.');
 }
 
+/** Says where a browser takes the place of an app that reads the QR code. */
+export const inBrowser = (playerLink: string) => `In a browser instead: ${playerLink}`;
+
 /** Prints a QR code in black and white, whatever the colours of the terminal are. */
-async function noteQr({ io, common, note }: CommandContext, drawQr: DrawQr, link: string) {
+async function noteQr(
+  { io, common, note }: CommandContext,
+  drawQr: DrawQr,
+  link: string,
+  playerLink: string | undefined,
+): Promise<void> {
   const { large, compact } = drawQr(link);
   const isLarge = (io.stderr.columns ?? defaultSize.columns) > (large[0]?.length ?? 0);
   const paint = await makePainter(io, io.stderr);
   const lines = (isLarge ? large : compact).map((text) => `${paint.inverse(text)}\n`);
   if (!common.quiet) io.stderr.write(lines.join(''));
   note(link);
+  if (playerLink !== undefined) note(inBrowser(playerLink));
 }
 
 /**
@@ -51,7 +60,7 @@ async function noteQr({ io, common, note }: CommandContext, drawQr: DrawQr, link
  * `--qr`, also prints the QR code.
  */
 async function noteCode(
-  call: CommandContext,
+  { call, playerLinkOf }: PairSession,
   update: PairUpdate,
   drawQr: DrawQr | undefined,
 ): Promise<void> {
@@ -64,7 +73,8 @@ async function noteCode(
         : `Offered ${screen} to the TV that shows ${groupedCode(update.claim)}. If it asks, press OK on the TV.`,
     );
   }
-  if (drawQr && update.link !== null) await noteQr(call, drawQr, update.link);
+  if (drawQr && update.link !== null)
+    await noteQr(call, drawQr, update.link, playerLinkOf?.(update.code));
 }
 
 /** The parts of the output that show pairings to people. */
@@ -107,7 +117,7 @@ export async function* updatesWithOutput(
   try {
     for await (const update of all) {
       if (liveView) liveView.draw();
-      else await noteCode(call, update, drawQr);
+      else await noteCode(session, update, drawQr);
       if (liveView && update.step === session.waitFor && !call.options.noBell)
         call.io.stderr.write(bell);
       yield [update];

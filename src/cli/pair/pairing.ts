@@ -147,6 +147,8 @@ export interface PairSession {
   graceSignal: AbortSignal;
   /** Returns the link that the QR code of a pairing code encodes. */
   linkOf(code: string): string;
+  /** Returns the address of the web player to show beside the QR code. Default: shows none. */
+  playerLinkOf?: ((code: string) => string) | undefined;
   /** Called whenever a pairing has changed. */
   changed(pairing: Pairing): void;
 }

@@ -42,6 +42,12 @@ interface PairingOptions {
   timeout: number | undefined;
 }
 
+/** Whether the service serves the web player: `--no-player` and proxies may prevent it. */
+async function hasWebPlayer(call: CommandContext): Promise<boolean> {
+  const reply = await call.send('GET', '/player').catch(() => undefined);
+  return reply?.status === 200;
+}
+
 async function makeSession(
   call: CommandContext,
   { role }: PairRights,
@@ -52,6 +58,8 @@ async function makeSession(
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
+  const linkToPlayer = (code: string) => playerCodeLink(url.value, code);
+  const { qr, qrWeb } = call.options;
   const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
     call,
@@ -67,7 +75,8 @@ async function makeSession(
     changed: () => {},
     // The timeout starts only now, so that the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
-    linkOf: (code) => (call.options.qrWeb ? playerCodeLink : pairLink)(url.value, code),
+    linkOf: qrWeb ? linkToPlayer : (code) => pairLink(url.value, code),
+    playerLinkOf: qr && (await hasWebPlayer(call)) ? linkToPlayer : undefined,
   };
 }
 
