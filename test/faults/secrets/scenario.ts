@@ -77,7 +77,7 @@ async function createDerived(
   await told(create(codes, body));
 }
 
-/** Offers screens to two TVs that show claims. One of them registers, the other one keeps its offer. */
+/** Offers screens to two TVs that show claims. Only the first one registers. */
 async function offerClaims(service: TestService, sentinels: Sentinels, told: Told): Promise<void> {
   for (const registers of [true, false]) {
     const name = registers ? 'a TV that was paired' : 'a TV with an open offer';
