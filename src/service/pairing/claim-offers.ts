@@ -17,7 +17,8 @@ import { type Codes, untilUnused } from './codes.ts';
 
 /**
  * Limits of unknown claims within the window: of one token, and of all tokens of one tenant
- * (docs/protocol.md §3.6). A token that was made to guess on does not get more for its tenant.
+ * (docs/protocol.md §3.6). With the limit of one token, an installer who mistypes would stop the
+ * others of the tenant. Without a limit, a tenant could make tokens to guess with.
  */
 const maxOfToken = 10;
 const maxOfTenant = 30;
