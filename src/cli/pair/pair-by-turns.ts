@@ -132,8 +132,9 @@ export async function pairByTurns(
   try {
     await showUpdates(call, 'list', updates());
   } catch (error) {
-    const left = turns.current?.code?.status === 'cancelled' ? undefined : turns.current;
-    if (left?.state === 'going' && left.code) call.note(describeUnfinished(left));
+    const { current } = turns;
+    if (current?.state === 'running' && current.code && current.code.status !== 'cancelled')
+      call.note(describeUnfinished(current));
     call.note(
       `Paired ${turns.paired} of ${countText(screens.length, 'screen')}. To go on: ${again}`,
     );

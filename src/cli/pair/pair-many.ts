@@ -101,7 +101,9 @@ export function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): numbe
 function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], again: string): void {
   const done = pairings.filter(({ state }) => state === 'done').length;
   call.note(`${done} of ${pairings.length} screens are paired.`);
-  const unfinished = pairings.filter(({ state, code }) => state === 'going' && code !== undefined);
+  const unfinished = pairings.filter(
+    ({ state, code }) => state === 'running' && code !== undefined,
+  );
   const isCancelled = ({ code }: Pairing) => code?.status === 'cancelled';
   const cancelled = unfinished.filter(isCancelled).length;
   if (cancelled > 0)
@@ -140,7 +142,7 @@ export async function pairMany(
     noteUnfinished(session, pairings, again);
     throw error;
   }
-  for (const { left } of pairings) if (left !== undefined) call.note(left);
+  for (const { followUp } of pairings) if (followUp !== undefined) call.note(followUp);
   for (const [, { message }] of failures) call.note(message);
   return exitCodeFor(failures);
 }

@@ -112,8 +112,9 @@ export async function* updatesWithOutput(
   };
   const { codesFile, playerLinkFile } = call.options;
   const updates = follow({ ...session, changed });
-  const kept = codesFile === undefined ? updates : keepCodesFile(codesFile, updates);
-  const all = playerLinkFile === undefined ? kept : registerForPlayer(call, playerLinkFile, kept);
+  const withCodes = codesFile === undefined ? updates : keepCodesFile(codesFile, updates);
+  const all =
+    playerLinkFile === undefined ? withCodes : registerForPlayer(call, playerLinkFile, withCodes);
   try {
     for await (const update of all) {
       if (liveView) liveView.draw();

@@ -135,7 +135,7 @@ export function renderPairing(
 /** Renders the lines that remain after a successful pairing. */
 export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   const info = pairing.device?.deviceInfo;
-  const word = isPaired(waitFor) || pairing.left ? 'paired' : done[waitFor];
+  const word = isPaired(waitFor) || pairing.followUp ? 'paired' : done[waitFor];
   const texts = [
     `${word} ✓ ${placeName(pairing.place)}`,
     info && modelText(info),

@@ -22,13 +22,13 @@ const otherColumns = 32;
 const minListRows = 3;
 
 function stateText(
-  { state, reached, device, claim, code, left }: Pairing,
+  { state, reached, device, claim, code, followUp }: Pairing,
   waitFor: Milestone,
 ): string {
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
   if (state === 'done')
-    return [isPaired(waitFor) || left ? 'paired ✓' : 'done ✓', model]
+    return [isPaired(waitFor) || followUp ? 'paired ✓' : 'done ✓', model]
       .filter((text) => text !== '')
       .join(' ');
   if (reached.includes('playlist')) return 'has playlist';
@@ -57,7 +57,7 @@ function rowOf(
   const code = groupedCode(pairing.claim ?? (isWaiting ? pairing.code.code : ''));
   const left = isWaiting ? countdown(pairing.code.endsAtMs, clock) : '';
   const text = `${marker}${name}  ${code.padEnd(9)}  ${left.padStart(5)}  `;
-  const looks = { going: isWaiting ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
+  const looks = { running: isWaiting ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
   return line(text + stateText(pairing, waitFor), looks[pairing.state]);
 }
 
@@ -113,15 +113,15 @@ export function renderVenue(
 ): LiveLine[] {
   const listed = listedPairings(pairings, selection);
   const current = currentPairing(listed, selection);
-  const stuck = [current, ...listed].find((one) => one?.problem !== undefined);
-  const problem = stuck
-    ? wrapText(`${stuck.place.screen.name}: ${stuck.problem}`, size.columns - 1).split('\n')
+  const delayed = [current, ...listed].find((one) => one?.problem !== undefined);
+  const problem = delayed
+    ? wrapText(`${delayed.place.screen.name}: ${delayed.problem}`, size.columns - 1).split('\n')
     : [];
   // The last row of the terminal stays empty. The title and the footer take one each.
-  const room = Math.max(1, size.rows - 3 - problem.length);
+  const freeRows = Math.max(1, size.rows - 3 - problem.length);
   const large = current ? largeCode(current, session.call.clock, size.columns) : [];
-  const letters = room - large.length >= minListRows ? large : [];
-  const pageRows = Math.max(1, room - letters.length);
+  const letters = freeRows - large.length >= minListRows ? large : [];
+  const pageRows = Math.max(1, freeRows - letters.length);
   const at = current ? listed.indexOf(current) : 0;
   const from = Math.floor(at / pageRows) * pageRows;
   const page = listed.slice(from, from + pageRows);

@@ -4,9 +4,9 @@ import { playerCodeLink } from '../../player/pairing/player-link.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
-import { usage } from '../options/settings.ts';
 import { findScreen } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
+import { checkOptions } from './check-options.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
 import { followTv } from './follow-tv.ts';
 import { pairClaims, pairVenue } from './pair-venue.ts';
@@ -89,7 +89,7 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If the pairing ends early, describes what was left behind. */
+/** Pairs one screen. If the pairing ends early, describes what remains. */
 async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
   try {
@@ -100,18 +100,18 @@ async function pairScreen(session: PairSession, pairing: Pairing): Promise<void>
       render: (size: LiveViewSize) => renderPairing(pairing, session, drawQr, size),
       last: () =>
         pairing.state === 'done'
-          ? renderPaired(pairing, pairing.left === undefined ? waitFor : 'registered')
+          ? renderPaired(pairing, pairing.followUp === undefined ? waitFor : 'registered')
           : [],
       problemText: ({ problem }: Pairing) => problem,
       drawQr,
     };
     const follow = (shown: PairSession) => followTv(shown, pairing);
     await showUpdates(call, 'record', updatesWithOutput(session, display, follow));
-    if (pairing.left !== undefined) call.note(pairing.left);
+    if (pairing.followUp !== undefined) call.note(pairing.followUp);
   } catch (error) {
     if (!hasCode(error, 'wait_timed_out')) {
-      const left = describeUnfinished(pairing);
-      if (left !== '') call.note(left);
+      const unfinished = describeUnfinished(pairing);
+      if (unfinished !== '') call.note(unfinished);
       throw error;
     }
     throw new SignageError(error.code, error.message, { hint: describeUnfinished(pairing) });
@@ -145,46 +145,6 @@ async function pairAt(
     await pairScreen(await makeSession(call, rights, options), newPairing(place, claim));
   else if (claim === undefined) await call.change('createCode', { body });
   else await call.change('offerClaim', { params: { claim }, body });
-}
-
-/** Refuses options that exclude each other. */
-function checkOptions({ options, common }: CommandContext): void {
-  if (options.qr && options.qrWeb)
-    throw usage('--qr and --qr-web show different QR codes. Give one.');
-  const given = {
-    '--all': options.all,
-    '--claims-file': options.claimsFile !== undefined,
-    '--tv': options.tv !== undefined,
-    '--qr': options.qr,
-    '--qr-web': options.qrWeb,
-    '--codes-file': options.codesFile !== undefined,
-    '--dry-run': common.dryRun,
-  };
-  const refuse = (reason: string, flags: readonly (keyof typeof given)[]) => {
-    const other = flags.find((flag) => given[flag]);
-    if (other) throw usage(`${reason}, so ${other} does not work with it.`);
-  };
-  if (options.playerLinkFile !== undefined)
-    refuse('--player-link-file registers in the place of a TV', [
-      '--tv',
-      '--claims-file',
-      '--all',
-      '--qr',
-      '--qr-web',
-      '--codes-file',
-      '--dry-run',
-    ]);
-  if (given['--claims-file'])
-    refuse('--claims-file names the screens and their TVs', ['--all', '--tv']);
-  const flag = given['--tv'] ? '--tv' : '--claims-file';
-  if (given[flag])
-    refuse(`The TV of ${flag} gets its code from the service`, [
-      '--qr',
-      '--qr-web',
-      '--codes-file',
-    ]);
-  if (options.selector?.length > 0 && !options.all)
-    throw usage('--selector selects screens of a venue: give --all, too.');
 }
 
 /** Runs `signage pair`. Returns the exit code. */

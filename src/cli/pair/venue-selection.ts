@@ -18,7 +18,7 @@ export type OpenPairing = Pairing & { code: NonNullable<Pairing['code']> };
 export function isOpen(pairing: Pairing): pairing is OpenPairing {
   return (
     pairing.claim === undefined &&
-    pairing.state === 'going' &&
+    pairing.state === 'running' &&
     pairing.reached.length === 0 &&
     pairing.code?.status === 'pending'
   );
@@ -26,7 +26,7 @@ export function isOpen(pairing: Pairing): pairing is OpenPairing {
 
 function rankOf(pairing: Pairing): number {
   if (isOpen(pairing)) return 0;
-  return pairing.state === 'going' ? 1 : 2;
+  return pairing.state === 'running' ? 1 : 2;
 }
 
 /** Returns the pairings that match the filter, those with an open code first. */
