@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/domain/clock.ts';
-import type { TestService } from '../support/service.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type Cli, type CliOptions, startCli } from './run-cli.ts';
+import { type Cli, type CliOptions, cliOf, startCli } from './run-cli.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
@@ -196,5 +197,49 @@ describe('signage pair --claims-file', () => {
     const { code, stderr } = await pairFrom(await fileOf('screen,claim'), venue.name, [flag]);
     expect(code).toBe(2);
     expect(stderr).toContain(said);
+  });
+});
+
+describe('claims that have ended', () => {
+  it('9 for claims that expired after they were noted, and the screens stay free', async () => {
+    const clock = new ManualClock();
+    const own = await startService({ clock });
+    const { id, venueId } = await own.screen({ name: 'Late' });
+    const venue = (await own.manage('GET', `/v1/venues/${venueId}`)).body;
+    const { claim } = (await own.send('POST', '/devices/claims', { body: { deviceInfo } })).body;
+    clock.advance(10 * 60_000);
+    const file = await fileOf('screen,claim', `Late,${claim}`);
+    const argv = ['pair', '--venue', venue.name, '--claims-file', file, '--yes', '-o', 'ndjson'];
+    const { code, ndjson } = await cliOf(own, adminToken)(argv);
+    expect(code).toBe(9);
+    expect(ndjson).toEqual([
+      expect.objectContaining({ step: 'failed', error: expect.stringContaining('expired') }),
+    ]);
+    const { body } = await own.manage('GET', `/v1/screens/${id}`);
+    expect(body).toMatchObject({ state: 'provisioning', provisioningCode: null });
+  });
+
+  it('9 after ten unknown claims, and keeps the offers made before', async () => {
+    const own = await startService<Clock>({ clock: systemClock });
+    const venue = await own.venue();
+    const names = Array.from({ length: 13 }, (_, n) => `S${n}`);
+    for (const name of names) await own.screen({ venueId: venue.id, name });
+    const shown: Shown = (await own.send('POST', '/devices/claims', { body: { deviceInfo } })).body;
+    const unknown = names.slice(1).map((name, n) => `${name},AAAA${n + 20}`);
+    const file = await fileOf('screen,claim', `S0,${shown.claim}`, ...unknown);
+    const offered = own.send('GET', `/devices/claims/${shown.claim}?waitSeconds=50`, {
+      key: shown.token,
+    });
+    const argv = ['pair', '--venue', venue.name, '--claims-file', file, '--yes', '-o', 'ndjson'];
+    const { code, ndjson } = await cliOf(own, adminToken)([...argv, '--wait-for', 'registered'], {
+      async during(io) {
+        const { body } = await offered;
+        await io.until(/Too many unknown claims/);
+        await own.register(body.pairingCode);
+      },
+    });
+    expect(code).toBe(9);
+    expect(ndjson.filter(({ step }) => step === 'registered')).toHaveLength(1);
+    expect(ndjson.filter(({ step }) => step === 'failed')).toHaveLength(12);
   });
 });

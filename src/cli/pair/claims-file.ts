@@ -4,7 +4,6 @@ import type { CommandContext } from '../command/context.ts';
 import { type CsvLine, cellText, readCsvLines } from '../options/csv-lines.ts';
 import { readInput } from '../options/input-file.ts';
 import { readClaim } from '../options/pairing-code.ts';
-import { invalidFile } from '../options/source-document.ts';
 import type { Screen, Venue } from '../records/find.ts';
 import { countText } from '../records/text.ts';
 import { newPairing, type Pairing, placeName } from './pairing.ts';
@@ -61,7 +60,10 @@ export async function readClaimsFile(call: CommandContext, venue: Venue): Promis
       complain('claim', (error as SignageError).message);
     }
   }
-  if (fieldErrors.length > 0) throw invalidFile(fieldErrors);
+  if (fieldErrors.length > 0) {
+    const { invalidFile } = await import('../options/source-document.ts');
+    throw invalidFile(fieldErrors);
+  }
   if (pairings.length === 0) call.note(`Nothing to pair: ${file} has no line with a claim.`);
   return pairings;
 }
