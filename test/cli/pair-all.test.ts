@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { merge } from '../../src/cli/pair/pair-venue.ts';
+import { merge } from '../../src/cli/pair/pair-many.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
@@ -69,6 +69,20 @@ describe('signage pair --venue X --all', () => {
     }
     expect(ndjson.some(({ screen }) => screen === 'Bound')).toBe(false);
     expect((await bound.send('GET', 'config')).status).toBe(200);
+  });
+
+  it('--selector takes only the screens with these labels', async () => {
+    const venue = await service.venue();
+    await service.screen({ venueId: venue.id, name: 'Up', labels: { floor: '2' } });
+    await service.screen({ venueId: venue.id, name: 'Down', labels: { floor: '1' } });
+    const argv = ['pair', '--venue', venue.name, '--all', '--dry-run', '-o', 'ndjson'];
+    const { code, ndjson } = await cli([...argv, '--selector', 'floor=2']);
+    expect({ code, requests: ndjson.length }).toEqual({ code: 0, requests: 1 });
+    const none = await cli([...argv, '--selector', 'floor=3']);
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(none.stderr).toContain(`no screen of "${venue.name}" that matches --selector`);
+    const one = await cli(['pair', `${venue.name}/Up`, '--selector', 'floor=2']);
+    expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('give --all, too') });
   });
 
   it('does nothing when no screen is waiting for a TV', async () => {

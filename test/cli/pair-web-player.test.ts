@@ -1,11 +1,11 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { bindingInFragment } from '../../src/player/pairing/player-link.ts';
-import type { TestService } from '../support/service.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type Cli, startCli } from './run-cli.ts';
+import { type Cli, cliOf, startCli } from './run-cli.ts';
 
 let cli: Cli;
 let service: TestService<Clock>;
@@ -39,6 +39,18 @@ describe('signage pair --qr-web', () => {
     const { code, stderr } = await cli(['pair', await screenId(), '--qr', '--qr-web']);
     expect(code).toBe(2);
     expect(stderr).toContain('--qr and --qr-web show different QR codes.');
+  });
+});
+
+describe('signage pair --qr', () => {
+  it('names no web player that the service does not have', async () => {
+    const own = await startService<Clock>({ clock: systemClock, player: false });
+    const { id } = await own.screen();
+    const { code, stderr } = await cliOf(own, adminToken)(['pair', id, '--qr'], {
+      during: async (io) => void io.until(/signage:\/\/pair/).then(() => io.signal('SIGINT')),
+    });
+    expect(code).toBe(130);
+    expect(stderr).not.toContain('/player#');
   });
 });
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { ChromiumReporter } from './chromium-reporter.ts';
 import { FiguresReporter } from './figures-reporter.ts';
 import { LongestFirst } from './longest-first.ts';
 
@@ -24,7 +25,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 60 * 60_000,
     expect: { poll: { timeout: 30_000 } },
-    reporters: ['default', new FiguresReporter()],
+    reporters: ['default', new FiguresReporter(), new ChromiumReporter()],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { ChromiumReporter } from './chromium-reporter.ts';
 
 const covered = { lines: 95, branches: 95 };
 
@@ -17,7 +18,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
-    reporters: ['default'],
+    reporters: ['default', new ChromiumReporter()],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

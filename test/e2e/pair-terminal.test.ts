@@ -106,6 +106,25 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await terminal.ended).toBe(130);
     });
 
+    it('--qr shows the whole address of the web player, too, in 80 columns', async () => {
+      const screen = await service.screen({ name: 'Code' });
+      const terminal = openTerminal(['pair', screen.id, '--qr'], env);
+      const code = await codeOn(terminal);
+      await terminal.until(
+        new RegExp(`^In a browser instead: ${service.url}/player#${code}$`, 'm'),
+      );
+      terminal.type('\u0003');
+      expect(await terminal.ended).toBe(130);
+    });
+
+    it('--qr without the live view prints the address of the web player', async () => {
+      const screen = await service.screen({ name: 'Printed' });
+      const terminal = openTerminal(['pair', screen.id, '--qr', '--verbose'], env);
+      await terminal.until(new RegExp(`In a browser instead: ${service.url}/player#[A-Z2-9]{8}`));
+      terminal.type('\u0003');
+      expect(await terminal.ended).toBe(130);
+    });
+
     it('the second of two installers at a screen sees no success', async () => {
       const screen = await service.screen({ name: 'Shared' });
       const first = openTerminal(['pair', screen.id], env);

@@ -1,17 +1,18 @@
 // Pages in a real Chromium, for the tests of the web player.
 import { existsSync } from 'node:fs';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { chromiumReason } from '../config/chromium-reporter.ts';
 import { afterEachFile } from './clean-up.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const usualPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Chromium of `CHROMIUM`, or of the system. `undefined` if there is none. */
+/** Chromium of `CHROMIUM`, or of the system. `CHROMIUM=` runs the tests without one. */
 export const chromiumPath: string | undefined =
   process.env.CHROMIUM ?? usualPaths.find((path) => existsSync(path));
 
 /** For the names of tests that are skipped. */
-export const needsChromium = chromiumPath ? '' : ' (not run: needs Chromium, CHROMIUM=/path)';
+export const needsChromium = chromiumPath ? '' : ` (${chromiumReason}, CHROMIUM=/path)`;
 
 export interface TvBrowserOptions {
   width?: number;

@@ -81,6 +81,7 @@ function addOptions(command: Command, settings: Settings): void {
     const option = new Option(setting.flags, describeSetting(setting));
     if (setting.repeatable)
       option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+    if (option.optional) option.preset('');
     command.addOption(option);
   }
 }

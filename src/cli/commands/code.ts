@@ -11,6 +11,7 @@ import {
   selectionOptions,
   selectScreens,
 } from '../options/select-screens.ts';
+import { selectorOption } from '../options/selector.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
 import { findScreen } from '../records/find.ts';
 import {
@@ -201,17 +202,30 @@ export const pair = defineCommand({
   description: `Creates a pairing code and shows it. Type the code on the TV. The command then
 follows the TV until it has registered, fetched its playlist and sent its first event. At a terminal
 it asks for missing arguments, and ends early if the screen has no playlist and the token may not
-publish one. It replaces expired codes. Stopping the command cancels the code. Exit codes: 0 the TV
-is paired, 5 a TV registered on the screen with another code, 8 the timeout passed.`,
+publish one. It replaces expired codes. Stopping the command cancels the code. --all --tv takes
+screens by turns, and goes on when a TV has registered. Exit codes: 0 the TV is paired, 5 a TV
+registered on the screen with another code, 8 the timeout passed, 9 one of several screens was not
+paired.`,
   arguments: { screen: optional('the screen, as VENUE/SCREEN or by its id', 'screen') },
   options: {
     venue: option.text('--venue <venue>', 'the venue, by id or name', 'venue'),
     screen: option.text('--screen <screen>', 'the screen in that venue, by id or name'),
     create: option.flag('--create', 'create the venue and the screen if they do not exist'),
-    tv: option.text('--tv <claim>', 'pair the TV that shows this claim, such as K7Q2MX'),
+    tv: option.text(
+      '--tv [claim]',
+      'pair the TV that shows this claim, such as K7Q2MX; without a claim, asks for it',
+    ),
     replace: option.flag('--replace', 'revoke the TV that is now on the screen, then pair another'),
     ...pairingOptions('why the old TV is revoked; recorded in the audit trail'),
-    all: option.flag('--all', 'pair all screens of the venue that have no TV'),
+    all: option.flag(
+      '--all',
+      'pair all screens of the venue that have no TV; with --tv, asks for a claim for each in turn',
+    ),
+    selector: selectorOption('with --all: only screens with these labels'),
+    claimsFile: option.text(
+      '--claims-file <file>',
+      'pair screens of the venue with the TVs that show claims: CSV with the columns screen,claim; - reads stdin',
+    ),
   },
   examples: [
     ['signage pair', 'asks for venue and screen, then shows what to do'],
@@ -222,6 +236,14 @@ is paired, 5 a TV registered on the screen with another code, 8 the timeout pass
       'revokes the TV on the screen and pairs another',
     ],
     ['signage pair --venue Lobby --all', 'every screen of the venue without a TV'],
+    [
+      'signage pair --venue Lobby --all --tv',
+      'the same, where the TVs show claims: walk from TV to TV and type them',
+    ],
+    [
+      'signage pair --venue Lobby --claims-file claims.csv --yes',
+      'for scripts: pairs all TVs of the file at once',
+    ],
     [
       'signage pair --venue Lobby --all --codes-file codes.csv',
       'also writes the codes to a file, for the installer at the TVs',

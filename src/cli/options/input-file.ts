@@ -8,7 +8,7 @@ import type { SourceDocument } from './source-document.ts';
 /** Returns the text of a file, or of stdin for `-`. */
 export async function readInput(io: Io, path: string): Promise<string> {
   if (path === '-') {
-    if (io.stdin.isTTY) throw usage('-f - reads stdin, and nothing is piped in.');
+    if (io.stdin.isTTY) throw usage('The file - is stdin, and nothing is piped in.');
     return io.stdin.text();
   }
   try {

@@ -21,7 +21,10 @@ export function withVariables<S extends Readonly<Record<string, Setting<unknown>
   return Object.fromEntries(withEach);
 }
 
-/** A text. Default: `undefined`. `completes` is the kind of record that the text names. */
+/**
+ * A text. Default: `undefined`. A flag whose value may be missing (`--tv [claim]`) then gives an
+ * empty text. `completes` is the kind of record that the text names.
+ */
 export function text(
   flags: string,
   help: string,

@@ -4,11 +4,11 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { makeUpdate, type PairUpdate } from './pair-update.ts';
 import {
-  leftMs,
   type Pairing,
   type PairSession,
   placeArgument,
   placeName,
+  remainingMs,
   retryWhileUnreachable,
   wait,
 } from './pairing.ts';
@@ -51,7 +51,7 @@ async function waitForCodeEnd(
   for (;;) {
     const { code, endsAtMs } = pairing.code ?? { code: '', endsAtMs: 0 };
     const askedAtMs = call.clock.now();
-    const holdMs = Math.min(leftMs(session, pairing), endsAtMs - askedAtMs);
+    const holdMs = Math.min(remainingMs(session, pairing), endsAtMs - askedAtMs);
     const waitSeconds = Math.min(maxHoldSeconds, Math.max(1, Math.ceil(holdMs / 1000)));
     const status = await retryWhileUnreachable(session, pairing, () =>
       call.read('getCodeStatus', { params: { code }, query: { waitSeconds }, signal }),
@@ -170,7 +170,7 @@ export async function* followTv(
       yield makeUpdate(pairing, milestone, at);
     }
     pairing.state = 'done';
-    if (isPaired(session.waitFor) && pairing.left === undefined)
+    if (isPaired(session.waitFor) && pairing.followUp === undefined)
       yield makeUpdate(pairing, 'paired', at);
   } finally {
     await cancelCode(session, pairing);

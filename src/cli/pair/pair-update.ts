@@ -13,6 +13,8 @@ export interface PairUpdate {
   screen: string;
   venueId: string;
   screenId: string;
+  /** The claim that the TV shows, if it gets the code through a claim. */
+  claim: string | null;
   code: string | null;
   expiresAt: string | null;
   /** The text that the QR code encodes. */
@@ -28,7 +30,7 @@ export interface PairUpdate {
 
 /** Makes the update for a step that was just reached. */
 export function makeUpdate(
-  { place: { venue, screen }, code, device }: Pairing,
+  { place: { venue, screen }, claim, code, device }: Pairing,
   step: PairUpdate['step'],
   at: string,
   error: string | null = null,
@@ -41,6 +43,7 @@ export function makeUpdate(
     screen: screen.name,
     venueId: venue.id,
     screenId: screen.id,
+    claim: claim ?? null,
     code: code?.code ?? null,
     expiresAt: code?.expiresAt ?? null,
     link: code?.link ?? null,

@@ -34,7 +34,10 @@ export const pairingOptions = (reasonHelp: string) => ({
     'also keep the unused codes in this new file (CSV, mode 0600) until the command ends',
   ),
   noBell: option.flag('--no-bell', 'no sound when a TV is paired'),
-  qr: option.flag('--qr', 'also show a QR code, for TV apps that work with a phone'),
+  qr: option.flag(
+    '--qr',
+    'also show a QR code, for TV apps that work with a phone, and the address of the web player',
+  ),
   qrWeb: option.flag(
     '--qr-web',
     'also show the address of the web player with the code, as a QR code for tablets',

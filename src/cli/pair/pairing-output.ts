@@ -28,38 +28,53 @@ function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['comm
   return ['table', 'wide', 'ndjson', 'csv'].includes(output);
 }
 
-/** Rejects option combinations under which nobody would see the code. */
+/** Rejects option combinations under which nobody would see the code that somebody must type. */
 export function requireVisibleCode(call: CommandContext): void {
+  if (call.options.tv !== undefined || call.options.claimsFile !== undefined) return;
   if (isWatched(call) || !call.common.quiet || resultsShowCodes(call.common)) return;
   if (call.options.codesFile !== undefined) return;
   throw usage('With --quiet and this output format nobody would see the code. Use -o ndjson.');
 }
 
+/** Says where a browser takes the place of an app that reads the QR code. */
+export const inBrowser = (playerLink: string) => `In a browser instead: ${playerLink}`;
+
 /** Prints a QR code in black and white, whatever the colours of the terminal are. */
-async function noteQr({ io, common, note }: CommandContext, drawQr: DrawQr, link: string) {
+async function noteQr(
+  { io, common, note }: CommandContext,
+  drawQr: DrawQr,
+  link: string,
+  playerLink: string | undefined,
+): Promise<void> {
   const { large, compact } = drawQr(link);
   const isLarge = (io.stderr.columns ?? defaultSize.columns) > (large[0]?.length ?? 0);
   const paint = await makePainter(io, io.stderr);
   const lines = (isLarge ? large : compact).map((text) => `${paint.inverse(text)}\n`);
   if (!common.quiet) io.stderr.write(lines.join(''));
   note(link);
+  if (playerLink !== undefined) note(inBrowser(playerLink));
 }
 
 /**
- * Prints the code on stderr if the results do not show it in time. With `--qr`, also prints the QR
- * code.
+ * Prints the code, or that a TV gets it, on stderr if the results do not show it in time. With
+ * `--qr`, also prints the QR code.
  */
 async function noteCode(
-  call: CommandContext,
+  { call, playerLinkOf }: PairSession,
   update: PairUpdate,
   drawQr: DrawQr | undefined,
 ): Promise<void> {
   if (update.step !== 'code' || update.code === null) return;
-  if (!resultsShowCodes(call.common))
+  if (!resultsShowCodes(call.common)) {
+    const screen = `${update.venue}/${update.screen}`;
     call.note(
-      `Code for ${update.venue}/${update.screen}: ${groupedCode(update.code)}, valid until ${update.expiresAt}`,
+      update.claim === null
+        ? `Code for ${screen}: ${groupedCode(update.code)}, valid until ${update.expiresAt}`
+        : `Offered ${screen} to the TV that shows ${groupedCode(update.claim)}. If it asks, press OK on the TV.`,
     );
-  if (drawQr && update.link !== null) await noteQr(call, drawQr, update.link);
+  }
+  if (drawQr && update.link !== null)
+    await noteQr(call, drawQr, update.link, playerLinkOf?.(update.code));
 }
 
 /** The parts of the output that show pairings to people. */
@@ -97,12 +112,13 @@ export async function* updatesWithOutput(
   };
   const { codesFile, playerLinkFile } = call.options;
   const updates = follow({ ...session, changed });
-  const kept = codesFile === undefined ? updates : keepCodesFile(codesFile, updates);
-  const all = playerLinkFile === undefined ? kept : registerForPlayer(call, playerLinkFile, kept);
+  const withCodes = codesFile === undefined ? updates : keepCodesFile(codesFile, updates);
+  const all =
+    playerLinkFile === undefined ? withCodes : registerForPlayer(call, playerLinkFile, withCodes);
   try {
     for await (const update of all) {
       if (liveView) liveView.draw();
-      else await noteCode(call, update, drawQr);
+      else await noteCode(session, update, drawQr);
       if (liveView && update.step === session.waitFor && !call.options.noBell)
         call.io.stderr.write(bell);
       yield [update];

@@ -40,9 +40,9 @@ export interface Pairing {
   reached: Milestone[];
   /** Why the pairing makes no progress at the moment. */
   problem: string | undefined;
-  /** What somebody else must do after the pairing has ended, for a note at the end. */
-  left: string | undefined;
-  state: 'going' | 'done' | 'failed';
+  /** What somebody else must do after the pairing, as a note at the end. */
+  followUp: string | undefined;
+  state: 'running' | 'done' | 'failed';
 }
 
 export function newPairing(place: Place, claim?: string): Pairing {
@@ -53,8 +53,8 @@ export function newPairing(place: Place, claim?: string): Pairing {
     device: undefined,
     reached: [],
     problem: undefined,
-    left: undefined,
-    state: 'going',
+    followUp: undefined,
+    state: 'running',
   };
 }
 
@@ -147,6 +147,8 @@ export interface PairSession {
   graceSignal: AbortSignal;
   /** Returns the link that the QR code of a pairing code encodes. */
   linkOf(code: string): string;
+  /** Returns the address of the web player to show beside the QR code. Default: shows none. */
+  playerLinkOf?: ((code: string) => string) | undefined;
   /** Called whenever a pairing has changed. */
   changed(pairing: Pairing): void;
 }
@@ -161,14 +163,14 @@ export function signalsOf(
   return { signal, graceSignal: abortedLater(clock, signal, graceMs) };
 }
 
-/** Returns the remaining time. Throws `wait_timed_out` if none is left, or `interrupted`. */
-export function leftMs(
+/** Returns the time until the deadline. Throws `wait_timed_out` after it, or `interrupted`. */
+export function remainingMs(
   { call, endsAtMs, timeoutMs = 0, signal }: PairSession,
   pairing: Pairing,
 ): number {
   if (signal.aborted) throw interrupted(signal);
-  const left = endsAtMs - call.clock.now();
-  if (left > 0) return left;
+  const remaining = endsAtMs - call.clock.now();
+  if (remaining > 0) return remaining;
   throw new SignageError(
     'wait_timed_out',
     `Timed out: waited ${Math.round(timeoutMs / 1000)} s for ${nextSteps[nextMilestone(pairing)].awaited(`"${placeName(pairing.place)}"`)}.`,
@@ -177,8 +179,8 @@ export function leftMs(
 
 /** Pauses between two polls. */
 export async function wait(session: PairSession, pairing: Pairing, forMs: number): Promise<void> {
-  await pause(session.call.clock, Math.min(forMs, leftMs(session, pairing)), session.signal);
-  leftMs(session, pairing);
+  await pause(session.call.clock, Math.min(forMs, remainingMs(session, pairing)), session.signal);
+  remainingMs(session, pairing);
 }
 
 /** Sets or clears the reason why a pairing makes no progress. */

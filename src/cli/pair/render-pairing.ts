@@ -6,6 +6,7 @@ import { blockLetters, type DrawQr } from './draw-code.ts';
 import { modelText, versionText } from './pair-update.ts';
 import { type Pairing, type PairSession, placeName } from './pairing.ts';
 import { isPaired, type Milestone, milestones } from './pairing-options.ts';
+import { inBrowser } from './pairing-output.ts';
 
 /** Formats the remaining time as minutes and seconds: `14:59`, `75:00`. */
 export function countdown(endsAtMs: number, clock: Clock): string {
@@ -80,29 +81,31 @@ const minColumnsBeside = 30;
 
 /**
  * Adds the QR code above the text, as large as it fits, or beside it. If neither fits, says how
- * large the terminal must be.
+ * large the terminal must be. The lines of `below` need the whole width.
  */
 function withQr(
   { large, compact }: ReturnType<DrawQr>,
   lines: readonly LiveLine[],
+  below: readonly LiveLine[],
   { columns, rows }: LiveViewSize,
 ): LiveLine[] {
   const widthOf = (qr: readonly string[]) => (qr[0]?.length ?? 0) + 1;
+  const text = [...lines, ...below];
   const above = [large, compact].find(
-    (qr) => columns > widthOf(qr) && qr.length + lines.length < rows,
+    (qr) => columns > widthOf(qr) && qr.length + text.length < rows,
   );
-  if (above) return [...above.map((text) => line(text, 'inverse')), blank, ...lines];
+  if (above) return [...above.map((row) => line(row, 'inverse')), blank, ...text];
   const width = widthOf(compact);
-  if (columns > width + minColumnsBeside && compact.length < rows)
-    return sideBySide(compact, lines);
-  const needs = `${width + 1} columns, ${compact.length + lines.length + 1} rows`;
-  return [...lines, line(`Enlarge the window for the QR code: ${needs}.`)];
+  if (columns > width + minColumnsBeside && compact.length + below.length < rows)
+    return [...sideBySide(compact, lines), ...below];
+  const needs = `${width + 1} columns, ${compact.length + text.length + 1} rows`;
+  return [...text, line(`Enlarge the window for the QR code: ${needs}.`)];
 }
 
 /** Renders the live view while one screen is paired. */
 export function renderPairing(
   pairing: Pairing,
-  { waitFor, call: { clock } }: PairSession,
+  { waitFor, playerLinkOf, call: { clock } }: PairSession,
   drawQr: DrawQr | undefined,
   size: LiveViewSize,
 ): LiveLine[] {
@@ -115,7 +118,9 @@ export function renderPairing(
   if (pairing.reached.length > 0) return [title, blank, ...rest];
   if (drawQr && pairing.code) {
     const lines = [title, ...codeLines(pairing, clock, undefined), ...rest];
-    return withQr(drawQr(pairing.code.link), lines, size);
+    const link = playerLinkOf?.(pairing.code.code);
+    const below = link === undefined ? [] : [line(inBrowser(link))];
+    return withQr(drawQr(pairing.code.link), lines, below, size);
   }
   const letters =
     pairing.claim === undefined &&
@@ -130,7 +135,7 @@ export function renderPairing(
 /** Renders the lines that remain after a successful pairing. */
 export function renderPaired(pairing: Pairing, waitFor: Milestone): LiveLine[] {
   const info = pairing.device?.deviceInfo;
-  const word = isPaired(waitFor) || pairing.left ? 'paired' : done[waitFor];
+  const word = isPaired(waitFor) || pairing.followUp ? 'paired' : done[waitFor];
   const texts = [
     `${word} ✓ ${placeName(pairing.place)}`,
     info && modelText(info),

@@ -21,17 +21,21 @@ const otherColumns = 32;
 /** Rows of the list that large letters must leave. */
 const minListRows = 3;
 
-function stateText({ state, reached, device, code, left }: Pairing, waitFor: Milestone): string {
+function stateText(
+  { state, reached, device, claim, code, followUp }: Pairing,
+  waitFor: Milestone,
+): string {
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
   if (state === 'done')
-    return [isPaired(waitFor) || left ? 'paired ✓' : 'done ✓', model]
+    return [isPaired(waitFor) || followUp ? 'paired ✓' : 'done ✓', model]
       .filter((text) => text !== '')
       .join(' ');
   if (reached.includes('playlist')) return 'has playlist';
   if (reached.includes('registered')) return 'registered';
   if (code?.status === 'cancelled') return 'code cancelled';
-  return code ? 'waiting' : '…';
+  if (!code) return '…';
+  return claim === undefined ? 'waiting' : 'offered';
 }
 
 function cut(text: string, columns: number): string {
@@ -50,10 +54,10 @@ function rowOf(
 ): LiveLine {
   const isWaiting = isOpen(pairing);
   const name = cut(pairing.place.screen.name, columns);
-  const code = isWaiting ? groupedCode(pairing.code.code) : '';
+  const code = groupedCode(pairing.claim ?? (isWaiting ? pairing.code.code : ''));
   const left = isWaiting ? countdown(pairing.code.endsAtMs, clock) : '';
   const text = `${marker}${name}  ${code.padEnd(9)}  ${left.padStart(5)}  `;
-  const looks = { going: isWaiting ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
+  const looks = { running: isWaiting ? 'strong' : undefined, done: 'good', failed: 'bad' } as const;
   return line(text + stateText(pairing, waitFor), looks[pairing.state]);
 }
 
@@ -82,10 +86,17 @@ function columnsOf(pairings: readonly Pairing[], size: Pick<LiveViewSize, 'colum
 }
 
 /** Says which part of the list is shown, and which keys change it. */
-function footer(from: number, shown: number, listed: number, { filter }: VenueSelection): LiveLine {
+function footer(
+  from: number,
+  shown: number,
+  listed: number,
+  { filter }: VenueSelection,
+  hasCodes: boolean,
+): LiveLine {
   const range = shown < listed ? `${from + 1}–${from + shown} of ${listed}` : `${listed} listed`;
   const keys = filter === '' ? 'type to filter' : `filter: ${filter} · Esc shows all`;
-  return line(`↑↓ another code · ${range} · ${keys}`, 'faint');
+  const arrows = hasCodes ? '↑↓ another code · ' : '';
+  return line(`${arrows}${range} · ${keys}`, 'faint');
 }
 
 /**
@@ -102,15 +113,15 @@ export function renderVenue(
 ): LiveLine[] {
   const listed = listedPairings(pairings, selection);
   const current = currentPairing(listed, selection);
-  const stuck = [current, ...listed].find((one) => one?.problem !== undefined);
-  const problem = stuck
-    ? wrapText(`${stuck.place.screen.name}: ${stuck.problem}`, size.columns - 1).split('\n')
+  const delayed = [current, ...listed].find((one) => one?.problem !== undefined);
+  const problem = delayed
+    ? wrapText(`${delayed.place.screen.name}: ${delayed.problem}`, size.columns - 1).split('\n')
     : [];
   // The last row of the terminal stays empty. The title and the footer take one each.
-  const room = Math.max(1, size.rows - 3 - problem.length);
+  const freeRows = Math.max(1, size.rows - 3 - problem.length);
   const large = current ? largeCode(current, session.call.clock, size.columns) : [];
-  const letters = room - large.length >= minListRows ? large : [];
-  const pageRows = Math.max(1, room - letters.length);
+  const letters = freeRows - large.length >= minListRows ? large : [];
+  const pageRows = Math.max(1, freeRows - letters.length);
   const at = current ? listed.indexOf(current) : 0;
   const from = Math.floor(at / pageRows) * pageRows;
   const page = listed.slice(from, from + pageRows);
@@ -119,7 +130,7 @@ export function renderVenue(
     titleOf(venue, pairings),
     ...letters,
     ...page.map((one) => rowOf(one, session, columns, one === current ? '› ' : '  ')),
-    footer(from, page.length, listed.length, selection),
+    footer(from, page.length, listed.length, selection, current !== undefined),
     ...problem.map((text) => line(text, 'bad')),
   ];
 }

@@ -4,14 +4,12 @@ import { playerCodeLink } from '../../player/pairing/player-link.ts';
 import { operations } from '../../wire/operations.ts';
 import { isLoopback } from '../api/loopback.ts';
 import type { CommandContext } from '../command/context.ts';
-import { readClaim } from '../options/pairing-code.ts';
-import { usage } from '../options/settings.ts';
 import { findScreen } from '../records/find.ts';
 import type { LiveViewSize } from '../terminal/live-view.ts';
+import { checkOptions } from './check-options.ts';
 import { loadQrCodes, pairLink } from './draw-code.ts';
 import { followTv } from './follow-tv.ts';
-import { modelText } from './pair-update.ts';
-import { pairVenue } from './pair-venue.ts';
+import { pairClaims, pairVenue } from './pair-venue.ts';
 import {
   describeUnfinished,
   newPairing,
@@ -34,13 +32,20 @@ import {
   warnOfOtherCodes,
 } from './place/prepare-place.ts';
 import { renderPaired, renderPairing } from './render-pairing.ts';
+import { askClaim, confirmTv } from './shown-claim.ts';
 
 interface PairingOptions {
   waitFor: Milestone | undefined;
-  /** The claim that the TV shows, as typed. */
+  /** The claim that the TV shows, as typed. Empty: it is asked for. */
   tv?: string | undefined;
   /** Milliseconds. Default: no limit at a terminal, otherwise 15 minutes. */
   timeout: number | undefined;
+}
+
+/** Whether the service serves the web player: `--no-player` and proxies may prevent it. */
+async function hasWebPlayer(call: CommandContext): Promise<boolean> {
+  const reply = await call.send('GET', '/player').catch(() => undefined);
+  return reply?.status === 200;
 }
 
 async function makeSession(
@@ -53,6 +58,8 @@ async function makeSession(
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
+  const linkToPlayer = (code: string) => playerCodeLink(url.value, code);
+  const { qr, qrWeb } = call.options;
   const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : defaultTimeoutMs);
   return {
     call,
@@ -68,7 +75,8 @@ async function makeSession(
     changed: () => {},
     // The timeout starts only now, so that the time for questions does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
-    linkOf: (code) => (call.options.qrWeb ? playerCodeLink : pairLink)(url.value, code),
+    linkOf: qrWeb ? linkToPlayer : (code) => pairLink(url.value, code),
+    playerLinkOf: qr && (await hasWebPlayer(call)) ? linkToPlayer : undefined,
   };
 }
 
@@ -81,7 +89,7 @@ async function noteUnreachable(call: CommandContext): Promise<void> {
     );
 }
 
-/** Pairs one screen. If the pairing ends early, describes what was left behind. */
+/** Pairs one screen. If the pairing ends early, describes what remains. */
 async function pairScreen(session: PairSession, pairing: Pairing): Promise<void> {
   const { call, waitFor } = session;
   try {
@@ -92,22 +100,33 @@ async function pairScreen(session: PairSession, pairing: Pairing): Promise<void>
       render: (size: LiveViewSize) => renderPairing(pairing, session, drawQr, size),
       last: () =>
         pairing.state === 'done'
-          ? renderPaired(pairing, pairing.left === undefined ? waitFor : 'registered')
+          ? renderPaired(pairing, pairing.followUp === undefined ? waitFor : 'registered')
           : [],
       problemText: ({ problem }: Pairing) => problem,
       drawQr,
     };
     const follow = (shown: PairSession) => followTv(shown, pairing);
     await showUpdates(call, 'record', updatesWithOutput(session, display, follow));
-    if (pairing.left !== undefined) call.note(pairing.left);
+    if (pairing.followUp !== undefined) call.note(pairing.followUp);
   } catch (error) {
     if (!hasCode(error, 'wait_timed_out')) {
-      const left = describeUnfinished(pairing);
-      if (left !== '') call.note(left);
+      const unfinished = describeUnfinished(pairing);
+      if (unfinished !== '') call.note(unfinished);
       throw error;
     }
     throw new SignageError(error.code, error.message, { hint: describeUnfinished(pairing) });
   }
+}
+
+/** Returns the claim of `--tv`, which names the right TV. Asks for the claim if it is empty. */
+async function claimOf(
+  call: CommandContext,
+  typed: string,
+  place: ChosenPlace,
+): Promise<string | undefined> {
+  if (typed !== '') return confirmTv(call, typed, place);
+  const message = 'Claim that the TV shows:';
+  return askClaim(call, place, { message, flag: '--tv CLAIM', canSkip: false });
 }
 
 /** Prepares the chosen screen, then pairs it. */
@@ -118,7 +137,7 @@ async function pairAt(
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
 ): Promise<void> {
-  const claim = options.tv === undefined ? undefined : await confirmTv(call, options.tv, chosen);
+  const claim = options.tv === undefined ? undefined : await claimOf(call, options.tv, chosen);
   if (chosen.screen.id !== undefined) warnOfOtherCodes(call, [chosen.screen]);
   const place = await preparePlace(call, chosen, replacement);
   const body = { screenId: place.screen.id };
@@ -128,50 +147,20 @@ async function pairAt(
   else await call.change('offerClaim', { params: { claim }, body });
 }
 
-/** Asks whether the TV that shows a claim is the right one. Returns the claim. */
-async function confirmTv(
-  call: CommandContext,
-  typed: string,
-  { venue, screen }: ChosenPlace,
-): Promise<string> {
-  const claim = readClaim(typed);
-  const { deviceInfo, address } = await call.read('getClaim', { params: { claim } });
-  const model = modelText(deviceInfo) || 'A TV of unknown model';
-  const place = JSON.stringify(`${venue.name}/${screen.name}`);
-  await call.confirmDestruction(
-    `${model} from ${address ?? 'an unknown address'}: pair it with ${place}?`,
-  );
-  return claim;
-}
-
-/** Refuses options that exclude each other. */
-function checkOptions({ options, common }: CommandContext): void {
-  if (options.qr && options.qrWeb)
-    throw usage('--qr and --qr-web show different QR codes. Give one.');
-  if (options.playerLinkFile === undefined) return;
-  const other = [
-    ['--tv', options.tv !== undefined],
-    ['--all', options.all],
-    ['--qr', options.qr],
-    ['--qr-web', options.qrWeb],
-    ['--codes-file', options.codesFile !== undefined],
-    ['--dry-run', common.dryRun],
-  ].find(([, isGiven]) => isGiven);
-  if (other)
-    throw usage(
-      `--player-link-file registers in the place of a TV, so ${other[0]} does not work with it.`,
-    );
-}
-
 /** Runs `signage pair`. Returns the exit code. */
 export async function runPair(
   call: CommandContext,
-  options: PairingOptions & { all: boolean },
+  options: PairingOptions & { all: boolean; claimsFile: string | undefined },
 ): Promise<number> {
   checkOptions(call);
   const rights = await readRights(call);
   requireVisibleCode(call);
-  if (options.all) return pairVenue(await makeSession(call, rights, options));
+  if (options.claimsFile !== undefined) return pairClaims(await makeSession(call, rights, options));
+  if (options.all) {
+    // The person who asks the next TV for its claim does not wait for a playlist.
+    const byTurns = options.tv !== undefined && { waitFor: options.waitFor ?? 'registered' };
+    return pairVenue(await makeSession(call, rights, { ...options, ...byTurns }));
+  }
   const chosen = await choosePlace(call, rights);
   await pairAt(call, rights, options, chosen, await confirmReplacement(call, chosen));
   return 0;

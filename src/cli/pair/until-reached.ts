@@ -16,8 +16,8 @@ import type { Milestone } from './pairing-options.ts';
 import { rolesFrom } from './place/pair-rights.ts';
 
 const pollIntervalMs = 1000;
-/** Time without progress after which the person in front of the TV is told what to do. */
-const patienceMs = 10_000;
+/** Time without progress before a hint suggests what to check at the TV. */
+const hintDelayMs = 10_000;
 const delivered: readonly (number | null)[] = [200, 304];
 /** Types of events that a TV sends only when it shows something. */
 const playingTypes = ['impression', 'play'];
@@ -63,8 +63,8 @@ async function currentPlaylist({ call, signal }: PairSession, screenId: string) 
 }
 
 /**
- * Says who can publish the playlist that a TV did not get, or that it is there meanwhile. Sets
- * `left` if the pairing ends here.
+ * Returns what to do about a playlist that the TV did not get. Sets `followUp` if the pairing ends
+ * because only somebody else can publish one.
  */
 function missingPlaylist(
   playlist: Playlist | undefined,
@@ -82,11 +82,11 @@ function missingPlaylist(
   if (mayAct(role, needs)) return `${what}. Publish one: ${publish}`;
   const problem = `${what}, and the role ${role} may not publish one. Ask somebody with the role ${rolesFrom(needs)} to run: ${publish}`;
   if (endsWithoutPlaylist)
-    pairing.left = `The TV on "${placeName(place)}" is paired, but shows nothing yet. ${problem}`;
+    pairing.followUp = `The TV on "${placeName(place)}" is paired, but shows nothing yet. ${problem}`;
   return problem;
 }
 
-const patienceTexts: Partial<Record<Milestone, string>> = {
+const hints: Partial<Record<Milestone, string>> = {
   playlist: 'The TV has not asked for its playlist yet. Check that its app is running.',
   event:
     'The TV has sent no event yet. Many apps send their first one after some minutes of playing.',
@@ -136,9 +136,9 @@ export async function untilReached(
         { status: 409 },
       );
     }
-    if (pairing.left !== undefined) return undefined;
-    const isSlow = at === null && call.clock.now() - startedAtMs >= patienceMs;
-    setProblem(session, pairing, problem ?? (isSlow ? patienceTexts[milestone] : undefined));
+    if (pairing.followUp !== undefined) return undefined;
+    const isSlow = at === null && call.clock.now() - startedAtMs >= hintDelayMs;
+    setProblem(session, pairing, problem ?? (isSlow ? hints[milestone] : undefined));
     if (at !== null) return at;
     await wait(session, pairing, pollIntervalMs);
   }

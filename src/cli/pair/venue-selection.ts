@@ -17,13 +17,16 @@ export type OpenPairing = Pairing & { code: NonNullable<Pairing['code']> };
 /** Whether the code of the pairing still has to be typed on a TV. */
 export function isOpen(pairing: Pairing): pairing is OpenPairing {
   return (
-    pairing.state === 'going' && pairing.reached.length === 0 && pairing.code?.status === 'pending'
+    pairing.claim === undefined &&
+    pairing.state === 'running' &&
+    pairing.reached.length === 0 &&
+    pairing.code?.status === 'pending'
   );
 }
 
 function rankOf(pairing: Pairing): number {
   if (isOpen(pairing)) return 0;
-  return pairing.state === 'going' ? 1 : 2;
+  return pairing.state === 'running' ? 1 : 2;
 }
 
 /** Returns the pairings that match the filter, those with an open code first. */

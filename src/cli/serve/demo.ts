@@ -5,11 +5,10 @@ import type { DeviceInfoInput } from '../../client/entities.ts';
 import { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
-import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { Player } from '../../player/player.ts';
-import { groupedCode } from '../options/pairing-code.ts';
 import { readDeviceProfile } from '../simulate/fixtures.ts';
 import { escapeControl } from '../terminal/escape.ts';
+import { type BrowserOffer, type Demo, offerCode, renewOffer } from './browser-offer.ts';
 import { oldestTenant, type Simulation } from './simulated-tvs.ts';
 
 const tvCount = 3;
@@ -23,11 +22,6 @@ interface DemoTv {
   player: Player;
   /** Whether it replaces the TV of an earlier run. */
   isReplacement: boolean;
-}
-
-/** The demo, and a client for the tenant that has its screens. */
-interface Demo extends Simulation {
-  management: ManagementClient;
 }
 
 interface Place {
@@ -122,23 +116,17 @@ async function pairDemoTvs(demo: Demo, count: number): Promise<DemoTv[]> {
   return tvs;
 }
 
-/**
- * Makes a pairing code for a free screen of the demo, and prints how to pair a browser with it.
- * Does nothing without a free screen.
- */
-async function offerBrowser(demo: Demo): Promise<void> {
-  const { management, url, io, interrupted: signal } = demo;
+/** Offers the first free screen of the demo to a browser. Does nothing without a free screen. */
+async function offerBrowser(demo: Demo): Promise<BrowserOffer | undefined> {
   for (const place of demoPlaces().slice(tvCount)) {
     const screen = await findScreen(demo, place);
     if (!screen || screen.deviceId !== null) continue;
-    const body = { screenId: screen.id };
-    const { code, expiresInSeconds } = await management.call('createCode', { body, signal });
-    const minutes = Math.floor((expiresInSeconds * secondMs) / minuteMs);
-    io.stdout.write(
-      `A TV in your browser, for ${escapeControl(`${place.venue} / ${place.screen}`)}:\n  Open ${url}/player and type ${groupedCode(code)} within ${minutes} minutes.\n\n`,
-    );
-    return;
+    const name = escapeControl(`${place.venue} / ${place.screen}`);
+    const offer = await offerCode(demo, screen.id, `A TV in your browser, for ${name}:\n  `);
+    demo.io.stdout.write('\n');
+    return offer;
   }
+  return undefined;
 }
 
 type StoredEvent = CallAnswer<'listEvents'>['items'][number];
@@ -228,9 +216,13 @@ async function run(simulation: Simulation, hasPlayer: boolean): Promise<void> {
     return;
   }
   announce(demo, tvs);
-  if (hasPlayer) await offerBrowser(demo);
+  const offer = hasPlayer ? await offerBrowser(demo) : undefined;
   io.stdout.write('Events as they arrive (GET /v1/events):\n');
-  await Promise.all([printEvents(demo, tvs), ...tvs.map((tv) => keepPlaying(demo, tv))]);
+  await Promise.all([
+    printEvents(demo, tvs),
+    ...tvs.map((tv) => keepPlaying(demo, tv)),
+    ...(offer ? [renewOffer(demo, offer)] : []),
+  ]);
 }
 
 /**

@@ -1,18 +1,10 @@
 import { dirname } from 'node:path';
-import { type CsvError, parse } from 'csv-parse/sync';
-import { originalText } from '../../domain/csv.ts';
-import { type FieldError, SignageError } from '../../domain/error.ts';
+import type { FieldError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
 import { memberPath } from '../../domain/json/schema-issue.ts';
+import { type CsvLine, cellText, readCsvLines } from '../options/csv-lines.ts';
 import type { Path, SourceDocument } from '../options/source-document.ts';
-import { unescapeControl } from '../terminal/escape.ts';
 import { type CsvEntry, columnNames, fillOf } from './csv-columns.ts';
-
-/** One line of the file. */
-interface Line {
-  number: number;
-  cells: readonly string[];
-}
 
 /** A screen, or the venue alone if `name` is missing. */
 interface Row {
@@ -25,40 +17,9 @@ interface Venue {
   rows: Row[];
 }
 
-/** Spreadsheets separate cells by semicolons in some countries, and copied cells by tabs. */
-const delimiterOf = (header: string) =>
-  [',', ';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ',';
-
-function readLines(text: string, file: string): Line[] {
-  if (text.includes('\ufffd'))
-    throw new SignageError('invalid_file', `${file} is not UTF-8. Save it as "CSV UTF-8".`);
-  try {
-    const records = parse(text, {
-      bom: true,
-      delimiter: delimiterOf(text.split('\n', 1)[0] ?? ''),
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-    }) as unknown as { record: string[]; info: { lines: number } }[];
-    return records.map(({ record, info }) => ({ number: info.lines, cells: record }));
-  } catch (error) {
-    const { lines, message } = error as CsvError;
-    throw new SignageError(
-      'invalid_file',
-      `${file}, line ${lines}: is not valid CSV: ${message}.`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-/** Returns the text of a cell as it was before `-o csv` wrote it. */
-const cellText = (cell: string) => unescapeControl(originalText(cell)).trim();
-
 /** Reads one line. Adds its mistakes to `complain`. */
 function readRow(
-  { number, cells }: Line,
+  { number, cells }: CsvLine,
   columns: readonly string[],
   complain: (line: number, column: string, message: string) => void,
 ): Row {
@@ -125,7 +86,7 @@ export function parseCsv(
 ): SourceDocument | undefined {
   const complain = (line: number, column: string, message: string) =>
     fieldErrors.push({ path: `${file}, line ${line}: ${column}`, message });
-  const [header, ...lines] = readLines(text, file);
+  const [header, ...lines] = readCsvLines(text, file);
   if (!header) return undefined;
   const columns = header.cells.map((cell) => cell.trim());
   for (const [at, column] of columns.entries()) {

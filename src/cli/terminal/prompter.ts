@@ -24,7 +24,11 @@ interface Question {
 export interface Prompter {
   readonly canAsk: boolean;
   input(
-    question: Question & { initial?: string; validate?(text: string): true | string },
+    question: Question & {
+      initial?: string;
+      canBeEmpty?: boolean;
+      validate?(text: string): true | string;
+    },
   ): Promise<string>;
   password(question: Question): Promise<string>;
   confirm(question: Question & { initial?: boolean }): Promise<boolean>;
@@ -106,10 +110,10 @@ export function makePrompter(
     input: (question) =>
       ask(question, async (message, context) => {
         const { default: input } = await import('@inquirer/input');
-        const { initial, validate } = question;
+        const { initial, canBeEmpty = false, validate } = question;
         const options = {
           message,
-          required: true,
+          required: !canBeEmpty,
           ...(initial !== undefined && { default: initial }),
           ...(validate && { validate }),
         };

@@ -17,8 +17,8 @@ import { type Codes, untilUnused } from './codes.ts';
 
 /**
  * Limits of unknown claims within the window: of one token, and of all tokens of one tenant
- * (docs/protocol.md §3.6). Because of the second limit, a tenant gets no more guesses from further
- * tokens.
+ * (docs/protocol.md §3.6). If a tenant had the limit of one token, an installer who mistypes would
+ * stop all others. Without a limit, a tenant could make tokens to guess with.
  */
 const maxOfToken = 10;
 const maxOfTenant = 30;

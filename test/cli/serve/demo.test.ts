@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { type FakeIo, fakeIo } from '../../support/fake-io.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'signage-demo-'));
 let started: { io: FakeIo; code: Promise<number> } | undefined;
@@ -50,7 +51,7 @@ describe('signage serve --demo', () => {
   it('makes a browser a TV with the code that it prints', async () => {
     const { io, url } = await start(join(folder, 'browser'));
     const [, code = ''] =
-      /Open http:\S+\/player and type (\w{4} \w{4}) within 15 minutes/.exec(
+      /Open http:\S+\/player in a browser and type (\w{4} \w{4}) within 15 minutes/.exec(
         await io.until(/Open .* within 15 minutes/),
       ) ?? [];
     const registered = await fetch(`${url}/devices/register`, {
@@ -64,6 +65,23 @@ describe('signage serve --demo', () => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const playlist = await fetch(`${url}/devices/${screenId}/playlist`, { headers });
     expect(playlist.status).toBe(200);
+  });
+
+  it('prints another code when no browser has used the first in time', async () => {
+    const clock = new ManualClock(Date.now());
+    const io = fakeIo();
+    const argv = ['serve', '--port', '0', '--demo', '--data', join(folder, 'renewed')];
+    started = { io, code: main(argv, io, { clock }) };
+    await io.until(/within 15 minutes[\s\S]*Events as they arrive/);
+    const renewed = /The code has expired\. Open \S+ in a browser and type (\w{4} \w{4}) within/;
+    clock.advance(15 * 60_000);
+    const soon = () => {
+      clock.advance(200);
+      return io.out();
+    };
+    await expect.poll(soon).toMatch(renewed);
+    expect(renewed.exec(io.out())?.[1]).not.toBe(/type (\w{4} \w{4})/.exec(io.out())?.[1]);
+    expect(io.out().match(/type \w{4} \w{4}/g)).toHaveLength(2);
   });
 
   it('names no player that is turned off', async () => {

@@ -1,10 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCli } from '../../cli/run-cli.ts';
 import { adminToken, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Place } from './checker.ts';
 import type { Sentinels } from './sentinels.ts';
+
+const claimToken = `clm_${'CanaryOfAClaim'.repeat(3)}9876543`;
 
 interface Command {
   argv: readonly string[];
@@ -13,7 +15,11 @@ interface Command {
 }
 
 /** Commands that use secrets, including failing ones. */
-async function commands(service: TestService, sentinels: Sentinels): Promise<Command[]> {
+async function commands(
+  service: TestService,
+  sentinels: Sentinels,
+  playerLink: string,
+): Promise<Command[]> {
   const wrong = sentinels.add(
     'a token that is no good',
     'mak_CanaryOfATokenThatIsNoGood0123456789',
@@ -53,6 +59,13 @@ async function commands(service: TestService, sentinels: Sentinels): Promise<Com
     { argv: ['screen', 'list', '--verbose'], env: { SIGNAGE_URL: 'http://127.0.0.1:1' } },
     { argv: ['login', '--token-stdin', '--verbose'], stdin: wrong },
     { argv: ['code', 'status', '-', '--verbose'], stdin: 'ZZZZ2345' },
+    { argv: ['code', 'claim', sentinels.add('a claim token as a claim', claimToken), '--verbose'] },
+    {
+      argv: [
+        ...['pair', (await service.screen()).id, '--wait-for', 'registered', '--verbose'],
+        ...['--player-link-file', playerLink],
+      ],
+    },
     {
       argv: [
         'token',
@@ -90,7 +103,8 @@ async function commands(service: TestService, sentinels: Sentinels): Promise<Com
 /** Returns the output of commands that use secrets. */
 export async function runCommands(service: TestService, sentinels: Sentinels): Promise<Place[]> {
   const places: Place[] = [];
-  for (const { argv, env, stdin } of await commands(service, sentinels)) {
+  const playerLink = join(await temporaryFolder(), 'player.url');
+  for (const { argv, env, stdin } of await commands(service, sentinels, playerLink)) {
     const world = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, ...env };
     const { code, stdout, stderr } = await runCli(argv, {
       env: world,
@@ -101,5 +115,7 @@ export async function runCommands(service: TestService, sentinels: Sentinels): P
       contents: `${stdout}\n${stderr}`,
     });
   }
+  const link = await readFile(playerLink, 'utf8');
+  sentinels.add('the apiKey in a player-link file', /dak_\w+/.exec(link)?.[0] ?? '');
   return places;
 }

@@ -13,6 +13,10 @@ const idempotencyKey = 'canary-idempotency-4f9d1c';
 const lostKey = 'canary-idempotency-lost-77';
 const rotationKey = 'canary-idempotency-rotation-5';
 const creationKey = 'canary-idempotency-creation-6';
+const claimKeys = {
+  'a TV that was paired': 'canary-idempotency-claim-81',
+  'a TV with an open offer': 'canary-idempotency-claim-92',
+};
 
 /** Creates a TV that rotates its key, and codes in each state. */
 async function makeSecrets(
@@ -73,6 +77,32 @@ async function createDerived(
   await told(create(codes, body));
 }
 
+/** Offers screens to two TVs that show claims. Only the first one registers. */
+async function offerClaims(service: TestService, sentinels: Sentinels, told: Told): Promise<void> {
+  for (const registers of [true, false]) {
+    const name = registers ? 'a TV that was paired' : 'a TV with an open offer';
+    const made = await service.send('POST', '/devices/claims', {
+      body: { deviceInfo: { model: 'Claims' } },
+      headers: { 'idempotency-key': sentinels.add(`the claim key of ${name}`, claimKeys[name]) },
+    });
+    const { claim, token } = made.body;
+    sentinels.add(`the claim token of ${name}`, token);
+    await told(service.manage('GET', `/v1/devices/claims/${claim}`));
+    const screenId = (await service.screen()).id;
+    await service.manage('POST', `/v1/devices/claims/${claim}/offer`, { screenId });
+    const { body } = await service.send('GET', `/devices/claims/${claim}`, { key: token });
+    sentinels.add(`the offered code of ${name}`, body.pairingCode);
+    if (registers)
+      sentinels.add(
+        `the apiKey of ${name}`,
+        (await service.register(body.pairingCode)).body.apiKey,
+      );
+    await told(service.manage('GET', `/v1/screens/${screenId}`));
+    await told(service.send('GET', `/devices/claims/${claim}`, { key: `${token}x` }));
+    await told(service.manage('POST', `/v1/devices/claims/${claim}/offer`, { screenId }));
+  }
+}
+
 type Told = (answer: Promise<Answer>) => Promise<Answer>;
 
 async function play(
@@ -106,6 +136,8 @@ async function misplace(
     service.send('GET', `/v1/screens?search=${secret}&nonsense=${secret}`, { key: secret }),
   );
   await told(service.send('PATCH', `/devices/${secret}/playlist`));
+  await told(service.send('GET', `/devices/claims/${secret}`, { key: secret }));
+  await told(service.manage('GET', `/v1/devices/claims/${secret}`));
   await told(service.manage('GET', `/v1/devices/provisioning-codes/${secret}/x`));
   await told(service.manage('PUT', `/v1/devices/provisioning-codes/${secret}/status`));
   await told(service.manage('GET', `/v1/screens/${secret}`));
@@ -162,6 +194,7 @@ export async function runScenario(
   for (const [name, secret] of Object.entries({ ...first, ...lost })) sentinels.add(name, secret);
   const { key, pending, tv } = await makeSecrets(service, sentinels, told);
   await createDerived(service, sentinels, told);
+  await offerClaims(service, sentinels, told);
   await play(service, tv, key, told);
   const inPaths = sentinels.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
   for (const secret of inPaths)

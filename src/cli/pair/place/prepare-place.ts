@@ -86,7 +86,7 @@ export async function preparePlace(
   replacement: Replacement | undefined,
 ): Promise<Place> {
   const changes: string[] = [];
-  const did = (what: string) => {
+  const recordChange = (what: string) => {
     if (call.common.dryRun) return;
     changes.push(what);
     call.note(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`);
@@ -99,7 +99,7 @@ export async function preparePlace(
       (id) => call.read('getVenue', { params: { id } }),
     );
     venue = current ?? venue;
-    if (isNew) did(`the venue "${name}" was created`);
+    if (isNew) recordChange(`the venue "${name}" was created`);
   }
   let screen: Place['screen'] = { id: '(the new screen)', ...chosen.screen };
   if (chosen.screen.id === undefined) {
@@ -110,14 +110,14 @@ export async function preparePlace(
       (id) => call.read('getScreen', { params: { id } }),
     );
     screen = current ?? screen;
-    if (isNew) did(`the screen "${venue.name}/${name}" was created`);
+    if (isNew) recordChange(`the screen "${venue.name}/${name}" was created`);
   }
   if (replacement) {
     await call.change('revokeDevice', {
       params: { id: replacement.device.id },
       body: { reason: replacement.reason },
     });
-    did(`the device ${replacement.device.id} was revoked: ${replacement.reason}`);
+    recordChange(`the device ${replacement.device.id} was revoked: ${replacement.reason}`);
   }
   return { venue, screen, changes };
 }

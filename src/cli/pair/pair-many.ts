@@ -1,0 +1,148 @@
+import { iso } from '../../domain/clock.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { failedExitCode, isFatal } from '../command/exit-code.ts';
+import type { Venue } from '../records/find.ts';
+import { countText } from '../records/text.ts';
+import type { Key } from '../terminal/keys.ts';
+import type { LiveViewSize } from '../terminal/live-view.ts';
+import { followTv } from './follow-tv.ts';
+import { makeUpdate, type PairUpdate } from './pair-update.ts';
+import {
+  describeUnfinished,
+  type Pairing,
+  type PairSession,
+  placeName,
+  signalsOf,
+} from './pairing.ts';
+import { showUpdates, updatesWithOutput } from './pairing-output.ts';
+import { renderVenue, renderVenueEnd } from './render-venue.ts';
+import { handleKey, type VenueSelection } from './venue-selection.ts';
+
+/** Limit of simultaneous long polls, one for each screen. */
+const maxConcurrent = 200;
+
+/**
+ * Merges the output of several generators. At most `atOnce` of them run at a time. On an error,
+ * calls `stop`, waits for all generators to end, then throws the error.
+ */
+export async function* merge<T>(
+  sources: readonly AsyncGenerator<T>[],
+  atOnce: number,
+  stop: () => void,
+): AsyncGenerator<T> {
+  const pending = new Map<
+    AsyncGenerator<T>,
+    Promise<{ source: AsyncGenerator<T>; result: IteratorResult<T> }>
+  >();
+  const ask = (source: AsyncGenerator<T>) => {
+    const answer = source.next().then((result) => ({ source, result }));
+    // Prevents an unhandled rejection: `Promise.race` may throw another error first.
+    answer.catch(() => {});
+    pending.set(source, answer);
+  };
+  const waiting = sources.slice(atOnce);
+  try {
+    for (const source of sources.slice(0, atOnce)) ask(source);
+    while (pending.size > 0) {
+      const { source, result } = await Promise.race(pending.values());
+      if (result.done) pending.delete(source);
+      else yield result.value;
+      const next = result.done ? waiting.shift() : source;
+      if (next) ask(next);
+    }
+  } finally {
+    stop();
+    await Promise.allSettled(pending.values());
+    await Promise.allSettled([...pending.keys()].map((source) => source.return(undefined)));
+  }
+}
+
+/** Pairs one of several screens. An error that concerns only this screen becomes an update. */
+async function* pairOneOfMany(
+  session: PairSession,
+  pairing: Pairing,
+  failures: Map<Pairing, SignageError>,
+): AsyncGenerator<PairUpdate> {
+  try {
+    yield* followTv(session, pairing);
+  } catch (error) {
+    // Too many unknown claims stop further offers, but not the TVs that have an offer already.
+    if (isFatal(error) && !hasCode(error, 'too_many_attempts')) throw error;
+    const failure = session.call.shownError(error as SignageError);
+    failures.set(pairing, failure);
+    pairing.state = 'failed';
+    yield makeUpdate(pairing, 'failed', iso(session.call.clock.now()), failure.message);
+  }
+}
+
+/** Pairs the screens concurrently. On an error, stops all of them. */
+function pairAll(
+  session: PairSession,
+  pairings: readonly Pairing[],
+  failures: Map<Pairing, SignageError>,
+): AsyncGenerator<PairUpdate> {
+  const stop = new AbortController();
+  const signals = signalsOf(session.call, AbortSignal.any([session.signal, stop.signal]));
+  const sources = pairings.map((one) => pairOneOfMany({ ...session, ...signals }, one, failures));
+  return merge(sources, maxConcurrent, () => stop.abort());
+}
+
+/** Returns the exit code for the screens that were not paired, or throws `wait_timed_out`. */
+export function exitCodeFor(failures: ReadonlyMap<Pairing, SignageError>): number {
+  const timedOut = [...failures].filter(([, { code }]) => code === 'wait_timed_out');
+  if (timedOut.length === 0) return failures.size > 0 ? failedExitCode : 0;
+  const names = timedOut.map(([{ place }]) => placeName(place)).join(', ');
+  throw new SignageError('wait_timed_out', `Timed out before all screens were paired: ${names}.`, {
+    hint: 'Unused codes were cancelled.',
+  });
+}
+
+/** Says what remains when the command ends early. `again` is the command that continues. */
+function noteUnfinished({ call }: PairSession, pairings: readonly Pairing[], again: string): void {
+  const done = pairings.filter(({ state }) => state === 'done').length;
+  call.note(`${done} of ${pairings.length} screens are paired.`);
+  const unfinished = pairings.filter(
+    ({ state, code }) => state === 'running' && code !== undefined,
+  );
+  const isCancelled = ({ code }: Pairing) => code?.status === 'cancelled';
+  const cancelled = unfinished.filter(isCancelled).length;
+  if (cancelled > 0)
+    call.note(
+      `The unused codes of ${countText(cancelled, 'screen')} were cancelled. To go on: ${again}`,
+    );
+  for (const pairing of unfinished)
+    if (!isCancelled(pairing)) call.note(describeUnfinished(pairing));
+}
+
+/**
+ * Pairs several screens of a venue concurrently, and shows them in one list. `again` is the command
+ * that continues after an interruption. Returns the exit code, or throws `wait_timed_out`.
+ */
+export async function pairMany(
+  session: PairSession,
+  venue: Venue,
+  pairings: readonly Pairing[],
+  again: string,
+): Promise<number> {
+  const { call } = session;
+  const failures = new Map<Pairing, SignageError>();
+  try {
+    const selection: VenueSelection = { selected: undefined, filter: '' };
+    const render = (size: LiveViewSize) =>
+      renderVenue(venue.name, pairings, session, selection, size);
+    const display = {
+      render: pairings.length > 0 ? render : undefined,
+      last: () => renderVenueEnd(venue.name, pairings, session),
+      problemText: ({ place, problem }: Pairing) => problem && `${placeName(place)}: ${problem}`,
+      onKey: (key: Key) => handleKey(selection, pairings, key),
+    };
+    const follow = (shown: PairSession) => pairAll(shown, pairings, failures);
+    await showUpdates(call, 'list', updatesWithOutput(session, display, follow));
+  } catch (error) {
+    noteUnfinished(session, pairings, again);
+    throw error;
+  }
+  for (const { followUp } of pairings) if (followUp !== undefined) call.note(followUp);
+  for (const [, { message }] of failures) call.note(message);
+  return exitCodeFor(failures);
+}

@@ -1,0 +1,84 @@
+import { type ErrorCode, hasCode, type SignageError } from '../../domain/error.ts';
+import type { CommandContext } from '../command/context.ts';
+import { readClaim } from '../options/pairing-code.ts';
+import { modelText } from './pair-update.ts';
+
+/** The screen that a TV is offered. It may still have to be created. */
+interface OfferedPlace {
+  venue: { name: string };
+  screen: { name: string };
+}
+
+/** Describes the TV that shows a claim: `Samsung QM55C from 192.0.2.17`. */
+export async function describeTv({ read }: CommandContext, claim: string): Promise<string> {
+  const { deviceInfo, address } = await read('getClaim', { params: { claim } });
+  const model = modelText(deviceInfo) || 'A TV of unknown model';
+  return `${model} from ${address ?? 'an unknown address'}`;
+}
+
+async function questionFor(
+  call: CommandContext,
+  claim: string,
+  { venue, screen }: OfferedPlace,
+): Promise<string> {
+  const place = JSON.stringify(`${venue.name}/${screen.name}`);
+  return `${await describeTv(call, claim)}: pair it with ${place}?`;
+}
+
+/** Asks whether the TV that shows a claim is the right one. Returns the claim. */
+export async function confirmTv(
+  call: CommandContext,
+  typed: string,
+  place: OfferedPlace,
+): Promise<string> {
+  const claim = readClaim(typed);
+  await call.confirmDestruction(await questionFor(call, claim, place));
+  return claim;
+}
+
+/** Errors of a look-up that the next one may not have: a person can type again, or wait. */
+const passingCodes: readonly ErrorCode[] = [
+  'claim_not_found',
+  'too_many_attempts',
+  'unavailable',
+  'unreachable',
+];
+
+function claimProblem(text: string): string | undefined {
+  try {
+    readClaim(text);
+    return undefined;
+  } catch (error) {
+    return (error as SignageError).message;
+  }
+}
+
+/**
+ * Asks for the claim that a TV shows, until there is such a TV and the person says that it is the
+ * right one. Returns `undefined` for an empty line, which `canSkip` permits.
+ */
+export async function askClaim(
+  call: CommandContext,
+  place: OfferedPlace,
+  { message, flag, canSkip }: { message: string; flag: string; canSkip: boolean },
+): Promise<string | undefined> {
+  const { prompter, common } = call;
+  for (;;) {
+    const typed = await prompter.input({
+      message,
+      flag,
+      canBeEmpty: canSkip,
+      validate: (text) => (canSkip && text.trim() === '') || (claimProblem(text) ?? true),
+    });
+    if (typed.trim() === '') return undefined;
+    const claim = readClaim(typed);
+    try {
+      const question = await questionFor(call, claim, place);
+      if (common.yes || common.dryRun) return claim;
+      if (await prompter.confirm({ message: question, flag: '--yes' })) return claim;
+    } catch (error) {
+      if (!passingCodes.some((code) => hasCode(error, code))) throw error;
+      call.note((error as SignageError).message);
+    }
+  }
+}
