@@ -64,6 +64,14 @@ describe('POST /devices/claims', () => {
     for (let n = 0; n < 50; n++) expect((await claim()).status).toBe(201);
     expectProblem(await claim(), 429, 'too_many_attempts');
   });
+
+  it('429 for the 21st claim of an IPv6 /48 that nobody trusts, and 201 for another', async () => {
+    service = await startService({ trustProxy: ['127.0.0.1'] });
+    const from = (address: string) => claim({ headers: { 'x-forwarded-for': address } });
+    for (let n = 0; n < 20; n++) expect((await from(`2001:db8:1:${n}::1`)).status).toBe(201);
+    expectProblem(await from('2001:db8:1:ffff::1'), 429, 'too_many_attempts');
+    expect((await from('2001:db8:2::1')).status).toBe(201);
+  });
 });
 
 describe('GET /devices/claims/:claim', () => {
