@@ -191,6 +191,15 @@ describe('POST /v1/devices/claims/:claim/offer', () => {
     expect(again.body.code).toBe(first.body.code);
   });
 
+  it('201 with the same code for the same Idempotency-Key, after an offer of another claim', async () => {
+    const [{ body: one }, { body: other }] = await Promise.all([claim(), claim()]);
+    const screen = await service.screen();
+    const sent = { headers: { 'idempotency-key': randomUUID() } };
+    const first = await offer(one.claim, screen.id, sent);
+    expect((await offer(other.claim, screen.id, sent)).body.code).not.toBe(first.body.code);
+    expect((await offer(one.claim, screen.id, sent)).body.code).toBe(first.body.code);
+  });
+
   it('409 for a second offer, 404 for an unknown screen, 409 for a bound one', async () => {
     const { body: made } = await claim();
     const tv = await service.tv();
