@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
+import { manager } from '../support/management.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
@@ -242,6 +243,21 @@ it('asks for confirmation at a TV whose address the tenant does not know', async
   expect(asked.body.offer.confirm).toBe(true);
   await service.manage('GET', '/v1/me', undefined, from('203.0.113.7'));
   expect((await status(made)).body.offer.confirm).toBe(false);
+});
+
+it('asks for confirmation at a TV whose address another tenant knows, too', async () => {
+  service = await startService({ trustProxy: ['127.0.0.1'] });
+  const atVenue = { headers: { 'x-forwarded-for': '203.0.113.7' } };
+  const own = await manager(service).as('installer');
+  const screen = await service.screen();
+  const { body: made } = await claim(atVenue);
+  await offer(made.claim, screen.id);
+  await own.send('GET', '/v1/me', atVenue);
+  expect((await status(made)).body.offer.confirm).toBe(false);
+  const { id } = await manager(service).tenant('Neighbour');
+  const neighbour = await manager(service).in(id).as('installer');
+  await neighbour.send('GET', '/v1/me', atVenue);
+  expect((await status(made)).body.offer.confirm).toBe(true);
 });
 
 describe.each(['memory', 'postgres'] as const)('a held claim, %s', (kind) => {

@@ -174,7 +174,8 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
         tenant: tenant.name,
         venue: venue.name,
         screen: screen.name,
-        confirm: !trusting.includes(tenant.id),
+        // Where several tenants were seen, such as behind the NAT of a mall, a person must choose.
+        confirm: trusting.length !== 1 || trusting[0] !== tenant.id,
       },
     };
   }
