@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
+import { manager } from '../support/management.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
@@ -63,6 +64,14 @@ describe('POST /devices/claims', () => {
     await service.screen();
     for (let n = 0; n < 50; n++) expect((await claim()).status).toBe(201);
     expectProblem(await claim(), 429, 'too_many_attempts');
+  });
+
+  it('429 for the 21st claim of an IPv6 /48 that nobody trusts, and 201 for another', async () => {
+    service = await startService({ trustProxy: ['127.0.0.1'] });
+    const from = (address: string) => claim({ headers: { 'x-forwarded-for': address } });
+    for (let n = 0; n < 20; n++) expect((await from(`2001:db8:1:${n}::1`)).status).toBe(201);
+    expectProblem(await from('2001:db8:1:ffff::1'), 429, 'too_many_attempts');
+    expect((await from('2001:db8:2::1')).status).toBe(201);
   });
 });
 
@@ -183,6 +192,15 @@ describe('POST /v1/devices/claims/:claim/offer', () => {
     expect(again.body.code).toBe(first.body.code);
   });
 
+  it('201 with the same code for the same Idempotency-Key, after an offer of another claim', async () => {
+    const [{ body: one }, { body: other }] = await Promise.all([claim(), claim()]);
+    const screen = await service.screen();
+    const sent = { headers: { 'idempotency-key': randomUUID() } };
+    const first = await offer(one.claim, screen.id, sent);
+    expect((await offer(other.claim, screen.id, sent)).body.code).not.toBe(first.body.code);
+    expect((await offer(one.claim, screen.id, sent)).body.code).toBe(first.body.code);
+  });
+
   it('409 for a second offer, 404 for an unknown screen, 409 for a bound one', async () => {
     const { body: made } = await claim();
     const tv = await service.tv();
@@ -225,6 +243,21 @@ it('asks for confirmation at a TV whose address the tenant does not know', async
   expect(asked.body.offer.confirm).toBe(true);
   await service.manage('GET', '/v1/me', undefined, from('203.0.113.7'));
   expect((await status(made)).body.offer.confirm).toBe(false);
+});
+
+it('asks for confirmation at a TV whose address another tenant knows, too', async () => {
+  service = await startService({ trustProxy: ['127.0.0.1'] });
+  const atVenue = { headers: { 'x-forwarded-for': '203.0.113.7' } };
+  const own = await manager(service).as('installer');
+  const screen = await service.screen();
+  const { body: made } = await claim(atVenue);
+  await offer(made.claim, screen.id);
+  await own.send('GET', '/v1/me', atVenue);
+  expect((await status(made)).body.offer.confirm).toBe(false);
+  const { id } = await manager(service).tenant('Neighbour');
+  const neighbour = await manager(service).in(id).as('installer');
+  await neighbour.send('GET', '/v1/me', atVenue);
+  expect((await status(made)).body.offer.confirm).toBe(true);
 });
 
 describe.each(['memory', 'postgres'] as const)('a held claim, %s', (kind) => {

@@ -109,7 +109,8 @@ class Redaction {
         const [name = '', ...values] = pair.split('=');
         const value = values.join('=');
         const isPlain = [uuid, word, number].some((form) => form.test(value));
-        const shown = isPlain || (schema && word.test(name)) ? value : this.#private(value);
+        const isReadable = isPlain || (schema && word.test(name));
+        const shown = isReadable ? this.#member(name, value) : this.#private(value);
         return values.length === 0 ? this.#word(name) : `${this.#word(name)}=${shown}`;
       })
       .join('&');

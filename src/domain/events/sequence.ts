@@ -89,7 +89,8 @@ export function summaryOf({ floor, missing, conflicts, ranges }: SequenceState):
   const lastSeq = ranges.at(-1)?.[1] ?? floor;
   return {
     lastSeq,
-    missingEvents: missing + lastSeq - floor - lengthOfAll(ranges),
+    // No partial sum exceeds the safe integers.
+    missingEvents: lastSeq - floor - lengthOfAll(ranges) + missing,
     conflictingEvents: conflicts,
   };
 }

@@ -284,7 +284,7 @@ export interface Claim {
   deviceInfo: DeviceInfo;
   /** The TV's address. `null`: unknown. */
   address: string | null;
-  /** The IPv4 address or IPv6 /64 whose claims are counted together, or `unknown`. */
+  /** The IPv4 address or IPv6 /48 whose claims are counted together, or `unknown`. */
   source: string;
   state: 'waiting' | 'offered';
   createdAt: number;

@@ -130,7 +130,9 @@ export function makeClaimOffers(deps: ServiceDependencies, codes: Codes) {
     { screenId }: { screenId: string },
     request?: IdempotentRequest,
   ): Promise<CreatedCode> {
-    const begin = await prepareCreation(deps, caller, request);
+    // The key belongs to this claim. For another TV, it is another key.
+    const ofClaim = request && { ...request, operation: `${request.operation} ${id}` };
+    const begin = await prepareCreation(deps, caller, ofClaim);
     return untilUnused(() => deps.write(caller, (tx) => offerIn(tx, caller, id, screenId, begin)));
   }
 

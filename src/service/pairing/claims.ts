@@ -16,14 +16,21 @@ import type { Reader, Tx } from '../../store/store.ts';
 import type { ClientInfo, SystemDependencies } from '../context.ts';
 import { longPoll } from '../long-poll.ts';
 import { untilUnused } from './codes.ts';
-import { sourceOf, unknownSource } from './guess-source.ts';
+import { networkOf, sourceOf, unknownSource } from './guess-source.ts';
 import type { TrustedSources } from './trusted-sources.ts';
 
 /** Time for which a claim waits for an installer (docs/protocol.md §3.6). */
 const claimTtlMs = 10 * minuteMs;
-/** Limits of waiting claims: of one source, of one trusted source, and of all sources. */
-const maxOfSource = 5;
-const maxOfTrustedSource = 50;
+/** Limits of waiting claims of one source. */
+interface Limits {
+  ofSource: number;
+  /** Limit of its IPv6 /48, because one customer can get one for free. */
+  ofNetwork: number;
+}
+
+const limits: Limits = { ofSource: 5, ofNetwork: 20 };
+const limitsIfTrusted: Limits = { ofSource: 50, ofNetwork: Number.POSITIVE_INFINITY };
+/** Limit of waiting claims of all sources. */
 const maxClaims = 10_000;
 
 /** A request for a claim, with its client. */
@@ -63,9 +70,9 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
     }));
   }
 
-  async function limitOf(source: string): Promise<number> {
-    if (source === unknownSource) return maxOfTrustedSource;
-    return (await tenantsTrusting(source)).length > 0 ? maxOfTrustedSource : maxOfSource;
+  async function limitsOf(source: string): Promise<Limits> {
+    if (source === unknownSource) return limitsIfTrusted;
+    return (await tenantsTrusting(source)).length > 0 ? limitsIfTrusted : limits;
   }
 
   /** Returns a claim and its secret. The same key and attempt give the same pair. */
@@ -81,22 +88,32 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
    */
   async function addClaim(
     tx: Tx,
-    claim: Pick<Claim, 'id' | 'tokenHash' | 'source'>,
+    claim: Pick<Claim, 'id' | 'tokenHash'>,
     { body, address }: ClaimRequest,
-    limit: number,
+    { ofSource, ofNetwork }: Limits,
   ): Promise<Claim> {
     const existing = await tx.get('claims', claim.id);
     if (existing && isLiveClaim(existing, tx.now)) {
       if (existing.tokenHash === claim.tokenHash) return existing;
       throw new SignageError('conflict', 'This claim exists already.');
     }
-    const ofSource = await tx.select('claims', 'source', [claim.source]);
-    const waiting = ofSource.filter((row) => row.state === 'waiting' && isLiveClaim(row, tx.now));
-    const nextEndMs = Math.min(...waiting.map(({ expiresAt }) => expiresAt));
-    if (waiting.length >= limit) throw tooManyClaims('at this address', nextEndMs - tx.now);
-    for (const row of ofSource) if (!isLiveClaim(row, tx.now)) await tx.delete('claims', row.id);
+    const source = sourceOf(address);
+    const network = networkOf(source);
+    const rows = await tx.select('claims', 'source', [network]);
+    const waiting = rows.filter((row) => row.state === 'waiting' && isLiveClaim(row, tx.now));
+    const checkLimit = (counted: readonly Claim[], limit: number) => {
+      const nextEndMs = Math.min(...counted.map(({ expiresAt }) => expiresAt));
+      if (counted.length >= limit) throw tooManyClaims('at this address', nextEndMs - tx.now);
+    };
+    checkLimit(
+      waiting.filter((row) => sourceOf(row.address) === source),
+      ofSource,
+    );
+    checkLimit(waiting, ofNetwork);
+    for (const row of rows) if (!isLiveClaim(row, tx.now)) await tx.delete('claims', row.id);
     const row: Claim = {
       ...claim,
+      source: network,
       deviceInfo: body.deviceInfo,
       address,
       state: 'waiting',
@@ -114,15 +131,14 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
    */
   async function create(request: ClaimRequest): Promise<CreatedClaim> {
     const { idempotencyKey } = request;
-    const source = sourceOf(request.address);
-    const limit = await limitOf(source);
+    const limitsOfRequest = await limitsOf(sourceOf(request.address));
     if ((await store.read.count('claims', 'state', 'waiting')) >= maxClaims)
       throw tooManyClaims('of this service', minuteMs);
     return untilUnused((attempt) => {
       const { id, token } = makeSecrets(idempotencyKey, attempt);
       return store.write(async (tx) => {
-        const claim = { id, tokenHash: hashKey(token), source };
-        const row = await addClaim(tx, claim, request, limit);
+        const claim = { id, tokenHash: hashKey(token) };
+        const row = await addClaim(tx, claim, request, limitsOfRequest);
         return { claim: id, token, expiresInSeconds: secondsLeft(row, tx.now) };
       });
     });
@@ -152,7 +168,7 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
       store.read.get('codes', offer.codeId),
       store.read.get('screens', offer.screenId),
       store.read.get('tenants', offer.tenantId),
-      tenantsTrusting(row.source),
+      tenantsTrusting(sourceOf(row.address)),
     ]);
     const venue = screen && (await store.read.get('venues', screen.venueId));
     if (!code || codeStatusAt(code, nowMs) !== 'pending' || !screen || !tenant || !venue)
@@ -165,7 +181,8 @@ export function makeClaims(deps: SystemDependencies, trustedSources: TrustedSour
         tenant: tenant.name,
         venue: venue.name,
         screen: screen.name,
-        confirm: !trusting.includes(tenant.id),
+        // Where several tenants were seen, such as behind the NAT of a mall, a person must choose.
+        confirm: trusting.length !== 1 || trusting[0] !== tenant.id,
       },
     };
   }

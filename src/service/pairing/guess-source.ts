@@ -76,6 +76,9 @@ export function groupsOf(source: string): readonly SourceGroup[] {
   return [{ key: source, maxGuesses: maxOfSlash64, shareDivisor: shareDivisorOfAll }, ...wider];
 }
 
+/** Returns the widest group that contains a source: an IPv4 address, an IPv6 /48, or `unknown`. */
+export const networkOf = (source: string): string => groupsOf(source).at(-1)?.key ?? source;
+
 /** Formats a group for operators: `203.0.113.7`, `2001:db8:1:2::/64`, `2001:db8:1::/48`. */
 export const formatGroup = (key: string) =>
   key.includes(':') && !key.includes('/') ? prefixOf(key, 64) : key;

@@ -119,6 +119,27 @@ const sites: BadMedia[] = [
     clock: quick,
   },
   {
+    what: 'a server that stops in the middle of a file without a length',
+    named: 'error timeout',
+    says: /stopped after 4 bytes/,
+    answer: (_, response) =>
+      void response.socket?.write(
+        'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n\x89PNG',
+        'latin1',
+      ),
+    argv: ['--timeout', '2s'],
+    clock: quick,
+  },
+  {
+    what: 'a server that switches to another protocol',
+    named: 'error connection',
+    says: /closed the connection too early/,
+    answer: (_, response) =>
+      void response.socket?.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: tv\r\nConnection: Upgrade\r\n\r\n',
+      ),
+  },
+  {
     what: 'a server that hangs up',
     named: 'error connection',
     says: /closed the connection too early/,

@@ -99,6 +99,17 @@ describe('signage record', () => {
     expect(run.stdout).toMatch(/1\s+getPlaylist\s+2\s+200: 1, 304: 1/);
   });
 
+  it('replaces a value of the query whose name says that it is a secret', async () => {
+    const run = await record(async (url) => {
+      await sendTo(url, 'GET', '/devices/x/changes?waitSeconds=1&token=not-a-key-1', {});
+      await sendTo(url, 'GET', '/unknown?password=hunter&page=next', {});
+    });
+    expect(run.exchanges.map(({ path }) => path)).toEqual([
+      '/devices/x/changes?waitSeconds=1&token=private_#1',
+      '/unknown?password=private_#2&page=next',
+    ]);
+  });
+
   it('shows at once what a request breaks, with its place and the section of the protocol', async () => {
     const tv = await service.tv();
     const run = await record(

@@ -62,16 +62,19 @@ function open(url: URL, options: OpenOptions): Promise<IncomingMessage> {
     request(url, { ...options, agent: false })
       .on('response', resolve)
       .on('error', reject)
+      // Node reports neither a response nor an error for a 101, which closes the connection.
+      .on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
       .end();
   });
 }
 
 /**
  * Reads up to `prefixBytes` of a successful response, and closes the connection. `onChunk` gets the
- * size so far.
+ * size so far. Throws if the signal aborts before.
  */
 async function readPrefix(
   answer: IncomingMessage,
+  signal: AbortSignal,
   onChunk: (size: number) => void,
 ): Promise<Pick<MediaReply, 'body' | 'isWhole'>> {
   const chunks: Buffer[] = [];
@@ -88,6 +91,8 @@ async function readPrefix(
     // Leaving the loop destroys the stream.
     if (size > prefixBytes) break;
   }
+  // The connection ends a body without a length, so an aborted one looks complete to Node.
+  signal.throwIfAborted();
   return { body: Buffer.concat(chunks).subarray(0, prefixBytes), isWhole: size <= prefixBytes };
 }
 
@@ -138,7 +143,7 @@ export function makeSender(options: SendOptions): { send: Send; stop: () => void
       const tookMs = clock.now() - startedMs;
       if (tookMs >= slowMs && !isSlow) report(slowProblem(url, tookMs));
       isSlow ||= tookMs >= slowMs;
-      const prefix = await readPrefix(answer, (size) => {
+      const prefix = await readPrefix(answer, deadline.signal, (size) => {
         received = size;
       });
       tell(String(answer.statusCode));
