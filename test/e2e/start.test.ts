@@ -1,5 +1,5 @@
 // How the built command line starts: what it prints, and which files it loads for that.
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -53,6 +53,18 @@ describe('the built signage', () => {
     expect(run).toEqual({ code, out: stdout, err: '' });
     expect(packagesOf(loaded)).toEqual([]);
     expect(own(loaded).length).toBeLessThanOrEqual(10);
+  });
+
+  it('ends with 1 if nothing is left to do, but the command has not ended', async () => {
+    const folder = await temporaryFolder();
+    cpSync(join(checkout, 'bin'), join(folder, 'bin'), { recursive: true });
+    mkdirSync(join(folder, 'dist/cli'), { recursive: true });
+    writeFileSync(
+      join(folder, 'dist/cli/main.js'),
+      'export const processIo = () => {}; export const main = () => new Promise(() => {});',
+    );
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    expect(await startProcess([join(folder, 'bin/signage.js')]).ended).toBe(1);
   });
 
   it('without a command shows help on stderr, and ends with 2', async () => {
