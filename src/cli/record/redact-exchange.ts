@@ -38,6 +38,10 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Words without digits: a mistyped path stays readable, and is no secret. */
 const word = /^(?:v1|[a-z._-]{0,24})$/i;
 const number = /^\d{1,13}$/;
+/** Members whose value is secret, with everything nested in it. */
+const credentialMembers = new Set(['apikey', 'token', 'secret', 'password', 'authorization']);
+/** Returns a name of a member without case and separators. */
+const plainName = (member: string) => member.replaceAll(/[^a-z]/gi, '').toLowerCase();
 /** A pairing code in a member that may also hold an error code. */
 const groupedCode = /^[A-Z0-9]{4}[- ]?[A-Z0-9]{4}$/;
 
@@ -143,15 +147,21 @@ class Redaction {
     }
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((one) => this.#json(one, member));
+    const isCredential = credentialMembers.has(plainName(member));
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [this.#names.inText(name), this.#json(one, name)]),
+      Object.entries(value).map(([name, one]) => [
+        this.#names.inText(name),
+        this.#json(one, isCredential ? member : name),
+      ]),
     );
   }
 
   /** Replaces the value of a member whose name says that it is a secret. */
   #member(member: string, value: string): string {
     if (value === '') return value;
-    switch (member.replaceAll(/[^a-z]/gi, '').toLowerCase()) {
+    const name = plainName(member);
+    if (credentialMembers.has(name)) return this.#names.ofCredential(value);
+    switch (name) {
       case 'pairingcode':
       case 'provisioningcode':
         return this.#names.ofCode(value);
@@ -159,12 +169,6 @@ class Redaction {
         return groupedCode.test(value) ? this.#names.ofCode(value) : this.#names.inText(value);
       case 'claim':
         return this.#names.ofClaim(value);
-      case 'apikey':
-      case 'token':
-      case 'secret':
-      case 'password':
-      case 'authorization':
-        return this.#names.ofCredential(value);
       case 'idempotencykey':
         return this.#names.ofIdempotencyKey(value, 1);
       case 'mac':

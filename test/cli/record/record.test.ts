@@ -110,6 +110,15 @@ describe('signage record', () => {
     ]);
   });
 
+  it('replaces everything nested in a member whose name says that it is a secret', async () => {
+    const run = await record(async (url) => {
+      const body = { apiKey: { x: 'nested-value-77', list: ['nested-value-78'] }, type: 'visible' };
+      await sendTo(url, 'POST', '/devices/x/events', { body: JSON.stringify(body) });
+    });
+    expect(run.text).not.toContain('nested-value');
+    expect(run.text).toContain('"type":"visible"');
+  });
+
   it('shows at once what a request breaks, with its place and the section of the protocol', async () => {
     const tv = await service.tv();
     const run = await record(
