@@ -201,8 +201,9 @@ export const powerChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Seconds in which the TV may send its queue in several batches. */
+/** Seconds of TV time, and real milliseconds, in which the TV may send its queue in batches. */
 const queueSeconds = 10;
+const queueMs = 3000;
 
 /**
  * Returns the events that the TV made after its power was back, each once, up to the last batch
@@ -215,7 +216,8 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
     .of('postEvents')
     .filter((one) => one.atMs >= startMs && one.events.some(isFresh));
   const accepted = batches.filter(isGood);
-  const endMs = (accepted[0]?.atMs ?? 0) + queueSeconds * view.timing.tvSecondMs;
+  const spanMs = Math.max(queueSeconds * view.timing.tvSecondMs, queueMs);
+  const endMs = (accepted[0]?.atMs ?? 0) + spanMs;
   const last = accepted.findLast(({ atMs }) => atMs <= endMs);
   const sent = batches.filter(({ number }) => number <= (last?.number ?? 0));
   const events = new Map(

@@ -16,6 +16,8 @@ export const network: Part = {
     exam.mark('network is back');
     const backMs = exam.now();
     exam.step('finds its network again');
+    // The next part waits until the TV is back, too, and for a batch of events.
+    if (exam.isQuick && exam.power) return;
     await exam.untilGood('getPlaylist', backMs, exam.minutes(1.6 * sync));
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
     if (!sent) return;

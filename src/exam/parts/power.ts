@@ -1,9 +1,16 @@
-import { type Part, reportMinutes } from './part.ts';
+import { phasesOf } from '../options.ts';
+import { type Exam, isGood, type Part, reportMinutes } from './part.ts';
 
-/** TV seconds without network after the power is back. */
-const offlineSeconds = 60;
+/** TV seconds in which the TV sends the rest of its queue after the first batch. */
+const queueSeconds = 15;
 /** TV minutes that a TV has to start. */
 const bootMinutes = 5;
+
+/** Whether the TV got a good answer since the network came back in the part before. */
+function isBack({ recording }: Exam): boolean {
+  const backMs = recording.marks.findLast(({ name }) => name === 'network is back')?.atMs ?? 0;
+  return recording.ofTv.some((one) => one.atMs >= backMs && isGood(one));
+}
 
 /**
  * The power is cut while the answer to a batch is lost. The network comes back later than the
@@ -20,10 +27,14 @@ export const power: Part = {
       operation: 'postEvents',
       effect: { kind: 'lose' },
     });
-    if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
-      return exam.remove(lost);
+    const isLost = () => lost.count > 0 && isBack(exam);
+    if (!(await exam.until(isLost, exam.minutes(reportMinutes)))) return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
-    if (!(await exam.power.off())) return exam.remove(lost);
+    if (!(await exam.power.off())) {
+      exam.remove(lost);
+      await exam.untilGood('postEvents', exam.now(), exam.minutes(reportMinutes));
+      return;
+    }
     exam.mark('power goes');
     const offline = exam.inject({ id: 'power.offline', effect: { kind: 'cut' } });
     exam.remove(lost);
@@ -35,12 +46,13 @@ export const power: Part = {
       ({ atMs, fault }) => fault === 'power.offline' && atMs >= poweredMs,
       bootMinutes * exam.timing.minuteMs,
     );
-    if (started) await exam.pauseTv(offlineSeconds);
+    if (started) await exam.pauseTv(phasesOf(exam.isQuick).offline);
     exam.remove(offline);
     exam.mark('power found its network');
     exam.step('finds its network again');
     const backMs = exam.now();
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
-    if (sent) await exam.untilNext(sent, exam.minutes(reportMinutes));
+    if (sent && exam.isQuick) await exam.pauseTv(queueSeconds);
+    else if (sent) await exam.untilNext(sent, exam.minutes(reportMinutes));
   },
 };

@@ -1,9 +1,6 @@
-import { secondConfig } from '../options.ts';
+import { phasesOf, secondConfig } from '../options.ts';
 import type { Part } from './part.ts';
 import { untilRegistered } from './register.ts';
-
-/** TV seconds in which the TV must not use its old key any more. */
-const watchSeconds = 30;
 
 /** The device is revoked, and the screen gets a new code. */
 export const revoke: Part = {
@@ -32,6 +29,6 @@ export const revoke: Part = {
     if (!(await untilRegistered(exam, sinceMs))) return;
     exam.step('uses its new key');
     await exam.untilGood('getPlaylist', sinceMs, exam.minutes(3));
-    await exam.pauseTv(watchSeconds);
+    await exam.pauseTv(phasesOf(exam.isQuick).paired);
   },
 };

@@ -82,7 +82,7 @@ export interface Exchange extends TvRequest {
   number: number;
   /** Arrival of the request. */
   atMs: number;
-  /** End of the answer. */
+  /** When the answer was ready to be sent, or the connection was cut. */
   endMs: number;
   end: ExchangeEnd;
   /** Id of the fault that the exam played. */

@@ -93,6 +93,7 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
       forgetsKey: (code, ...others) => code === 'device_key_missing' || forgetsKey(code, ...others),
     },
     fails: ['tv.401.missing-keeps-key'],
+    needsFullExam: true,
   },
   'forgets its key after the 401 of a proxy': {
     habits: {
@@ -100,6 +101,7 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
         (status === 401 && code === undefined) || forgetsKey(code, status, offlineMs),
     },
     fails: ['tv.401.uncoded-keeps-key'],
+    needsFullExam: true,
   },
   'keeps using a revoked key': {
     habits: { forgetsKey: () => false },
