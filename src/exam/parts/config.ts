@@ -37,8 +37,8 @@ export const config: Part = {
       exam.inject({ id, effect, operation: 'getDeviceConfig', times: 1 });
     const maxMs = exam.minutes(1.6 * secondConfig.syncIntervalMinutes);
     let met = second;
-    // The first request after `second` meets the first refusal. In the quick exam, the request after
-    // the last refusal comes during another part.
+    // The first request after `second` meets the first refusal. In the quick exam, the request
+    // after the last refusal comes during another part.
     for (const _ of exam.isQuick ? chosen : [...chosen, undefined]) {
       const next = await exam.untilNext(met, maxMs);
       if (!next) await exam.repair();

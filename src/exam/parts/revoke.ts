@@ -1,4 +1,5 @@
 import { phasesOf, secondConfig } from '../options.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import type { Part } from './part.ts';
 import { untilRegistered } from './register.ts';
 
@@ -10,18 +11,13 @@ export const revoke: Part = {
     exam.step('is revoked');
     exam.mark('revoked');
     await exam.service.revoke();
-    const isRevoked = ({
-      answer,
-      end,
-    }: {
-      end: string;
-      answer: { code?: string | undefined } | undefined;
-    }) => end === 'answered' && answer?.code === 'device_key_revoked';
-    const told = await exam.untilExchange(
+    const isRevoked = ({ answer, end }: Exchange) =>
+      end === 'answered' && answer?.code === 'device_key_revoked';
+    const refused = await exam.untilExchange(
       isRevoked,
       exam.minutes(1.6 * secondConfig.syncIntervalMinutes),
     );
-    if (!told) return;
+    if (!refused) return;
     exam.step('gets a new pairing code');
     exam.mark('new code');
     const sinceMs = exam.now();
