@@ -52,7 +52,6 @@ export const power: Part = {
     exam.step('finds its network again');
     const backMs = exam.now();
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
-    if (sent && exam.isQuick) await exam.pauseTv(queueSeconds);
-    else if (sent) await exam.untilNext(sent, exam.minutes(reportMinutes));
+    if (sent) await exam.pauseTv(queueSeconds);
   },
 };

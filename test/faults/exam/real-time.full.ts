@@ -51,27 +51,40 @@ async function examineCommand(quick: boolean): Promise<TvExamReport> {
 const realTime = { pace: 1, retryAfterSeconds: 5, pairingSeconds: 1800 };
 const rareReports = styles['reports only every third heartbeat'] ?? {};
 
-const exams: [name: string, run: (quick: boolean) => Promise<TvExamReport>][] = [
-  ['signage tv', examineCommand],
-  [
-    'a TV that reports every third heartbeat',
-    (quick) => examineHabits(rareReports, { ...realTime, quick }),
-  ],
+interface RealTimeExam {
+  name: string;
+  run(quick: boolean): Promise<TvExamReport>;
+  quick: boolean;
+  maxMinutes: number;
+}
+
+const command = { name: 'signage tv', run: examineCommand };
+const rareReporter = {
+  name: 'a TV that reports every third heartbeat',
+  run: (quick: boolean) => examineHabits(rareReports, { ...realTime, quick }),
+};
+
+const exams: readonly RealTimeExam[] = [
+  { ...command, quick: true, maxMinutes: 8 },
+  // The exam waits three times for its report.
+  { ...rareReporter, quick: true, maxMinutes: 9.5 },
+  { ...command, quick: false, maxMinutes: 25 },
+  { ...rareReporter, quick: false, maxMinutes: 25 },
 ];
 
 afterAll(endProcesses);
 
-describe.concurrent.each([
-  { kind: 'quick', maxMinutes: 8 },
-  { kind: 'full', maxMinutes: 25 },
-])('the $kind exam in real time', ({ kind, maxMinutes }) => {
-  it.for(exams)(`%s passes each check within ${maxMinutes} minutes`, async ([name, run], test) => {
-    const startMs = performance.now();
-    const { checks, summary } = await run(kind === 'quick');
-    const minutes = (performance.now() - startMs) / 60_000;
-    const skipped = checks.filter(({ result }) => result === 'skip').map(({ id }) => id);
-    console.log(`${name}: ${minutes.toFixed(1)} min. ${summary}: ${skipped.join(', ')}`);
-    test.expect(checks.filter(({ result }) => result === 'fail')).toEqual([]);
-    test.expect(minutes).toBeLessThanOrEqual(maxMinutes);
-  });
+describe.concurrent('the exam in real time', () => {
+  it.for(exams)(
+    '$name passes each check within $maxMinutes minutes',
+    async ({ name, run, quick, maxMinutes }, { expect }) => {
+      const startMs = performance.now();
+      const { checks, summary } = await run(quick);
+      const minutes = (performance.now() - startMs) / 60_000;
+      const skipped = checks.filter(({ result }) => result === 'skip').map(({ id }) => id);
+      console.log(`${name}: ${minutes.toFixed(1)} min. ${summary}: ${skipped.join(', ')}`);
+      expect(checks.filter(({ result }) => result === 'fail')).toEqual([]);
+      expect(minutes).toBeLessThanOrEqual(maxMinutes);
+    },
+  );
 });
