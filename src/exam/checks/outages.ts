@@ -25,12 +25,15 @@ function awayOf(view: ExamView): Span | undefined {
   return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs };
 }
 
+/** Whether the service accepted a batch. The TV did not get an answer that was lost. */
+const isAccepted = ({ answer }: Exchange) => answer?.status === 202;
+
 /** The events that the TV made while the network was away, and delivered later. */
 function delivered(view: ExamView, { fromMs, toMs }: Span): number {
   const from = view.playback.clockAt(fromMs);
   const to = view.playback.clockAt(toMs);
   if (from === undefined || to === undefined) return 0;
-  const sent = view.of('postEvents').filter((one) => one.atMs >= toMs && isGood(one));
+  const sent = view.of('postEvents').filter((one) => one.atMs >= toMs && isAccepted(one));
   const events = sent.flatMap((one) => one.events);
   return events.filter(({ seconds = 0 }) => seconds > from + 2 && seconds < to - 2).length;
 }
@@ -38,7 +41,7 @@ function delivered(view: ExamView, { fromMs, toMs }: Span): number {
 /** Number of events of cut batches that never came again. */
 function lostEvents(view: ExamView): number {
   const cut = view.faulted('network.away').filter(({ operation }) => operation === 'postEvents');
-  const all = view.of('postEvents').filter(({ end }) => end === 'answered');
+  const all = view.of('postEvents').filter((one) => one.end === 'answered' || isAccepted(one));
   const sent = new Set(all.flatMap(digestsOf));
   return new Set(cut.flatMap(digestsOf).filter((digest) => !sent.has(digest))).size;
 }
@@ -106,7 +109,7 @@ export const networkChecks: readonly TvCheck[] = [
       if (!away) return noOutage;
       const all = view.of('postEvents');
       if (all.length === 0) return skip('The TV sent no events.');
-      const sent = all.filter((one) => one.atMs >= away.toMs && isGood(one));
+      const sent = all.filter((one) => one.atMs >= away.toMs && isAccepted(one));
       if (!view.exchanges.some(({ atMs }) => atMs >= away.toMs)) return silent;
       if (sent.length === 0) return fail('No batch of events came after the outage.');
       const count = delivered(view, away);
@@ -201,9 +204,8 @@ export const powerChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Seconds of TV time, and real milliseconds, in which the TV may send its queue in batches. */
+/** Seconds in which the TV may send its queue in several batches. */
 const queueSeconds = 10;
-const queueMs = 3000;
 
 /**
  * Returns the events that the TV made after its power was back, each once, up to the last batch
@@ -216,8 +218,7 @@ function eventsAfterPower(view: ExamView, { atMs: startMs }: Exchange) {
     .of('postEvents')
     .filter((one) => one.atMs >= startMs && one.events.some(isFresh));
   const accepted = batches.filter(isGood);
-  const spanMs = Math.max(queueSeconds * view.timing.tvSecondMs, queueMs);
-  const endMs = (accepted[0]?.atMs ?? 0) + spanMs;
+  const endMs = (accepted[0]?.atMs ?? 0) + queueSeconds * view.timing.tvSecondMs;
   const last = accepted.findLast(({ atMs }) => atMs <= endMs);
   const sent = batches.filter(({ number }) => number <= (last?.number ?? 0));
   const events = new Map(

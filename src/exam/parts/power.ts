@@ -1,16 +1,10 @@
 import { phasesOf } from '../options.ts';
-import { type Exam, isGood, type Part, reportMinutes } from './part.ts';
+import { type Part, reportMinutes } from './part.ts';
 
 /** TV seconds in which the TV sends the rest of its queue after the first batch. */
 const queueSeconds = 15;
 /** TV minutes that a TV has to start. */
 const bootMinutes = 5;
-
-/** Whether the TV got a good answer since the network came back in the part before. */
-function isBack({ recording }: Exam): boolean {
-  const backMs = recording.marks.findLast(({ name }) => name === 'network is back')?.atMs ?? 0;
-  return recording.ofTv.some((one) => one.atMs >= backMs && isGood(one));
-}
 
 /**
  * The power is cut while the answer to a batch is lost. The network comes back later than the
@@ -27,8 +21,8 @@ export const power: Part = {
       operation: 'postEvents',
       effect: { kind: 'lose' },
     });
-    const isLost = () => lost.count > 0 && isBack(exam);
-    if (!(await exam.until(isLost, exam.minutes(reportMinutes)))) return exam.remove(lost);
+    if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
+      return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
     if (!(await exam.power.off())) {
       exam.remove(lost);

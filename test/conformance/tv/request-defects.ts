@@ -68,6 +68,7 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
       },
     },
     fails: ['tv.backoff.jitter'],
+    needsFullExam: true,
   },
   'hammers after a 403': {
     habits: { retryMs: (failure) => (failure.status === 403 ? 1000 : retryMs(failure)) },
