@@ -7,7 +7,7 @@ export interface TvExamOptions {
   host?: string;
   /** Port to listen on. 0 takes any free port. Default: 0. */
   port?: number;
-  /** Runs the short exam: 6 to 9 minutes of TV time. Default: false. */
+  /** Runs the short exam, of about 8 minutes. Default: false. */
   quick?: boolean;
   /**
    * How many times faster than real time the TV lives, as a `Player` with this `speed`. Intervals,

@@ -13,7 +13,7 @@ export const tvExamOptions = {
   ),
   quick: option.flag(
     '--quick',
-    'with --tv: the exam of about 8 minutes; the full one takes about 25',
+    'with --tv: the exam of about 8 minutes; the full one takes about 20',
   ),
   part: option.repeated(
     '--part <name>',
