@@ -8,7 +8,7 @@ import { type Running, serve } from '../serve.ts';
 
 /** The URL of requests that do not go over the network. */
 const inProcessUrl = 'http://signage.invalid';
-/** Longest lifetime of a pairing code, in minutes: a person enters it. */
+/** Lifetime of a pairing code, in minutes: the longest one, because a person enters the code. */
 const codeTtlMinutes = 60;
 /** Seconds that a TV shows each item. */
 export const itemSeconds = 5;

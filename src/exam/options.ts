@@ -7,7 +7,7 @@ export interface TvExamOptions {
   host?: string;
   /** Port to listen on. 0 takes any free port. Default: 0. */
   port?: number;
-  /** Runs the short exam, of at most 8 minutes. Default: false. */
+  /** Runs the short exam, of about 8 minutes. Default: false. */
   quick?: boolean;
   /**
    * How many times faster than real time the TV lives, as a `Player` with this `speed`. Intervals,
@@ -90,7 +90,21 @@ export function timingOf({ pace = 1, retryAfterSeconds = 5 }: TvExamOptions): Ti
 export const firstConfig = { syncIntervalMinutes: 2, heartbeatIntervalMinutes: 1 };
 export const secondConfig = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1 };
 
-/** Length of each phase in seconds of TV time. */
-export function phasesOf(isQuick: boolean): { failing: number; away: number; dark: number } {
-  return isQuick ? { failing: 40, away: 75, dark: 35 } : { failing: 120, away: 300, dark: 90 };
+/** How long the TV is put through something, in seconds of TV time. */
+interface Phases {
+  /** Its playlist cannot be fetched. */
+  failing: number;
+  /** It has no playlist. */
+  dark: number;
+  /** It has no network. */
+  away: number;
+  /** It has power again, and no network. */
+  offline: number;
+  /** It was revoked and paired again. */
+  paired: number;
 }
+
+const quickPhases: Phases = { failing: 25, dark: 35, away: 75, offline: 25, paired: 15 };
+const fullPhases: Phases = { failing: 120, dark: 90, away: 300, offline: 60, paired: 30 };
+
+export const phasesOf = (isQuick: boolean): Phases => (isQuick ? quickPhases : fullPhases);

@@ -13,15 +13,20 @@ const speed = 30;
 const shownCode =
   /code ([A-Z2-9]{4})-([A-Z2-9]{4}) on the TV\.\nService address for the TV: (\S+)/g;
 
-/** Runs the command, and enters each code that it shows at a new TV. */
-async function examine(argv: readonly string[]) {
+/** Runs the command, and enters each code that it shows at a TV. Calls `onCode` with each code. */
+async function examine(
+  argv: readonly string[],
+  onCode: (code: string, url: string) => void = () => {},
+) {
   const tv = new ExaminedTv(speed);
   let hasEnded = false;
   const enterCodes = async (io: FakeIo) => {
     for (let entered = 0; !hasEnded; ) {
       const shown = [...io.err().matchAll(shownCode)];
-      for (const [, one = '', other = '', url = ''] of shown.slice(entered))
+      for (const [, one = '', other = '', url = ''] of shown.slice(entered)) {
         tv.onCode(one + other, url);
+        onCode(one + other, url);
+      }
       entered = shown.length;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -61,6 +66,19 @@ describe.concurrent('signage conformance --tv', () => {
       }),
     );
     expect(code).toBe(0);
+  });
+
+  it('9 when a row failed, with what was expected and what to do', async () => {
+    const { code, stdout, stderr } = await examine(['--part', 'revoke'], (shown, url) => {
+      // The first code is not yet in use, so its request is that of another device.
+      void fetch(`${url}/devices/${shown}/config`);
+    });
+    expect(code).toBe(9);
+    expect(stdout).toMatch(
+      /^✗ +tv\.http\.secret-not-in-url +must .*Expected: the key in the header Authorization/m,
+    );
+    expect(stdout).not.toMatch(/^✗ +tv\.revoke/m);
+    expect(stderr).toMatch(/: \d+ of \d+ must/);
   });
 
   it('writes JUnit XML, with the reason of each skipped row', async () => {

@@ -6,14 +6,18 @@ import { timingOf } from '../../src/exam/options.ts';
 import { makeReport } from '../../src/exam/report.ts';
 
 const page = new URL('../../docs/conformance.md', import.meta.url);
-const header = '| Id | Level | Section | The TV must or should |\n| --- | --- | --- | --- |\n';
+const header =
+  '| Id | Level | Section | The TV must or should | Expected | If it fails |\n' +
+  '| --- | --- | --- | --- | --- | --- |\n';
 
 it('lists each check in docs/conformance.md', async () => {
   const text = readFileSync(page, 'utf8');
+  expect(text).toContain(header);
   const start = text.indexOf(header) + header.length;
   const end = text.indexOf('\n### Add a row');
   const rows = allTvChecks.map(
-    ({ id, level, section, title }) => `| \`${id}\` | ${level} | §${section} | ${title} |\n`,
+    ({ id, level, section, title, expected, advice }) =>
+      `| \`${id}\` | ${level} | §${section} | ${title} | ${expected} | ${advice} |\n`,
   );
   const expected = text.slice(0, start) + rows.join('') + text.slice(end);
   await expect(expected).toMatchFileSnapshot(page.pathname);

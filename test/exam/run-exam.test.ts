@@ -53,7 +53,11 @@ describe.concurrent('an exam of the simulated TV', () => {
     const failed = report.checks.filter(({ result }) => result === 'fail').filter(isCertain);
     expect(failed).toEqual([]);
     const unjudged = idsOf(report, 'skip').filter((id) => !id.startsWith('tv.changes.'));
-    expect(unjudged).toEqual(['tv.config.keeps-on-500']);
+    expect(unjudged).toEqual([
+      'tv.config.keeps-on-500',
+      'tv.401.missing-keeps-key',
+      'tv.401.uncoded-keeps-key',
+    ]);
     expect(report.summary).toMatch(
       /^signage TV exam \(quick\): (\d+) of \1 must, \d of \d should, \d+ not judged$/,
     );

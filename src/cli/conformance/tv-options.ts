@@ -11,7 +11,10 @@ export const tvExamOptions = {
     '--listen <host:port>',
     'with --tv: where the TV finds the service (default: 127.0.0.1:4200)',
   ),
-  quick: option.flag('--quick', 'with --tv: the short exam, 8 minutes instead of 25'),
+  quick: option.flag(
+    '--quick',
+    'with --tv: the exam of about 8 minutes; the full one takes about 20',
+  ),
   part: option.repeated(
     '--part <name>',
     `with --tv: only this part after the registration: ${partIds.slice(1).join(', ')}`,

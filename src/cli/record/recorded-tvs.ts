@@ -41,8 +41,7 @@ export const isManagement = ({ path }: RecordedExchange): boolean => /^\/v1(?:[/
 
 /**
  * Groups the exchanges by TV: a registration with the requests of the keys that follow from it.
- * Omits management requests. A TV is known by its
- * claim, its pairing code or its key.
+ * Omits management requests. A TV is known by its claim, its pairing code or its key.
  */
 export function recordedTvs(exchanges: readonly RecordedExchange[]): RecordedTv[] {
   const tvs: RecordedTv[] = [];

@@ -142,12 +142,21 @@ export class ReplayedTv {
       if (recorded[name] !== undefined) headers[name] = this.#real.text(recorded[name]);
     for (const name of ['if-match', 'if-none-match'])
       if (recorded[name] !== undefined) headers[name] = this.#real.entityTags(recorded[name]);
-    const { authorization, 'idempotency-key': key } = recorded;
+    const { authorization, 'idempotency-key': key, 'x-device-time': deviceTime } = recorded;
+    if (deviceTime !== undefined)
+      headers['x-device-time'] = this.#deviceTime(deviceTime, exchange.at);
     if (key !== undefined) headers['idempotency-key'] = this.#real.text(key);
     if (authorization !== undefined) headers.authorization = this.#authorization(exchange);
     if (json !== undefined) return { headers, body: JSON.stringify(this.#real.json(json)) };
     if (bytes === undefined) return { headers };
     return { headers, body: 'x'.repeat(Math.min(bytes, maxFillerBytes)) };
+  }
+
+  /** Returns the present time of a clock that is as wrong as that of the recorded TV. */
+  #deviceTime(recorded: string, at: string): string {
+    if (!/^\d{1,15}$/.test(recorded)) return recorded;
+    const offsetMs = Date.parse(at) - Number(recorded);
+    return String(Math.max(0, this.#context.clock.now() - offsetMs));
   }
 
   #authorization(exchange: RecordedExchange): string {

@@ -2,12 +2,14 @@ import { changesChecks } from './changes.ts';
 import type { TvCheck } from './check.ts';
 import { configChecks } from './config.ts';
 import { credentialChecks } from './credentials.ts';
+import { deviceTimeChecks } from './device-time.ts';
 import { eventChecks } from './events.ts';
 import { networkChecks, powerChecks } from './outages.ts';
 import { playlistChecks } from './playlist.ts';
 import { registrationChecks } from './registration.ts';
 import { retryChecks, wireChecks } from './retries.ts';
 import { rotationChecks } from './rotation.ts';
+import { sequenceChecks } from './sequence.ts';
 
 /** All checks, in the order of the report. */
 export const allTvChecks: readonly TvCheck[] = [
@@ -15,6 +17,8 @@ export const allTvChecks: readonly TvCheck[] = [
   ...configChecks,
   ...playlistChecks,
   ...eventChecks,
+  ...sequenceChecks,
+  ...deviceTimeChecks,
   ...retryChecks,
   ...credentialChecks,
   ...networkChecks,

@@ -63,7 +63,7 @@ export const changesChecks: readonly TvCheck[] = [
     advice: 'Compare the ETags of the answer with your own, and fetch what is different.',
     judge(view) {
       const news = newsOf(view);
-      if (news.length === 0) return skip('No answer told of a new playlist.');
+      if (news.length === 0) return skip('No answer named a new playlist.');
       const missed = news.find((one) => {
         const next = view.of('getPlaylist').find(({ atMs }) => atMs >= one.endMs);
         return !next || next.atMs - one.endMs > fetchSeconds * view.timing.tvSecondMs + slackMs;

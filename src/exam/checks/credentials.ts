@@ -30,7 +30,7 @@ const isRevoked = ({ answer, end }: Exchange) =>
 /** Requests with a revoked key that may follow: the TV may try it once beside an older one. */
 const allowedTries = 1;
 /** Real milliseconds in which requests arrive that the TV sent before it read the answer. */
-const underWayMs = 300;
+const inFlightMs = 300;
 
 export const credentialChecks: readonly TvCheck[] = [
   {
@@ -71,7 +71,7 @@ export const credentialChecks: readonly TvCheck[] = [
       const refused = view.exchanges.find((one) => one.atMs >= revokedMs && isRevoked(one));
       if (!refused) return skip('The TV sent no request after it was revoked.');
       const again = view.exchanges.filter(
-        ({ key, atMs }) => key === refused.key && atMs > refused.endMs + underWayMs,
+        ({ key, atMs }) => key === refused.key && atMs > refused.endMs + inFlightMs,
       );
       const last = again.at(-1);
       return last && again.length > allowedTries

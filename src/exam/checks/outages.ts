@@ -25,12 +25,15 @@ function awayOf(view: ExamView): Span | undefined {
   return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs };
 }
 
+/** Whether the service accepted a batch. The TV did not get an answer that was lost. */
+const isAccepted = ({ answer }: Exchange) => answer?.status === 202;
+
 /** The events that the TV made while the network was away, and delivered later. */
 function delivered(view: ExamView, { fromMs, toMs }: Span): number {
   const from = view.playback.clockAt(fromMs);
   const to = view.playback.clockAt(toMs);
   if (from === undefined || to === undefined) return 0;
-  const sent = view.of('postEvents').filter((one) => one.atMs >= toMs && isGood(one));
+  const sent = view.of('postEvents').filter((one) => one.atMs >= toMs && isAccepted(one));
   const events = sent.flatMap((one) => one.events);
   return events.filter(({ seconds = 0 }) => seconds > from + 2 && seconds < to - 2).length;
 }
@@ -38,7 +41,7 @@ function delivered(view: ExamView, { fromMs, toMs }: Span): number {
 /** Number of events of cut batches that never came again. */
 function lostEvents(view: ExamView): number {
   const cut = view.faulted('network.away').filter(({ operation }) => operation === 'postEvents');
-  const all = view.of('postEvents').filter(({ end }) => end === 'answered');
+  const all = view.of('postEvents').filter((one) => one.end === 'answered' || isAccepted(one));
   const sent = new Set(all.flatMap(digestsOf));
   return new Set(cut.flatMap(digestsOf).filter((digest) => !sent.has(digest))).size;
 }
@@ -106,7 +109,7 @@ export const networkChecks: readonly TvCheck[] = [
       if (!away) return noOutage;
       const all = view.of('postEvents');
       if (all.length === 0) return skip('The TV sent no events.');
-      const sent = all.filter((one) => one.atMs >= away.toMs && isGood(one));
+      const sent = all.filter((one) => one.atMs >= away.toMs && isAccepted(one));
       if (!view.exchanges.some(({ atMs }) => atMs >= away.toMs)) return silent;
       if (sent.length === 0) return fail('No batch of events came after the outage.');
       const count = delivered(view, away);
@@ -192,9 +195,12 @@ export const powerChecks: readonly TvCheck[] = [
       const back = tvClockAt(view, backMs);
       const isOfOffline = ({ seconds = 0 }: SentEvent) => seconds < back - 5;
       if (!events.some(isOfOffline)) return skip('The TV delivered no events of that time.');
-      const impressions = events.filter(({ type }) => type === 'impression');
-      const played = impressions.reduce((sum, { duration = itemSeconds }) => sum + duration, 0);
       const offlineSeconds = view.tvSeconds(first.atMs, backMs);
+      // The queue may also have events of the time before the power cut.
+      const impressions = events.filter(
+        ({ type, seconds = 0 }) => type === 'impression' && seconds > back - offlineSeconds,
+      );
+      const played = impressions.reduce((sum, { duration = itemSeconds }) => sum + duration, 0);
       const seen = `${played.toFixed(0)} s played, ${offlineSeconds.toFixed(0)} s of them without network at most.`;
       return played >= 0.4 * offlineSeconds + onlineSeconds ? pass(seen) : fail(seen);
     },

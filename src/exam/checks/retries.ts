@@ -47,22 +47,22 @@ const equalShare = 0.03;
 const equalMs = 8;
 
 /**
- * The delays after the nth failure in a row, by n. Rows with a `Retry-After` do not count, because
- * a TV may count that failure or not.
+ * The delays after the nth failure in a row, by n. Failures in a row with a `Retry-After` do not
+ * count, because a TV may count that failure or not.
  */
 function retryDelays(view: ExamView): Map<number, number[]> {
   const delays = new Map<number, number[]>();
   for (const operation of operations) {
     let failures = 0;
-    let isRowTold = false;
+    let hasRetryAfter = false;
     const all = view.of(operation);
     for (const [at, one] of all.entries()) {
       const next = all[at + 1];
-      const isTold = one.answer?.retryAfterSeconds !== undefined;
+      const isDelayed = one.answer?.retryAfterSeconds !== undefined;
       const isFailure = one.end === 'cut' || one.end === 'lost' || (one.answer?.status ?? 0) >= 500;
       failures = isFailure ? failures + 1 : 0;
-      isRowTold = isFailure && (isRowTold || isTold);
-      if (failures === 0 || isRowTold || !next) continue;
+      hasRetryAfter = isFailure && (hasRetryAfter || isDelayed);
+      if (failures === 0 || hasRetryAfter || !next) continue;
       delays.set(failures, [...(delays.get(failures) ?? []), next.atMs - one.endMs]);
     }
   }
@@ -90,14 +90,14 @@ export const retryChecks: readonly TvCheck[] = [
     expected: 'the same request no earlier than Retry-After says',
     advice: 'After an answer with Retry-After, wait that many seconds before the same request.',
     judge(view) {
-      const told = view.exchanges.filter(
+      const delayed = view.exchanges.filter(
         ({ operation, end, answer }) =>
           operation !== 'registerDevice' &&
           operation !== 'getDeviceChanges' &&
           end === 'answered' &&
           answer?.retryAfterSeconds !== undefined,
       );
-      const pairs = told.flatMap((one) => {
+      const pairs = delayed.flatMap((one) => {
         const next = view.nextOf(one);
         return next ? [{ one, next }] : [];
       });
@@ -169,8 +169,9 @@ export const retryChecks: readonly TvCheck[] = [
   },
 ];
 
-/** Judges whether the service had to refuse a request that the exam did not touch. */
+/** Statuses of requests that are a mistake of the app. */
 const mistakes = [400, 404, 405, 408, 413, 415, 431, 501];
+/** Error codes with these statuses that a correct app may get. */
 const noMistakes = ['playlist_not_found', 'pairing_code_not_found', 'idempotency_key_reused'];
 
 export const wireChecks: readonly TvCheck[] = [

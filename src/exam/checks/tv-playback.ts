@@ -15,7 +15,7 @@ interface Anchor {
 }
 
 /** How far from a moment a batch may tell what the TV's clock showed, in seconds of TV time. */
-const anchorRangeSeconds = 150;
+const anchorRangeSeconds = 400;
 /** Longer durations are not believed. */
 const maxDuration = 2 * itemSeconds;
 

@@ -2,7 +2,7 @@ import type { TvRequest } from '../wire/exchange.ts';
 import type { Effect, Fault } from '../wire/faults.ts';
 import { type Exam, type Part, reportMinutes } from './part.ts';
 
-/** TV seconds that the TV has to send the parts of a batch that was too large. */
+/** TV seconds that the TV has to send what remains of a batch that was refused. */
 const partsSeconds = 20;
 
 const hasSeveral = ({ events }: TvRequest) => events.length > 1;
@@ -51,7 +51,10 @@ export const events: Part = {
     // A TV may send each event on its own.
     const applies = (request: TvRequest) => hasSeveral(request) || ++single > 1;
     await meet(exam, { id: 'events.400', effect: invalid, times: 1, applies });
+    const refused = exam.recording.ofTv.findLast(({ fault }) => fault === 'events.400');
+    if (!refused) return;
     exam.step('sends its events undisturbed');
-    await exam.untilGood('postEvents', exam.now(), exam.minutes(reportMinutes));
+    await exam.untilGood('postEvents', refused.endMs, exam.minutes(reportMinutes));
+    await exam.pauseTv(partsSeconds);
   },
 };

@@ -1,7 +1,8 @@
+import { phasesOf } from '../options.ts';
 import { type Part, reportMinutes } from './part.ts';
 
-/** TV seconds without network after the power is back. */
-const offlineSeconds = 60;
+/** TV seconds in which the TV sends the rest of its queue after the first batch. */
+const queueSeconds = 15;
 /** TV minutes that a TV has to start. */
 const bootMinutes = 5;
 
@@ -23,7 +24,11 @@ export const power: Part = {
     if (!(await exam.until(() => lost.count > 0, exam.minutes(reportMinutes))))
       return exam.remove(lost);
     exam.step('has its power cut: pull the plug now');
-    if (!(await exam.power.off())) return exam.remove(lost);
+    if (!(await exam.power.off())) {
+      exam.remove(lost);
+      await exam.untilGood('postEvents', exam.now(), exam.minutes(reportMinutes));
+      return;
+    }
     exam.mark('power goes');
     const offline = exam.inject({ id: 'power.offline', effect: { kind: 'cut' } });
     exam.remove(lost);
@@ -35,12 +40,12 @@ export const power: Part = {
       ({ atMs, fault }) => fault === 'power.offline' && atMs >= poweredMs,
       bootMinutes * exam.timing.minuteMs,
     );
-    if (started) await exam.pauseTv(offlineSeconds);
+    if (started) await exam.pauseTv(phasesOf(exam.isQuick).offline);
     exam.remove(offline);
     exam.mark('power found its network');
     exam.step('finds its network again');
     const backMs = exam.now();
     const sent = await exam.untilGood('postEvents', backMs, exam.minutes(reportMinutes));
-    if (sent) await exam.untilNext(sent, exam.minutes(reportMinutes));
+    if (sent) await exam.pauseTv(queueSeconds);
   },
 };

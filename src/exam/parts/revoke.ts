@@ -1,9 +1,7 @@
-import { secondConfig } from '../options.ts';
+import { phasesOf, secondConfig } from '../options.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import type { Part } from './part.ts';
 import { untilRegistered } from './register.ts';
-
-/** TV seconds in which the TV must not use its old key any more. */
-const watchSeconds = 30;
 
 /** The device is revoked, and the screen gets a new code. */
 export const revoke: Part = {
@@ -13,18 +11,13 @@ export const revoke: Part = {
     exam.step('is revoked');
     exam.mark('revoked');
     await exam.service.revoke();
-    const isRevoked = ({
-      answer,
-      end,
-    }: {
-      end: string;
-      answer: { code?: string | undefined } | undefined;
-    }) => end === 'answered' && answer?.code === 'device_key_revoked';
-    const told = await exam.untilExchange(
+    const isRevoked = ({ answer, end }: Exchange) =>
+      end === 'answered' && answer?.code === 'device_key_revoked';
+    const refused = await exam.untilExchange(
       isRevoked,
       exam.minutes(1.6 * secondConfig.syncIntervalMinutes),
     );
-    if (!told) return;
+    if (!refused) return;
     exam.step('gets a new pairing code');
     exam.mark('new code');
     const sinceMs = exam.now();
@@ -32,6 +25,6 @@ export const revoke: Part = {
     if (!(await untilRegistered(exam, sinceMs))) return;
     exam.step('uses its new key');
     await exam.untilGood('getPlaylist', sinceMs, exam.minutes(3));
-    await exam.pauseTv(watchSeconds);
+    await exam.pauseTv(phasesOf(exam.isQuick).paired);
   },
 };

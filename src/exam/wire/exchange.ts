@@ -18,6 +18,8 @@ export interface SentEvent {
   campaignId: string | undefined;
   /** Seconds played. */
   duration: number | undefined;
+  /** Number of the event. `null`: not an integer of 1 or more. `undefined`: the event has none. */
+  seq: number | null | undefined;
 }
 
 /** The request of a TV. Secrets are replaced by their fingerprints. */
@@ -38,6 +40,8 @@ export interface TvRequest {
   /** Whether the `Idempotency-Key` has 16 to 255 visible ASCII characters. */
   isSecretIdempotencyKey: boolean;
   ifNoneMatch: string | undefined;
+  /** The header `X-Device-Time`. */
+  deviceTime: string | undefined;
   /** Query of a request for changes. */
   after: string | undefined;
   waitSeconds: number | undefined;
@@ -78,7 +82,7 @@ export interface Exchange extends TvRequest {
   number: number;
   /** Arrival of the request. */
   atMs: number;
-  /** End of the answer. */
+  /** When the answer was ready to be sent, or the connection was cut. */
   endMs: number;
   end: ExchangeEnd;
   /** Id of the fault that the exam played. */
@@ -110,7 +114,13 @@ const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 
 /** Numbers from this on are milliseconds (docs/protocol.md §1.2). */
-const firstMilliseconds = 1e11;
+export const firstMilliseconds = 1e11;
+
+function readSeq(value: unknown): SentEvent['seq'] {
+  if (value === undefined) return undefined;
+  const seq = number(value) ?? 0;
+  return Number.isSafeInteger(seq) && seq >= 1 ? seq : null;
+}
 
 function readEvent(value: unknown): SentEvent {
   const event = membersOf(value);
@@ -124,6 +134,7 @@ function readEvent(value: unknown): SentEvent {
     creativeId: text(event.creativeId),
     campaignId: text(event.campaignId),
     duration: number(event.duration),
+    seq: readSeq(event.seq),
   };
 }
 
@@ -163,6 +174,7 @@ export function readRequest(
     idempotencyKey: idempotencyKey === undefined ? undefined : fingerprint(idempotencyKey),
     isSecretIdempotencyKey: /^[\x21-\x7e]{16,255}$/.test(idempotencyKey ?? ''),
     ifNoneMatch: header(headers['if-none-match']),
+    deviceTime: header(headers['x-device-time'])?.slice(0, 64),
     after: searchParams.get('after') ?? undefined,
     waitSeconds: Number.isFinite(waitSeconds) ? waitSeconds : undefined,
     bodyDigest: fingerprint(body),

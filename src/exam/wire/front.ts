@@ -128,8 +128,8 @@ class FrontHandler {
     const isOfTv = recording.isOfTv(request);
     if (isOfTv) recording.claim(request);
     const fault = isOfTv ? this.#options.faults.take(request) : undefined;
-    const { end, answer } = await this.#play(fault, request, { incoming, outgoing, body, isOfTv });
-    const endMs = clock.now();
+    const call = { incoming, outgoing, body, isOfTv };
+    const { end, answer, endMs } = await this.#play(fault, request, call);
     if (!isOfTv) recording.addStranger();
     else recording.add({ ...request, number, atMs, endMs, end, answer, fault: fault?.id });
   }
@@ -138,7 +138,7 @@ class FrontHandler {
     fault: Fault | undefined,
     request: TvRequest,
     call: Call,
-  ): Promise<{ end: ExchangeEnd; answer: TvAnswer | undefined }> {
+  ): Promise<{ end: ExchangeEnd; answer: TvAnswer | undefined; endMs: number }> {
     const { recording, clock } = this.#options;
     const { incoming, outgoing } = call;
     const effect = fault?.effect;
@@ -150,7 +150,7 @@ class FrontHandler {
         outgoing.writeHead(200).flushHeaders();
       }
       incoming.socket.destroy();
-      return { end: 'cut', answer: undefined };
+      return { end: 'cut', answer: undefined, endMs: clock.now() };
     }
     const given =
       effect?.kind === 'answer'
@@ -158,13 +158,15 @@ class FrontHandler {
         : await this.#askService(call, request, effect?.kind === 'at-once');
     const answer = readAnswer(given.response.status, given.response.headers, given.body);
     if (call.isOfTv) recording.learn(answer);
+    // Nothing that the TV does because of the answer is earlier.
+    const endMs = clock.now();
     if (effect?.kind === 'lose') {
       incoming.socket.destroy();
-      return { end: 'lost', answer };
+      return { end: 'lost', answer, endMs };
     }
-    if (outgoing.destroyed) return { end: 'abandoned', answer };
+    if (outgoing.destroyed) return { end: 'abandoned', answer, endMs };
     await writeAnswer(outgoing, given);
-    return { end: 'answered', answer };
+    return { end: 'answered', answer, endMs };
   }
 
   async #askService(

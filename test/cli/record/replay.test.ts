@@ -20,23 +20,42 @@ beforeAll(async () => {
   service = await start();
 });
 
-/** Returns the number of stored events by type and creative. */
+/** Returns all stored events in order of time and number. */
 async function storedEvents({ manage }: Service) {
-  const counts: Record<string, number> = {};
+  const items: { offsetMs: number; event: Record<string, unknown> }[] = [];
   let cursor = '';
   do {
     const { body } = await manage('GET', `/v1/events?limit=200${cursor}`);
-    for (const { event } of body.items) {
-      const name = `${event.type} ${event.creativeId ?? ''}`;
-      counts[name] = (counts[name] ?? 0) + 1;
-    }
+    items.push(...body.items);
     cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
   } while (cursor !== '');
-  return counts;
+  const orderOf = ({ event }: (typeof items)[number]) =>
+    JSON.stringify([event.timestamp, event.seq, event.type, event.creativeId]);
+  return items.toSorted((one, other) => orderOf(one).localeCompare(orderOf(other)));
 }
 
-const sum = (counts: Record<string, number>) =>
-  Object.values(counts).reduce((total, one) => total + one, 0);
+/** Returns what a service knows of its TVs, without the ids that differ from service to service. */
+async function telemetryOf(of: Service) {
+  const report = async (groupBy: string) => {
+    const { body } = await of.manage('GET', `/v1/reports/impressions?groupBy=${groupBy}`);
+    // The last digit of a sum depends on the order of its numbers.
+    return body.items.map((one: { seconds: number }) => ({
+      ...one,
+      seconds: one.seconds.toFixed(3),
+    }));
+  };
+  const devices = (await of.manage('GET', '/v1/devices?limit=200')).body.items;
+  const counts: number[][] = devices.map((one: Record<string, number>) => [
+    one.lastSeq,
+    one.missingEvents,
+    one.conflictingEvents,
+  ]);
+  return {
+    events: (await storedEvents(of)).map(({ event }) => event),
+    reports: await Promise.all(['creative', 'campaign', 'day'].map(report)),
+    devices: counts.map(String).toSorted(),
+  };
+}
 
 /** Creates a screen with a playlist and a code. */
 async function place({ code, manage }: Service) {
@@ -68,7 +87,7 @@ async function replay(
 const tv = (url: string, argv: readonly string[]) =>
   runCli(['tv', ...argv], { env: { SIGNAGE_URL: url } });
 
-describe('a replay of a recording stores the same events', () => {
+describe('a replay of a recording ends in the same events, reports and gaps', () => {
   it('of signage tv, which rotates its key, and every answer is as recorded', async () => {
     const [then, now] = [await start(), await start()];
     const { code } = await place(then);
@@ -78,9 +97,14 @@ describe('a replay of a recording stores the same events', () => {
     const { code: exitCode, different } = await replay(recording, now);
     expect(different).toEqual([]);
     expect(exitCode).toBe(0);
-    const events = await storedEvents(then);
-    expect(Object.keys(events).length).toBeGreaterThan(2);
-    expect(await storedEvents(now)).toEqual(events);
+    const telemetry = await telemetryOf(then);
+    expect(telemetry.events.length).toBeGreaterThan(10);
+    expect(await telemetryOf(now)).toEqual(telemetry);
+    const offsets = (await storedEvents(then)).map(({ offsetMs }) => offsetMs);
+    const replayed = (await storedEvents(now)).map(({ offsetMs }) => offsetMs);
+    expect(Math.abs(offsets.at(-1) ?? 0)).toBeGreaterThan(60_000);
+    for (const [at, offsetMs] of offsets.entries())
+      expect(Math.abs(offsetMs - (replayed[at] ?? 0))).toBeLessThan(2000);
   });
 
   it('of a fleet on a bad network, and every answer is as recorded', async () => {
@@ -100,9 +124,9 @@ describe('a replay of a recording stores the same events', () => {
     const { code, different } = await replay(recording, now, codes.length);
     expect(different).toEqual([]);
     expect(code).toBe(0);
-    const events = await storedEvents(then);
-    expect(sum(events)).toBeGreaterThan(50);
-    expect(await storedEvents(now)).toEqual(events);
+    const telemetry = await telemetryOf(then);
+    expect(telemetry.events.length).toBeGreaterThan(50);
+    expect(await telemetryOf(now)).toEqual(telemetry);
   });
 
   it('of a fleet that is managed, reset and paired again', async () => {
@@ -118,9 +142,11 @@ describe('a replay of a recording stores the same events', () => {
     expect(codes.size).toBeGreaterThan(3);
     const { stderr } = await replay(recording, now, codes.size);
     expect(stderr).toMatch(/Left out \d+ requests to \/v1\./);
-    const events = await storedEvents(then);
-    expect(sum(events)).toBeGreaterThan(50);
-    expect(await storedEvents(now)).toEqual(events);
+    const telemetry = await telemetryOf(then);
+    expect(telemetry.events.length).toBeGreaterThan(50);
+    // The fleet deletes its screens and devices at the end.
+    const { events, reports } = await telemetryOf(now);
+    expect({ events, reports }).toEqual({ events: telemetry.events, reports: telemetry.reports });
   });
 
   it('of a service that fails, loses answers and breaks connections', async () => {
@@ -141,9 +167,9 @@ describe('a replay of a recording stores the same events', () => {
     );
     const { code: exitCode } = await replay(recording, now);
     expect(exitCode).toBe(9);
-    const events = await storedEvents(then);
-    expect(sum(events)).toBeGreaterThan(20);
-    expect(await storedEvents(now)).toEqual(events);
+    const telemetry = await telemetryOf(then);
+    expect(telemetry.events.length).toBeGreaterThan(20);
+    expect(await telemetryOf(now)).toEqual(telemetry);
   });
 });
 

@@ -110,6 +110,13 @@ export const correctHabits = {
     }));
   },
   reports: true,
+  /** Whether events have a `seq`. */
+  numbersEvents: false,
+  numbersType: (_type: string): boolean => true,
+  nextSeq: (seq: number): number => seq + 1,
+  sentSeq: (seq: number): unknown => seq,
+  /** The header `X-Device-Time` of one attempt. Default: none. */
+  deviceTime: (_nowMs: number, _batch: TvBatch): string | undefined => undefined,
   afterAccepted: (_batch: TvBatch): TvBatch[] => [],
   /** Whether an event is kept. `status` is that of the last request of this kind. */
   keepsEvent: (_status: number | undefined): boolean => true,

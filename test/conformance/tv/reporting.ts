@@ -69,7 +69,10 @@ async function sendEvents(core: TvCore): Promise<void> {
       operation: 'events',
       method: 'POST',
       path: 'events',
-      headers: { 'Idempotency-Key': batch.key },
+      headers: {
+        'Idempotency-Key': batch.key,
+        'X-Device-Time': habits.deviceTime(core.now(), batch),
+      },
       body: JSON.stringify(batch.events),
     });
     const instead = settled(core, batch, answer);

@@ -68,6 +68,7 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
       },
     },
     fails: ['tv.backoff.jitter'],
+    needsFullExam: true,
   },
   'hammers after a 403': {
     habits: { retryMs: (failure) => (failure.status === 403 ? 1000 : retryMs(failure)) },
@@ -93,6 +94,7 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
       forgetsKey: (code, ...others) => code === 'device_key_missing' || forgetsKey(code, ...others),
     },
     fails: ['tv.401.missing-keeps-key'],
+    needsFullExam: true,
   },
   'forgets its key after the 401 of a proxy': {
     habits: {
@@ -100,6 +102,7 @@ export const requestDefects: Readonly<Record<string, SeededDefect>> = {
         (status === 401 && code === undefined) || forgetsKey(code, status, offlineMs),
     },
     fails: ['tv.401.uncoded-keeps-key'],
+    needsFullExam: true,
   },
   'keeps using a revoked key': {
     habits: { forgetsKey: () => false },

@@ -1,4 +1,5 @@
 import { eventDefects } from './event-defects.ts';
+import { numberingDefects } from './numbering-defects.ts';
 import { playingDefects } from './playing-defects.ts';
 import { requestDefects } from './request-defects.ts';
 import type { SeededDefect } from './seeded-defect.ts';
@@ -7,5 +8,6 @@ import type { SeededDefect } from './seeded-defect.ts';
 export const seededDefects: Readonly<Record<string, SeededDefect>> = {
   ...requestDefects,
   ...eventDefects,
+  ...numberingDefects,
   ...playingDefects,
 };

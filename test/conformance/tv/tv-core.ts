@@ -79,8 +79,12 @@ export class TvCore {
 
   addEvent(type: string, members: object = {}): void {
     if (!this.habits.keepsEvent(this.lastStatus.events)) return;
+    const { habits, state } = this;
     const timestamp = Math.floor(this.now() / 1000);
-    this.state.queue.push(this.habits.event({ type, timestamp, ...members }));
+    const isNumbered = habits.numbersEvents && habits.numbersType(type);
+    const numbered = isNumbered && { seq: habits.sentSeq(state.nextSeq) };
+    if (isNumbered) state.nextSeq = habits.nextSeq(state.nextSeq);
+    state.queue.push(habits.event({ type, timestamp, ...numbered, ...members }));
   }
 
   /** Returns how long to wait after a failed answer. `failures` counts those in a row, from 1. */
@@ -169,6 +173,7 @@ export class TvCore {
     delete state.playlistEtag;
     delete state.configEtag;
     delete state.rotationKey;
+    state.nextSeq = 1;
     state.queue = [];
     state.batches = [];
     this.endBinding();

@@ -52,10 +52,17 @@ export interface TvState {
   configEtag?: string | undefined;
   playlist?: TvPlaylist | undefined;
   playlistEtag?: string | undefined;
+  /** `seq` of the next event. */
+  nextSeq: number;
   queue: TvEvent[];
   batches: TvBatch[];
 }
 
 export const defaultConfig: TvConfig = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1 };
 
-export const emptyState = (): TvState => ({ config: defaultConfig, queue: [], batches: [] });
+export const emptyState = (): TvState => ({
+  config: defaultConfig,
+  nextSeq: 1,
+  queue: [],
+  batches: [],
+});

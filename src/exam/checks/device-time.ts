@@ -1,0 +1,59 @@
+import { type Exchange, firstMilliseconds } from '../wire/exchange.ts';
+import { fail, pass, skip, type TvCheck } from './check.ts';
+import { shown } from './exam-view.ts';
+
+const inDeviceTime = {
+  level: 'should',
+  section: '2.5',
+  part: 'events',
+} as const;
+const notSent = skip('The TV sends no X-Device-Time.');
+
+/** What is wrong with the header of a batch. */
+function problemOf({ deviceTime, events }: Exchange): string | undefined {
+  if (deviceTime === undefined) return 'without it';
+  if (!/^\d{1,16}$/.test(deviceTime)) return `with X-Device-Time: ${deviceTime}`;
+  const newestMs = 1000 * Math.max(...events.map(({ seconds }) => seconds ?? 0));
+  const isInSeconds = Number(deviceTime) < firstMilliseconds && newestMs >= firstMilliseconds;
+  return isInSeconds ? `with X-Device-Time: ${deviceTime}, in seconds` : undefined;
+}
+
+/** The checks of `X-Device-Time`. It is optional, so a TV without it is not judged. */
+export const deviceTimeChecks: readonly TvCheck[] = [
+  {
+    ...inDeviceTime,
+    id: 'tv.device-time.sent',
+    title: 'Each batch has an X-Device-Time, if any batch has one',
+    expected: "the TV's clock in Unix epoch milliseconds",
+    advice: 'Send X-Device-Time with each batch. In JavaScript it is String(Date.now()).',
+    judge(view) {
+      const batches = view.of('postEvents');
+      if (batches.every(({ deviceTime }) => deviceTime === undefined)) return notSent;
+      for (const batch of batches) {
+        const problem = problemOf(batch);
+        if (problem !== undefined) return fail(`${shown(batch)}, ${problem}.`);
+      }
+      return pass(`${batches.length} batches.`);
+    },
+  },
+  {
+    ...inDeviceTime,
+    id: 'tv.device-time.anew',
+    title: 'X-Device-Time is set anew for each attempt',
+    expected: 'another X-Device-Time when a batch is sent again',
+    advice: 'Read the clock when you send the request. Do not store the header with the batch.',
+    judge(view) {
+      const batches = view.of('postEvents').filter((one) => problemOf(one) === undefined);
+      if (batches.length === 0) return notSent;
+      const repeats = batches.flatMap((before) => {
+        const after = view.nextOf(before);
+        return after && after.bodyDigest === before.bodyDigest ? [{ before, after }] : [];
+      });
+      const stale = repeats.find(({ before, after }) => before.deviceTime === after.deviceTime);
+      if (repeats.length === 0) return skip('The TV sent no batch again.');
+      return stale
+        ? fail(`${shown(stale.before)}; ${shown(stale.after)}, with the same X-Device-Time.`)
+        : pass(`${repeats.length} repeated batches.`);
+    },
+  },
+];
