@@ -61,7 +61,7 @@ export function makeDeviceChanges(
     stopWatching ??= store.watch('*', onChange);
     holds.add(hold);
     const ofDevice = holds.concernedBy(hold.deviceId);
-    if (ofDevice.size <= maxHoldsPerDevice) return;
+    if (ofDevice.length <= maxHoldsPerDevice) return;
     const [oldest] = ofDevice;
     if (oldest && remove(oldest)) replacedTurns.add(oldest);
   }

@@ -23,7 +23,9 @@ it('401 for 20 of 20 requests with a credential revoked by another instance', as
 
 it('401 for 20 of 20 held TVs that are revoked, and no playlist', async () => {
   const holding = await startService<Clock>({ clock: systemClock });
-  expect(await revokeHeld({ holding, revoking: holding }, tries)).toEqual({ '401, then 401': tries });
+  expect(await revokeHeld({ holding, revoking: holding }, tries)).toEqual({
+    '401, then 401': tries,
+  });
 }, 30_000);
 
 it('401 for 20 of 20 held TVs that are revoked by another instance, and no playlist', async () => {

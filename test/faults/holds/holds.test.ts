@@ -12,20 +12,24 @@ const expectedStatuses = {
   'a cursor of 1 MB': ['431'],
 };
 
-it.each(attacks)('200 for each playlist of an honest TV beside clients with %s', async (attack) => {
-  const service = await startService<Clock>({ clock: systemClock });
-  const [honest, attacker] = [await service.tv(), await service.tv()];
-  await service.manage('PUT', `/v1/screens/${honest.screenId}/playlist`, { items: [item()] });
-  const { cursor } = (await attacker.send('GET', 'changes')).body;
-  if (attack === 'a revoked key')
-    await service.manage('POST', `/v1/devices/${attacker.deviceId}/revoke`);
-  const { url } = service;
-  const aim = { url, screenId: attacker.screenId, key: attacker.apiKey, cursor };
-  const outcome = await runAttack(
-    attack,
-    { aim, connections: 100, seconds: 2 },
-    { url, screenId: honest.screenId, key: honest.apiKey },
-  );
-  expect(Object.keys(outcome.honest.statuses)).toEqual(['200']);
-  expect(Object.keys(outcome.statuses)).toEqual(expectedStatuses[attack]);
-}, 30_000);
+it.each(attacks)(
+  '200 for each playlist of an honest TV beside clients with %s',
+  async (attack) => {
+    const service = await startService<Clock>({ clock: systemClock });
+    const [honest, attacker] = [await service.tv(), await service.tv()];
+    await service.manage('PUT', `/v1/screens/${honest.screenId}/playlist`, { items: [item()] });
+    const { cursor } = (await attacker.send('GET', 'changes')).body;
+    if (attack === 'a revoked key')
+      await service.manage('POST', `/v1/devices/${attacker.deviceId}/revoke`);
+    const { url } = service;
+    const aim = { url, screenId: attacker.screenId, key: attacker.apiKey, cursor };
+    const outcome = await runAttack(
+      attack,
+      { aim, connections: 100, seconds: 2 },
+      { url, screenId: honest.screenId, key: honest.apiKey },
+    );
+    expect(Object.keys(outcome.honest.statuses)).toEqual(['200']);
+    expect(Object.keys(outcome.statuses)).toEqual(expectedStatuses[attack]);
+  },
+  30_000,
+);
