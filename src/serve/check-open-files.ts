@@ -8,7 +8,7 @@ async function openFileLimit(): Promise<number | undefined> {
   return limit === undefined ? undefined : Number(limit);
 }
 
-/** Warns if the process may not open as many files as connections, because each one takes a file. */
+/** Warns if the process may open fewer files than connections. Each connection takes a file. */
 export async function checkOpenFiles(
   maxConnections: number,
   log: Pick<LogSink, 'warn'>,

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { askHonestly, attacks, runAttack } from './run-attack.ts';
 
 const token = `mak_${'HoldTheFleet'.repeat(3)}`;
-const seconds = 30;
+const seconds = 15;
 const mostMB = 400;
 const connections = {
   'a revoked key': 10_000,
