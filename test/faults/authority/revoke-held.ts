@@ -26,18 +26,20 @@ export async function revokeHeld(
   const forEach = <T, R>(all: readonly T[], work: (one: T) => Promise<R>) =>
     Promise.all(all.map((one) => limit(() => work(one))));
   const { id: venueId } = await holding.venue();
-  const held = await forEach(Array.from({ length: count }), async () => {
+  const tvs = await forEach(Array.from({ length: count }), async () => {
     const tv = await holding.tv((await holding.screen({ venueId })).id);
     await holding.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
-    const { body } = await tv.send('GET', 'changes');
-    const query = `changes?after=${body.cursor}&waitSeconds=50`;
-    // Wrapped, so that the limit does not wait for the held answer.
-    return { tv, answer: [tv.send('GET', query)] as [Promise<Answer>] };
+    return { tv, cursor: (await tv.send('GET', 'changes')).body.cursor };
   });
+  // All holds begin together, so that none ends before its TV is revoked.
+  const held = tvs.map(({ tv, cursor }) => ({
+    tv,
+    answer: tv.send('GET', `changes?after=${cursor}&waitSeconds=50`),
+  }));
   while ((await heldCount(holding)) < count) await sleep(20);
   await forEach(held, ({ tv }) => revoking.manage('POST', `/v1/devices/${tv.deviceId}/revoke`));
   const outcomes: RevokedHolds = {};
-  const statusesOf = async ({ tv, answer: [answer] }: { tv: BoundTv; answer: [Promise<Answer>] }) =>
+  const statusesOf = async ({ tv, answer }: { tv: BoundTv; answer: Promise<Answer> }) =>
     `${(await answer).status}, then ${(await tv.send('GET', 'playlist')).status}`;
   for (const outcome of await forEach(held, statusesOf))
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
