@@ -54,8 +54,6 @@ process.on('message', (message) => {
   if (message.attack) start(message);
   process.send?.({ statuses, open: sockets.size });
 });
-// The connections would keep this process alive.
-process.on('disconnect', () => {
-  for (const socket of sockets) socket.destroy();
-});
+// The connections would keep this process alive, and so would those that are still to be opened.
+process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
