@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 
 const statuses = {};
 const sockets = new Set();
+let opening;
 
 const headOf = ({ url, screenId, key, cursor }) => {
   const { host } = new URL(url);
@@ -44,7 +45,7 @@ function open({ url }, { bytes, again = false, isUnread = false }) {
 function start({ attack, connections, ...aim }) {
   const what = attacks[attack](aim);
   let opened = 0;
-  const opening = setInterval(() => {
+  opening = setInterval(() => {
     for (let n = 0; n < 20 && opened < connections; n++, opened++) open(aim, what);
     if (opened === connections) clearInterval(opening);
   }, 10);
@@ -55,5 +56,8 @@ process.on('message', (message) => {
   process.send?.({ statuses, open: sockets.size });
 });
 // The connections would keep this process alive, and so would those that are still to be opened.
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => {
+  clearInterval(opening);
+  for (const socket of sockets) socket.destroy();
+});
 process.send?.({ ready: true });
