@@ -19,6 +19,7 @@ import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeFastPath } from './http/request/fast-path.ts';
 import { makeRemoveMountPath, mountPathOf } from './http/request/mount-path.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
+import { checkOpenFiles } from './serve/check-open-files.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeInProcess, trackAnswers } from './serve/in-process.ts';
 import type { RequestInfo, ServeOptions } from './serve/serve-options.ts';
@@ -218,6 +219,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       admit: faults ? undefined : loadShed.admit,
       isKnown,
     };
+    if (options.listen !== false) await checkOpenFiles(maxConnections, log);
     const listener =
       options.listen === false
         ? undefined

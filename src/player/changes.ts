@@ -11,6 +11,11 @@ const maxWaitSeconds = 50;
 const minIntervalMs = 5 * secondMs;
 /** Minimum time between two requests if the cursor has changed. */
 const minChangedIntervalMs = secondMs;
+/**
+ * Share of a hold before which an unchanged answer counts as cut off. The service ends a hold after
+ * 80 % of its time at the earliest. A short hold may therefore end within `minIntervalMs`.
+ */
+const earlyShare = 0.5;
 /** Number of requests in a row that may end early. Then the TV pauses for one sync interval. */
 const maxEarlyEnds = 3;
 /** Share of the time after which a proxy cut a hold off. The next hold is this long. */
@@ -95,9 +100,10 @@ class ChangesWatch {
     this.#failures = 0;
     if (cursor === this.#cursor) {
       // Something in between answers in place of the service, or ends the hold.
-      if (tookMs < minIntervalMs) return this.#delayAfterEarlyEnd(tookMs);
+      const isEarly = tookMs < earlyShare * this.#waitSeconds * secondMs;
+      if (isEarly && tookMs < minIntervalMs) return this.#delayAfterEarlyEnd(tookMs);
       this.#earlyEnds = 0;
-      return 0;
+      return minIntervalMs - tookMs;
     }
     this.#earlyEnds = 0;
     this.#cursor = cursor;

@@ -61,7 +61,8 @@ export interface ServeOptions {
   authGraceSeconds?: number;
   /**
    * Maximum number of connections at a time, 1 to 200,000. Further ones are closed. The limit of
-   * open files of the process must be higher. Default: 20,000.
+   * open files of the process must be higher. On Linux, the log warns if it is lower. Default:
+   * 20,000.
    */
   maxConnections?: number;
   /**

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import { withAuthority } from './auth/authority.ts';
 import { makeDenials } from './auth/denials.ts';
 import { makeDeviceAuth } from './auth/device-auth.ts';
+import { makeKeyCheck } from './auth/key-check.ts';
 import { makeKeyRotation } from './auth/key-rotation.ts';
 import { makeManagementAuth } from './auth/management-auth.ts';
 import { makeOfflineKeys } from './auth/offline-keys.ts';
@@ -101,6 +102,7 @@ export function makeServices(options: ServiceOptions) {
   const deps = withAuthority(system);
   const trustedSources = makeTrustedSources(store, clock);
   const verified = new BoundedMap<string, true>(verifiedHashes);
+  const checkKey = makeKeyCheck(system, verified);
   const ready = makeReadiness(store, clock);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
@@ -126,7 +128,7 @@ export function makeServices(options: ServiceOptions) {
     /** Hashes of recently verified credentials. They affect priority, never authentication. */
     verified,
     managementAuth: makeManagementAuth(system, trustedSources, denials, verified),
-    deviceAuth: makeDeviceAuth(system, trustedSources, verified, offlineKeys),
+    deviceAuth: makeDeviceAuth(system, trustedSources, { verified, checkKey }, offlineKeys),
     register: makeRegistration(
       system,
       makeGuessRateLimit(system, trustedSources, {
@@ -137,7 +139,7 @@ export function makeServices(options: ServiceOptions) {
     ),
     rotateKey: makeKeyRotation(deps),
     playback,
-    deviceChanges: makeDeviceChanges(deps, playback, options.onHint),
+    deviceChanges: makeDeviceChanges(deps, { playback, checkKey, onHint: options.onHint }),
     telemetry: makeTelemetry(deps),
     codes,
     claims: makeClaims(system, trustedSources),

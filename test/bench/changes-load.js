@@ -3,8 +3,11 @@ import { connect } from 'node:net';
 
 const cursor = /"cursor":"([^"]+)"/;
 
-/** Asks again after each answer, so that the TV is always held. */
-function holdTv({ port, host }, { screenId, apiKey }, tally) {
+/**
+ * Asks again after each answer, so that the TV is always held. `isOnce`: only until its first hold
+ * has ended.
+ */
+function holdTv({ port, host, isOnce }, { screenId, apiKey }, tally) {
   const socket = connect(port, host);
   sockets.push(socket);
   let after = '';
@@ -21,8 +24,10 @@ function holdTv({ port, host }, { screenId, apiKey }, tally) {
     tally.byStatus[status] = (tally.byStatus[status] ?? 0) + 1;
     if (next === undefined) return;
     if (after !== '' && next !== after) tally.toldAtMs.push(at);
+    const wasHeld = after !== '';
+    if (wasHeld) tally.ended++;
     after = next;
-    ask();
+    if (!wasHeld || !isOnce) ask();
   });
   socket.on('error', () => tally.lost++);
   socket.on('connect', ask);
@@ -40,15 +45,15 @@ function attack({ port, host }, { screenId, apiKey }, after) {
 }
 
 const sockets = [];
-const tally = { byStatus: {}, lost: 0, toldAtMs: [] };
-process.on('message', ({ url, tvs, attackAfter }) => {
+const tally = { byStatus: {}, lost: 0, ended: 0, toldAtMs: [] };
+process.on('message', ({ url, tvs, attackAfter, isOnce }) => {
   if (url) {
     const { hostname: host, port } = new URL(url);
     let next = 0;
     // Opens 2,000 connections a second.
     const opening = setInterval(() => {
       for (const tv of tvs.slice(next, next + 20)) {
-        const at = { host, port: Number(port) };
+        const at = { host, port: Number(port), isOnce };
         if (attackAfter) attack(at, tv, attackAfter);
         else holdTv(at, tv, tally);
       }

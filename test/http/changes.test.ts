@@ -144,6 +144,16 @@ describe.each(['memory', 'postgres'] as const)('GET /devices/:id/changes, %s', (
     expectProblem(await soon(second.answer), 401, 'device_key_orphaned');
   });
 
+  it('a hold that is refused marks the device as refused', async () => {
+    const tv = await service.tv();
+    const { answer } = await hold(service, tv);
+    await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
+    const revokedMs = Date.now();
+    await soon(answer);
+    const { body } = await service.manage('GET', `/v1/devices/${tv.deviceId}`);
+    expect(Date.parse(body.lastRefusedAt)).toBeGreaterThanOrEqual(revokedMs - 1000);
+  });
+
   it('a third hold of one device answers the oldest', async () => {
     const tv = await service.tv();
     const first = await hold(service, tv);

@@ -302,6 +302,25 @@ describe('A player whose holds are hindered', () => {
     expect(phases.filter((phase) => phase.endsWith('offline'))).toEqual([]);
   });
 
+  it('goes on with holds shorter than 5 seconds behind a proxy that cuts after 6', async () => {
+    const cutMs = 6 * secondMs;
+    const { service, shown } = await runTv(10 * minuteMs, (service, at) => {
+      service.onAsk = async (ask, signal) => {
+        if (ask.waitSeconds * 900 < cutMs) return service.hold(ask, signal);
+        await service.sleep(cutMs, signal);
+        throw connectionError();
+      };
+      at(400, () => service.version++);
+    });
+    const waits = service.asks.map(({ waitSeconds }) => waitSeconds);
+    expect(waits.slice(0, 3)).toEqual([0, 50, 4]);
+    expect(new Set(waits.slice(2))).toEqual(new Set([4]));
+    expect(shortestPauseMs(service)).toBeGreaterThanOrEqual(5000);
+    const pauses = service.asks.slice(1).map(({ atMs }, n) => atMs - (service.asks[n]?.atMs ?? 0));
+    expect(Math.max(...pauses)).toBeLessThan(12 * secondMs);
+    expect(Number(shown[1]?.split(' ')[0])).toBeLessThan(402);
+  });
+
   it('tries the longest hold again after an hour', async () => {
     const { service } = await runTv(2 * hourMs, (service) => {
       service.onAsk = async (ask, signal) => {

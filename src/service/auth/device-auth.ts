@@ -2,10 +2,10 @@ import { deviceKeyHash, type VerifiedHashes } from '../../domain/api-key.ts';
 import { hasCode } from '../../domain/error.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
-import type { KeyHolder } from '../../store/store.ts';
 import type { ClientInfo, DeviceCaller, RequestSubject, SystemDependencies } from '../context.ts';
 import type { TrustedSources } from '../pairing/trusted-sources.ts';
-import { checkKeyHolder, deviceActor, deviceKeyError, recordKeyUse } from './device-keys.ts';
+import { deviceActor, deviceKeyError, recordKeyUse } from './device-keys.ts';
+import type { KeyCheck } from './key-check.ts';
 import type { OfflineKeys } from './offline-keys.ts';
 
 /** Credential of a request of a TV. */
@@ -26,27 +26,10 @@ const isScreenOrDevice = (id: string, screen: Screen, device: Device) =>
 export function makeDeviceAuth(
   deps: SystemDependencies,
   trustedSources: TrustedSources,
-  verified: VerifiedHashes,
+  { verified, checkKey }: { verified: VerifiedHashes; checkKey: KeyCheck },
   offlineKeys?: OfflineKeys,
 ) {
   const { store, clock } = deps;
-
-  /** Throws the error of docs/protocol.md §2.1. */
-  function checkHolder(
-    holder: KeyHolder | undefined,
-    id: string,
-  ): asserts holder is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
-    // A deleted device has no activity record to update.
-    if (holder?.key.state === 'revoked' && holder.device)
-      store.touch('device', holder.device.id, { lastRefusedAt: clock.now() });
-    checkKeyHolder(holder);
-    const { device, screen } = holder;
-    if (
-      !isScreenOrDevice(id, screen, device) &&
-      !isScreenOrDevice(id.toLowerCase(), screen, device)
-    )
-      throw deviceKeyError('mismatch');
-  }
 
   function accept(caller: DeviceCaller): DeviceCaller {
     const { device, address, key } = caller;
@@ -88,14 +71,14 @@ export function makeDeviceAuth(
     const keys = onlyReads && offlineKeys ? offlineKeys : store.read;
     return andThen(keys.findByKeyHash(hash), (holder) => {
       client.place = holder?.device;
-      try {
-        checkHolder(holder, id);
-      } catch (error) {
-        // A rejected client that retries must not be prioritized like a TV.
+      const { key, device, screen } = checkKey(hash, holder);
+      if (
+        !isScreenOrDevice(id, screen, device) &&
+        !isScreenOrDevice(id.toLowerCase(), screen, device)
+      ) {
         verified.delete(hash);
-        throw error;
+        throw deviceKeyError('mismatch');
       }
-      const { key, device, screen } = holder;
       const { address, requestId } = client;
       const caller: DeviceCaller = { address, requestId, key, device, screen };
       return key.firstUsedAt === null

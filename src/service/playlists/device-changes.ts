@@ -1,6 +1,6 @@
 import { secondMs } from '../../domain/clock.ts';
 import type { DeviceChanges } from '../../domain/records/device-changes.ts';
-import { checkKeyHolder } from '../auth/device-keys.ts';
+import type { KeyCheck } from '../auth/key-check.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
 import { type Hold, type HoldListener, HoldTable } from './hold-table.ts';
 import type { CurrentAnswers, Playback } from './playback.ts';
@@ -9,28 +9,38 @@ import { Turns } from './turns.ts';
 
 /** A further hold of the same device ends the oldest. */
 const maxHoldsPerDevice = 2;
+/** Hints that one instance begins in a second, so that a fleet does not come at the same moment. */
+const hintsPerSecond = 2000;
+/**
+ * Replaced holds that end in a second. Lower than other rates, because they are what a device with
+ * many pipelined requests costs.
+ */
+const replacedPerSecond = 200;
 /** Shorter than the time for which a stopping service waits for its requests. */
 const stopMs = 8 * secondMs;
+
+interface DeviceChangesOptions {
+  playback: Pick<Playback, 'current'>;
+  checkKey: KeyCheck;
+  /** Receives the milliseconds from a change to its hint. */
+  onHint?: ((ms: number) => void) | undefined;
+}
 
 /**
  * Tells TVs what they would be given now, and holds the answer until that changes (docs/protocol.md
  * §2.9). The cursor is a hash of the answer, not a position, so no change can be missed.
- *
- * @param onHint receives the milliseconds from a change to its hint
  */
 export function makeDeviceChanges(
   { store, clock, random }: Pick<ServiceDependencies, 'store' | 'clock' | 'random'>,
-  { current }: Pick<Playback, 'current'>,
-  onHint: (ms: number) => void = () => {},
+  { playback: { current }, checkKey, onHint = () => {} }: DeviceChangesOptions,
 ) {
   const holds = new HoldTable();
-  const turns = new Turns(clock, look);
-  // A device with many requests fills only these turns, so it does not delay the hints of others.
-  const replacedTurns = new Turns(clock, answerReplaced);
-  const timers = new SharedTimers<Hold>(clock, (hold) => {
-    if (hold.dueStep === hold.endStep) hold.isOver = true;
-    wake(hold);
+  const turns = new Turns<Hold>(clock, hintsPerSecond, async (hold) => {
+    if (hold.state === 'queued') await look(hold);
   });
+  // A device with many requests fills only these turns, so it does not delay the hints of others.
+  const replacedTurns = new Turns(clock, replacedPerSecond, answerReplaced);
+  const timers = new SharedTimers<Hold>(clock, onDue);
   let isStopping = false;
   let stopWatching: (() => void) | undefined;
 
@@ -51,7 +61,7 @@ export function makeDeviceChanges(
     stopWatching ??= store.watch('*', onChange);
     holds.add(hold);
     const ofDevice = holds.concernedBy(hold.deviceId);
-    if (ofDevice.size <= maxHoldsPerDevice) return;
+    if (ofDevice.length <= maxHoldsPerDevice) return;
     const [oldest] = ofDevice;
     if (oldest && remove(oldest)) replacedTurns.add(oldest);
   }
@@ -67,6 +77,19 @@ export function makeDeviceChanges(
     return true;
   }
 
+  /**
+   * Looks in a turn at the end of a playlist, because many screens may share it. The ends of holds
+   * need no turn: their times are drawn, and hints must not wait for them.
+   */
+  function onDue(hold: Hold): void {
+    if (hold.dueStep < hold.endStep) {
+      queue(hold);
+      return;
+    }
+    hold.isOver = true;
+    void look(hold);
+  }
+
   /** Answers a hold in its turn, even without a change. */
   function end(hold: Hold): void {
     hold.isOver = true;
@@ -75,28 +98,33 @@ export function makeDeviceChanges(
 
   function wake(hold: Hold): void {
     if (hold.state === 'looking') hold.hasChanged = true;
-    if (hold.state !== 'waiting') return;
-    timers.delete(hold, hold.dueStep);
-    queue(hold);
+    else if (hold.state === 'waiting') queue(hold);
   }
 
+  /** Lets a hold wait for its turn, at most until its end. */
   function queue(hold: Hold): void {
     hold.state = 'queued';
     hold.wokenAtMs = clock.now();
+    setTimer(hold, hold.endStep);
     turns.add(hold);
+  }
+
+  function setTimer(hold: Hold, step: number): void {
+    timers.delete(hold, hold.dueStep);
+    hold.dueStep = step;
+    timers.add(hold, step);
   }
 
   /** Reads what the device would be given now. Checks its key again. */
   async function read({ keyHash }: Hold): Promise<CurrentAnswers> {
-    const holder = await store.read.findByKeyHash(keyHash);
-    checkKeyHolder(holder);
-    return current(holder);
+    return current(checkKey(keyHash, await store.read.findByKeyHash(keyHash)));
   }
 
   /** Answers the hold, or lets it wait. Never rejects. */
   async function look(hold: Hold): Promise<void> {
     if (!holds.all.has(hold)) return;
     const { isOver, after, listener, wokenAtMs } = hold;
+    timers.delete(hold, hold.dueStep);
     hold.state = 'looking';
     hold.hasChanged = false;
     let answers: CurrentAnswers;
@@ -136,8 +164,7 @@ export function makeDeviceChanges(
       return;
     }
     hold.state = 'waiting';
-    hold.dueStep = Math.min(hold.endStep, timerStepOf(playlistEndsAtMs));
-    timers.add(hold, hold.dueStep);
+    setTimer(hold, Math.min(hold.endStep, timerStepOf(playlistEndsAtMs)));
   }
 
   return {

@@ -35,16 +35,21 @@ const concernedIds = ({ deviceId, screenId, venueId, tenantId }: Hold) => [
   tenantId,
 ];
 
-/** The holds, by the ids of the records that concern them. */
+/**
+ * The holds, by the ids of the records that concern them. Most devices and screens have one hold,
+ * which needs no set of its own.
+ */
 export class HoldTable {
   readonly all = new Set<Hold>();
-  readonly #byId = new Map<string, Set<Hold>>();
+  readonly #byId = new Map<string, Hold | Set<Hold>>();
 
   add(hold: Hold): void {
     this.all.add(hold);
     for (const id of concernedIds(hold)) {
-      const holds = this.#byId.get(id) ?? new Set();
-      this.#byId.set(id, holds.add(hold));
+      const present = this.#byId.get(id);
+      if (present === undefined) this.#byId.set(id, hold);
+      else if (present instanceof Set) present.add(hold);
+      else this.#byId.set(id, new Set([present, hold]));
     }
   }
 
@@ -52,17 +57,17 @@ export class HoldTable {
   delete(hold: Hold): boolean {
     if (!this.all.delete(hold)) return false;
     for (const id of concernedIds(hold)) {
-      const holds = this.#byId.get(id);
-      holds?.delete(hold);
-      if (holds?.size === 0) this.#byId.delete(id);
+      const present = this.#byId.get(id);
+      if (present instanceof Set && present.delete(hold) && present.size > 0) continue;
+      this.#byId.delete(id);
     }
     return true;
   }
 
   /** Returns the holds that a device, screen, venue or tenant concerns, oldest first. */
-  concernedBy(id: string): Iterable<Hold> & { readonly size: number } {
-    return this.#byId.get(id) ?? noHolds;
+  concernedBy(id: string): readonly Hold[] {
+    const present = this.#byId.get(id);
+    if (present === undefined) return [];
+    return present instanceof Set ? [...present] : [present];
   }
 }
-
-const noHolds: ReadonlySet<Hold> = new Set();

@@ -1,7 +1,5 @@
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, secondMs } from '../../domain/clock.ts';
 
-/** Turns per millisecond: 2,000 a second. */
-const rate = 2;
 /** Pause between two rounds. */
 const pauseMs = 5;
 /** Longest time for which a round makes up, so that a pause causes no burst. */
@@ -13,6 +11,7 @@ const maxMadeUpMs = 20;
  */
 export class Turns<T> {
   readonly #clock: Clock;
+  readonly #perMs: number;
   readonly #work: (one: T) => Promise<void>;
   #waiting: T[] = [];
   #inProgress = 0;
@@ -20,9 +19,13 @@ export class Turns<T> {
   #roundAtMs = 0;
   #drainByMs: number | undefined;
 
-  /** @param work does the work of one turn, and never rejects */
-  constructor(clock: Clock, work: (one: T) => Promise<void>) {
+  /**
+   * @param perSecond number of turns that begin in a second
+   * @param work does the work of one turn, and never rejects
+   */
+  constructor(clock: Clock, perSecond: number, work: (one: T) => Promise<void>) {
     this.#clock = clock;
+    this.#perMs = perSecond / secondMs;
     this.#work = work;
   }
 
@@ -41,7 +44,7 @@ export class Turns<T> {
     const nowMs = this.#clock.now();
     const sinceMs = Math.min(maxMadeUpMs, Math.max(0, nowMs - this.#roundAtMs));
     this.#roundAtMs = nowMs;
-    const usual = Math.max(1, sinceMs * rate);
+    const usual = Math.max(1, sinceMs * this.#perMs);
     if (this.#drainByMs === undefined) return usual;
     const leftMs = Math.max(sinceMs, this.#drainByMs - nowMs, 1);
     return Math.max(usual, Math.ceil((this.#waiting.length * sinceMs) / leftMs));

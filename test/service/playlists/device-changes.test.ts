@@ -15,6 +15,12 @@ const caller = {
   screen: { id: 'screen-1', deviceId: 'device-1' },
 } as unknown as DeviceCaller;
 
+/** Another TV, on a screen of its own. */
+const tvOf = (id: string): DeviceCaller => {
+  const device = { ...caller.device, id };
+  return { ...caller, device, screen: { ...caller.screen, id: `screen of ${id}`, deviceId: id } };
+};
+
 /** Holds whose changes and reads are controlled by the test. */
 function setUp({ fraction = 255 } = {}) {
   const clock = new ManualClock();
@@ -37,7 +43,10 @@ function setUp({ fraction = 255 } = {}) {
     return { changes, endsAtMs };
   };
   const random = () => Uint8Array.of(fraction);
-  const changes = makeDeviceChanges({ store, clock, random }, { current });
+  const changes = makeDeviceChanges(
+    { store, clock, random },
+    { playback: { current }, checkKey: () => caller },
+  );
   const ends: (string | Error)[] = [];
   const hold = (waitSeconds = 50, by = caller) =>
     changes.hold(
@@ -155,9 +164,7 @@ describe('a hold', () => {
 
   it('ends at once when a third one takes its place, also while others wait for their turn', async () => {
     const { changes, clock, ends, hold, tell } = setUp();
-    const device = { ...caller.device, id: 'device-2' };
-    const other = { ...caller, device, screen: { ...caller.screen, deviceId: 'device-2' } };
-    hold(50, other);
+    hold(50, tvOf('device-2'));
     hold();
     hold();
     await settle();
@@ -171,6 +178,53 @@ describe('a hold', () => {
     await settle();
     expect(ends).toEqual(['old', 'old']);
     expect(changes.heldCount()).toBe(3);
+  });
+
+  it('ends in time, and delays no hint, while 10,000 others end', async () => {
+    const { clock, ends, hold, publish, tell } = setUp({ fraction: 0 });
+    const other = tvOf('other');
+    for (let n = 0; n < 10_000; n++) hold(50, tvOf(`tv-${n}`));
+    await settle();
+    clock.advance(1000);
+    hold(50, other);
+    await settle();
+    clock.advance(39_100);
+    await settle();
+    publish('new');
+    tell('devices/other');
+    await settle();
+    expect(ends).toHaveLength(10_001);
+    expect(ends.filter((end) => end === 'new')).toHaveLength(1);
+  });
+
+  it('ends in time while it waits for its turn', async () => {
+    const { changes, clock, ends, hold, tell } = setUp({ fraction: 0 });
+    for (let n = 0; n < 1000; n++) hold(1, tvOf(`tv-${n}`));
+    await settle();
+    clock.advance(799);
+    tell('*');
+    await settle();
+    expect(changes.heldCount()).toBe(1000);
+    clock.advance(101);
+    await settle();
+    expect(ends).toHaveLength(1000);
+    clock.advance(60_000);
+    await settle();
+    expect(ends).toHaveLength(1000);
+  });
+
+  it.each([
+    ['2 holds', 1, 1],
+    ['201 holds of one device', 200, 100],
+  ])('is replaced at most 200 times a second: %s', async (_, replaced, atMost) => {
+    const { clock, ends, hold } = setUp();
+    for (let n = 0; n < replaced + 2; n++) hold();
+    for (let ms = 0; ms < 500; ms += 5) {
+      await settle();
+      clock.advance(5);
+    }
+    expect(ends.length).toBeGreaterThan(0);
+    expect(ends.length).toBeLessThanOrEqual(atMost);
   });
 
   it('ends when the service stops, and later ones end at once', async () => {

@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 /** Adds turns that end at once, and returns the number of those that have begun. */
 function begin(clock: ManualClock, count: number): { turns: Turns<number>; ended: () => number } {
   let ended = 0;
-  const turns = new Turns<number>(clock, async () => {
+  const turns = new Turns<number>(clock, 2000, async () => {
     ended++;
   });
   for (let n = 0; n < count; n++) turns.add(n);
@@ -55,7 +55,7 @@ describe('Turns', () => {
     const first = new Promise<void>((resolve) => {
       endFirst = resolve;
     });
-    const turns = new Turns<string>(clock, async (name) => {
+    const turns = new Turns<string>(clock, 2000, async (name) => {
       begun.push(name);
       if (name === 'first') await first;
     });

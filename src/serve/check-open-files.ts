@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import type { LogSink } from '../domain/log.ts';
+
+/** Returns the limit of open files of this process, or `undefined` where Linux does not tell it. */
+async function openFileLimit(): Promise<number | undefined> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  const [, limit] = /^Max open files +(\d+) /m.exec(limits) ?? [];
+  return limit === undefined ? undefined : Number(limit);
+}
+
+/** Warns if the process may open fewer files than connections. Each connection takes a file. */
+export async function checkOpenFiles(
+  maxConnections: number,
+  log: Pick<LogSink, 'warn'>,
+): Promise<void> {
+  const limit = await openFileLimit();
+  if (limit === undefined || maxConnections <= limit) return;
+  log.warn(
+    { maxConnections, openFiles: limit },
+    'The limit of open files is lower than the maximum number of connections: raise it (ulimit -n, LimitNOFILE), or lower --max-connections.',
+  );
+}

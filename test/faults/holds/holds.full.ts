@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { RuntimeClient } from '../../../src/client/runtime-client.ts';
+import { type BoundTv, fillWithFleet } from '../../bench/fleet.ts';
+import { startServed } from '../../bench/served.ts';
+import { startProgram } from '../../support/program.ts';
+import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { askHonestly, attacks, runAttack } from './run-attack.ts';
+
+const token = `mak_${'HoldTheFleet'.repeat(3)}`;
+const seconds = 15;
+const mostMB = 400;
+const connections = {
+  'a revoked key': 10_000,
+  'half of a request': 10_000,
+  'unread answers': 2_000,
+  'a cursor of 1 MB': 500,
+};
+
+afterEach(endProcesses);
+
+it.each(attacks)(`less than ${mostMB} MB more, and 200 for an honest TV: %s`, async (attack) => {
+  const data = await temporaryFolder();
+  const [honestTv, stolen] = (await fillWithFleet(data, 100)) as [BoundTv, BoundTv];
+  const served = await startServed(data, token);
+  const { url } = served;
+  const management = new ManagementClient({ url, token });
+  const { screenId, apiKey } = stolen;
+  const { cursor } = await new RuntimeClient({ url }).withKey(apiKey).fetchChanges(screenId);
+  if (attack === 'a revoked key')
+    await management.call('revokeDevice', { params: { id: stolen.deviceId }, body: {} });
+  const honest = { url, screenId: honestTv.screenId, key: honestTv.apiKey };
+  await askHonestly(honest, 5);
+  const alone = await askHonestly(honest, seconds);
+  const before = await served.usage();
+  const { honest: beside, statuses } = await runAttack(
+    attack,
+    { aim: { url, screenId, key: apiKey, cursor }, connections: connections[attack], seconds },
+    honest,
+  );
+  const after = await served.usage();
+  const moreMB = after.residentMB - before.residentMB;
+  console.log(
+    `${attack}, ${connections[attack]} connections: ${moreMB.toFixed(0)} MB more, playlists of an honest TV p99 ` +
+      `${alone.p99Ms.toFixed(1)} ms alone, ${beside.p99Ms.toFixed(1)} ms beside; statuses ${JSON.stringify(statuses)}`,
+  );
+  expect(Object.keys(beside.statuses)).toEqual(['200']);
+  expect(moreMB).toBeLessThan(mostMB);
+  await served.stop();
+});
+
+it('a process with 5,000 held TVs answers all of them and exits 0 within 12 s of SIGTERM', async () => {
+  const data = await temporaryFolder();
+  const tvs = await fillWithFleet(data, 5000);
+  const argv = [join(checkout, 'bin/signage.js'), 'serve', '--data', data, '--port', '0'];
+  const service = startProcess(argv, { env: { SIGNAGE_ADMIN_TOKEN: token } });
+  const [url] = await service.until(/http:\/\/127\.0\.0\.1:\d+/);
+  const load = await startProgram(new URL('../../bench/changes-load.js', import.meta.url));
+  await load.ask({ url, tvs, isOnce: true });
+  const isHeld = async () =>
+    (await (await fetch(`${url}/metrics`)).text()).includes(
+      `\nsignage_held_devices ${tvs.length}\n`,
+    );
+  while (!(await isHeld())) await sleep(200);
+  const startMs = performance.now();
+  service.signal('SIGTERM');
+  const code = await service.ended;
+  const tookSeconds = (performance.now() - startMs) / 1000;
+  const { ended, lost } = await load.ask<{ ended: number; lost: number }>({});
+  console.log(
+    `SIGTERM with ${tvs.length} held: exit code ${code} after ${tookSeconds.toFixed(1)} s, ${ended} answered, ${lost} lost`,
+  );
+  expect({ code, ended, lost }).toEqual({ code: 0, ended: tvs.length, lost: 0 });
+  expect(tookSeconds).toBeLessThan(12);
+  await load.stop();
+});
