@@ -29,13 +29,35 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     return records.some(({ url, isComplete }) => url === `${media.url}/${name}` && isComplete);
   };
 
+  const changeRecord = (tv: Pick<TvOnScreen, 'page'>, name: string, change: string) =>
+    tv.page.evaluate(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('signage-player');
+      opening.onerror = reject;
+      opening.onsuccess = () => {
+        const transaction = opening.result.transaction('media', 'readwrite');
+        const media = transaction.objectStore('media');
+        const reading = media.get('${media.url}/${name}');
+        reading.onsuccess = () => {
+          reading.result.${change};
+          media.put(reading.result);
+        };
+        transaction.oncomplete = () => resolve(opening.result.close());
+      };
+    })`);
+
   beforeAll(async () => {
     media = await startMediaServer({
       'red.png': { type: 'image/png', bytes: png([255, 0, 0]) },
       'lime.png': { type: 'image/png', bytes: png([0, 255, 0]) },
       'large.png': { ...largeImage(9 * megabyte), cutAfter: 8.5 * megabyte },
+      'strict.png': {
+        ...largeImage(9 * megabyte),
+        cutAfter: 8.5 * megabyte,
+        withoutRanges: true,
+      },
       'first.png': largeImage(9 * megabyte),
       'second.png': largeImage(9 * megabyte),
+      'third.png': largeImage(9 * megabyte),
     });
   });
 
@@ -68,7 +90,7 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     expect(performance.now() - startedAtMs).toBeLessThan(15_000);
     await expect
       .poll(async () => (await storedRecords(again, 'events', 'getAllKeys')).length)
-      .toBeGreaterThan(12);
+      .toBeGreaterThan(5);
     expect(again.problems).toEqual([]);
 
     comeBack();
@@ -102,6 +124,20 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       expect(ifRange).toBe('"1"');
       expect(Number(/\d+/.exec(range)?.[0])).toBeGreaterThanOrEqual(8 * megabyte);
     }
+    // As a power cut after the last part leaves it.
+    await changeRecord(tv, 'large.png', 'isComplete = false');
+    await tv.reload();
+    await expect.poll(() => isStored(tv, 'large.png')).toBe(true);
+    await tv.browser.close();
+  });
+
+  it('downloads a file from its beginning if its host does not allow ranges', async () => {
+    const tv = await startTvOnScreen({ items: [of('red.png'), of('strict.png')] });
+    await expect
+      .poll(async () => (await storedRecords(tv, 'media', 'getAll')).map(({ bytes }) => bytes))
+      .toContainEqual(expect.toSatisfy((bytes: number) => bytes >= 8 * megabyte));
+    await tv.reload();
+    await expect.poll(() => isStored(tv, 'strict.png')).toBe(true);
     await tv.browser.close();
   });
 
@@ -156,19 +192,14 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     });
     const items = [of('first.png'), of('second.png'), of('lime.png')];
     await tv.publish(items);
-    await tv.reload();
-    const shownIds = async () => {
-      await tv.reload();
-      return new Set((await tv.events('impression')).map(({ creativeId }) => creativeId));
-    };
+    const shownIds = async () =>
+      (await storedRecords(tv, 'events', 'getAll')).map(({ creativeId }) => creativeId);
     await expect
-      .poll(shownIds, { interval: 8000, timeout: 100_000 })
-      .toEqual(
-        expect.toSatisfy((ids: Set<unknown>) => items.every((one) => ids.has(one.creativeId))),
-      );
-    expect((await tv.events('app_started')).length).toBeLessThan(15);
+      .poll(shownIds)
+      .toEqual(expect.arrayContaining(items.map(({ creativeId }) => creativeId)));
+    expect((await tv.events('app_started')).length).toBe(1);
     await tv.browser.close();
-  }, 120_000);
+  });
 
   it('evicts the least recently used files beyond the size of the config', async () => {
     const tv = await startTvOnScreen({
@@ -176,10 +207,14 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
       config: { cachePolicy: { maxSizeGB: 0.012 } },
     });
     await expect.poll(() => isStored(tv, 'first.png')).toBe(true);
-    await tv.publish([of('second.png')]);
-    await tv.reload();
+    await tv.publish([of('second.png'), of('third.png')]);
     await expect.poll(() => isStored(tv, 'second.png')).toBe(true);
     expect(await isStored(tv, 'first.png')).toBe(false);
+    // The third file does not fit. It is shown from its URL, and downloaded in vain once only.
+    const loads = (isDownload: boolean) =>
+      media.requests.filter((one) => one.name === 'third.png' && one.isDownload === isDownload);
+    await expect.poll(() => loads(false).length).toBeGreaterThan(0);
+    expect(loads(true)).toHaveLength(1);
     await tv.browser.close();
   });
 });
