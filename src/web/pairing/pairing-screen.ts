@@ -23,14 +23,19 @@ export class PairingScreen {
   #selected = 0;
   #submit: ((code: string) => void) | undefined;
   #countdown: number | undefined;
+  readonly #otherCode: HTMLElement;
 
-  /** `notes` are lines about this TV, below the keypad. */
-  constructor(root: HTMLElement, notes: readonly string[]) {
+  /**
+   * `notes` are lines about this TV, below the keypad. `onOtherCode` is called when a person wants
+   * to type another code than the one that is delayed.
+   */
+  constructor(root: HTMLElement, notes: readonly string[], onOtherCode: () => void) {
     this.#root = root;
     root.textContent = '';
     addElement(root, 'h1', 'title', 'Pair this TV');
     this.#message = addElement(root, 'p', 'message');
     this.#message.setAttribute('role', 'status');
+    this.#otherCode = addButton(root, 'answer selected', 'Type another code', onOtherCode);
     const code = addElement(root, 'div', 'code');
     this.#boxes = [...formatCode('')].map(() => addElement(code, 'span', 'box'));
     const keypad = addElement(root, 'div', 'keypad');
@@ -114,8 +119,9 @@ export class PairingScreen {
       const seconds = Math.ceil((endsAtMs - performance.now()) / secondMs);
       const when = seconds > 0 ? `Trying again in ${formatSeconds(seconds)}.` : 'Trying again …';
       this.#show(`${text} ${when}`, true);
-      if (seconds <= 0) this.#stopCountdown();
+      if (seconds <= 0) window.clearInterval(this.#countdown);
     };
+    this.#otherCode.hidden = false;
     this.#countdown = window.setInterval(tick, secondMs);
     tick();
   }
@@ -123,6 +129,7 @@ export class PairingScreen {
   #stopCountdown(): void {
     window.clearInterval(this.#countdown);
     this.#countdown = undefined;
+    this.#otherCode.hidden = true;
   }
 
   #show(message: string, isBusy: boolean): void {
@@ -142,9 +149,16 @@ export class PairingScreen {
   }
 
   #onKey(event: KeyboardEvent): void {
-    if (!this.#isShown || !this.#submit || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!this.#isShown || event.ctrlKey || event.metaKey || event.altKey) return;
     const input = readRemoteKey(event);
     if (!input) return;
+    if (!this.#submit) {
+      const isPressed = (input.kind === 'back' || input.kind === 'ok') && !event.repeat;
+      if (this.#otherCode.hidden || !isPressed) return;
+      event.preventDefault();
+      this.#otherCode.click();
+      return;
+    }
     const isAsking = this.#question.isOpen;
     // With nothing to delete, Back leaves the player as on every page.
     if (input.kind === 'back' && this.#code === '' && !isAsking) return;
