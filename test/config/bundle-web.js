@@ -36,7 +36,7 @@ const publicMembers = {
 const runtimeParts = {
   [fromRoot('src/wire/operations.ts')]:
     "export { runtimeOperations as operations } from './operations/runtime.ts';",
-  [fromRoot('src/client/shapes.ts')]:
+  [fromRoot('src/client/shapes/shapes.ts')]:
     "export { runtimeShapes as shapes } from './runtime-shapes.ts';",
 };
 

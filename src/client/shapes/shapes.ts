@@ -1,4 +1,4 @@
-import type { SchemaName } from '../wire/schemas.ts';
+import type { SchemaName } from '../../wire/schemas.ts';
 import { runtimeShapes, type Shape } from './runtime-shapes.ts';
 
 const page = (item: Shape): Shape => ({ items: ['list', item], nextCursor: 'text?' });

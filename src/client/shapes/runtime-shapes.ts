@@ -1,4 +1,4 @@
-import type { SchemaName } from '../wire/schemas.ts';
+import type { SchemaName } from '../../wire/schemas.ts';
 
 /** The kind of a value. `map` is an object with text values. A `?` allows `null`. */
 type Kind = 'text' | 'number' | 'boolean' | 'object' | 'map';
