@@ -167,17 +167,25 @@ describe.skipIf(!chromiumPath)(`the web player without network${needsChromium}`,
     await tv.browser.close();
   });
 
-  it('stays paired when the browser deletes its databases', async () => {
-    const tv = await startTvOnScreen({ items: [of('red.png')] });
+  it('stays paired and plays when the browser deletes its databases, also without the service', async () => {
+    let proxy: Awaited<ReturnType<typeof databaseProxy>> | undefined;
+    const tv = await startTvOnScreen({
+      items: [of('red.png')],
+      url: async (serviceUrl) => {
+        proxy = await databaseProxy(`${serviceUrl}/`);
+        return proxy.url.replace(/\/$/, '');
+      },
+    });
     await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    await expect.poll(() => tv.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(1);
+    const url = tv.page.url();
     const session = await tv.browser.context.newCDPSession(tv.page);
     await tv.page.goto('about:blank');
-    await session.send('Storage.clearDataForOrigin', {
-      origin: tv.service.url,
-      storageTypes: 'indexeddb,service_workers,cache_storage',
-    });
-    await tv.page.goto(`${tv.service.url}/player`);
-    await expect.poll(() => isStored(tv, 'red.png')).toBe(true);
+    const origin = new URL(url).origin;
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+    proxy?.goAway();
+    await tv.page.goto(url);
+    await expect.poll(() => tv.page.locator('img.visible').count()).toBeGreaterThan(0);
     expect(await tv.page.locator('#panel').isVisible()).toBe(false);
     expect(await storedRecords(tv, 'head', 'getAllKeys')).toContain('binding');
     await tv.browser.close();
