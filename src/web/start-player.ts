@@ -156,10 +156,11 @@ async function runPlayer(): Promise<void> {
   window.addEventListener('hashchange', () => {
     if (bindingInFragment(location.hash)) return location.reload();
     const code = codeInFragment(location.hash);
-    if (code && player.state.deviceId === undefined) screen.submit(code);
-    // The service may not have told yet that it refuses the stored key.
-    else firstCode = code;
     clearFragment();
+    if (!code || screen.submit(code)) return;
+    // Another code is delayed, or the service has not told yet that it refuses the stored key.
+    firstCode = code;
+    player.withdrawCode();
   });
 
   const power = new AbortController();

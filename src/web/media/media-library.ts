@@ -135,7 +135,7 @@ export class MediaLibrary {
       .then(() => void this.#failures.delete(url))
       .catch((error: unknown) => {
         const known =
-          error instanceof DownloadFailed ? error : new DownloadFailed('too_large', false);
+          error instanceof DownloadFailed ? error : new DownloadFailed('unreachable', false);
         this.#failures.set(url, { error: known, atMs: this.#dependencies.now() });
       })
       .then(() => {

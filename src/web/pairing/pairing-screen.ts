@@ -76,14 +76,16 @@ export class PairingScreen {
     });
   }
 
-  /** Takes a code as if it had been typed. Does nothing unless the screen asks for one. */
-  submit(code: string): void {
+  /** Takes a code as if it had been typed. Returns whether the screen asks for one. */
+  submit(code: string): boolean {
     const submit = this.#submit;
+    if (!submit) return false;
     this.#submit = undefined;
     this.#question.close();
     this.#code = code;
     this.#render();
-    submit?.(code);
+    submit(code);
+    return true;
   }
 
   /** Shows the claim of this TV. */
