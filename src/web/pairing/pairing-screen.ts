@@ -35,11 +35,11 @@ export class PairingScreen {
     addElement(root, 'h1', 'title', 'Pair this TV');
     this.#message = addElement(root, 'p', 'message');
     this.#message.setAttribute('role', 'status');
-    this.#otherCode = addButton(root, 'answer selected', 'Type another code', onOtherCode);
     const code = addElement(root, 'div', 'code');
     this.#boxes = [...formatCode('')].map(() => addElement(code, 'span', 'box'));
     const keypad = addElement(root, 'div', 'keypad');
     this.#buttons = keys.map((key, index) => this.#addKey(keypad, key, index));
+    this.#otherCode = addButton(root, 'other-code', 'Type another code', onOtherCode);
     this.#question = new OfferQuestion(root);
     this.#claim = addElement(root, 'p', 'claim');
     for (const note of notes) addElement(root, 'p', 'note', note);
@@ -62,6 +62,7 @@ export class PairingScreen {
     this.#stopCountdown();
     this.#question.close();
     this.#show(message, true);
+    this.#root.classList.add('telling');
   }
 
   /** Asks for a code, and says why. Resolves with eight characters. */
@@ -136,6 +137,7 @@ export class PairingScreen {
 
   #show(message: string, isBusy: boolean): void {
     this.#root.hidden = false;
+    this.#root.classList.remove('telling');
     this.#root.classList.toggle('busy', isBusy);
     this.#message.textContent = message;
   }
