@@ -72,7 +72,12 @@ function answer(file: MediaFile, range: string | undefined, outgoing: ServerResp
   const start = Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
   if (start >= bytes.length && start > 0)
     return void outgoing.writeHead(416, { 'access-control-allow-origin': '*' }).end();
-  const headers: Record<string, string> = { 'content-type': type, etag: '"1"' };
+  // Chromium's own cache continues an interrupted response, too.
+  const headers: Record<string, string> = {
+    'content-type': type,
+    'cache-control': 'no-store',
+    etag: '"1"',
+  };
   if (!withoutCors) headers['access-control-allow-origin'] = '*';
   headers['access-control-expose-headers'] = 'etag, content-range';
   headers['content-length'] = String(bytes.length - start);

@@ -81,13 +81,13 @@ describe.skipIf(!chromiumPath)(`the pairing screen${needsChromium}`, () => {
     expect(screenId).toEqual(expect.any(String));
   });
 
-  it('pairs with the code of the URL, which leaves the address bar at once', async () => {
+  it('pairs with the code of the URL, which leaves the address bar then', async () => {
     const { code, screenId } = await service.code();
     await open(`#${code}`);
     await expect
       .poll(async () => (await boundDevices()).map((one: { screenId: string }) => one.screenId))
       .toContain(screenId);
-    expect(page.url()).toBe(`${service.url}/player`);
+    await expect.poll(() => page.url()).toBe(`${service.url}/player`);
     await expect.poll(() => page.locator('#panel').isVisible()).toBe(false);
     expect(browser.problems).toEqual([]);
   });
