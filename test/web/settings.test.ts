@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { readDeviceInfo } from '../../src/web/device-info.ts';
 import { pixelShift, readSettings } from '../../src/web/page-settings.ts';
-import { crashPauseMs } from '../../src/web/recovery/crash-loop.ts';
-import { watchdogPauseMs } from '../../src/web/recovery/watchdog-pause.ts';
+import { crashPauseMs, watchdogPauseMs } from '../../src/web/recovery/pauses.ts';
 
 const config = (player: unknown) =>
   ({ syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, player }) as never;

@@ -1,4 +1,4 @@
-import { watchdogPauseMs } from './watchdog-pause.ts';
+import { watchdogPauseMs } from './pauses.ts';
 
 /** Why the page was loaded. `cold`: the browser was started, or a person loaded the page. */
 export type LoadReason = 'cold' | 'watchdog' | 'update' | 'memory' | 'age';

@@ -111,7 +111,7 @@ export const playerDefects: Readonly<Record<string, PlayerDefect>> = {
     test: ['pairing', 'takes another one after Back'],
   },
   'a crash loop never pauses': {
-    file: 'web/recovery/crash-loop.ts',
+    file: 'web/recovery/pauses.ts',
     from: 'starts < freeStarts',
     to: 'starts >= 0',
     test: ['recovery', 'waits before it starts again'],
